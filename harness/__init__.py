@@ -1,0 +1,1 @@
+"""What is tested: runs engines, judges their answers, reports."""

@@ -1,0 +1,35 @@
+"""Every error the harness raises on purpose, in one tree::
+
+    HarnessError               printed as one line, exit status 2; never a traceback
+    ├── UsageError             the command line or an option file is wrong
+    ├── CaseError              a case file or suite is wrong: file, line, found, expected
+    └── EngineError            the engine broke; becomes the file's ``Failure`` in its result
+        (``harness.engine`` says which way: died, timed out, too much output, could not start)
+
+Three kinds of trouble never mix. A *wrong answer* is an ``Outcome``, no exception. A *broken
+engine* is an ``EngineError``. Anything else is the *harness's* own fault and never costs a mark.
+"""
+
+from __future__ import annotations
+
+
+class HarnessError(Exception):
+    """Base of every error the harness raises on purpose."""
+
+
+class UsageError(HarnessError):
+    """The command line or an option file asks for something that cannot be done."""
+
+
+class CaseError(HarnessError):
+    """A case file or suite that cannot be read; prints as ``file:line: message``."""
+
+    def __init__(self, message: str, file: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.message}"

@@ -1,0 +1,126 @@
+"""The records that travel between the rooms of the harness. All immutable, none does anything.
+
+Case file → :class:`CaseFile` of :class:`Step` → a session with an engine → :class:`Reply` →
+:class:`Outcome` → :class:`FileResult` → :class:`RunResult` → every reporter.
+
+Tuples rather than dataclasses where a run of 100,000 commands makes one for each command.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+
+class Verdict(enum.Enum):
+    """What became of one test; the values are the words of GNU Go's ``eval.sh``."""
+
+    PASSED = "passed"
+    UNEXPECTED_PASS = "PASSED"
+    EXPECTED_FAIL = "failed"
+    FAILED = "FAILED"
+    NOT_RUN = "not run"  # the engine broke before the answer; no pass and no wrong answer
+    IGNORED = "ignored"  # GNU Go's suffix ``&``
+
+
+class Pattern(NamedTuple):
+    """The expectation in a ``#? [...]`` line."""
+
+    text: str  # between the brackets, trimmed, with the leading ! if there is one
+    expression: str  # what is matched, without the !
+    negated: bool
+    expected_fail: bool  # a trailing *
+    ignored: bool = False  # a trailing & (dialect gnugo only)
+
+
+class Step(NamedTuple):
+    """One command of a case file."""
+
+    line: int  # 1-based line in the file
+    text: str  # as sent, id included
+    id: int  # -1 for none
+    command: str  # without the id
+    is_test: bool  # numbered, or followed by a #? line
+    pattern: Pattern | None  # None: any reply but an error will do
+
+
+class CaseFile(NamedTuple):
+    """A case file as read; ``lines`` keeps the source, comments too."""
+
+    path: str  # as named on the command line
+    steps: tuple[Step, ...]
+    lines: tuple[str, ...]
+
+
+class Reply(NamedTuple):
+    """An engine's reply to one command."""
+
+    ok: bool  # began with =, not with ?
+    text: str  # after the first blank, trimmed, all lines
+    raw: str  # all of it, from = or ? to before the empty line
+    seconds: float  # since the command was sent or, if later, the reply before it came
+    invalid: str = ""  # what came before the = or ?
+
+
+class FailureKind(enum.Enum):
+    """How an engine broke. Not a wrong answer, and not the harness's fault."""
+
+    NOT_STARTED = "not started"
+    DIED = "died"
+    TIMEOUT = "timeout"
+    OUTPUT = "too much output"
+    PROTOCOL = "protocol"
+    SETUP = "setup"  # a --gtpfile command was answered with an error
+
+
+class Failure(NamedTuple):
+    """What ended an engine's file early."""
+
+    kind: FailureKind
+    message: str  # one sentence for a student
+    step: int | None = None  # index into CaseFile.steps of the command under way
+
+
+class Outcome(NamedTuple):
+    """The verdict on one test."""
+
+    step: int  # index into CaseFile.steps
+    verdict: Verdict
+    reply: Reply | None  # None: not run
+    flaky: bool = False  # --rerun gave another verdict
+
+
+class Exchange(NamedTuple):
+    """One command the harness sent on its own account (name, version, cputime, quit, --gtpfile)."""
+
+    text: str
+    reply: Reply | None
+
+
+class FileResult(NamedTuple):
+    """All that happened to one case file."""
+
+    case: CaseFile
+    outcomes: tuple[Outcome, ...]  # one for each test, in file order
+    replies: tuple[Reply | None, ...]  # one for each step
+    before: tuple[Exchange, ...]
+    after: tuple[Exchange, ...]
+    errors: int  # setup commands answered with ?
+    warnings: tuple[str, ...]  # protocol warnings
+    failure: Failure | None
+    stderr: str
+    name: str  # the engine's answers to name and version
+    version: str
+    seconds: float  # wall time of the file's commands
+    cpu_seconds: float  # difference of the engine's two cputime answers, 0 without
+
+
+class RunResult(NamedTuple):
+    """A whole run: what every reporter is given."""
+
+    program: str
+    files: tuple[FileResult, ...]  # in the order named, whatever --jobs
+    errors: tuple[str, ...]  # case files that could not be read, one sentence each
+    started: str  # ISO 8601, UTC
+    host: str
+    options: dict[str, object]

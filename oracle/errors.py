@@ -1,0 +1,52 @@
+"""Every error the oracle raises, in one tree::
+
+    OracleError
+    ├── VertexError      text that names no point of the board
+    ├── IllegalMove      a move the rules refuse, with the reason
+    └── FormatError      a file or text that cannot be read: where, what was found, what was expected
+        └── SgfError     the same for game records: property and node
+
+A user of the library catches :class:`OracleError`; a command prints its text and exits with 2.
+"""
+
+from __future__ import annotations
+
+
+class OracleError(Exception):
+    """Base of every error the oracle raises on purpose."""
+
+
+class VertexError(OracleError):
+    """Text that names no point of the board."""
+
+
+class IllegalMove(OracleError):  # noqa: N818 - the field's name for it
+    """A move the rules refuse.
+
+    ``reason`` is one of ``"occupied"``, ``"suicide"``, ``"ko"``, ``"off board"``, ``"game over"``.
+    """
+
+    def __init__(self, reason: str, message: str | None = None) -> None:
+        super().__init__(message or reason)
+        self.reason = reason
+
+
+class FormatError(OracleError):
+    """A text that cannot be read.
+
+    Prints as ``file:line: message``; either part is left out where it is not known.
+    """
+
+    def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        place = [str(part) for part in (self.file, self.line) if part is not None]
+        return ":".join([*place, " " + self.message]) if place else self.message
+
+
+class SgfError(FormatError):
+    """A game record that gives no position; names property, node and reason."""
