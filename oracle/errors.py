@@ -3,7 +3,7 @@
     OracleError
     ├── VertexError      text that names no point of the board
     ├── IllegalMove      a move the rules refuse, with the reason
-    └── FormatError      a file or text that cannot be read: where, what was found, what was expected
+    └── FormatError      a text that cannot be read: where, what was found, what was expected
         └── SgfError     the same for game records: property and node
 
 A user of the library catches :class:`OracleError`; a command prints its text and exits with 2.

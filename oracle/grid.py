@@ -14,7 +14,7 @@ rows above the last are masked off in the same way.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from oracle.vertex import Point
 
@@ -70,7 +70,7 @@ class Grid:
         return f"grid({self.rows}, {self.columns})"
 
 
-@lru_cache(maxsize=None)
+@cache
 def grid(rows: int, columns: int | None = None) -> Grid:
     """Return the grid of a shape; square when only ``rows`` is given.
 
