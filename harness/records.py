@@ -91,7 +91,7 @@ class Outcome(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """One command the harness sent on its own account (name, version, cputime, quit, --gtpfile)."""
+    """A command the harness sent on its own account: name, version, cputime, quit, --gtpfile."""
 
     text: str
     reply: Reply | None
