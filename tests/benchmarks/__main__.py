@@ -1,0 +1,27 @@
+"""Run the benchmarks: ``python -m tests.benchmarks [NAME…]``, all without a name.
+
+Each ``bench_*.py`` beside this file has ``main()``, which prints its table. A figure is a ratio to
+a peer timed in the same run; no benchmark fails because a machine is busy.
+"""
+
+import importlib
+import sys
+from pathlib import Path
+
+NAMES = sorted(path.stem[len("bench_") :] for path in Path(__file__).parent.glob("bench_*.py"))
+
+
+def main(chosen: list[str]) -> int:
+    """Run the chosen benchmarks in turn; return 2 for an unknown name."""
+    unknown = [name for name in chosen if name not in NAMES]
+    if unknown:
+        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}", file=sys.stderr)
+        return 2
+    for name in chosen or NAMES:
+        print(f"\n== {name} ==", flush=True)
+        importlib.import_module(f"tests.benchmarks.bench_{name}").main()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
