@@ -30,6 +30,7 @@ def install(packages: list[str]) -> None:
     for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
         done = subprocess.run(
             ["apt-get", "-qq", *command],
+            check=False,
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
