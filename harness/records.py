@@ -124,3 +124,4 @@ class RunResult(NamedTuple):
     started: str  # ISO 8601, UTC
     host: str
     options: dict[str, object]
+    faults: tuple[str, ...] = ()  # the harness's own failures: the engine is not to blame
