@@ -1,0 +1,209 @@
+"""The game of Go: whose turn, ko, prisoners and history, which a position alone does not know.
+
+One class plays GTP's Go and the java-go document's game; they differ in the passes that end it.
+"""
+
+from __future__ import annotations
+
+from oracle.color import BLACK, WHITE, opponent
+from oracle.errors import IllegalMove
+from oracle.grid import grid
+from oracle.position import Position
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.grid import Grid
+    from oracle.komi import Komi
+    from oracle.vertex import Point
+
+    Move = tuple[int, Point | None]  # color and point; None is a pass
+
+# The colors of the last two passes that end a game.
+EITHER_FIRST = frozenset({(BLACK, WHITE), (WHITE, BLACK)})
+# java-go.txt, "The Game": "The game ends when black followed by white skip a go."
+BLACK_FIRST = frozenset({(BLACK, WHITE)})
+
+
+class State:
+    """One moment of a game; moves make a new one, so that undo is taking the last away.
+
+    Attributes: ``position``; ``to_play``; ``ko``, the bit that ``to_play`` may not take back, or
+    0; ``prisoners``, by color the number of stones which that color has captured; ``move``, what
+    led here, or None for a setup.
+    """
+
+    __slots__ = ("ko", "move", "position", "prisoners", "to_play")
+
+    def __init__(
+        self,
+        position: Position,
+        to_play: int = BLACK,
+        ko: int = 0,
+        prisoners: tuple[int, int, int] = (0, 0, 0),
+        move: Move | None = None,
+    ) -> None:
+        self.position = position
+        self.to_play = to_play
+        self.ko = ko
+        self.prisoners = prisoners
+        self.move = move
+
+
+class GoGame:
+    """A game of Go from an empty board or a given position.
+
+    Colors need not alternate (GTP version 2, section 6.3.3 *play*: "consecutive moves of the
+    same color are not considered illegal from the protocol point of view"), and play goes on
+    after the end if asked: :attr:`is_over` only tells.
+
+    Suicide is refused, and so is the immediate recapture of a single stone (simple ko).
+    """
+
+    __slots__ = ("_states", "ending", "komi")
+
+    def __init__(
+        self,
+        position: Position,
+        to_play: int = BLACK,
+        komi: Komi = 0,
+        ending: frozenset[tuple[int, int]] = EITHER_FIRST,
+    ) -> None:
+        self._states = [State(position, to_play)]
+        self.komi = komi
+        self.ending = ending
+
+    @classmethod
+    def empty(cls, rows: int, columns: int | None = None, komi: Komi = 0) -> GoGame:
+        """Return a new game on an empty board, square when only ``rows`` is given."""
+        return cls(Position(grid(rows, columns)), komi=komi)
+
+    @property
+    def position(self) -> Position:
+        """The stones on the board now."""
+        return self._states[-1].position
+
+    @property
+    def to_play(self) -> int:
+        """The color whose turn it is: the other than the last move's."""
+        return self._states[-1].to_play
+
+    @property
+    def ko(self) -> Point | None:
+        """The point that :attr:`to_play` may not take back now, or None."""
+        bit = self._states[-1].ko
+        return self.position.grid.point(bit) if bit else None
+
+    @property
+    def moves(self) -> list[Move]:
+        """All moves since the beginning, passes (point None) included."""
+        return [state.move for state in self._states if state.move is not None]
+
+    def prisoners(self, color: int) -> int:
+        """Return how many stones this color has captured."""
+        return self._states[-1].prisoners[color]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last two moves were passes of the colors in :attr:`ending`."""
+        last = [state.move for state in self._states[-2:] if state.move is not None]
+        if len(last) < 2 or any(point is not None for _, point in last):
+            return False
+        return (last[0][0], last[1][0]) in self.ending
+
+    def refusal(self, color: int, point: Point) -> str | None:
+        """Return why the rules refuse a stone here, None when they allow it.
+
+        The reason is the first that holds of ``"off board"``, ``"occupied"``, ``"ko"`` and
+        ``"suicide"``. Nothing is changed.
+        """
+        reason, _ = self._try(color, point)
+        return reason
+
+    def is_legal(self, color: int, point: Point) -> bool:
+        """Whether the rules allow this stone now, ko included."""
+        return self.refusal(color, point) is None
+
+    def legal_moves(self, color: int) -> list[Point]:
+        """Return the points where the rules allow this color a stone, from A1 rightwards."""
+        shape, empty = self.position.grid, self.position.empty
+        return [point for point in shape.points(empty) if self.is_legal(color, point)]
+
+    def play(self, color: int, point: Point | None) -> int:
+        """Play a stone or (None) a pass and return the number of stones captured.
+
+        Raises :class:`IllegalMove` with the reason of :meth:`refusal`; the game is unchanged then.
+        """
+        if point is None:
+            now = self._states[-1]
+            after = State(now.position, opponent(color), 0, now.prisoners, (color, None))
+        else:
+            reason, after = self._try(color, point)
+            if reason is not None:
+                raise IllegalMove(reason)
+        self._states.append(after)
+        return after.prisoners[color] - self._states[-2].prisoners[color]
+
+    def _try(self, color: int, point: Point) -> tuple[str | None, State]:
+        """Return the reason against a stone and, when it is None, the state after it."""
+        now = self._states[-1]
+        shape = now.position.grid
+        if point not in shape:
+            return "off board", now
+        stone = shape.bit(point)
+        if not stone & now.position.empty:
+            return "occupied", now
+        if stone == now.ko and color == now.to_play:
+            return "ko", now
+        after = _after(now, color, stone)
+        return (None, after) if after.position.stones(color) & stone else ("suicide", now)
+
+    def undo(self) -> Move:
+        """Take the last move back and return it.
+
+        Raises :class:`IndexError` when there is none; a position set up cannot be undone.
+        """
+        if len(self._states) == 1:
+            raise IndexError("no move to take back")
+        move = self._states.pop().move
+        assert move is not None
+        return move
+
+
+def _after(now: State, color: int, stone: int) -> State:
+    """Return the state after a stone on an empty point; a suicide leaves it off the board."""
+    before = now.position
+    own, other = before.stones(color) | stone, before.stones(opponent(color))
+    frame = before.grid
+    captured = _dead(frame, _neighbors(frame, stone) & other, other, own)
+    other &= ~captured
+    own &= ~_dead(frame, stone, own, other)
+    prisoners = list(now.prisoners)
+    prisoners[color] += captured.bit_count()
+    # A ko: a stone that stands alone has taken one, and that point is its only liberty.
+    alone = captured.bit_count() == 1 and _neighbors(frame, stone) & ~other == captured
+    black, white = (own, other) if color == BLACK else (other, own)
+    return State(
+        Position(frame, black, white),
+        opponent(color),
+        captured if alone else 0,
+        (0, prisoners[BLACK], prisoners[WHITE]),
+        (color, frame.point(stone)),
+    )
+
+
+def _neighbors(frame: Grid, stones: int) -> int:
+    stride = frame.stride
+    return (stones << 1 | stones >> 1 | stones << stride | stones >> stride) & frame.full & ~stones
+
+
+def _dead(frame: Grid, seeds: int, stones: int, other: int) -> int:
+    """Return those of the chains through ``seeds`` that have no liberty."""
+    dead = 0
+    while seeds:
+        chain = seeds & -seeds
+        while (grown := chain | _neighbors(frame, chain) & stones) != chain:
+            chain = grown
+        if not _neighbors(frame, chain) & ~other:
+            dead |= chain
+        seeds &= ~chain
+    return dead

@@ -1,0 +1,53 @@
+"""Komi and results as text, exact: what was typed as 0.1 counts as one tenth.
+
+Binary floats cannot hold 0.1, and 0.1 + 0.2 is no komi of 0.3 in them; :mod:`decimal` can, and is
+imported only when a komi is set.
+"""
+
+from __future__ import annotations
+
+from oracle.errors import FormatError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    Komi = Decimal | int
+
+MAX_LENGTH = 40  # characters, more than any score needs: huge exponents would fill the memory
+
+
+def parse_komi(text: str) -> Komi:
+    """Return a komi exactly as written, such as ``Decimal("6.5")``.
+
+    Any decimal number of at most 40 characters will do (GTP version 2, section 6.3.2 *komi*:
+    "The engine must accept the komi even if it should be ridiculous").
+
+    Raises :class:`FormatError` for any other text.
+    """
+    unsigned = text[1:] if text[:1] in ("+", "-") else text
+    digits = unsigned.replace(".", "", 1)
+    if len(text) > MAX_LENGTH or not (digits.isascii() and digits.isdigit()):
+        raise FormatError(f"not a komi: {text!r}; expected a number such as 6.5")
+    from decimal import Decimal
+
+    return Decimal(text)
+
+
+def result_text(area: int, komi: Komi) -> str:
+    """Return ``B+4``, ``W+0.5`` or ``0`` for Black's points minus White's and the komi.
+
+    A whole number has no fraction, and no digit is lost or added.
+
+    Source: go-scoring.txt, "GTP Command for Scoring".
+    """
+    from decimal import Context
+
+    # Decimal's usual context would round to 28 digits, and so would abs().
+    lead = Context(prec=2 * MAX_LENGTH).subtract(area, komi)
+    if not lead:
+        return "0"
+    digits = format(lead.copy_abs(), "f")
+    if "." in digits:
+        digits = digits.rstrip("0").rstrip(".")
+    return ("B+" if lead > 0 else "W+") + digits
