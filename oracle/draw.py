@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from oracle.color import BLACK, EMPTY, WHITE
+from oracle.grid import Grid
 from oracle.position import Position
-from oracle.vertex import GTP_LETTERS, Point
+from oracle.vertex import GTP_LETTERS, Point, vertex
 
 
 class Diagram:
@@ -31,11 +33,220 @@ class Diagram:
         self.letters = letters
 
 
+def star_points(grid: Grid) -> list[Point]:
+    """Return the points that boards mark with a dot; none unless square and odd, from 9 on.
+
+    Source: GTP version 2, section 4.1.1 (the handicap points lie on the third line below 13,
+    on the fourth from 13 on), with the points that real boards mark.
+    """
+    size = grid.rows
+    if size != grid.columns or size < 9 or size % 2 == 0:
+        return []
+    near, middle = (2 if size < 13 else 3), size // 2
+    far = size - 1 - near
+    lines = (near, middle, far)
+    if size < 15:
+        return [*((r, c) for r in (near, far) for c in (near, far)), (middle, middle)]
+    return [(r, c) for r in lines for c in lines]
+
+
+# --- text --------------------------------------------------------------------------------------
+
+_ASCII = ".XO"
+_UNICODE = ("", "●", "○")
+# Rows of crossings by what lies above and below; columns by what lies left and right.
+_CROSSINGS = {"top": "┌┬┐", "middle": "├┼┤", "bottom": "└┴┘", "only": "╶─╴"}
+
+
 def draw_text(diagram: Diagram, *, unicode: bool = True) -> str:
-    """Return the board as lines of text with coordinates, without a final newline."""
-    raise NotImplementedError
+    """Return the board as lines of text with coordinates, without a final newline.
+
+    Black is ``●`` or ``X``, White ``○`` or ``O``; the last move stands in parentheses. A mark
+    takes the place of an empty point and follows a stone.
+    """
+    grid = diagram.position.grid
+    line = "─" if unicode else " "
+    rows = [
+        [_body(diagram, (row, column), unicode) for column in range(grid.columns)]
+        for row in reversed(range(grid.rows))
+    ]
+    width = max(len(body) for row in rows for body in row)
+    header = "    " + " ".join(c.ljust(width) for c in diagram.letters[: grid.columns]).rstrip()
+    drawn = [header]
+    for below_top, bodies in enumerate(rows):
+        row = grid.rows - 1 - below_top
+        last = diagram.last[1] if diagram.last and diagram.last[0] == row else None
+        drawn.append(f"{row + 1:2} {_text_row(bodies, width, last, line)} {row + 1}")
+    drawn.append(header)
+    if diagram.caption:
+        drawn.append(diagram.caption)
+    return "\n".join(drawn)
+
+
+def _text_row(bodies: list[str], width: int, last: int | None, line: str) -> str:
+    """Join a row's points; between two of them is the line, or the last move's parenthesis."""
+    parts = []
+    for column, body in enumerate(bodies):
+        opening = "(" if column == last else ")" if column - 1 == last else line
+        edge = " " if column == 0 and opening == line else opening
+        parts += [edge, body.ljust(width, line if column < len(bodies) - 1 else " ")]
+    return "".join(parts) + (")" if last == len(bodies) - 1 else " ")
+
+
+def _body(diagram: Diagram, point: Point, unicode: bool) -> str:
+    """Return what stands on a point: a stone with its mark, a mark, or a crossing of lines."""
+    color = diagram.position.color_at(point)
+    mark = diagram.marks.get(point, "")
+    if color != EMPTY:
+        return (_UNICODE if unicode else _ASCII)[color] + mark
+    return mark or _crossing(diagram.position.grid, point, unicode)
+
+
+def _crossing(grid: Grid, point: Point, unicode: bool) -> str:
+    star = point in star_points(grid)
+    if not unicode:
+        return "+" if star else "."
+    if star:
+        return "╋"
+    row, column = point
+    upper, lower = row == grid.rows - 1, row == 0
+    kind = "only" if upper and lower else "top" if upper else "bottom" if lower else "middle"
+    place = 0 if column == 0 else 2 if column == grid.columns - 1 else 1
+    return "│" if grid.columns == 1 else _CROSSINGS[kind][place]
+
+
+# --- SVG ---------------------------------------------------------------------------------------
+# One unit is the distance between two lines; everything is scaled by ten, because browsers set
+# text smaller than one unit badly. Stones are the round caps of lines of no length, so that all
+# stones of a color are one short path, whatever their number.
+
+_WOOD, _INK, _PAPER = "#ecc988", "#1a1208", "#fff"
+_PIXELS = 24  # between two lines, where nothing else says how large to draw
+_TEXT = 'text-anchor="middle" font-family="system-ui,sans-serif" font-weight="600"'
 
 
 def draw_svg(diagram: Diagram) -> str:
-    """Return the board as a self-contained ``<svg>`` element (no style sheet, script or font)."""
-    raise NotImplementedError
+    """Return the board as a self-contained ``<svg>`` element (no style sheet, script or font).
+
+    The picture needs no color vision: stones are black and white, the last move bears a ring of
+    the other of the two. A title and a description in words serve who cannot see it.
+    """
+    grid = diagram.position.grid
+    width, height = grid.columns + 2, grid.rows + 2
+    return "".join(
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width * _PIXELS}" '
+            f'height="{height * _PIXELS}" viewBox="-5 -5 {width * 10} {height * 10}">',
+            f"<title>{_escape(_title(diagram))}</title><desc>{_escape(describe(diagram))}</desc>",
+            f'<rect x="-5" y="-5" width="{width * 10}" height="{height * 10}" rx="4" '
+            f'fill="{_WOOD}"/><g transform="scale(10)" fill="none" stroke-linecap="round">',
+            _svg_lines(grid),
+            _svg_stones(diagram.position),
+            _svg_last(diagram),
+            "</g>",
+            _svg_coordinates(diagram),
+            _svg_marks(diagram),
+            "</svg>",
+        )
+    )
+
+
+def describe(diagram: Diagram) -> str:
+    """Return the board in words, for a screen reader: ``Black: C3 D4. White: none. …``."""
+    position, letters = diagram.position, diagram.letters
+    sentences = [
+        f"{name}: {_vertices(position, color, letters)}."
+        for name, color in (("Black", BLACK), ("White", WHITE))
+    ]
+    if diagram.last:
+        sentences.append(f"Last move: {vertex(diagram.last, letters)}.")
+    if diagram.marks:
+        marks = ", ".join(f"{text} {vertex(p, letters)}" for p, text in diagram.marks.items())
+        sentences.append(f"Marked: {marks}.")
+    return " ".join(sentences)
+
+
+def _vertices(position: Position, color: int, letters: str) -> str:
+    points = position.grid.points(position.stones(color))
+    return " ".join(vertex(point, letters) for point in points) or "none"
+
+
+def _title(diagram: Diagram) -> str:
+    grid = diagram.position.grid
+    return diagram.caption or f"Board, {grid.columns} by {grid.rows}"
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _place(grid: Grid, point: Point) -> tuple[int, int]:
+    """Return x and y in units; SVG counts rows downwards."""
+    return point[1] + 1, grid.rows - point[0]
+
+
+def _dots(grid: Grid, points: list[Point]) -> str:
+    return "".join("M{} {}h0".format(*_place(grid, point)) for point in points)
+
+
+def _svg_lines(grid: Grid) -> str:
+    across = "".join(f"M1 {y}H{grid.columns}" for y in range(1, grid.rows + 1))
+    down = "".join(f"M{x} 1V{grid.rows}" for x in range(1, grid.columns + 1))
+    stars = _dots(grid, star_points(grid))
+    return f'<path stroke="{_INK}" stroke-width=".045" d="{across}{down}"/>' + (
+        f'<path stroke="{_INK}" stroke-width=".22" d="{stars}"/>' if stars else ""
+    )
+
+
+def _svg_stones(position: Position) -> str:
+    """Black stones whole, white ones as a black disk with a smaller white one on it."""
+    black, white = (
+        _dots(position.grid, position.grid.points(position.stones(c))) for c in (BLACK, WHITE)
+    )
+    drawn = f'<path stroke="{_INK}" stroke-width=".94" d="{black}{white}"/>'
+    if white:
+        drawn += f'<path stroke="{_PAPER}" stroke-width=".84" d="{white}"/>'
+    return drawn if black or white else ""
+
+
+def _svg_last(diagram: Diagram) -> str:
+    if diagram.last is None:
+        return ""
+    x, y = _place(diagram.position.grid, diagram.last)
+    color = _contrast(diagram.position.color_at(diagram.last))
+    return f'<circle cx="{x}" cy="{y}" r=".28" stroke="{color}" stroke-width=".1"/>'
+
+
+def _contrast(color: int) -> str:
+    """Return the ink that is seen on a stone of this color, or on the bare board."""
+    return _PAPER if color == BLACK else _INK
+
+
+def _svg_coordinates(diagram: Diagram) -> str:
+    """Letters above and below as one text each, every letter with its own x; numbers singly."""
+    grid = diagram.position.grid
+    names = diagram.letters[: grid.columns]
+    xs = " ".join(str(10 * x) for x in range(1, grid.columns + 1))
+    letters = "".join(
+        f'<text x="{xs}" y="{y}">{names}</text>' for y in (2.6, grid.rows * 10 + 12.4)
+    )
+    numbers = "".join(
+        f'<text x="{x}" y="{(grid.rows - row) * 10 + 2}">{row + 1}</text>'
+        for row in range(grid.rows)
+        for x in (0, grid.columns * 10 + 10)
+    )
+    return f'<g {_TEXT} font-size="5.6" fill="{_INK}">{letters}{numbers}</g>'
+
+
+def _svg_marks(diagram: Diagram) -> str:
+    drawn = "".join(_svg_mark(diagram, point, text) for point, text in diagram.marks.items())
+    return f'<g {_TEXT} font-size="6">{drawn}</g>' if drawn else ""
+
+
+def _svg_mark(diagram: Diagram, point: Point, text: str) -> str:
+    """A label; on an empty point the lines behind it are covered."""
+    x, y = _place(diagram.position.grid, point)
+    color = diagram.position.color_at(point)
+    cover = f'<circle cx="{x * 10}" cy="{y * 10}" r="3.6" fill="{_WOOD}"/>'
+    label = f'<text x="{x * 10}" y="{y * 10 + 2}" fill="{_contrast(color)}">{_escape(text)}</text>'
+    return label if color != EMPTY else cover + label
