@@ -25,17 +25,40 @@ class Grid:
     """A board's shape and its masks; one shared object for each shape (see :func:`grid`).
 
     Attributes: ``rows``, ``columns``, ``stride`` (bits from a point to the one above it),
-    ``full`` (the mask of all points on the board).
+    ``full`` (the mask of all points on the board), ``halves`` (a few masks of which at least one
+    tells any two points apart), ``span`` (bits of a board with a guard row above it).
+
+    A grid is the *frame* of :mod:`oracle.rules` for integers.
     """
 
-    __slots__ = ("columns", "full", "rows", "stride")
+    __slots__ = ("columns", "full", "halves", "rows", "span", "stride")
 
     def __init__(self, rows: int, columns: int) -> None:
         self.rows = rows
         self.columns = columns
         self.stride = columns + 1
+        self.span = (rows + 1) * self.stride
         row = (1 << columns) - 1
         self.full = sum(row << (r * self.stride) for r in range(rows))
+        self.halves = self._halves()
+
+    def _halves(self) -> tuple[int, ...]:
+        """Return a mask for each binary digit of a row's and of a column's number."""
+        points = self.points(self.full)
+        sides = [(0, self.rows), (1, self.columns)]
+        return tuple(
+            self.mask([point for point in points if point[side] >> digit & 1])
+            for side, size in sides
+            for digit in range((size - 1).bit_length())
+        )
+
+    def join(self, first: int, second: int) -> int:
+        """Return two masks side by side in one integer, with a guard row between them."""
+        return first | second << self.span
+
+    def split(self, both: int) -> tuple[int, int]:
+        """Return the two masks that :meth:`join` put side by side."""
+        return both & self.full, both >> self.span
 
     def bit(self, point: Point) -> int:
         """Return the mask of one point."""

@@ -1,0 +1,36 @@
+"""Area: the stones of a color and the empty regions that touch no other color.
+
+Sources: go-scoring.txt, "More Detailed Example"; java-go.txt, "Scoring" (territory).
+"""
+
+from __future__ import annotations
+
+from oracle.rules.flood import flood_both
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.rules.frame import Bits, Frame
+
+
+def reach(frame: Frame[Bits], black: Bits, white: Bits) -> tuple[Bits, Bits]:
+    """Return for each color its stones and the empty regions they touch."""
+    empty = frame.full & ~(black | white)
+    return flood_both(frame, (black, white), (empty, empty))
+
+
+def area(frame: Frame[Bits], black: Bits, white: Bits) -> tuple[Bits, Bits, Bits]:
+    """Return the points of Black, those of White and those of nobody.
+
+    An empty region that touches both colors, or none (the empty board), is nobody's. Stones are
+    their color's, whether they have liberties or not.
+    """
+    by_black, by_white = reach(frame, black, white)
+    shared = by_black & by_white
+    neutral = frame.full & ~(by_black | by_white) | shared
+    return by_black & ~shared, by_white & ~shared, neutral
+
+
+def score(frame: Frame[int], black: int, white: int) -> int:
+    """Return Black's points minus White's on the board, without komi."""
+    by_black, by_white = reach(frame, black, white)  # what both reach cancels out
+    return by_black.bit_count() - by_white.bit_count()

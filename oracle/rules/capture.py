@@ -1,0 +1,80 @@
+"""Capture: chains, their liberties, and the moves that are legal on a bare board.
+
+Ko needs the game's history, so it is the game's affair (:mod:`oracle.games.go`).
+
+Source: java-go.txt, "Capturing Stones & Counting Liberties" and "Self Capture".
+"""
+
+from __future__ import annotations
+
+from oracle.rules.flood import flood, flood_both, neighbours, touched_by_several
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.rules.frame import Bits, Frame
+
+
+def liberties(frame: Frame[Bits], chain: Bits, occupied: Bits) -> Bits:
+    """Return the empty points next to the stones of ``chain``."""
+    return neighbours(frame, chain) & ~occupied
+
+
+def captured(frame: Frame[Bits], stones: Bits, others: Bits) -> Bits:
+    """Return the stones of one color whose chains have no liberty."""
+    empty = frame.full & ~(stones | others)
+    return stones & ~flood(frame, empty, stones)
+
+
+def captured_of_both(frame: Frame[Bits], black: Bits, white: Bits) -> tuple[Bits, Bits]:
+    """Return :func:`captured` of Black's and of White's stones; a legal position has none."""
+    empty = frame.full & ~(black | white)
+    living_black, living_white = flood_both(frame, (empty, empty), (black, white))
+    return black & ~living_black, white & ~living_white
+
+
+def taken(frame: Frame[Bits], mine: Bits, theirs: Bits, move: Bits) -> Bits:
+    """Return the opponent's stones that leave the board when ``move`` (a point) is played.
+
+    Chains that had no liberty before do not touch the move, and stay.
+    """
+    dead = captured(frame, theirs, mine | move)
+    return dead & flood(frame, move, dead)
+
+
+def played(frame: Frame[Bits], mine: Bits, theirs: Bits, move: Bits) -> tuple[Bits, Bits]:
+    """Return the mover's and the opponent's stones after ``move``, which must be legal."""
+    return mine | move, theirs & ~taken(frame, mine, theirs, move)
+
+
+def several_liberties(frame: Frame[Bits], stones: Bits, others: Bits) -> Bits:
+    """Return the stones of one color whose chains have two liberties or more."""
+    empty = frame.full & ~(stones | others)
+    contrasts = [(empty & half, empty & ~half) for half in frame.halves]
+    return touched_by_several(frame, stones, contrasts)
+
+
+def in_atari(frame: Frame[Bits], stones: Bits, others: Bits) -> Bits:
+    """Return the stones of one color whose chains have exactly one liberty."""
+    dead = captured(frame, stones, others)
+    return stones & ~dead & ~several_liberties(frame, stones, others)
+
+
+def legal(frame: Frame[Bits], mine: Bits, theirs: Bits) -> Bits:
+    """Return every empty point on which the color of ``mine`` may play, ko aside.
+
+    The stone must have a liberty (of its own, or through a chain that has another one) or take
+    a chain whose last liberty the point is.
+    """
+    empty = frame.full & ~(mine | theirs)
+    friends = several_liberties(frame, mine, theirs)
+    victims = in_atari(frame, theirs, mine)
+    return empty & neighbours(frame, empty | friends | victims)
+
+
+def is_legal(frame: Frame[int], mine: int, theirs: int, move: int) -> bool:
+    """Return whether one point is in :func:`legal`, without computing the others."""
+    if not move & frame.full & ~(mine | theirs):
+        return False
+    chain = flood(frame, move, mine)
+    open_points = liberties(frame, chain, mine | theirs | move)
+    return bool(open_points or taken(frame, mine, theirs, move))

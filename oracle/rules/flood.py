@@ -1,0 +1,101 @@
+"""Connection: neighbours, floods, and what connected points have in common.
+
+Points are connected along rows and columns, never diagonally unless a function says so.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Protocol
+
+    from oracle.grid import Grid
+    from oracle.rules.frame import Bits, Frame
+
+    class Flood(Protocol):
+        """A meaning of connected: :func:`flood` or :func:`flood_diagonally`."""
+
+        def __call__(self, frame: Frame[Bits], seeds: Bits, within: Bits) -> Bits:
+            """Return the seeds and what they are connected to."""
+
+
+def neighbours(frame: Frame[Bits], bits: Bits) -> Bits:
+    """Return the points of the board that are next to at least one of ``bits``."""
+    stride = frame.stride
+    return (bits << 1 | bits >> 1 | bits << stride | bits >> stride) & frame.full
+
+
+def flood(frame: Frame[Bits], seeds: Bits, within: Bits) -> Bits:
+    """Return ``seeds`` and every point of ``within`` that a path in ``within`` joins to a seed.
+
+    The seeds themselves need not lie in ``within``: stones flood the empty points around them.
+    """
+    stride = frame.stride
+    while True:
+        grown = seeds | (seeds << 1 | seeds >> 1) & within
+        grown = grown | (grown << stride | grown >> stride) & within
+        if grown == seeds:
+            return seeds
+        seeds = grown
+
+
+def flood_diagonally(frame: Frame[Bits], seeds: Bits, within: Bits) -> Bits:
+    """Return what :func:`flood` does where diagonal neighbours are connected as well."""
+    stride = frame.stride
+    while True:
+        row = seeds | seeds << 1 | seeds >> 1
+        grown = seeds | (row | row << stride | row >> stride) & within
+        if grown == seeds:
+            return seeds
+        seeds = grown
+
+
+def flood_both(
+    frame: Frame[Bits], seeds: tuple[Bits, Bits], within: tuple[Bits, Bits]
+) -> tuple[Bits, Bits]:
+    """Return two floods, ``seeds[0]`` in ``within[0]`` and ``seeds[1]`` in ``within[1]``.
+
+    The two boards are flooded side by side, at little more than the price of one.
+    """
+    return frame.split(flood(frame, frame.join(*seeds), frame.join(*within)))
+
+
+def touched_by_several(
+    frame: Frame[Bits], within: Bits, contrasts: Iterable[tuple[Bits, Bits]]
+) -> Bits:
+    """Return the regions of ``within`` that both sides of some contrast touch.
+
+    A contrast is a pair of sets. A region next to Black and White is neutral; a chain next to two
+    liberties that some pair tells apart has several; a space next to stones of two chains is not
+    enclosed by one.
+    """
+    several = within & ~within
+    for contrast in contrasts:
+        first, second = flood_both(frame, contrast, (within, within))
+        several = several | first & second
+    return several & within
+
+
+def labels(frame: Frame[Bits], mask: Bits, connect: Flood = flood) -> tuple[Bits, list[Bits]]:
+    """Give each connected part of ``mask`` a number of its own, all parts at once.
+
+    Returns the parts' representatives (one point of each part) and the numbers' binary digits:
+    for each digit, the parts in whose number it is set. A part's number is the place of its
+    representative, found digit by digit: where the remaining candidates of a part have both
+    digits, those with the set one retire.
+    """
+    candidates, digits = mask, []
+    for half in frame.halves:
+        clear = connect(frame, candidates & ~half, mask)
+        digits.append(mask & ~clear)
+        candidates = candidates & ~(half & clear)
+    return candidates, digits
+
+
+def regions(grid: Grid, mask: int) -> Iterator[int]:
+    """Yield the connected parts of ``mask``, by their lowest point (A1, then rightwards, up)."""
+    while mask:
+        region = flood(grid, mask & -mask, mask)
+        yield region
+        mask &= ~region
