@@ -9,10 +9,11 @@ from oracle.color import BLACK, WHITE, opponent
 from oracle.errors import IllegalMove
 from oracle.grid import grid
 from oracle.position import Position
+from oracle.rules.capture import is_legal, legal, taken
+from oracle.rules.flood import neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.grid import Grid
     from oracle.komi import Komi
     from oracle.vertex import Point
 
@@ -47,6 +48,29 @@ class State:
         self.ko = ko
         self.prisoners = prisoners
         self.move = move
+
+    def sides(self, color: int) -> tuple[int, int]:
+        """Return the stones of a color and those of its opponent."""
+        return self.position.stones(color), self.position.stones(opponent(color))
+
+    def after(self, color: int, point: Point) -> State:
+        """Return the state after a legal stone."""
+        shape = self.position.grid
+        stone = shape.bit(point)
+        mine, theirs = self.sides(color)
+        prisoners = taken(shape, mine, theirs, stone)
+        mine, theirs = mine | stone, theirs & ~prisoners
+        # A ko: a stone that stands alone has taken one, whose point is its only liberty.
+        is_ko = prisoners.bit_count() == 1 and neighbours(shape, stone) & ~theirs == prisoners
+        count = list(self.prisoners)
+        count[color] += prisoners.bit_count()
+        return State(
+            Position(shape, *((mine, theirs) if color == BLACK else (theirs, mine))),
+            opponent(color),
+            prisoners if is_ko else 0,
+            (0, count[BLACK], count[WHITE]),
+            (color, point),
+        )
 
 
 class GoGame:
@@ -116,46 +140,41 @@ class GoGame:
         The reason is the first that holds of ``"off board"``, ``"occupied"``, ``"ko"`` and
         ``"suicide"``. Nothing is changed.
         """
-        reason, _ = self._try(color, point)
-        return reason
+        now, shape = self._states[-1], self.position.grid
+        if point not in shape:
+            return "off board"
+        stone = shape.bit(point)
+        if not stone & now.position.empty:
+            return "occupied"
+        if stone == now.ko and color == now.to_play:
+            return "ko"
+        return None if is_legal(shape, *now.sides(color), stone) else "suicide"
 
     def is_legal(self, color: int, point: Point) -> bool:
         """Whether the rules allow this stone now, ko included."""
         return self.refusal(color, point) is None
 
-    def legal_moves(self, color: int) -> list[Point]:
-        """Return the points where the rules allow this color a stone, from A1 rightwards."""
-        shape, empty = self.position.grid, self.position.empty
-        return [point for point in shape.points(empty) if self.is_legal(color, point)]
+    def legal_moves(self, color: int) -> int:
+        """Return the mask of the points where the rules allow this color a stone now."""
+        now = self._states[-1]
+        allowed = legal(self.position.grid, *now.sides(color))
+        return allowed & ~now.ko if color == now.to_play else allowed
 
     def play(self, color: int, point: Point | None) -> int:
         """Play a stone or (None) a pass and return the number of stones captured.
 
         Raises :class:`IllegalMove` with the reason of :meth:`refusal`; the game is unchanged then.
         """
+        now = self._states[-1]
         if point is None:
-            now = self._states[-1]
             after = State(now.position, opponent(color), 0, now.prisoners, (color, None))
         else:
-            reason, after = self._try(color, point)
+            reason = self.refusal(color, point)
             if reason is not None:
                 raise IllegalMove(reason)
+            after = now.after(color, point)
         self._states.append(after)
-        return after.prisoners[color] - self._states[-2].prisoners[color]
-
-    def _try(self, color: int, point: Point) -> tuple[str | None, State]:
-        """Return the reason against a stone and, when it is None, the state after it."""
-        now = self._states[-1]
-        shape = now.position.grid
-        if point not in shape:
-            return "off board", now
-        stone = shape.bit(point)
-        if not stone & now.position.empty:
-            return "occupied", now
-        if stone == now.ko and color == now.to_play:
-            return "ko", now
-        after = _after(now, color, stone)
-        return (None, after) if after.position.stones(color) & stone else ("suicide", now)
+        return after.prisoners[color] - now.prisoners[color]
 
     def undo(self) -> Move:
         """Take the last move back and return it.
@@ -167,43 +186,3 @@ class GoGame:
         move = self._states.pop().move
         assert move is not None
         return move
-
-
-def _after(now: State, color: int, stone: int) -> State:
-    """Return the state after a stone on an empty point; a suicide leaves it off the board."""
-    before = now.position
-    own, other = before.stones(color) | stone, before.stones(opponent(color))
-    frame = before.grid
-    captured = _dead(frame, _neighbors(frame, stone) & other, other, own)
-    other &= ~captured
-    own &= ~_dead(frame, stone, own, other)
-    prisoners = list(now.prisoners)
-    prisoners[color] += captured.bit_count()
-    # A ko: a stone that stands alone has taken one, and that point is its only liberty.
-    alone = captured.bit_count() == 1 and _neighbors(frame, stone) & ~other == captured
-    black, white = (own, other) if color == BLACK else (other, own)
-    return State(
-        Position(frame, black, white),
-        opponent(color),
-        captured if alone else 0,
-        (0, prisoners[BLACK], prisoners[WHITE]),
-        (color, frame.point(stone)),
-    )
-
-
-def _neighbors(frame: Grid, stones: int) -> int:
-    stride = frame.stride
-    return (stones << 1 | stones >> 1 | stones << stride | stones >> stride) & frame.full & ~stones
-
-
-def _dead(frame: Grid, seeds: int, stones: int, other: int) -> int:
-    """Return those of the chains through ``seeds`` that have no liberty."""
-    dead = 0
-    while seeds:
-        chain = seeds & -seeds
-        while (grown := chain | _neighbors(frame, chain) & stones) != chain:
-            chain = grown
-        if not _neighbors(frame, chain) & ~other:
-            dead |= chain
-        seeds &= ~chain
-    return dead
