@@ -1,0 +1,1 @@
+"""The answers of each assignment, with their reasons and the readings its document leaves open."""
