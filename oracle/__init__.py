@@ -4,3 +4,7 @@
 """
 
 from __future__ import annotations
+
+# The distribution's version. It is kept here because looking it up (importlib.metadata) costs more
+# than starting an engine, and every run asks every engine for its version.
+__version__ = "0.1.0"

@@ -3,6 +3,7 @@
     OracleError
     ├── VertexError      text that names no point of the board
     ├── IllegalMove      a move the rules refuse, with the reason
+    ├── GtpError         a GTP command that fails; its text is the reply
     └── FormatError      a text that cannot be read: where, what was found, what was expected
         └── SgfError     the same for game records: property and node
 
@@ -29,6 +30,10 @@ class IllegalMove(OracleError):  # noqa: N818 - the field's name for it
     def __init__(self, reason: str, message: str | None = None) -> None:
         super().__init__(message or reason)
         self.reason = reason
+
+
+class GtpError(OracleError):
+    """A GTP command that fails; its text is the error message of the reply."""
 
 
 class FormatError(OracleError):

@@ -1,0 +1,186 @@
+"""``--game go``: the go-scoring assignment, and a referee for any game of Go."""
+
+from __future__ import annotations
+
+from oracle.color import BLACK, WHITE
+from oracle.errors import GtpError
+from oracle.games.go import GoGame
+from oracle.gtp import arguments, common, handicap
+from oracle.gtp.protocol import Engine
+from oracle.gtp.session import Session
+from oracle.komi import result_text
+from oracle.rules import area
+from oracle.vertex import vertex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from random import Random
+
+    from oracle.gtp.protocol import Table
+    from oracle.position import Position
+    from oracle.vertex import Point
+
+
+class GoSession(Session):
+    """A game of Go; the komi outlives ``boardsize`` and ``clear_board``."""
+
+    __slots__ = ()
+
+    game: GoGame
+
+    def new_game(self, position: Position, to_play: int) -> GoGame:
+        """Return a game with the komi of the game before it."""
+        former: GoGame | None = getattr(self, "game", None)
+        return GoGame(position, to_play, former.komi if former else 0)
+
+
+# --- komi and score ----------------------------------------------------------------------------
+
+
+def komi(session: GoSession, words: list[str]) -> str:
+    """KOMI: set the komi; every digit counts."""
+    session.game.komi = arguments.komi(words, 0)
+    return ""
+
+
+def get_komi(session: GoSession, words: list[str]) -> str:
+    """: the komi (GNU Go's command)."""
+    return str(session.game.komi)
+
+
+def score(session: GoSession, words: list[str]) -> str:
+    """: the area score of the board as it is: B+4, W+0.5 or 0."""
+    position = session.game.position
+    points = area.score(position.grid, position.black, position.white)
+    return result_text(points, session.game.komi)
+
+
+def final_status_list(session: GoSession, words: list[str]) -> str:
+    """STATUS: the stones that are alive, dead or seki; area scoring counts all as alive."""
+    status = arguments.word(words, 0)
+    if status not in ("alive", "dead", "seki"):
+        raise GtpError(arguments.SYNTAX)
+    position = session.game.position
+    if status != "alive":
+        return ""
+    return listed(position, position.black | position.white)
+
+
+# --- moves -------------------------------------------------------------------------------------
+
+
+def is_legal(session: GoSession, words: list[str]) -> str:
+    """COLOR VERTEX: 1 when the move is legal now, ko included, else 0 (GNU Go's command)."""
+    color, point = arguments.color(words, 0), arguments.move(words, 1)
+    return "1" if point is None or session.game.is_legal(color, point) else "0"
+
+
+def all_legal(session: GoSession, words: list[str]) -> str:
+    """COLOR: the points where a stone is legal now (GNU Go's command)."""
+    game = session.game
+    return listed(game.position, game.legal_moves(arguments.color(words, 0)))
+
+
+def captures(session: GoSession, words: list[str]) -> str:
+    """COLOR: how many stones this color has captured (GNU Go's command)."""
+    return str(session.game.prisoners(arguments.color(words, 0)))
+
+
+def genmove(session: GoSession, words: list[str]) -> str:
+    """COLOR: play a random move that fills none of one's own eyes, or pass."""
+    color = arguments.color(words, 0)
+    point = random_move(session.game, color, session.random)
+    session.game.play(color, point)
+    return vertex(point) if point else "pass"
+
+
+def reg_genmove(session: GoSession, words: list[str]) -> str:
+    """COLOR: choose such a move without playing it; always the same in the same position."""
+    color = arguments.color(words, 0)
+    point = random_move(session.game, color, session.new_random())
+    return vertex(point) if point else "pass"
+
+
+def random_move(game: GoGame, color: int, random: Random) -> Point | None:
+    """Return a random legal point that is no eye of the color, None when there is none."""
+    from oracle.rules.eyes import eyes
+
+    shape = game.position.grid
+    mine = game.position.stones(color)
+    theirs = game.position.stones(BLACK + WHITE - color)
+    sensible = game.legal_moves(color) & ~eyes(shape, mine, theirs)
+    return random.choice(shape.points(sensible)) if sensible else None
+
+
+# --- time and display --------------------------------------------------------------------------
+
+
+def time_settings(session: GoSession, words: list[str]) -> str:
+    """MAIN BYO_YOMI STONES: accepted; this engine does not think."""
+    for index in range(3):
+        arguments.integer(words, index)
+    return ""
+
+
+def time_left(session: GoSession, words: list[str]) -> str:
+    """COLOR TIME STONES: accepted; this engine does not think."""
+    arguments.color(words, 0)
+    for index in (1, 2):
+        arguments.integer(words, index)
+    return ""
+
+
+def analyze_commands(session: GoSession, words: list[str]) -> str:
+    """: what GoGui's analyze menu offers."""
+    return (
+        "string/Score/score\n"
+        "cboard/Owner of each point/oracle-owner\n"
+        "plist/Legal moves/all_legal %c\n"
+        "string/Stones captured by/captures %c\n"
+        "string/Komi/get_komi"
+    )
+
+
+def owner(session: GoSession, words: list[str]) -> str:
+    """: the owner of every point as a board of colors for GoGui: black, white or gray."""
+    position = session.game.position
+    shape = position.grid
+    black, white, _ = area.area(shape, position.black, position.white)
+    rows = [
+        " ".join(
+            "black" if bit & black else "white" if bit & white else "gray"
+            for bit in (shape.bit((row, column)) for column in range(shape.columns))
+        )
+        for row in reversed(range(shape.rows))
+    ]
+    return "\n".join(rows)
+
+
+def listed(position: Position, mask: int) -> str:
+    """Return the vertices of a mask, from A1 rightwards, then upwards."""
+    return " ".join(vertex(point) for point in position.grid.points(mask))
+
+
+COMMANDS: Table = {
+    **common.COMMANDS,
+    **handicap.COMMANDS,
+    "komi": komi,
+    "get_komi": get_komi,
+    "score": score,
+    "final_score": score,
+    "final_status_list": final_status_list,
+    "is_legal": is_legal,
+    "all_legal": all_legal,
+    "captures": captures,
+    "genmove": genmove,
+    "reg_genmove": reg_genmove,
+    "time_settings": time_settings,
+    "time_left": time_left,
+    "gogui-analyze_commands": analyze_commands,
+    "oracle-owner": owner,
+}
+
+
+def new_engine(seed: int, playouts: int) -> Engine:
+    """Return an engine for Go."""
+    return Engine(COMMANDS, GoSession(COMMANDS, seed, playouts))

@@ -1,0 +1,76 @@
+"""The protocol: a line comes in, a reply goes out. Nothing here knows a game or a process.
+
+Sections are those of the *Specification of the Go Text Protocol, version 2, draft 2*.
+"""
+
+from __future__ import annotations
+
+from oracle.errors import GtpError, OracleError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Command = Callable[[Any, list[str]], str]
+    Table = dict[str, Command]
+
+# Section 3.1: control characters other than HT and LF are removed, HT becomes a blank. A line's
+# own LF may come along and is a blank too.
+_CLEAN: dict[int, str | None] = dict.fromkeys([*range(32), 127])
+_CLEAN.update({9: " ", 10: " "})
+
+
+class Engine:
+    """A GTP engine: a table of commands that act on one session.
+
+    A command is a function of the session and its arguments. It returns the result, which may
+    have several lines, or raises an :class:`OracleError` whose text becomes the error message.
+    """
+
+    __slots__ = ("commands", "session")
+
+    def __init__(self, commands: Table, session: Any) -> None:
+        self.commands = commands
+        self.session = session
+
+    def handle(self, line: str) -> str:
+        """Return the reply to a line with its empty line; ``""`` to a blank or comment line."""
+        words = split(line)
+        if not words:
+            return ""
+        number = words.pop(0) if is_number(words[0]) else ""
+        name = words.pop(0) if words else ""
+        try:
+            return f"={number} {_closed(self._command(name)(self.session, words))}\n\n"
+        except OracleError as error:
+            return f"?{number} {_closed(str(error))}\n\n"
+
+    def _command(self, name: str) -> Command:
+        try:
+            return self.commands[name]
+        except KeyError:
+            raise GtpError("unknown command") from None
+
+
+def split(line: str) -> list[str]:
+    """Return a line's words after preprocessing, none for a blank line or a comment.
+
+    Source: section 3.1 (control characters, ``#`` to the end of the line, tabs).
+    """
+    if not line.isprintable():  # nearly every line is: nothing to remove
+        line = line.translate(_CLEAN)
+    return [word for word in line.partition("#")[0].split(" ") if word]
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is an id or another whole number (section 2.11 *int*: not negative)."""
+    return word.isascii() and word.isdigit()
+
+
+def _closed(text: str) -> str:
+    """Return a result without empty lines: the first one would end the reply (section 2.6)."""
+    if "\n" not in text:
+        return text
+    first, *others = text.rstrip("\n").split("\n")
+    return "\n".join([first, *(line or " " for line in others)])
