@@ -10,7 +10,7 @@ from oracle.errors import FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from decimal import Decimal
+    from decimal import Context, Decimal
 
     Komi = Decimal | int
 
@@ -34,20 +34,27 @@ def parse_komi(text: str) -> Komi:
     return Decimal(text)
 
 
+def exact() -> Context:
+    """Return the arithmetic that loses no digit of a komi (the usual one rounds to 28)."""
+    from decimal import Context
+
+    return Context(prec=2 * MAX_LENGTH)
+
+
+def plain_text(number: Komi) -> str:
+    """Return a number as one writes it, such as ``7.5`` or ``4``; no digit is lost or added."""
+    digits = format(number, "f")
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
+
+
 def result_text(area: int, komi: Komi) -> str:
     """Return ``B+4``, ``W+0.5`` or ``0`` for Black's points minus White's and the komi.
 
-    A whole number has no fraction, and no digit is lost or added.
+    A whole number has no fraction.
 
     Source: go-scoring.txt, "GTP Command for Scoring".
     """
-    from decimal import Context
-
-    # Decimal's usual context would round to 28 digits, and so would abs().
-    lead = Context(prec=2 * MAX_LENGTH).subtract(area, komi)
+    lead = exact().subtract(area, komi)
     if not lead:
         return "0"
-    digits = format(lead.copy_abs(), "f")
-    if "." in digits:
-        digits = digits.rstrip("0").rstrip(".")
-    return ("B+" if lead > 0 else "W+") + digits
+    return ("B+" if lead > 0 else "W+") + plain_text(lead.copy_abs())
