@@ -14,8 +14,6 @@ rows above the last are masked off in the same way.
 
 from __future__ import annotations
 
-from functools import cache
-
 from oracle.vertex import Point
 
 MAX_SIZE = 25  # GTP version 2, section 2.11: columns A to Z without I
@@ -93,7 +91,9 @@ class Grid:
         return f"grid({self.rows}, {self.columns})"
 
 
-@cache
+_GRIDS: dict[tuple[int, int], Grid] = {}
+
+
 def grid(rows: int, columns: int | None = None) -> Grid:
     """Return the grid of a shape; square when only ``rows`` is given.
 
@@ -102,4 +102,7 @@ def grid(rows: int, columns: int | None = None) -> Grid:
     columns = rows if columns is None else columns
     if not (1 <= rows <= MAX_SIZE and 1 <= columns <= MAX_SIZE):
         raise ValueError(f"a board has 1 to {MAX_SIZE} rows and columns, not {rows} by {columns}")
-    return Grid(rows, columns)
+    shape = (rows, columns)
+    if shape not in _GRIDS:  # functools.cache would take half of an engine's time to start
+        _GRIDS[shape] = Grid(rows, columns)
+    return _GRIDS[shape]
