@@ -5,6 +5,52 @@
 
 from __future__ import annotations
 
-# The distribution's version. It is kept here because looking it up (importlib.metadata) costs more
-# than starting an engine, and every run asks every engine for its version.
-__version__ = "0.1.0"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Where each public name lives. A home that ends in the name is itself what is meant. (The functions
+# ``grid`` and ``vertex`` are not among them: their modules have the same names.)
+_HOMES = {
+    "BLACK": "color",
+    "EMPTY": "color",
+    "WHITE": "color",
+    "Diagram": "draw",
+    "draw_svg": "draw",
+    "draw_text": "draw",
+    "FormatError": "errors",
+    "IllegalMove": "errors",
+    "OracleError": "errors",
+    "SgfError": "errors",
+    "VertexError": "errors",
+    "Explanation": "explanation",
+    "is_underspecified": "explanation",
+    "GoGame": "games.go",
+    "GomokuGame": "games.gomoku",
+    "Grid": "grid",
+    "Position": "position",
+    "parse_vertex": "vertex",
+    "batch": "batch",
+    "go_scoring": "answers.go_scoring",
+    "gomoku_policy": "answers.gomoku_policy",
+    "gomoku_rules": "answers.gomoku_rules",
+    "gosensei": "answers.gosensei",
+    "java_go": "answers.java_go",
+    "sgf": "sgf",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'oracle' has no attribute {name!r}")
+    from importlib import import_module
+
+    home = import_module(f"oracle.{_HOMES[name]}")
+    return home if _HOMES[name].endswith(name) else getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

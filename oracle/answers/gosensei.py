@@ -1,0 +1,178 @@
+"""The three options of gosensei.txt: ``-eyes``, ``-twoeyes`` and ``-eyespaces``.
+
+The document asks for Black; every function answers for either color.
+"""
+
+from __future__ import annotations
+
+from oracle.color import BLACK, NAMES, opponent
+from oracle.explanation import Explanation, count, listing
+from oracle.rules import eyes as rules
+from oracle.rules.flood import flood, flood_diagonally, neighbours, regions
+from oracle.vertex import SENSEI_LETTERS, Point, vertex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.grid import Grid
+    from oracle.position import Position
+
+EYE, FALSE_EYE, MISSING, SPACE, NO_SPACE = "e", "f", "!", "s", "n"  # marks
+
+
+def eyes(position: Position, color: int = BLACK) -> list[Point]:
+    """Return the eyes, by gosensei.txt, "-eyes Options"."""
+    return position.grid.points(rules.eyes(*_board(position, color)))
+
+
+def two_eyes(position: Position, color: int = BLACK) -> list[Point]:
+    """Return the eyes that have another within two rows or two columns ("-twoeyes Options")."""
+    return position.grid.points(rules.two_eyes(*_board(position, color)))
+
+
+def eye_spaces(position: Position, color: int = BLACK) -> list[list[Point]]:
+    """Return the points of each eye space, by gosensei.txt, "-eyespaces Options"."""
+    shape = position.grid
+    spaces = rules.eye_spaces(*_board(position, color))
+    return [shape.points(space) for space in regions(shape, spaces)]
+
+
+def eyes_sentence(number: int, color: int = BLACK) -> str:
+    """Return the sentence for a number of eyes, to the letter."""
+    name = NAMES[color]
+    return f"There is 1 eye for {name}." if number == 1 else f"There are {number} eyes for {name}."
+
+
+def two_eyes_sentence(number: int, color: int = BLACK) -> str:
+    """Return the sentence for a number of two eyes, to the letter: the odd plural is meant."""
+    name = NAMES[color]
+    if number == 1:
+        return f"There is 1 two eye for {name}."
+    return f"There are {number} two eye for {name}s."
+
+
+def eye_spaces_sentence(number: int, color: int = BLACK) -> str:
+    """Return the sentence for a number of eye spaces, to the letter."""
+    name = NAMES[color]
+    if number == 1:
+        return f"There is 1 eyespace for {name}."
+    return f"There are {number} eyespaces for {name}."
+
+
+def explain_eyes(position: Position, color: int = BLACK) -> Explanation:
+    """Return the eyes, and of every false eye the diagonals that are missing."""
+    shape, mine, theirs = _board(position, color)
+    found = rules.eyes(shape, mine, theirs)
+    false = position.empty & ~neighbours(shape, shape.full & ~mine) & ~found
+    sentences = [_named("Eyes", eyes(position, color))]
+    marks = dict.fromkeys(shape.points(found), EYE)
+    for point in shape.points(false):
+        missing = _missing_diagonals(position, point, color)
+        sentences.append(f"{_name(point)} is false: {_names(missing)} are not {NAMES[color]}.")
+        marks |= {point: FALSE_EYE, **dict.fromkeys(missing, MISSING)}
+    return Explanation(" ".join(sentences), marks)
+
+
+def explain_two_eyes(position: Position, color: int = BLACK) -> Explanation:
+    """Return for each eye the nearest that makes it count, or that none does."""
+    every, close = eyes(position, color), two_eyes(position, color)
+    sentences = [_named("Eyes that have another near", close)]
+    sentences += [
+        f"{_name(point)} has no other eye within 2 rows or 2 columns."
+        for point in every
+        if point not in close
+    ]
+    sentences += [_company(point, close) for point in close]
+    return Explanation(" ".join(sentences), dict.fromkeys(close, EYE))
+
+
+def explain_eye_spaces(position: Position, color: int = BLACK) -> Explanation:
+    """Return each space's size, and why each other region that touches the color is none."""
+    shape, mine, _ = _board(position, color)
+    spaces = eye_spaces(position, color)
+    sentences = [f"{count(len(spaces), 'eye space')}."]
+    marks = {point: SPACE for space in spaces for point in space}
+    for region in regions(shape, position.empty):
+        points = shape.points(region)
+        name = f"The region of {_name(points[0])} ({count(len(points), 'point')})"
+        if points in spaces:
+            sentences.append(f"{name} is surrounded by one chain.")
+        elif neighbours(shape, region) & mine:
+            sentences.append(f"{name} is none: {_why_open(position, region, color)}.")
+            marks |= dict.fromkeys(points, NO_SPACE)
+    return Explanation(" ".join(sentences), marks)
+
+
+def readings_eyes(position: Position, color: int = BLACK) -> dict[str, int]:
+    """Return the one number: the definition of an eye leaves nothing open."""
+    return {"definition": len(eyes(position, color))}
+
+
+def readings_two_eyes(position: Position, color: int = BLACK) -> dict[str, int]:
+    """Return the numbers by the letter ("2 rows or 2 columns") and by the example (and)."""
+    board = _board(position, color)
+    close = rules.close_two_eyes(*board).bit_count()
+    return {"rows or columns": len(two_eyes(position, color)), "rows and columns": close}
+
+
+def readings_eye_spaces(position: Position, color: int = BLACK) -> dict[str, int]:
+    """Return the numbers with and without single points, and with diagonal links or not."""
+    shape, mine, theirs = _board(position, color)
+    numbers = {}
+    for link, connect in (("rows and columns", flood), ("diagonals too", flood_diagonally)):
+        spaces = rules.eye_spaces(shape, mine, theirs, connect)
+        larger = rules.larger_than_one(shape, spaces)
+        numbers[f"stones connect along {link}"] = _parts(position, spaces)
+        numbers[f"stones connect along {link}; a single point is none"] = _parts(position, larger)
+    return numbers
+
+
+def _board(position: Position, color: int) -> tuple[Grid, int, int]:
+    """Return what the rules take: the frame, this color's stones and the other's."""
+    return position.grid, position.stones(color), position.stones(opponent(color))
+
+
+def _name(point: Point) -> str:
+    return vertex(point, SENSEI_LETTERS)
+
+
+def _names(points: list[Point]) -> str:
+    return listing([_name(point) for point in points])
+
+
+def _named(label: str, points: list[Point]) -> str:
+    return f"{label}: {_names(points)}."
+
+
+def _parts(position: Position, mask: int) -> int:
+    return sum(1 for _ in regions(position.grid, mask))
+
+
+def _missing_diagonals(position: Position, point: Point, color: int) -> list[Point]:
+    """Return the diagonal neighbours on the board that hold no stone of this color."""
+    row, column = point
+    corners = [(row + up, column + right) for up in (-1, 1) for right in (-1, 1)]
+    on_board = [corner for corner in corners if corner in position.grid]
+    return [corner for corner in on_board if position.color_at(corner) != color]
+
+
+def _company(point: Point, close: list[Point]) -> str:
+    """Return the sentence that names the nearest eye within two rows or two columns."""
+    distances = [
+        (abs(other[0] - point[0]), abs(other[1] - point[1]), other)
+        for other in close
+        if other != point
+    ]
+    near = [found for found in distances if min(found[:2]) <= 2]
+    rows, columns, other = min(near, key=lambda found: found[0] + found[1])
+    lines = [f"2 {name}" for name, gap in (("rows", rows), ("columns", columns)) if gap <= 2]
+    return f"{_name(point)} is within {listing(lines)} of {_name(other)}."
+
+
+def _why_open(position: Position, region: int, color: int) -> str:
+    """Return why a region that touches this color is no eye space."""
+    shape, mine, theirs = _board(position, color)
+    beside = neighbours(shape, region)
+    if beside & theirs:
+        return f"it touches {NAMES[opponent(color)]} stones too"
+    chains = sum(1 for chain in regions(shape, mine) if chain & beside)
+    return f"the stones around it are {chains} separate chains"
