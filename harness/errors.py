@@ -4,13 +4,15 @@
     ├── UsageError             the command line or an option file is wrong
     ├── CaseError              a case file or suite is wrong: file, line, found, expected
     └── EngineError            the engine broke; becomes the file's ``Failure`` in its result
-        (``harness.engine`` says which way: died, timed out, too much output, could not start)
+        (its ``kind`` says which way: died, timed out, too much output, could not start)
 
 Three kinds of trouble never mix. A *wrong answer* is an ``Outcome``, no exception. A *broken
 engine* is an ``EngineError``. Anything else is the *harness's* own fault and never costs a mark.
 """
 
 from __future__ import annotations
+
+from harness.records import FailureKind
 
 
 class HarnessError(Exception):
@@ -33,3 +35,12 @@ class CaseError(HarnessError):
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{place}: {self.message}"
+
+
+class EngineError(HarnessError):
+    """An engine that broke. ``kind`` is how, the text is a sentence for its author."""
+
+    def __init__(self, kind: FailureKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message

@@ -9,40 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from harness.options import Limits, Options
 from harness.records import FileResult, RunResult
 
-
-class Limits(NamedTuple):
-    """How long and how much an engine may. Seconds and bytes; 0 means no limit."""
-
-    timeout: float = 60.0  # per command, from the reply before it
-    startup: float = 30.0  # from the start to the first reply
-    file: float = 0.0  # a whole case file
-    max_output: int = 1 << 20  # bytes in one reply
-    quit: float = 2.0  # from quit to the end of the process
-    max_stderr: int = 1 << 16  # bytes of standard error kept, from both ends
-
-
-class Options(NamedTuple):
-    """What a run may be told, as on the command line but with nothing of its output."""
-
-    dialect: str = "gogui"  # or "gnugo"
-    jobs: int = 0  # files in parallel; 0: as many as there are cores
-    limits: Limits = Limits()
-    gtpfile: str | None = None  # commands sent before each file
-    lockstep: bool = False  # one command at a time
-    pty: bool = False  # the engine's standard output is a terminal
-    only: str | None = None  # a regular expression searched in the tests' commands
-    ids: str | None = None  # such as "10,20-29"
-    rerun: int = 0  # so many times more; a verdict that changes is flaky
-    fail_fast: bool = False  # nothing after the first unexpected failure
-    verbose: bool = False  # the GTP stream on standard error as it happens (one file at a time)
+__all__ = ["Limits", "Options", "Progress", "run"]
 
 
 class Progress(NamedTuple):
     """Where a file is. Comes at its start, some ten times a second, and at its end."""
 
-    index: int  # place of the file in the order named
+    place: int  # of the file in the order named, from 0
     path: str
     done: int  # tests judged so far
     total: int  # tests in the file

@@ -1,1 +1,8 @@
-"""."""
+"""A conversation with one engine, from the inside out.
+
+* ``replies``: bytes to replies, pure;
+* ``session``: commands and replies, who waits for whom and how long;
+* ``process``: pipes to a process, the only module that knows pexpect;
+* ``launch``: how a program becomes a process and ends again (a sandbox is another launcher);
+* ``leftovers``: whatever a program leaves behind.
+"""

@@ -1,0 +1,158 @@
+"""How a program becomes a process, and how the process ends.
+
+The session above knows neither. A sandbox is another :class:`Launcher`: it may wrap the command,
+change the environment, and end the process in its own way, as long as what it starts talks on
+three pipes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from harness.engine import leftovers
+from harness.errors import EngineError, UsageError
+from harness.records import FailureKind
+
+# Debian keeps its engines (gnugo) where root's PATH does not look.
+GAME_FOLDERS = ("/usr/games", "/usr/local/games")
+
+_SIGTERM_PATIENCE = 0.25
+
+
+def split_program(program: str) -> list[str]:
+    """Split a command string as a shell would, without being one; ``%SRAND`` is a random seed."""
+    seeded = program.replace("%SRAND", str(int.from_bytes(os.urandom(2)) >> 1))
+    try:
+        words = shlex.split(seeded)
+    except ValueError as error:
+        raise UsageError(f"the program's command {program!r} cannot be split: {error}") from None
+    if not words:
+        raise UsageError("the program's command is empty")
+    return words
+
+
+def find_program(name: str) -> str:
+    """Return the absolute path of ``name``: from here if it has a slash, else from PATH.
+
+    Engines start in the folder of their case file, so a relative path must be resolved before.
+    """
+    if "/" in name:
+        return str(Path(name).absolute())
+    folders = [os.environ.get("PATH", os.defpath), *GAME_FOLDERS]
+    found = shutil.which(name, path=os.pathsep.join(folders))
+    if found is None:
+        raise EngineError(
+            FailureKind.NOT_STARTED,
+            f"The engine could not be started: there is no program {name!r} on the PATH"
+            f" or in {' or '.join(GAME_FOLDERS)}.",
+        )
+    return found
+
+
+class Launcher:
+    """Starts programs as they are, each in a session of its own, and ends them with all theirs."""
+
+    def __init__(self) -> None:
+        leftovers.become_subreaper()
+        self._known: frozenset[int] = frozenset()
+
+    def start(
+        self, words: list[str], folder: str, output: int = subprocess.PIPE
+    ) -> subprocess.Popen[bytes]:
+        """Start the program ``words`` in ``folder`` with three pipes.
+
+        ``output``: what its standard output is instead of a pipe (a terminal's descriptor).
+
+        Raises:
+            EngineError: NOT_STARTED, with the reason.
+        """
+        path = find_program(words[0])
+        self._known = frozenset(leftovers.children())
+        try:
+            process = subprocess.Popen(
+                [path, *words[1:]],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EngineError(FailureKind.NOT_STARTED, _why_not(path, error)) from None
+        leftovers.engines.add(process.pid)
+        return process
+
+    def end(self, process: subprocess.Popen[bytes]) -> list[str]:
+        """End ``process``, by force if it still runs, and everything it started.
+
+        Returns the names of the processes it left behind.
+        """
+        if exit_status(process) is None:
+            _signal_group(process, signal.SIGTERM)
+            wait_for_exit(process, _SIGTERM_PATIENCE)
+        left = leftovers.end_leftovers(self._known)
+        # Until it is waited for, a dead process keeps its id: nobody else can be hit.
+        _signal_group(process, signal.SIGKILL)
+        process.wait()
+        leftovers.engines.discard(process.pid)
+        leftovers.end_leftovers(self._known)
+        return left
+
+
+def exit_status(process: subprocess.Popen[bytes]) -> int | None:
+    """Return what ``process.returncode`` will be, None while it runs, without collecting it."""
+    if process.returncode is not None:
+        return process.returncode
+    end = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    if end is None:
+        return None
+    return end.si_status if end.si_code == os.CLD_EXITED else -end.si_status
+
+
+def wait_for_exit(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait until ``process`` is dead, no longer than ``seconds``."""
+    deadline = time.monotonic() + seconds
+    while exit_status(process) is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def describe_end(status: int) -> str:
+    """Say how a process ended: ``Popen.returncode`` in words that follow "the engine …"."""
+    if status < 0:
+        return f"was killed by {_signal_name(-status)}"
+    if status > 128 and status - 128 in set(signal.Signals):
+        return f"ended with exit status {status}, a shell's word for {_signal_name(status - 128)}"
+    return f"ended with exit status {status}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+    return f"{name} ({(signal.strsignal(number) or '').lower()})"
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _why_not(path: str, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError) and Path(path).exists():
+        reason = "its first line names an interpreter that does not exist"
+    elif isinstance(error, FileNotFoundError):
+        reason = "there is no such file"
+    elif isinstance(error, PermissionError):
+        reason = "it is not executable (chmod +x would make it so)"
+    else:
+        reason = "it is neither a binary for this machine nor a script that begins with #!"
+    return f"The engine {path} could not be started: {reason}."

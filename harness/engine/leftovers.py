@@ -1,0 +1,96 @@
+"""What a program leaves behind: found and ended, however it hid.
+
+On Linux this process declares itself a *subreaper* (``prctl(2)``): a process whose parent is gone
+becomes our child instead of init's, so that even a daemon that forked twice can be found. No
+process can enter our session from another one; hence a child of ours in a foreign session, that
+we did not start, is something an engine left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+_PR_SET_CHILD_SUBREAPER = 36
+_PATIENCE = 1.0  # seconds for killed processes to be gone; only a kernel at fault needs more
+
+# Processes this one started itself, and which are nobody's leftovers.
+engines: set[int] = set()
+
+
+class _Process(NamedTuple):
+    pid: int
+    name: str
+    state: str
+    session: int
+
+
+@cache
+def become_subreaper() -> bool:
+    """Adopt the orphans among our descendants from now on; False where that is impossible."""
+    import ctypes
+
+    try:
+        status: int = ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    except (OSError, AttributeError):
+        return False
+    return status == 0
+
+
+def children() -> list[int]:
+    """Return the process ids of this process's children, none where /proc cannot tell."""
+    found: list[int] = []
+    for thread in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += map(int, thread.read_text().split())
+    return found
+
+
+def end_leftovers(known: frozenset[int]) -> list[str]:
+    """Kill what engines left behind; return the names of those that were still running.
+
+    ``known``: children that are none of ours to end (those from before the engine started).
+    """
+    names: list[str] = []
+    deadline = time.monotonic() + _PATIENCE
+    while found := _orphans(known):
+        names += [orphan.name for orphan in found if orphan.state != "Z"]
+        for orphan in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(orphan.pid, signal.SIGKILL)
+        gone = [_reap(orphan.pid) for orphan in found]
+        if not any(gone):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.001)
+    return list(dict.fromkeys(names)) if len(names) > 20 else names
+
+
+def _orphans(known: frozenset[int]) -> list[_Process]:
+    own = os.getsid(0)
+    strangers = [pid for pid in children() if pid not in known and pid not in engines]
+    found = [process for pid in strangers if (process := _process(pid)) is not None]
+    return [process for process in found if process.session != own]
+
+
+def _process(pid: int) -> _Process | None:
+    """Read ``/proc/PID/stat``: ``pid (name) state parent group session …``."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    start, end = text.index("("), text.rindex(")")
+    state, _, _, session = text[end + 2 :].split(maxsplit=4)[:4]
+    return _Process(pid, text[start + 1 : end], state, int(session))
+
+
+def _reap(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return True

@@ -1,0 +1,311 @@
+"""Pipes to an engine. The only module that knows pexpect.
+
+A pseudo-terminal echoes, cuts lines at 4,096 bytes, merges standard error and costs a hundred
+milliseconds for each engine; so the three streams are pipes, and pexpect reads from the one that
+carries the replies. What would make pexpect slow is avoided: no delay after a read, no patterns,
+and a searcher that looks for the empty line in the fresh bytes only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import select
+import subprocess
+from math import ceil
+from time import monotonic
+from typing import IO, NamedTuple
+
+from pexpect import EOF, TIMEOUT
+from pexpect.fdpexpect import fdspawn
+from pexpect.spawnbase import SpawnBase
+
+from harness.engine.ends import BothEnds
+from harness.engine.launch import Launcher, describe_end, exit_status
+from harness.engine.replies import end_of_last_reply
+from harness.errors import EngineError
+from harness.options import Limits
+from harness.records import FailureKind
+
+_READ_SIZE = 1 << 16  # what a Linux pipe holds
+# How long a dead engine's output may still trickle in, held open by something it started; and how
+# long an engine that closed its input or its output has to die of it.
+_GRACE = 0.5
+NEVER = float("inf")
+
+
+class _EmptyLine:
+    """A pexpect searcher: FOUND at an empty line, TOO_MUCH when there is none for too long."""
+
+    FOUND, TOO_MUCH, timeout_index, eof_index = range(4)
+    longest_string = 3  # bytes of the read before that may belong to the empty line
+    start = 0  # of the window: all of it matches, up to ``end``
+    match = None
+
+    def __init__(self, max_output: int) -> None:
+        self._max_output = max_output
+        self.seen = 0
+        self.end = 0
+
+    def search(self, window: bytes, fresh: int, _size: int | None = None) -> int:
+        self.seen += fresh
+        self.end = end_of_last_reply(window)
+        if self.end:
+            return self.FOUND
+        if 0 < self._max_output < self.seen:
+            self.end = len(window)
+            return self.TOO_MUCH
+        return -1
+
+
+class _Output(fdspawn):  # type: ignore[misc]
+    """An engine's standard output; whoever waits for it drains standard error meanwhile."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], stdout: IO[bytes], max_stderr: int
+    ) -> None:
+        super().__init__(stdout, maxread=_READ_SIZE, timeout=None)
+        self.delayafterread = None
+        self.deadline = NEVER  # of time.monotonic()
+        self.exited = False
+        self.stderr = BothEnds(max_stderr)
+        self._ahead: list[bytes] = []  # read while writing
+        assert process.stderr is not None
+        self._stderr_fd = process.stderr.fileno()
+        self._pidfd = os.pidfd_open(process.pid)
+        self._poll = select.poll()
+        for descriptor in (self.child_fd, self._stderr_fd, self._pidfd):
+            self._poll.register(descriptor, select.POLLIN)
+
+    def read_nonblocking(self, size: int = 1, timeout: float | None = -1) -> bytes:
+        """As pexpect wants it, but ``deadline`` is the only time limit."""
+        if self._ahead:
+            return self._ahead.pop(0)
+        while self.child_fd not in self._ready():
+            pass
+        data: bytes = SpawnBase.read_nonblocking(self, size)
+        return data
+
+    def write_all(self, descriptor: int, data: bytes, max_ahead: int) -> bool:
+        """Write what did not fit into the pipe, and read meanwhile: else both sides may wait.
+
+        Returns False if the engine wrote more than ``max_ahead`` bytes instead of reading.
+        """
+        self._poll.register(descriptor, select.POLLOUT)
+        try:
+            while data and sum(map(len, self._ahead)) <= max_ahead:
+                ready = self._ready()
+                if descriptor in ready:
+                    data = data[os.write(descriptor, data) :]
+                if self.child_fd in ready:
+                    self._ahead.append(SpawnBase.read_nonblocking(self, _READ_SIZE))
+        finally:
+            self._poll.unregister(descriptor)
+        return not data
+
+    def read_to_exit(self, deadline: float, keep: int) -> bytes:
+        """Wait for the end of the process; return the first ``keep`` bytes it still wrote."""
+        self.deadline = deadline
+        data = b"".join(self._ahead)
+        with contextlib.suppress(TIMEOUT, EOF):
+            while not (self.exited and self.flag_eof) and monotonic() < deadline:
+                if self.child_fd in self._ready():
+                    data += self._read_or_forget()[: max(0, keep - len(data))]
+        return data
+
+    def _read_or_forget(self) -> bytes:
+        try:
+            data: bytes = SpawnBase.read_nonblocking(self, _READ_SIZE)
+        except EOF:  # from now on the descriptor would always be ready
+            self._poll.unregister(self.child_fd)
+            return b""
+        return data
+
+    def drain_stderr(self) -> None:
+        """Take what is still in the pipe; whoever holds its other end may go on writing."""
+        os.set_blocking(self._stderr_fd, False)
+        with contextlib.suppress(OSError):
+            while (data := os.read(self._stderr_fd, _READ_SIZE)) and not self.stderr.overflows:
+                self.stderr.add(data)
+
+    def close(self) -> None:
+        """Forget the process; the stream belongs to whoever opened it."""
+        os.close(self._pidfd)
+
+    def _ready(self) -> list[int]:
+        """Wait for something to happen; return the descriptors that are ready.
+
+        Raises:
+            TIMEOUT: the deadline has passed.
+        """
+        if self.deadline == NEVER:
+            events = self._poll.poll()
+        else:
+            events = self._poll.poll(max(0, ceil((self.deadline - monotonic()) * 1000)))
+            if not events:
+                raise TIMEOUT("")
+        ready = [descriptor for descriptor, _ in events]
+        if self._stderr_fd in ready:
+            self._take_stderr()
+        if self._pidfd in ready:
+            self._poll.unregister(self._pidfd)
+            self.exited = True
+            self.deadline = min(self.deadline, monotonic() + _GRACE)
+        return ready
+
+    def _take_stderr(self) -> None:
+        data = os.read(self._stderr_fd, _READ_SIZE)
+        self.stderr.add(data)
+        if not data:
+            self._poll.unregister(self._stderr_fd)
+        if monotonic() > self.deadline:  # under a flood poll never comes back empty-handed
+            raise TIMEOUT("")
+
+
+class End(NamedTuple):
+    """How an engine's process ended."""
+
+    status: int | None  # as Popen.returncode; None: it had to be ended
+    leftovers: list[str]  # names of the processes it left behind
+    output: bytes  # what it still wrote
+
+
+class EngineProcess:
+    """A started engine: bytes in, bytes out, and its end.
+
+    The message of its :class:`~harness.errors.EngineError` follows the words "The engine".
+    """
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        words: list[str],
+        folder: str,
+        limits: Limits,
+        pty: bool = False,
+    ) -> None:
+        self._launcher = launcher
+        self._max_output = limits.max_output
+        self._process, self._stdout = _start(launcher, words, folder, pty)
+        assert self._process.stdin is not None
+        self._stdin = self._process.stdin
+        os.set_blocking(self._stdin.fileno(), False)
+        self._output = _Output(self._process, self._stdout, limits.max_stderr)
+        self._searcher = _EmptyLine(limits.max_output)
+        self._deaf = False  # closed its input
+
+    @property
+    def stderr(self) -> BothEnds:
+        """What the engine wrote on its standard error so far."""
+        return self._output.stderr
+
+    @property
+    def unfinished(self) -> bytes:
+        """What came after the last empty line, once ``read`` has raised."""
+        return self._output.before or b""
+
+    def write(self, data: bytes, deadline: float) -> None:
+        """Send ``data``. That the engine has stopped reading shows in the next :meth:`read`."""
+        try:
+            sent = os.write(self._stdin.fileno(), data)
+        except BlockingIOError:
+            sent = 0
+        except BrokenPipeError:
+            self._deaf = True
+            return
+        if sent < len(data):
+            self._write_rest(data[sent:], deadline)
+
+    def _write_rest(self, data: bytes, deadline: float) -> None:
+        self._output.deadline = deadline
+        try:
+            complete = self._output.write_all(self._stdin.fileno(), data, self._max_output)
+        except BrokenPipeError:
+            self._deaf = True
+        except EOF:
+            raise self._ended() from None
+        except TIMEOUT:
+            raise self._silent() from None
+        else:
+            if not complete:
+                raise self._too_much()
+
+    def read(self, deadline: float) -> bytes:
+        """Return what has come up to the last empty line, waiting for one if need be.
+
+        ``deadline``: of ``time.monotonic()``.
+
+        Raises:
+            EngineError: TIMEOUT, OUTPUT, DIED or PROTOCOL.
+        """
+        output, searcher = self._output, self._searcher
+        if self._deaf or output.exited:
+            deadline = min(deadline, monotonic() + _GRACE)
+        output.deadline = deadline
+        searcher.seen = 0
+        found = output.expect_loop(searcher, None)
+        if found == searcher.FOUND:
+            data: bytes = output.before + output.after
+            return data
+        if found == searcher.TOO_MUCH:
+            raise self._too_much()
+        raise self._ended() if found == searcher.eof_index else self._silent()
+
+    def finish(self, patience: float) -> End:
+        """Close the engine's input, wait ``patience`` seconds for its end, then end it."""
+        with contextlib.suppress(OSError):
+            self._stdin.close()
+        output = self._output.read_to_exit(monotonic() + patience, self._max_output)
+        status = exit_status(self._process)
+        leftovers = self._launcher.end(self._process)
+        self._output.drain_stderr()
+        self._output.close()
+        for stream in (self._stdout, self._process.stderr):
+            assert stream is not None
+            stream.close()
+        return End(status, leftovers, output)
+
+    def _silent(self) -> EngineError:
+        if self._output.exited:
+            return self._ended()
+        if self._deaf:
+            return EngineError(FailureKind.PROTOCOL, "closed its standard input but runs on")
+        return EngineError(FailureKind.TIMEOUT, "did not answer in time")
+
+    def _ended(self) -> EngineError:
+        before = self._output.before
+        self._output.read_to_exit(monotonic() + _GRACE, 0)
+        self._output.before = before
+        status = exit_status(self._process)
+        if status is None:
+            return EngineError(FailureKind.PROTOCOL, "closed its standard output but runs on")
+        return EngineError(FailureKind.DIED, describe_end(status))
+
+    def _too_much(self) -> EngineError:
+        limit = f"{self._max_output:,} bytes"
+        return EngineError(FailureKind.OUTPUT, f"wrote more than {limit} without ending its reply")
+
+
+def _start(
+    launcher: Launcher, words: list[str], folder: str, pty: bool
+) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """Start an engine; return its process and the stream of its replies."""
+    if not pty:
+        process = launcher.start(words, folder)
+        assert process.stdout is not None
+        return process, process.stdout
+    # Only the output need be a terminal for an engine to flush it. Input stays a pipe: no echo,
+    # no cut lines.
+    import tty
+
+    master, terminal = os.openpty()
+    tty.setraw(terminal)
+    stream = io.FileIO(master)
+    try:
+        return launcher.start(words, folder, terminal), stream
+    except EngineError:
+        stream.close()
+        raise
+    finally:
+        os.close(terminal)

@@ -1,0 +1,86 @@
+"""An engine's output, cut into replies. Pure: bytes in, records out.
+
+GTP 2, section 2.4: a reply is ``=`` or ``?``, an id if the command had one, a blank and text,
+and ends with two consecutive newlines. As under gogui-regress, lines that precede the ``=`` or
+``?`` belong to no reply ("invalid"), and the text begins after the first blank of the reply.
+"""
+
+from __future__ import annotations
+
+import re
+
+from harness.records import Reply
+
+# What Java's String.trim() takes off: everything up to the blank.
+BLANKS = "".join(map(chr, range(33)))
+
+# Engines that print CR or CR LF: the CR of a CR LF is no line of its own.
+_END_WITH_CR = re.compile(rb"\n\r?\n|\n\r|\r\r")
+_REPLY_START = re.compile(rb"^[=?]", re.MULTILINE)
+
+_MEMO_LENGTH = 48
+_MEMO_SIZE = 4096
+
+
+def end_of_last_reply(data: bytes) -> int:
+    """Return the index behind the last empty line of ``data``, 0 if there is none."""
+    if b"\r" not in data:
+        return data.rfind(b"\n\n") + 2 if b"\n\n" in data else 0
+    return max((found.end() for found in _END_WITH_CR.finditer(data)), default=0)
+
+
+def decode(data: bytes) -> str:
+    """Return ``data`` as text: UTF-8, or else Latin-1, which every byte string is."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+class Splitter:
+    """Cuts output into replies and remembers what belonged to none.
+
+    ``invalid`` is the output since the last reply that belongs to none; ``not_utf8`` counts the
+    replies that were no UTF-8.
+    """
+
+    def __init__(self) -> None:
+        self.not_utf8 = 0
+        self.invalid = b""
+        # Most replies are alike, an empty "= " above all: one record serves them all.
+        self._memo: dict[bytes, Reply] = {}
+
+    def split(self, data: bytes) -> list[Reply]:
+        """Return the replies in ``data``, which ends with an empty line; ``seconds`` is 0."""
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        blocks = data[:-2].split(b"\n\n")
+        if not self.invalid:
+            try:
+                return list(map(self._memo.__getitem__, blocks))
+            except KeyError:
+                pass
+        return [reply for block in blocks if (reply := self._reply(block)) is not None]
+
+    def _reply(self, block: bytes) -> Reply | None:
+        start = _REPLY_START.search(block)
+        if start is None:
+            self.invalid += block.strip(b"\n") and block + b"\n\n"
+            return None
+        invalid = (self.invalid + block[: start.start()]).strip(b"\n")
+        self.invalid = b""
+        reply = self._record(block[start.start() :], invalid)
+        if not invalid and len(block) <= _MEMO_LENGTH and len(self._memo) < _MEMO_SIZE:
+            self._memo[block] = reply
+        return reply
+
+    def _record(self, block: bytes, invalid: bytes) -> Reply:
+        raw = decode(block)
+        self.not_utf8 += len(raw) == len(block) and not block.isascii()
+        return Reply(
+            ok=raw[0] == "=",
+            text=raw.partition(" ")[2].strip(BLANKS),
+            raw=raw,
+            seconds=0.0,
+            invalid=decode(invalid),
+        )

@@ -1,0 +1,204 @@
+"""The conversation with an engine: who waits for whom, how long, and what went wrong.
+
+Commands are sent in groups, each in one write, and every reply of a group is awaited before the
+next. Nothing is ever sent past a command that ends, or may end, with the next input, and no more
+than :data:`WINDOW` bytes are in flight: unbounded writing deadlocks once both pipes are full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from time import monotonic
+
+from harness.engine.launch import describe_end
+from harness.engine.process import NEVER, EngineProcess
+from harness.engine.replies import Splitter, decode
+from harness.errors import EngineError
+from harness.options import Limits
+from harness.records import FailureKind, Reply
+
+WINDOW = 4096
+
+
+def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Cut ``lines`` into runs that may be sent ahead: (start, end) of each.
+
+    A run ends with a line that is ``alone`` in not being followed, or before it would exceed the
+    window. A longer line makes a run of its own.
+    """
+    start = size = 0
+    for index, line in enumerate(lines):
+        size += len(line)
+        if size > WINDOW and start < index:
+            yield start, index
+            start, size = index, len(line)
+        if alone[index]:
+            yield start, index + 1
+            start, size = index + 1, 0
+    if start < len(lines):
+        yield start, len(lines)
+
+
+class Session:
+    """One engine, one conversation.
+
+    ``warnings`` collects breaches of the protocol that do not end it.
+    """
+
+    def __init__(
+        self, process: EngineProcess, limits: Limits, trace: Callable[[str], None] | None = None
+    ) -> None:
+        self.warnings: list[str] = []
+        self.arrived = monotonic()  # when the last reply came, or the engine was started
+        self._process = process
+        self._limits = limits
+        self._trace = trace
+        self._splitter = Splitter()
+        self._surplus: list[Reply] = []
+        self._silent_so_far = True
+        self._file_ends = NEVER
+
+    def begin_file(self) -> None:
+        """Let the time limit of the file begin."""
+        if self._limits.file:
+            self._file_ends = monotonic() + self._limits.file
+
+    def ask(self, lines: Sequence[bytes], replies: list[Reply]) -> None:
+        """Send ``lines``, each ending with a newline, and append a reply to each to ``replies``.
+
+        Raises:
+            EngineError: the engine broke; ``replies`` has the replies that came before.
+        """
+        wanted = len(replies) + len(lines)
+        replies += self._take_surplus(len(lines))
+        try:
+            self._exchange(lines, replies, wanted)
+        except EngineError as error:
+            raise self._told(error, lines, len(replies) - wanted) from None
+        if len(replies) > wanted:
+            self._surplus = replies[wanted:]
+            del replies[wanted:]
+            self._warn_of_surplus(lines[-1])
+
+    def _exchange(self, lines: Sequence[bytes], replies: list[Reply], wanted: int) -> None:
+        data = b"".join(lines)
+        if self._trace:
+            self._show(">> ", decode(data))
+        if not self._silent_so_far:
+            self.arrived = monotonic()
+        self._process.write(data, self._deadline())
+        unanswered = 0
+        while len(replies) < wanted:
+            data = self._process.read(self._deadline())
+            fresh = self._splitter.split(data)
+            unanswered = 0 if fresh else unanswered + len(data)
+            if fresh:
+                self._stamp(fresh)
+                replies += fresh
+            elif unanswered > self._limits.max_output > 0:
+                raise EngineError(FailureKind.OUTPUT, "writes without end, but no reply")
+
+    def _stamp(self, fresh: list[Reply]) -> None:
+        """Give the first of the replies that came together the time that all of them took."""
+        now = monotonic()
+        fresh[0] = fresh[0]._replace(seconds=now - self.arrived)
+        self.arrived = now
+        self._silent_so_far = False
+        if self._trace:
+            for reply in fresh:
+                self._show("<< ", reply.raw)
+
+    def _deadline(self) -> float:
+        limit = self._limits.startup if self._silent_so_far else self._limits.timeout
+        return min(self.arrived + limit if limit else NEVER, self._file_ends)
+
+    def _take_surplus(self, count: int) -> list[Reply]:
+        taken, self._surplus = self._surplus[:count], self._surplus[count:]
+        return taken
+
+    def _warn_of_surplus(self, line: bytes) -> None:
+        self.warnings.append(
+            f"after {_quoted(line)} the engine had answered more often than it was asked;"
+            " each reply is taken for the next command that has none, as they came"
+        )
+
+    def leave(self) -> Reply | None:
+        """Say ``quit`` and let the engine end; return its reply, if it gave one.
+
+        Silence is no error here, nor is any other way to end.
+        """
+        replies: list[Reply] = []
+        self._limits = self._limits._replace(timeout=self._limits.quit, startup=self._limits.quit)
+        with suppress(EngineError):
+            self.ask([b"quit\n"], replies)
+        self.close(self._limits.quit - (monotonic() - self.arrived))
+        return replies[0] if replies else None
+
+    def close(self, patience: float = 0.0) -> None:
+        """End the engine if it has not ended after ``patience`` seconds; warn of what is odd."""
+        end = self._process.finish(patience)
+        if patience:
+            self._warn_of_end(end.status)
+        if self._splitter.not_utf8:
+            self.warnings.append("some replies were not UTF-8; they were read as Latin-1")
+        if self._process.stderr.overflows:
+            self.warnings.append(
+                f"the engine wrote {self._process.stderr.total:,} bytes on standard error;"
+                " only the beginning and the end were kept"
+            )
+        if end.leftovers:
+            self.warnings.append(
+                f"the engine left processes behind ({', '.join(end.leftovers)}); they were ended"
+            )
+
+    def _warn_of_end(self, status: int | None) -> None:
+        if status is None:
+            self.warnings.append(
+                f"the engine still ran {self._limits.quit:g} s after quit; it was ended by force"
+            )
+        elif status:
+            self.warnings.append(f"after quit the engine {describe_end(status)}")
+
+    @property
+    def stderr(self) -> str:
+        """What the engine wrote on its standard error."""
+        return self._process.stderr.text()
+
+    def _told(self, error: EngineError, lines: Sequence[bytes], missing: int) -> EngineError:
+        """Return ``error`` as a sentence about the command under way."""
+        command = _quoted(lines[missing])
+        if error.kind is FailureKind.TIMEOUT:
+            what = self._overdue(command)
+        elif self._silent_so_far:
+            what = f"{error.message} before its first reply"
+        else:
+            what = f"{error.message}, when it should answer {command}"
+        return EngineError(error.kind, f"The engine {what}.{self._hint()}")
+
+    def _overdue(self, command: str) -> str:
+        limits = self._limits
+        if monotonic() >= self._file_ends:
+            return f"was not done with the file after {limits.file:g} s; it was at {command}"
+        if self._silent_so_far:
+            return f"gave no reply within {limits.startup:g} s of its start"
+        return f"did not answer {command} within {limits.timeout:g} s"
+
+    def _hint(self) -> str:
+        """Say what is wrong with the output that made no reply, if there was any."""
+        output = self._splitter.invalid + self._process.unfinished
+        if not output.strip():
+            return ""
+        if output[:1] in b"=?":
+            return f" It had written {_quoted(output)}, but a reply ends with an empty line."
+        return f" It had written {_quoted(output)}, but a reply begins with = or ?."
+
+    def _show(self, mark: str, text: str) -> None:
+        assert self._trace is not None
+        for line in text.rstrip("\n").split("\n"):
+            self._trace(mark + line)
+
+
+def _quoted(data: bytes) -> str:
+    text = " ".join(decode(data[:200]).split())
+    return f"'{text[:60]}…'" if len(text) > 60 else f"'{text}'"
