@@ -9,8 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Where each public name lives. A home that ends in the name is itself what is meant. (The functions
-# ``grid`` and ``vertex`` are not among them: their modules have the same names.)
+# The distribution's version (pyproject.toml reads it here). An engine could not afford to look it
+# up: importlib.metadata costs more than its whole start, and every run asks for the version.
+__version__ = "0.1.0"
+
+# Where each public name lives. A home that ends in the name is itself what is meant (the functions
+# ``grid`` and ``vertex`` are not among them: their modules have the same names).
 _HOMES = {
     "BLACK": "color",
     "EMPTY": "color",
