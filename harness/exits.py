@@ -1,4 +1,4 @@
-"""The exit status of ``gtp-harness``; the numbers are gogui-regress's."""
+"""The exit status of ``gtp-harness``; 0, 1 and 2 are gogui-regress's."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import enum
 
 
 class ExitCode(enum.IntEnum):
-    """What a run's exit status means."""
+    """What a run's exit status means. When several hold, the largest of 0 to 3 is returned."""
 
     OK = 0  # no unexpected failure
     FAILED = 1  # at least one unexpected failure
     BROKEN = 2  # an engine died, hung or could not start, or the input was bad
+    FAULT = 3  # the harness itself failed; no engine is to blame
+    INTERRUPTED = 130  # Ctrl-C, as shells count it: 128 + SIGINT

@@ -1,0 +1,215 @@
+"""The board at a step of a case file, replayed from the commands that were sent.
+
+The engine is not asked: what it would show is what is being tested. A command that it refused
+(``?``, or the Gomoku document's ``= illegal move``) changed nothing. Whatever cannot be known
+from here, such as a move that the engine took and the rules forbid, makes the board *unknown*
+until a command sets it anew; an unknown board is not drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from harness.records import FileResult, Reply
+from oracle.color import color_of
+from oracle.draw import Diagram
+from oracle.errors import IllegalMove, OracleError
+from oracle.games.go import GoGame
+from oracle.grid import grid
+from oracle.position import Position
+from oracle.vertex import Point, parse_vertex, vertex
+
+# A command of another name with one of these in it may change the board in ways unknown here
+# (set_position, kgs-genmove_cleanup …); all others, such as score, leave it as it is.
+_SUSPECT = ("genmove", "sgf", "setup", "set_position", "boardsize", "undo", "play", "clear_board")
+_HARMLESS = {"reg_genmove", "gogui-setup_player", "printsgf", "savesgf"}
+_GOMOKU_COMMANDS = ("gogui-rules_", "policy")
+
+
+def boards(file: FileResult, steps: Collection[int], game: str = "auto") -> dict[int, Diagram]:
+    """Return the boards before some steps; those that are unknown are missing.
+
+    Args:
+        file: the commands, and how the engine answered.
+        steps: indices into ``file.case.steps``.
+        game: ``"go"``, ``"gomoku"`` (no captures), or ``"auto"``: Gomoku when the file uses
+            ``gogui-rules_…`` or ``policy…`` commands.
+    """
+    if not steps:
+        return {}
+    replay = _Replay(game == "gomoku" or (game == "auto" and _is_gomoku(file)), file.case.path)
+    for exchange in file.before:
+        replay.handle(exchange.text.lstrip("0123456789 "), exchange.reply)
+    found = {}
+    last = max(steps)
+    for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):
+        if index in steps and (diagram := replay.diagram()):
+            found[index] = diagram
+        if index == last:
+            break
+        replay.handle(step.command, reply)
+    return found
+
+
+def _is_gomoku(file: FileResult) -> bool:
+    return any(step.command.startswith(_GOMOKU_COMMANDS) for step in file.case.steps)
+
+
+class _GomokuGame:
+    """Stones that never leave the board, with :class:`GoGame`'s names."""
+
+    def __init__(self, position: Position) -> None:
+        self._positions = [position]
+        self.moves: list[tuple[int, Point | None]] = []
+
+    @property
+    def position(self) -> Position:
+        return self._positions[-1]
+
+    def play(self, color: int, point: Point | None) -> None:
+        position = self.position
+        if point is not None:
+            if not position.grid.bit(point) & position.empty:
+                raise IllegalMove("occupied")
+            position = position.placed(point, color)
+        self._positions.append(position)
+        self.moves.append((color, point))
+
+    def undo(self) -> None:
+        self.moves.pop()
+        self._positions.pop()
+
+
+class _Replay:
+    """The game as far as it is known; ``game`` is None while it is not."""
+
+    def __init__(self, gomoku: bool, path: str) -> None:
+        self.start: Callable[[Position], GoGame | _GomokuGame] = _GomokuGame if gomoku else GoGame
+        self.folder = Path(path).parent
+        self.game: GoGame | _GomokuGame | None = None
+        self.size = 0  # 0: the engine's own choice
+        self.refused = ""
+
+    def diagram(self) -> Diagram | None:
+        """Return the picture of this moment, None when it is unknown."""
+        if self.game is None:
+            return None
+        moves = self.game.moves
+        color, point = moves[-1] if moves else (0, None)
+        return Diagram(self.game.position, point, caption=self._caption(color, point))
+
+    def _caption(self, color: int, point: Point | None) -> str:
+        move = f"last move: {'  BW'[color + 1]} {vertex(point) if point else 'pass'}"
+        parts = [move] if color else []
+        return "; ".join(parts + ([f"refused: {self.refused}"] if self.refused else []))
+
+    def handle(self, command: str, reply: Reply | None) -> None:
+        """Follow one command and the engine's reply to it; None if it was not sent."""
+        name, *arguments = command.split() or [""]
+        handler = _HANDLERS.get(name)
+        if handler is None:
+            if name not in _HARMLESS and any(word in name for word in _SUSPECT):
+                self.game = None
+            return
+        if reply is None:
+            self.game = None
+        elif not reply.ok or reply.text.startswith("illegal move"):
+            self.refused = command
+        else:
+            self._try(handler, arguments, reply.text)
+
+    def _try(self, handler: Handler, arguments: list[str], reply: str) -> None:
+        """Apply a command that the engine accepted; what makes no sense here is unknown."""
+        try:
+            handler(self, arguments, reply)
+        except (OracleError, ValueError, IndexError, OSError):
+            self.game = None
+
+    def _set(self, position: Position) -> None:
+        self.size = position.grid.rows
+        self.game = self.start(position)
+        self.refused = ""
+
+    def _move(self, color_name: str, vertex_name: str) -> None:
+        color = color_of(color_name)
+        if self.game is None or color is None:
+            self.game = None
+        elif vertex_name.lower() == "pass":
+            self.game.play(color, None)
+        elif vertex_name.lower() != "resign":
+            self.game.play(color, self._point(vertex_name))
+
+    def _point(self, name: str) -> Point:
+        return parse_vertex(name, self.size, self.size)
+
+    # --- one method for each command ---
+
+    def boardsize(self, arguments: list[str], _reply: str) -> None:
+        # GTP 2, section 6.3.1: what is on the board then is arbitrary. All engines clear it.
+        self._set(Position(grid(int(arguments[0]))))
+
+    def clear_board(self, _arguments: list[str], _reply: str) -> None:
+        if self.size:
+            self._set(Position(grid(self.size)))
+
+    def play(self, arguments: list[str], _reply: str) -> None:
+        color, name = arguments
+        self._move(color, name)
+
+    def play_sequence(self, arguments: list[str], _reply: str) -> None:
+        for color, name in zip(arguments[::2], arguments[1::2], strict=True):
+            self._move(color, name)
+
+    def genmove(self, arguments: list[str], reply: str) -> None:
+        self._move(arguments[0], reply.split(maxsplit=1)[0])
+
+    def undo(self, arguments: list[str], _reply: str) -> None:
+        for _ in range(int(arguments[0]) if arguments else 1):
+            if self.game is not None:
+                self.game.undo()
+
+    def set_up(self, arguments: list[str], _reply: str) -> None:
+        """Lay stones without playing: nothing is captured, and there is no last move."""
+        if self.game is None:
+            return
+        position = self.game.position
+        for color_name, name in zip(arguments[::2], arguments[1::2], strict=True):
+            color = color_of(color_name)
+            if color is None:
+                raise ValueError(color_name)
+            position = position.placed(self._point(name), color)
+        self._set(position)
+
+    def handicap(self, _arguments: list[str], reply: str) -> None:
+        self._black_stones(reply.split())
+
+    def set_free_handicap(self, arguments: list[str], _reply: str) -> None:
+        self._black_stones(arguments)
+
+    def _black_stones(self, names: list[str]) -> None:
+        self.set_up([word for name in names for word in ("b", name)], "")
+
+    def loadsgf(self, arguments: list[str], _reply: str) -> None:
+        raise NotImplementedError
+
+
+Handler = Callable[[_Replay, list[str], str], None]
+
+_HANDLERS: dict[str, Handler] = {
+    "boardsize": _Replay.boardsize,
+    "clear_board": _Replay.clear_board,
+    "play": _Replay.play,
+    "black": lambda replay, arguments, _: replay.play(["b", *arguments], ""),
+    "white": lambda replay, arguments, _: replay.play(["w", *arguments], ""),
+    "gogui-play_sequence": _Replay.play_sequence,
+    "genmove": _Replay.genmove,
+    "kgs-genmove_cleanup": _Replay.genmove,
+    "undo": _Replay.undo,
+    "gg-undo": _Replay.undo,
+    "gogui-setup": _Replay.set_up,
+    "fixed_handicap": _Replay.handicap,
+    "place_free_handicap": _Replay.handicap,
+    "set_free_handicap": _Replay.set_free_handicap,
+    "loadsgf": _Replay.loadsgf,
+}

@@ -1,0 +1,219 @@
+r"""Where a reply departs from its expectation, and what that may come from.
+
+The expectation is a regular expression and the reply a text, so no difference is exact. Both are
+cut into the same kind of pieces, words or (for single words) characters, with ``\+`` read as
+``+``; pieces without a partner on the other side are marked.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import NamedTuple
+
+from harness.records import Pattern, Reply
+
+# Longer texts are only compared from both ends: aligning takes quadratic time.
+_MAX_WORDS = 600
+# A hint tries the pattern again, in ways that may be slower than the judgment's.
+_MAX_HINT = 2_000
+_FLAGS = re.MULTILINE | re.DOTALL | re.ASCII
+
+
+class Segment(NamedTuple):
+    """A piece of text, and whether it has no partner on the other side."""
+
+    text: str
+    differs: bool
+
+
+class Difference(NamedTuple):
+    """Both sides in pieces that join to the whole text, and a remark or ``""``."""
+
+    expected: tuple[Segment, ...]
+    got: tuple[Segment, ...]
+    hint: str
+
+
+def difference(pattern: Pattern | None, reply: Reply) -> Difference:
+    """Compare a reply with the expectation that it did not meet."""
+    if pattern is None:
+        return Difference((), (Segment(reply.text, True),), _hint(None, reply))
+    if pattern.negated:
+        marked = (Segment(reply.text, True),)
+        return Difference((Segment(pattern.text, False),), marked, _hint(pattern, reply))
+    before, nearest, after = _nearest_alternative(pattern.text, reply.text)
+    expected, got = _align(nearest, reply.text)
+    whole = _merge([Segment(before, False), *expected, Segment(after, False)])
+    return Difference(whole, _merge(got), _hint(pattern, reply))
+
+
+# --- alignment ---------------------------------------------------------------------------------
+
+
+def _align(source: str, text: str) -> tuple[list[Segment], list[Segment]]:
+    """Mark what differs between a regular expression's source and a text."""
+    words, answers = _words(source), _words(text)
+    single = len(words) <= 1 and len(answers) <= 1
+    if single:
+        words, answers = _characters(source), list(text)
+    left, right = [_plain(word.strip()) for word in words], [word.strip() for word in answers]
+    by_ends = single or max(len(left), len(right)) > _MAX_WORDS
+    same_left, same_right = (_common_ends if by_ends else _common_subsequence)(left, right)
+    return _segments(words, same_left), _segments(answers, same_right)
+
+
+def _words(text: str) -> list[str]:
+    """Split into words, each with the blanks after it."""
+    return re.findall(r"^\s+|\S+\s*", text)
+
+
+def _characters(source: str) -> list[str]:
+    """Split a regular expression's source into characters, an escaped one being one."""
+    return re.findall(r"\\.|.", source, re.DOTALL)
+
+
+def _plain(source: str) -> str:
+    """Return the literal text that a piece of source without operators stands for."""
+    return re.sub(r"\\([^\w\s])", r"\1", source)
+
+
+def _common_subsequence(left: list[str], right: list[str]) -> tuple[set[int], set[int]]:
+    """Return the places in both lists of a long common subsequence."""
+    from difflib import SequenceMatcher
+
+    same_left: set[int] = set()
+    same_right: set[int] = set()
+    for i, j, size in SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks():
+        same_left.update(range(i, i + size))
+        same_right.update(range(j, j + size))
+    return same_left, same_right
+
+
+def _common_ends(left: list[str], right: list[str]) -> tuple[set[int], set[int]]:
+    """Return the places of the common beginning and the common end."""
+    shorter = min(len(left), len(right))
+    head = next((i for i in range(shorter) if left[i] != right[i]), shorter)
+    rest = shorter - head
+    tail = next((i for i in range(rest) if left[-1 - i] != right[-1 - i]), rest)
+    return tuple({*range(head), *range(len(side) - tail, len(side))} for side in (left, right))  # type: ignore[return-value]
+
+
+def _segments(pieces: list[str], same: set[int]) -> list[Segment]:
+    return [Segment(piece, i not in same) for i, piece in enumerate(pieces)]
+
+
+def _merge(segments: list[Segment]) -> tuple[Segment, ...]:
+    """Join neighbors of one kind."""
+    merged: list[Segment] = []
+    for text, differs in segments:
+        if merged and merged[-1].differs == differs:
+            merged[-1] = Segment(merged[-1].text + text, differs)
+        elif text:
+            merged.append(Segment(text, differs))
+    return tuple(merged)
+
+
+# --- alternatives ------------------------------------------------------------------------------
+
+
+def _nearest_alternative(source: str, text: str) -> tuple[str, str, str]:
+    """Split ``a|b|c`` or ``(a|b|c)`` into the alternative nearest to a text and the rest."""
+    opening = source.startswith("(") and _closes_last(source)
+    start, end = (1, len(source) - 1) if opening else (0, len(source))
+    bars = [start - 1, *_top_level_bars(source, start, end), end]
+    spans = [(a + 1, b) for a, b in pairwise(bars)]
+    first, last = max(spans, key=lambda span: _likeness(source[span[0] : span[1]], text))
+    return source[:first], source[first:last], source[last:]
+
+
+def _depths(source: str) -> list[int]:
+    """Return for each character how many parentheses and brackets are open before it."""
+    depths, depth, escaped = [], 0, False
+    for char in source:
+        depths.append(depth)
+        if not escaped:
+            depth += (char in "([") - (char in ")]")
+        escaped = char == "\\" and not escaped
+    return depths
+
+
+def _closes_last(source: str) -> bool:
+    """Whether the parenthesis that opens the source closes at its very end."""
+    return source.endswith(")") and 0 not in _depths(source)[1:]
+
+
+def _top_level_bars(source: str, start: int, end: int) -> list[int]:
+    depths = _depths(source)
+    bars = []
+    for i in range(start, end):
+        escaped = source[:i].endswith("\\") and not source[:i].endswith("\\\\")
+        if source[i] == "|" and depths[i] == depths[start] and not escaped:
+            bars.append(i)
+    return bars
+
+
+def _likeness(source: str, text: str) -> int:
+    """Return how many characters agree at the beginning and the end."""
+    same, _ = _common_ends(list(_plain(source)), list(text))
+    return len(same)
+
+
+# --- hints -------------------------------------------------------------------------------------
+
+
+def _hint(pattern: Pattern | None, reply: Reply) -> str:
+    """Return what the difference may come from, in words that are true whatever it was."""
+    if not reply.ok:
+        return "The engine answered with an error (?)."
+    if pattern is None or len(reply.text) > _MAX_HINT:
+        return ""
+    if pattern.negated:
+        return "This is an answer that must not come."
+    try:
+        return next((hint for test, hint in _HINTS if test(pattern.expression, reply.text)), "")
+    except re.error:  # another dialect's expression
+        return ""
+
+
+def _reply_is_empty(_expression: str, text: str) -> bool:
+    return not text
+
+
+def _should_be_empty(expression: str, _text: str) -> bool:
+    return not expression
+
+
+def _literally_equal(expression: str, text: str) -> bool:
+    return expression == text
+
+
+def _equal_but_for_case(expression: str, text: str) -> bool:
+    return re.fullmatch(expression, text, _FLAGS | re.IGNORECASE) is not None
+
+
+def _equal_but_for_blanks(expression: str, text: str) -> bool:
+    return re.fullmatch(expression, " ".join(text.split()), _FLAGS) is not None
+
+
+def _same_words(expression: str, text: str) -> bool:
+    return sorted(_plain(expression).split()) == sorted(text.split())
+
+
+def _contained(expression: str, text: str) -> bool:
+    return "|" not in expression and re.search(expression, text, _FLAGS) is not None
+
+
+_HINTS = (
+    (_reply_is_empty, "The reply is empty."),
+    (_should_be_empty, "The reply should be empty."),
+    (
+        _literally_equal,
+        "The expectation is a regular expression: a special character such as + "
+        "needs a backslash to stand for itself.",
+    ),
+    (_equal_but_for_case, "Only upper and lower case differ."),
+    (_equal_but_for_blanks, "Only blanks or line ends differ."),
+    (_same_words, "The same words, in another order."),
+    (_contained, "The reply contains the expected text, but is more than that."),
+)

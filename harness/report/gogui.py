@@ -1,0 +1,75 @@
+"""The lines and the data file of gogui-regress, to the letter, so that scripts go on working.
+
+Plain lines are those of GNU Go's ``regress.sh``, long ones those of its ``eval.sh``. A test that
+was not reached has no line there; here it has one of its own, ``12 not run``.
+
+Source: gogui-regress's manual page and its output; GNU Go's ``regression/regress.awk``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.records import CaseFile, FileResult, Outcome, Verdict
+from harness.report.tally import Tally, tally
+from harness.report.visible import visible
+
+# By verdict: the plain line and the long line; "" prints nothing.
+_MISMATCH = "Correct '{expected}', got '{got}'"
+_LINES = {
+    Verdict.FAILED: ("unexpected FAIL: " + _MISMATCH, "FAILED: " + _MISMATCH),
+    Verdict.EXPECTED_FAIL: ("", "failed: " + _MISMATCH),
+    Verdict.UNEXPECTED_PASS: ("unexpected PASS!", "PASSED"),
+    Verdict.PASSED: ("", "passed"),
+    Verdict.NOT_RUN: ("not run", "not run"),
+    Verdict.IGNORED: ("", "{got}"),
+}
+
+
+def lines(file: FileResult, *, prefix: bool, long: bool = False) -> Iterator[str]:
+    """Yield the lines for one file.
+
+    Args:
+        file: what happened to it.
+        prefix: whether lines begin with the file's name; gogui does so with several files.
+        long: the format of ``--long``, with its summary line.
+    """
+    start = f"{file.case.path} " if prefix else ""
+    for outcome in file.outcomes:
+        line = _line(file.case, outcome, long)
+        if line:
+            yield visible(f"{start}{file.case.steps[outcome.step].id} {line}")
+    if long:
+        yield summary(tally(file))
+
+
+def _line(case: CaseFile, outcome: Outcome, long: bool) -> str:
+    pattern = case.steps[outcome.step].pattern
+    got = outcome.reply.text if outcome.reply else ""
+    template = _LINES[outcome.verdict][long]
+    if pattern is None and outcome.reply is not None:
+        # Without a pattern there is a line only for an error, the same in both formats.
+        if outcome.verdict is not Verdict.FAILED:
+            return ""
+        template = "unexpected FAIL" + (": '{got}'" if got else "")
+    return template.format(expected=pattern.text if pattern else "", got=got)
+
+
+def summary(counts: Tally) -> str:
+    """Return the line that ends a file in the long format; gogui gives it no prefix."""
+    return (
+        f"Summary: {counts.passes}/{counts.tests} passes. "
+        f"{counts.unexpected_passes} unexpected passes, {counts.failed} unexpected failures"
+    )
+
+
+def summary_dat(counts: Tally) -> str:
+    """Return the text of ``summary.dat``; the row ends in a tab, as gogui's does."""
+    row = (*counts[:6], *(at_most_one_decimal(seconds) for seconds in counts[6:8]))
+    header = "#Tests\tFAIL\tfail\tPASS\tpass\tError\tTime\tCpuTime\n"
+    return header + "".join(f"{value}\t" for value in row) + "\n"
+
+
+def at_most_one_decimal(number: float) -> str:
+    """Return a number as gogui writes it: ``2``, ``0.3``."""
+    return f"{number:.1f}".removesuffix(".0")

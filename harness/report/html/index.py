@@ -1,0 +1,64 @@
+"""The first page: the run as a whole and a row for each file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.records import RunResult
+from harness.report.html.names import link
+from harness.report.html.parts import (
+    box,
+    count_cells,
+    count_header,
+    escape,
+    in_words,
+    items,
+    page,
+    run_facts,
+)
+from harness.report.tally import Tally, total
+
+
+def index_page(run: RunResult, tallies: Sequence[Tally], names: Sequence[str]) -> str:
+    """Return the first page; ``tallies`` and page ``names`` go with ``run.files``."""
+    body = [
+        "<h1>Regression test summary</h1>",
+        in_words(total(tallies)),
+        run_facts(run, run.files[0] if run.files else None),
+        _box("The harness itself failed; the engine is not to blame", run.faults),
+        _box("Files that could not be read", run.errors),
+        _failures(run, names),
+        _table(run, tallies, names),
+        '<p class="dim">Columns as gogui-regress has them: FAIL and PASS are unexpected, '
+        "Error counts commands between the tests that the engine refused.</p>",
+    ]
+    return page("Regression test summary", body)
+
+
+def _box(title: str, texts: Sequence[str]) -> str:
+    return box(title, items(texts)) if texts else ""
+
+
+def _failures(run: RunResult, names: Sequence[str]) -> str:
+    broken = [(file, name) for file, name in zip(run.files, names, strict=True) if file.failure]
+    if not broken:
+        return ""
+    rows = "".join(
+        f'<li><a href="{link(name)}">{escape(file.case.path)}</a>: '
+        f"{escape(file.failure.message) if file.failure else ''}</li>"
+        for file, name in broken
+    )
+    return box("The engine broke", f"<ul>{rows}</ul>")
+
+
+def _table(run: RunResult, tallies: Sequence[Tally], names: Sequence[str]) -> str:
+    rows = "".join(
+        f'<tr><td><a href="{link(name)}">{escape(file.case.path)}</a></td>'
+        f"{count_cells(counts)}</tr>\n"
+        for file, counts, name in zip(run.files, tallies, names, strict=True)
+    )
+    return (
+        f'<table class="n"><thead><tr><th>File</th>{count_header()}</tr></thead>\n'
+        f"<tbody>{rows}</tbody><tfoot><tr><td>Total</td>{count_cells(total(tallies))}</tr></tfoot>"
+        "</table>"
+    )

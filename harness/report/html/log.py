@@ -1,0 +1,111 @@
+"""The log page: the GTP stream as it was, with the file's comments, and standard error apart.
+
+A file may have 100,000 commands, so that whole stretches of the stream are joined and escaped at
+once; only tests and errors are markup of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.records import Exchange, FileResult, Reply, RunResult, Step
+from harness.report.html.names import link
+from harness.report.html.parts import box, escape, items, page, run_facts
+
+
+def log_page(file: FileResult, run: RunResult, name: str) -> str:
+    """Return the log of one file; ``name`` is that of the page about its tests."""
+    path = file.case.path
+    body = [
+        f'<nav><a href="index.html">Summary</a><a href="{link(name)}">Tests</a></nav>',
+        f"<h1>Log of {escape(path)}</h1>",
+        run_facts(run, file),
+        "<h2>GTP stream</h2>\n",
+        _exchanges(file.before),
+        '<pre class="log">',
+        *_stream(file),
+        "</pre>",
+        _exchanges(file.after),
+        _failure(file),
+        _warnings(file),
+        _stderr(file),
+    ]
+    return page(f"Log: {path}", body)
+
+
+def _exchanges(exchanges: Sequence[Exchange]) -> str:
+    if not exchanges:
+        return ""
+    text = "".join(f"{text}\n{_reply(reply)}" for text, reply in exchanges)
+    return (
+        f'<details><summary>Sent by the harness</summary><pre class="log">{text}</pre></details>'
+    )
+
+
+def _reply(reply: Reply | None) -> str:
+    if reply is None:
+        return "<i>no reply</i>\n\n"
+    invalid = f'<span class="e">{escape(reply.invalid)}</span>\n' if reply.invalid else ""
+    return f"{invalid}{escape(reply.raw)}\n\n"
+
+
+def _stream(file: FileResult) -> Iterator[str]:
+    """Yield the file line by line, comments too, each command with its reply after it."""
+    lines = file.case.lines
+    done = 0  # lines of the source that are written
+    plain: list[str] = []  # escaped together when something else comes
+    for step, reply in zip(file.case.steps, file.replies, strict=True):
+        number = step.line
+        if number > done + 1:
+            yield _plain(plain)
+            plain.clear()
+            yield _between(lines[done : number - 1])
+        done = number
+        if reply is not None and reply.ok and not step.is_test and not reply.invalid:
+            plain += (step.text, "\n", reply.raw, "\n\n")
+            continue
+        yield _plain(plain)
+        plain.clear()
+        yield _special(step, reply)
+        if reply is None:
+            break
+    yield _plain(plain)
+    yield _between(lines[done:])
+
+
+def _plain(parts: list[str]) -> str:
+    text = "".join(parts)
+    if "&" in text or "<" in text or ">" in text:
+        return escape(text)
+    return text
+
+
+def _between(lines: Sequence[str]) -> str:
+    """Comments, patterns and blank lines; commands after the last that was sent."""
+    text = escape("\n".join(lines))
+    return f"<i>{text}</i>\n" if text.strip() else "\n" * len(lines)
+
+
+def _special(step: Step, reply: Reply | None) -> str:
+    """A test, which links lead to, or a command that went wrong."""
+    command = escape(step.text)
+    head = f'<b id="L{step.line}">{command}</b>\n'
+    if reply is None or reply.ok:
+        return head + _reply(reply)
+    return f'{head}<span class="e">{escape(reply.raw)}</span>\n\n'
+
+
+def _failure(file: FileResult) -> str:
+    if file.failure is None:
+        return ""
+    return box(f"The engine broke: {file.failure.kind.value}", escape(file.failure.message))
+
+
+def _warnings(file: FileResult) -> str:
+    return box("Protocol warnings", items(file.warnings), "warn") if file.warnings else ""
+
+
+def _stderr(file: FileResult) -> str:
+    if not file.stderr:
+        return ""
+    return f'<h2 id="stderr">Standard error</h2>\n<pre class="log">{escape(file.stderr)}</pre>'

@@ -1,0 +1,85 @@
+"""What a file or a run comes to: counts, and the exit status they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from harness.exits import ExitCode
+from harness.records import FileResult, RunResult, Verdict
+
+
+class Tally(NamedTuple):
+    """Counts of one file, or of several together; the first eight are gogui's columns."""
+
+    tests: int = 0  # judged or not reached, but not the ignored ones
+    failed: int = 0  # FAIL: unexpectedly
+    expected_fails: int = 0  # fail
+    unexpected_passes: int = 0  # PASS
+    passed: int = 0  # pass
+    errors: int = 0  # setup commands answered with ?
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    not_run: int = 0
+    ignored: int = 0
+    flaky: int = 0
+
+    @property
+    def passes(self) -> int:
+        """Tests that passed, expected or not."""
+        return self.passed + self.unexpected_passes
+
+
+def tally(file: FileResult) -> Tally:
+    """Count one file's verdicts."""
+    verdicts = [outcome.verdict for outcome in file.outcomes]
+    ignored = verdicts.count(Verdict.IGNORED)
+    return Tally(
+        tests=len(verdicts) - ignored,
+        failed=verdicts.count(Verdict.FAILED),
+        expected_fails=verdicts.count(Verdict.EXPECTED_FAIL),
+        unexpected_passes=verdicts.count(Verdict.UNEXPECTED_PASS),
+        passed=verdicts.count(Verdict.PASSED),
+        errors=file.errors,
+        seconds=file.seconds,
+        cpu_seconds=file.cpu_seconds,
+        not_run=verdicts.count(Verdict.NOT_RUN),
+        ignored=ignored,
+        flaky=sum(outcome.flaky for outcome in file.outcomes),
+    )
+
+
+def total(tallies: Iterable[Tally]) -> Tally:
+    """Add tallies up, column by column."""
+    return Tally(*(sum(column) for column in zip(*tallies, strict=True)))
+
+
+def phrases(counts: Tally) -> list[tuple[str, str, str]]:
+    """Return the counts that are not zero as (kind, sign, words), the worst first."""
+    named = (
+        ("FAILED", "✗", counts.failed, "FAILED"),
+        ("not run", "–", counts.not_run, "not run"),
+        ("errors", "!", counts.errors, plural(counts.errors, "setup command") + " refused"),
+        ("flaky", "~", counts.flaky, "flaky"),
+        ("PASSED", "↑", counts.unexpected_passes, "PASSED unexpectedly"),
+        ("failed", "·", counts.expected_fails, "failed as expected"),
+        ("ignored", "○", counts.ignored, "ignored"),
+        ("passed", "✓", counts.passed, "passed"),
+    )
+    tests = ("tests", "", f"{counts.tests} {plural(counts.tests, 'test')}")
+    return [tests, *((k, sign, f"{n} {words}") for k, sign, n, words in named if n)]
+
+
+def plural(count: int, word: str) -> str:
+    """Return the word, with an s unless there is one."""
+    return word if count == 1 else f"{word}s"
+
+
+def exit_code(run: RunResult) -> ExitCode:
+    """Return the exit status of a run that is compared with nothing."""
+    if run.faults:
+        return ExitCode.FAULT
+    if run.errors or any(file.failure for file in run.files):
+        return ExitCode.BROKEN
+    verdicts = (outcome.verdict for file in run.files for outcome in file.outcomes)
+    return ExitCode.FAILED if Verdict.FAILED in verdicts else ExitCode.OK

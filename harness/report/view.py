@@ -1,0 +1,72 @@
+"""What reports for people show of one file, worked out once for all of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from harness.records import CaseFile, FileResult, Outcome, Verdict
+from harness.report.tally import Tally, tally
+from oracle.draw import Diagram
+
+# Verdicts in words a reader need not look up, each with a sign that does not hang on color.
+WORDS = {
+    Verdict.PASSED: ("✓", "passed"),
+    Verdict.UNEXPECTED_PASS: ("↑", "PASSED"),
+    Verdict.EXPECTED_FAIL: ("·", "failed"),
+    Verdict.FAILED: ("✗", "FAILED"),
+    Verdict.NOT_RUN: ("–", "not run"),
+    Verdict.IGNORED: ("○", "ignored"),
+}
+
+_LOOK_BACK = 500  # lines: more than the setup of a full board of 19 by 19
+
+
+class FileView(NamedTuple):
+    """One file's result with what is derived from it."""
+
+    file: FileResult
+    tally: Tally
+    remarkable: tuple[Outcome, ...]  # answered, and not plainly passed
+    boards: dict[int, Diagram]  # by step, where known; for the remarkable ones
+
+
+def view(file: FileResult, game: str = "auto") -> FileView:
+    """Derive what is shown; ``game`` is that of :func:`harness.boards.boards`."""
+    remarkable = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
+    drawn: dict[int, Diagram] = {}
+    if remarkable:
+        from harness.boards import boards
+
+        drawn = boards(file, {outcome.step for outcome in remarkable}, game)
+    return FileView(file, tally(file), remarkable, drawn)
+
+
+def is_remarkable(outcome: Outcome) -> bool:
+    """Whether a result is worth a picture: answered, but not plainly passed."""
+    if outcome.verdict is Verdict.PASSED:
+        return outcome.flaky
+    return outcome.verdict is not Verdict.NOT_RUN
+
+
+def comment_before(case: CaseFile, step: int) -> str:
+    """Return the comment that introduces a test: the last one after the test before it."""
+    end = case.steps[step].line - 1
+    found: list[str] = []
+    for line in reversed(case.lines[max(0, end - _LOOK_BACK) : end]):
+        text = line.strip()
+        if text.startswith("#?") or (found and not text.startswith("#")):
+            break
+        if text.startswith("#"):
+            found.append(text.lstrip("# "))
+    return "\n".join(reversed(found)).strip()
+
+
+def setup_errors(file: FileResult) -> list[int]:
+    """Return the steps that are no tests and were answered with an error."""
+    if not file.errors:
+        return []
+    return [
+        index
+        for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True))
+        if reply is not None and not reply.ok and not step.is_test
+    ]
