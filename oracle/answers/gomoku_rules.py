@@ -1,0 +1,131 @@
+"""The questions of gomoku-rules.html: who has won, how the game stands, which moves are legal.
+
+They are answered from the stones alone. Who made the *first* five is the game's to remember
+(:mod:`oracle.games.gomoku`).
+"""
+
+from __future__ import annotations
+
+from oracle.color import BLACK, EMPTY, NAMES, WHITE
+from oracle.explanation import Explanation, count, listing
+from oracle.rules.lines import fives, long_lines
+from oracle.vertex import Point, vertex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.position import Position
+
+DRAW, UNKNOWN = "draw", "unknown"
+LINE_STONE = "*"  # mark of a stone in a line of five or more
+SIZES = range(5, 20)  # gomoku-rules.html, "GTP Commands": "between 5 and 19 in our tests"
+
+
+def winner(position: Position) -> int:
+    """Return the color that has five or more in a row, ``EMPTY`` when neither has.
+
+    When both have, the stones do not tell whose came first; the answer is then ``BLACK``, and the
+    position is underspecified (:func:`readings_result`).
+    """
+    return next(iter(colors_with_five(position)), EMPTY)
+
+
+def colors_with_five(position: Position) -> list[int]:
+    """Return the colors that have five or more in a row."""
+    shape = position.grid
+    return [color for color in (BLACK, WHITE) if fives(shape, position.stones(color))]
+
+
+def result(position: Position) -> str:
+    """Return ``black``, ``white``, ``draw`` or ``unknown``.
+
+    A five decides, on a full board too.
+
+    Source: gomoku-rules.html, "Details for the gogui-rules_final_result command".
+    """
+    color = winner(position)
+    if color != EMPTY:
+        return NAMES[color]
+    return UNKNOWN if position.empty else DRAW
+
+
+def legal_moves(position: Position) -> list[Point]:
+    """Return the empty points, sorted by their names as strings; none when the game is over.
+
+    Source: gomoku-rules.html, "Details of the gogui-rules_legal_moves command".
+    """
+    if colors_with_five(position):
+        return []
+    return sorted(position.grid.points(position.empty), key=vertex)
+
+
+# --- reasons -----------------------------------------------------------------------------------
+
+
+def explain_result(position: Position) -> Explanation:
+    """Return the lines of five or more, or what is missing; the lines' stones are marked."""
+    lines = [
+        (color, position.grid.points(line))
+        for color in (BLACK, WHITE)
+        for line in long_lines(position.grid, position.stones(color))
+    ]
+    if lines:
+        text = " ".join(_line_sentence(color, stones) for color, stones in lines)
+        return Explanation(text, {point: LINE_STONE for _, stones in lines for point in stones})
+    if position.empty:
+        left = count(position.empty.bit_count(), "point is empty", "points are empty")
+        return Explanation(f"Nobody has five in a row and {left}, so the game is not over.")
+    return Explanation("The board is full and nobody has five in a row.")
+
+
+def explain_legal_moves(position: Position) -> Explanation:
+    """Return why these moves, or none, are legal."""
+    if result(position) != UNKNOWN:
+        reason = explain_result(position)
+        return Explanation(f"{reason.text} The game is over, so no move is legal.", reason.marks)
+    moves = count(position.empty.bit_count(), "empty point is", "empty points are")
+    return Explanation(f"The game is not over, so the {moves} legal.")
+
+
+def _line_sentence(color: int, stones: list[Point]) -> str:
+    names = listing([vertex(point) for point in stones])
+    return f"{NAMES[color].capitalize()} has {len(stones)} in a row: {names}."
+
+
+# --- what the document leaves open -------------------------------------------------------------
+
+
+def readings_result(position: Position) -> dict[str, str]:
+    """Return the results of the position under each reading of the document.
+
+    Open are which of two fives came first, a full board that has a five, and boards outside the
+    sizes 5 to 19.
+    """
+    colors = colors_with_five(position)
+    readings = {f"{NAMES[color].capitalize()}'s five decides": NAMES[color] for color in colors}
+    if not colors:
+        readings["nobody has five"] = result(position)
+    elif not position.empty:
+        readings["a full board is a draw"] = DRAW
+    if not _of_known_size(position):
+        readings["no board of this size"] = ""
+    return readings
+
+
+def readings_legal_moves(position: Position) -> dict[str, list[Point]]:
+    """Return the legal moves under each reading of the document.
+
+    Open are the sort order where rows have one or two digits, and boards outside the sizes 5 to
+    19. (Points are listed in the order of the reply.)
+    """
+    moves = legal_moves(position)
+    readings = {
+        "sorted as strings": moves,
+        "sorted by letter, then number": sorted(moves, key=lambda point: (point[1], point[0])),
+    }
+    if not _of_known_size(position):
+        readings["no board of this size"] = []
+    return readings
+
+
+def _of_known_size(position: Position) -> bool:
+    return position.grid.rows in SIZES and position.grid.columns in SIZES
