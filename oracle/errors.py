@@ -5,6 +5,7 @@
     ├── IllegalMove      a move the rules refuse, with the reason
     ├── GtpError         a GTP command that fails; its text is the reply
     └── FormatError      a text that cannot be read: where, what was found, what was expected
+        ├── FormatErrors several of them, found in one reading
         └── SgfError     the same for game records: property and node
 
 A user of the library catches :class:`OracleError`; a command prints its text and exits with 2.
@@ -51,6 +52,21 @@ class FormatError(OracleError):
     def __str__(self) -> str:
         place = [str(part) for part in (self.file, self.line) if part is not None]
         return ":".join([*place, " " + self.message]) if place else self.message
+
+
+class FormatErrors(FormatError):  # noqa: N818 - several of them
+    """Several errors found in one reading; prints each on a line of its own.
+
+    ``errors`` has them in the order of the text; the other attributes are those of the first.
+    """
+
+    def __init__(self, errors: list[FormatError]) -> None:
+        first = errors[0]
+        super().__init__(first.message, first.file, first.line)
+        self.errors = errors
+
+    def __str__(self) -> str:
+        return "\n".join(str(error) for error in self.errors)
 
 
 class SgfError(FormatError):

@@ -1,0 +1,121 @@
+"""One reader for all formats: which one a file has, told by its content."""
+
+from __future__ import annotations
+
+import re
+
+from oracle.errors import FormatError
+from oracle.formats.snapshot import Choice, Snapshot
+from oracle.formats.text import decode, lines_of, quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Reader = Callable[[bytes, str | None, Choice | None], Snapshot]
+
+# What each format can choose from (the attributes of Choice); the text boards are one position.
+FORMATS: dict[str, tuple[str, ...]] = {
+    "sgf": ("number", "move", "variation", "illegal", "size", "game"),
+    "text": (),
+    "gosensei": (),
+    "picture": (),
+    "diagram": (),
+    "gtp": ("line", "test", "game"),
+}
+
+# How the first line that is not blank looks in each format. SGF comes last, because a game record
+# may have other text before it (old ones came by mail).
+_FIRST_LINES = (
+    ("text", re.compile(r"[012](\s+[012])*\s*$")),
+    ("picture", re.compile(r"9\s+[+bw]-")),
+    ("diagram", re.compile(r"\d+\s+[.#o](\s+[.#o])*\s*$")),
+    ("gosensei", re.compile(r"[bw]\s+[a-i]\s+[1-9]\s*$", re.IGNORECASE)),
+    ("gtp", re.compile(r"#|(\d+\s+)?(boardsize|clear_board|komi|play|loadsgf|name|version)\b")),
+)
+_GAME_RECORD = re.compile(r"\(\s*;")
+
+
+def read_position(
+    path: str,
+    kind: str | None = None,
+    choice: Choice | None = None,
+) -> Snapshot:
+    """Read a position from a file of any format (``-`` is standard input).
+
+    Args:
+        path: the file.
+        kind: one of :data:`FORMATS`; None to tell it by the file's content.
+        choice: which moment of the file is meant.
+
+    Raises :class:`FormatError`: the file cannot be opened, has no known format, is faulty, or has
+    no such moment.
+    """
+    data = read_bytes(path)
+    name = kind or detect(data, path)
+    choice = choice or Choice()
+    _refuse_unheeded(name, choice, path)
+    return _reader(name)(data, path, choice)
+
+
+def read_bytes(path: str) -> bytes:
+    """Return a file's content (``-`` is standard input); raises :class:`FormatError`."""
+    import sys
+    from pathlib import Path
+
+    try:
+        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise FormatError(f"cannot read the file: {reason}", path) from None
+
+
+def detect(data: bytes, path: str = "") -> str:
+    """Return the name of the format of a file's content.
+
+    The name of the file decides only where it ends in ``.gtp`` or ``.tst``: any line may be a
+    command. Raises :class:`FormatError` when the content looks like none.
+    """
+    if path.endswith((".gtp", ".tst")):
+        return "gtp"
+    text = decode(data)
+    number, first = next(
+        ((n, line.strip()) for n, line in lines_of(text) if line.strip()), (1, "")
+    )
+    for name, pattern in _FIRST_LINES:
+        if pattern.match(first):
+            return name
+    if _GAME_RECORD.search(text):
+        return "sgf"
+    known = "a game record (SGF), a board (0 1 2, gosensei, picture or diagram) or a .gtp file"
+    raise FormatError(f"found {quoted(first)}; expected {known}", path or None, number)
+
+
+def _refuse_unheeded(name: str, choice: Choice, path: str) -> None:
+    """Raise :class:`FormatError` for a choice that this format cannot heed."""
+    default = Choice()
+    for attribute in Choice.__slots__:
+        chosen = getattr(choice, attribute)
+        if chosen != getattr(default, attribute) and attribute not in FORMATS[name]:
+            others = " and ".join(other for other in FORMATS if attribute in FORMATS[other])
+            message = (
+                f"a file of format {name} offers no choice of {attribute}; only {others} does"
+            )
+            raise FormatError(message, path)
+
+
+def _reader(name: str) -> Reader:
+    """Return the function that reads a format; only that one is imported."""
+    if name == "sgf":
+        from oracle.sgf import read_sgf as reader
+    elif name == "text":
+        from oracle.formats.digits import read_digits as reader
+    elif name == "gosensei":
+        from oracle.formats.gosensei import read_gosensei as reader
+    elif name == "picture":
+        from oracle.formats.gosensei import read_picture as reader
+    elif name == "diagram":
+        from oracle.formats.diagram import read_diagram as reader
+    else:
+        from oracle.formats.cases import read_case as reader
+    return reader

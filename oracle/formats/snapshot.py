@@ -1,0 +1,102 @@
+"""What reading a file gives: a position, and whatever else the file says."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.games.go import Move
+    from oracle.komi import Komi
+    from oracle.position import Position
+    from oracle.vertex import Point
+
+
+class Snapshot:
+    """One moment of a game, as read from a file.
+
+    Attributes: ``position``; ``kind``, the name of the file's format; ``game``, which game it
+    is (``"go"``, ``"gomoku"``, ``"java-go"``, ``"gosensei"``) or None; ``to_play``, whose turn it
+    is, or None; ``komi`` or None where the file states none; ``start`` and ``moves``, the last
+    position that was set up and the moves since, which lead to ``position`` (where the format
+    knows no moves, ``start`` is ``position``); ``ko``, the point that ``to_play`` may not take
+    back, or None; ``title``, what the file says about itself, or ``""``; ``notes``, what was
+    assumed or overlooked while reading, one sentence each.
+    """
+
+    __slots__ = (
+        "game",
+        "kind",
+        "ko",
+        "komi",
+        "moves",
+        "notes",
+        "position",
+        "start",
+        "title",
+        "to_play",
+    )
+
+    def __init__(  # noqa: PLR0913 - a record of independent facts
+        self,
+        position: Position,
+        kind: str,
+        *,
+        game: str | None = None,
+        to_play: int | None = None,
+        komi: Komi | None = None,
+        start: Position | None = None,
+        moves: list[Move] | None = None,
+        ko: Point | None = None,
+        title: str = "",
+        notes: list[str] | None = None,
+    ) -> None:
+        self.position = position
+        self.kind = kind
+        self.game = game
+        self.to_play = to_play
+        self.komi = komi
+        self.start = start or position
+        self.moves = moves or []
+        self.ko = ko
+        self.title = title
+        self.notes = notes or []
+
+    @property
+    def last(self) -> Point | None:
+        """The point of the last move, None after a pass or when no move is known."""
+        return self.moves[-1][1] if self.moves else None
+
+
+class Choice:
+    """Which moment of a file is meant; each format heeds what it can, and refuses the rest.
+
+    Attributes: ``number``, the game of an SGF collection, from 1, or None; ``move``, how many
+    moves are played (SGF), or None for all; ``variation``, which branch to take at each parting
+    of the ways, from 1, then the first ones (SGF); ``illegal``, ``"refuse"`` or ``"keep"``: what
+    to do with moves against the rules (SGF); ``size``, ``(rows, columns)`` of a game record
+    without ``SZ``; ``game``, ``"go"`` or ``"gomoku"`` whatever the file says (SGF, GTP); ``line``,
+    the line before which to stop (GTP, from 1); ``test``, the number of the test before which to
+    stop (GTP).
+    """
+
+    __slots__ = ("game", "illegal", "line", "move", "number", "size", "test", "variation")
+
+    def __init__(  # noqa: PLR0913 - a record of independent choices
+        self,
+        *,
+        number: int | None = None,
+        move: int | None = None,
+        variation: tuple[int, ...] = (),
+        illegal: str = "refuse",
+        size: tuple[int, int] | None = None,
+        game: str | None = None,
+        line: int | None = None,
+        test: int | None = None,
+    ) -> None:
+        self.number = number
+        self.move = move
+        self.variation = variation
+        self.illegal = illegal
+        self.size = size
+        self.game = game
+        self.line = line
+        self.test = test
