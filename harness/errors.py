@@ -37,6 +37,10 @@ class CaseError(HarnessError):
         return f"{place}: {self.message}"
 
 
+class PatternError(HarnessError):
+    """An expectation (``#? [...]``) that cannot be read."""
+
+
 class EngineError(HarnessError):
     """An engine that broke. ``kind`` is how, the text is a sentence for its author."""
 

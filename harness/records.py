@@ -40,7 +40,7 @@ class Step(NamedTuple):
     text: str  # as sent, id included
     id: int  # -1 for none
     command: str  # without the id
-    is_test: bool  # numbered, or followed by a #? line
+    is_test: bool  # numbered, or with a pattern
     pattern: Pattern | None  # None: any reply but an error will do
 
 

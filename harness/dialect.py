@@ -1,0 +1,127 @@
+"""Two ways to read the same case files: gogui-regress's and GNU Go's own.
+
+They differ in which pattern belongs to which test and in what a pattern is matched against. A
+:class:`Dialect` has all of the difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from harness import pattern
+from harness.engine.replies import BLANKS
+from harness.errors import PatternError, UsageError
+from harness.records import Pattern, Reply, Step, Verdict
+
+
+class Dialect:
+    """How gogui-regress reads and judges."""
+
+    name = "gogui"
+
+    def pattern_part(self, line: str) -> str | None:
+        """Return what follows ``#?`` in a line of which that is the first word."""
+        return line.strip(BLANKS)[2:]
+
+    def read_pattern(self, text: str) -> Pattern | None:
+        """Read what follows ``#?``; None for a test without a pattern."""
+        return pattern.read_gogui(text)
+
+    def refuse_pattern(self, *, second: bool) -> None:
+        """Refuse a pattern that does not follow its command, or is its second; or let it pass.
+
+        Raises:
+            PatternError: always, in this dialect.
+        """
+        if second:
+            raise PatternError("found a second pattern for one command, expected a command")
+        raise PatternError(
+            "found a pattern that belongs to no command,"
+            " expected it in the line right after its command"
+        )
+
+    def settle(self, steps: list[Step]) -> list[Step]:
+        """Return the steps of a whole file as they are to be judged."""
+        return steps
+
+    def verdict(self, expected: Pattern | None, reply: Reply) -> Verdict:
+        """Judge a reply. One that begins with ``?`` fails, whatever is expected."""
+        if expected is None:
+            return Verdict.PASSED if reply.ok else Verdict.FAILED
+        matches = pattern.matcher(expected.expression)(reply.text)
+        return _verdict(reply.ok and bool(matches) is not expected.negated, expected)
+
+    def final(self, steps: Iterable[Step], replies: list[Reply]) -> list[Reply]:
+        """Return the replies by which a whole file is judged in the end."""
+        return replies
+
+
+class GnuGo(Dialect):
+    """How ``regress.awk`` does: it keeps one pattern and one reply for each id."""
+
+    name = "gnugo"
+
+    def pattern_part(self, line: str) -> str | None:
+        return line[2:] if line.startswith("#?") else None
+
+    def read_pattern(self, text: str) -> Pattern | None:
+        return pattern.read_gnugo(text)
+
+    def refuse_pattern(self, *, second: bool) -> None:
+        """A second one replaces the first; any other is kept under an id that no test has."""
+
+    def settle(self, steps: list[Step]) -> list[Step]:
+        """The last pattern of an id is that of all its tests; without one, nothing is expected."""
+        last = {step.id: step.pattern for step in steps if step.pattern is not None}
+        nothing = pattern.read_gnugo("[]")
+        return [
+            step._replace(
+                is_test=step.id >= 0,
+                pattern=last.get(step.id, nothing) if step.id >= 0 else None,
+            )
+            for step in steps
+        ]
+
+    def verdict(self, expected: Pattern | None, reply: Reply) -> Verdict:
+        assert expected is not None  # settle() gave every test one
+        if expected.ignored:
+            return Verdict.IGNORED
+        matches = pattern.searcher(expected.expression)(_first_line(reply))
+        return _verdict(bool(matches) is not expected.negated, expected)
+
+    def final(self, steps: Iterable[Step], replies: list[Reply]) -> list[Reply]:
+        """The last reply with an id is that of all its tests."""
+        last = {step.id: reply for step, reply in zip(steps, replies, strict=False)}
+        pairs = zip(steps, replies, strict=False)
+        return [last[step.id] if step.id >= 0 else reply for step, reply in pairs]
+
+
+DIALECTS = {dialect.name: dialect for dialect in (Dialect(), GnuGo())}
+
+
+def named(name: str) -> Dialect:
+    """Return the dialect called ``name``.
+
+    Raises:
+        UsageError: there is none.
+    """
+    try:
+        return DIALECTS[name]
+    except KeyError:
+        known = " and ".join(sorted(DIALECTS))
+        raise UsageError(f"unknown dialect {name!r}; there are {known}") from None
+
+
+# regress.awk takes the id and the blanks after it off the first line, and nothing off its end.
+_STATUS_AND_ID = re.compile(r"[=?][0-9]* *")
+
+
+def _first_line(reply: Reply) -> str:
+    return _STATUS_AND_ID.sub("", reply.raw.partition("\n")[0], count=1)
+
+
+def _verdict(passes: bool, expected: Pattern) -> Verdict:
+    if expected.expected_fail:
+        return Verdict.UNEXPECTED_PASS if passes else Verdict.EXPECTED_FAIL
+    return Verdict.PASSED if passes else Verdict.FAILED

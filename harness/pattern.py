@@ -1,0 +1,97 @@
+"""Expectations: the ``#? [...]`` lines and what they match.
+
+Matching means what it means to the two programs that made the format: gogui-regress matches a
+Java regular expression against the whole reply text, GNU Go's ``regress.awk`` searches
+``^EXPRESSION$`` in its first line, so that ``A|B`` is "begins with A or ends with B".
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from functools import cache
+
+from harness.errors import PatternError
+from harness.records import Pattern
+
+# An alternative that is plain text, save for escaped punctuation: "A1", "B\+4\.5".
+_PLAIN = re.compile(r"(?:[^\\.^$*+?{}\[\]|()]|\\[^0-9A-Za-z\s])*")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+# The end of a gnugo pattern, from its last bracket: sub(/\][&*]*$/, "")
+_GNUGO_END = re.compile(r"\][&*]*$")
+
+
+def read_gogui(text: str) -> Pattern | None:
+    """Read what follows ``#?`` in gogui's way; None where nothing does.
+
+    Raises:
+        PatternError: a bracket is missing, the ending or the expression is wrong.
+    """
+    text = text.strip()
+    if not text:
+        return None
+    if not text.startswith("["):
+        raise PatternError(f"expected '[' after '#?', found {text!r}")
+    body = text.removesuffix("*")
+    if not body.endswith("]") or len(body) < 2:
+        raise PatternError(f"expected ']' or ']*' at the end of the pattern, found {text!r}")
+    expected = body[1:-1].strip()
+    expression = expected.removeprefix("!")
+    matcher(expression)
+    return Pattern(expected, expression, expected.startswith("!"), text.endswith("*"))
+
+
+def read_gnugo(text: str) -> Pattern:
+    """Read what follows ``#?`` as ``regress.awk`` does, which knows no error.
+
+    Raises:
+        PatternError: the expression is none.
+    """
+    text = text.lstrip(" ")
+    expected = _GNUGO_END.sub("", text.removeprefix("["))
+    expression = expected.removeprefix("!")
+    searcher(expression)
+    return Pattern(
+        text=expected,
+        expression=expression,
+        negated=expected.startswith("!"),
+        expected_fail=text.endswith("*"),
+        ignored=text.endswith("&"),
+    )
+
+
+@cache
+def matcher(expression: str) -> Callable[[str], object]:
+    """Return a test of whether Java's ``expression`` matches the whole of a text.
+
+    Most patterns are a text or a choice of texts, and need no regular expression: compiling one
+    costs a hundred times as much as running it.
+
+    Raises:
+        PatternError: it is no regular expression.
+    """
+    if _PLAIN.fullmatch(expression.replace("|", "")):
+        texts = {_ESCAPED.sub(r"\1", choice) for choice in expression.split("|")}
+        return texts.__contains__
+    return _compile(expression, re.MULTILINE | re.DOTALL | re.ASCII).fullmatch
+
+
+@cache
+def searcher(expression: str) -> Callable[[str], object]:
+    """Return a test of whether awk finds ``^expression$`` in a line.
+
+    Raises:
+        PatternError: it is no regular expression.
+    """
+    return _compile(f"^{expression}$", re.ASCII).search
+
+
+def _compile(expression: str, flags: re.RegexFlag) -> re.Pattern[str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what may change in Python is no business of the user's
+        try:
+            return re.compile(expression, flags)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise PatternError(f"{expression!r} is no regular expression: {error}") from None
