@@ -1,4 +1,4 @@
-"""Reading a command's arguments; whatever cannot be read is GTP's ``syntax error``.
+"""Reading a command's arguments, and the types of results; whatever cannot be read is GTP's ``syntax error``.
 
 Source: GTP version 2, section 2.11. Further arguments are ignored, as the reference
 implementation (GNU Go) does.
@@ -73,3 +73,8 @@ def point(words: list[str], index: int) -> Point:
     if found is None:
         raise GtpError(SYNTAX)
     return found
+
+
+def boolean(value: bool) -> str:
+    """Return a result of GTP's type *boolean*."""
+    return "true" if value else "false"

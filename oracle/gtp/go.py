@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from oracle.color import BLACK, WHITE
+from oracle.answers import go_scoring
+from oracle.color import BLACK, opponent
 from oracle.errors import GtpError
 from oracle.games.go import GoGame
-from oracle.gtp import arguments, common, handicap
+from oracle.gtp import arguments, common, handicap, loading, questions
 from oracle.gtp.protocol import Engine
 from oracle.gtp.session import Session
-from oracle.komi import result_text
-from oracle.rules import area
+from oracle.komi import plain_text
 from oracle.vertex import vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from random import Random
 
+    from oracle.formats.snapshot import Snapshot
     from oracle.gtp.protocol import Table
+    from oracle.gtp.questions import Questions
+    from oracle.komi import Komi
     from oracle.position import Position
     from oracle.vertex import Point
 
@@ -33,6 +36,16 @@ class GoSession(Session):
         former: GoGame | None = getattr(self, "game", None)
         return GoGame(position, to_play, former.komi if former else 0)
 
+    def resume(self, snapshot: Snapshot) -> None:
+        """Take the komi from the file as well, where it states one."""
+        super().resume(snapshot)
+        if snapshot.komi is not None:
+            self.game.komi = snapshot.komi
+
+    def questions(self) -> Questions:
+        """Return what can be explained."""
+        return QUESTIONS
+
 
 # --- komi and score ----------------------------------------------------------------------------
 
@@ -45,14 +58,12 @@ def komi(session: GoSession, words: list[str]) -> str:
 
 def get_komi(session: GoSession, words: list[str]) -> str:
     """: the komi (GNU Go's command)."""
-    return str(session.game.komi)
+    return plain_text(session.game.komi)
 
 
 def score(session: GoSession, words: list[str]) -> str:
     """: the area score of the board as it is: B+4, W+0.5 or 0."""
-    position = session.game.position
-    points = area.score(position.grid, position.black, position.white)
-    return result_text(points, session.game.komi)
+    return go_scoring.answer(*subject(session, words))
 
 
 def final_status_list(session: GoSession, words: list[str]) -> str:
@@ -107,7 +118,7 @@ def random_move(game: GoGame, color: int, random: Random) -> Point | None:
 
     shape = game.position.grid
     mine = game.position.stones(color)
-    theirs = game.position.stones(BLACK + WHITE - color)
+    theirs = game.position.stones(opponent(color))
     sensible = game.legal_moves(color) & ~eyes(shape, mine, theirs)
     return random.choice(shape.points(sensible)) if sensible else None
 
@@ -135,6 +146,7 @@ def analyze_commands(session: GoSession, words: list[str]) -> str:
     return (
         "string/Score/score\n"
         "cboard/Owner of each point/oracle-owner\n"
+        "gfx/Explain the score/oracle-explain score\n"
         "plist/Legal moves/all_legal %c\n"
         "string/Stones captured by/captures %c\n"
         "string/Komi/get_komi"
@@ -144,16 +156,10 @@ def analyze_commands(session: GoSession, words: list[str]) -> str:
 def owner(session: GoSession, words: list[str]) -> str:
     """: the owner of every point as a board of colors for GoGui: black, white or gray."""
     position = session.game.position
-    shape = position.grid
-    black, white, _ = area.area(shape, position.black, position.white)
-    rows = [
-        " ".join(
-            "black" if bit & black else "white" if bit & white else "gray"
-            for bit in (shape.bit((row, column)) for column in range(shape.columns))
-        )
-        for row in reversed(range(shape.rows))
-    ]
-    return "\n".join(rows)
+    owners = go_scoring.owners(position)
+    rows, columns = reversed(range(position.grid.rows)), range(position.grid.columns)
+    names = ("gray", "black", "white")
+    return "\n".join(" ".join(names[owners[row, column]] for column in columns) for row in rows)
 
 
 def listed(position: Position, mask: int) -> str:
@@ -161,8 +167,18 @@ def listed(position: Position, mask: int) -> str:
     return " ".join(vertex(point) for point in position.grid.points(mask))
 
 
+def subject(session: GoSession, words: list[str]) -> tuple[Position, Komi]:
+    """Return what the score depends on."""
+    return session.game.position, session.game.komi
+
+
+_SCORE = (subject, go_scoring.explain, go_scoring.readings)
+QUESTIONS: Questions = {"score": _SCORE, "final_score": _SCORE}
+
 COMMANDS: Table = {
     **common.COMMANDS,
+    **loading.COMMANDS,
+    **questions.COMMANDS,
     **handicap.COMMANDS,
     "komi": komi,
     "get_komi": get_komi,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oracle.color import BLACK
+from oracle.errors import FormatError
 from oracle.grid import grid
 from oracle.position import Position
 
@@ -11,8 +12,10 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Any
 
+    from oracle.formats.snapshot import Snapshot
     from oracle.grid import Grid
     from oracle.gtp.protocol import Table
+    from oracle.gtp.questions import Questions
 
 
 class Session:
@@ -39,9 +42,29 @@ class Session:
         """Return a game of this kind that begins with a position."""
         raise NotImplementedError
 
+    def questions(self) -> Questions:
+        """Return which of the game's commands can be explained, and how."""
+        raise NotImplementedError
+
     def clear(self, shape: Grid) -> None:
         """Begin a new game on an empty board; Black is to play."""
         self.game = self.new_game(Position(shape), BLACK)
+
+    def resume(self, snapshot: Snapshot) -> None:
+        """Go on with a game that was read from a file, whose moves can be undone.
+
+        Raises :class:`FormatError` for a board that this game is not played on, and
+        :class:`IllegalMove` for a move that it refuses; the game in progress stays then.
+        """
+        shape = snapshot.position.grid
+        if not (shape.rows in self.sizes and shape.columns in self.sizes):
+            size = f"{shape.columns} columns and {shape.rows} rows"
+            raise FormatError(f"the game is not played on a board of {size}")
+        first = snapshot.moves[0][0] if snapshot.moves else snapshot.to_play
+        game = self.new_game(snapshot.start, first or BLACK)
+        for color, point in snapshot.moves:
+            game.play(color, point)
+        self.game = game
 
     @property
     def random(self) -> Random:

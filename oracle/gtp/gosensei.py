@@ -1,0 +1,113 @@
+"""``--game gosensei``: eyes, two eyes and eye spaces on a 9 by 9 board.
+
+The document's program reads a file and prints a sentence; here ``load_board`` reads the file and
+each option is a command that answers with its sentence. Columns in board files go from a to i,
+with i; in GTP's vertices they skip it.
+"""
+
+from __future__ import annotations
+
+from oracle.answers import gosensei as answers
+from oracle.errors import FormatError
+from oracle.games.go import GoGame
+from oracle.gtp import common, loading, questions
+from oracle.gtp.protocol import Engine
+from oracle.gtp.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.gtp.protocol import Table
+    from oracle.gtp.questions import Questions
+    from oracle.position import Position
+
+
+class GosenseiSession(Session):
+    """A board to analyze; moves follow the rules of Go."""
+
+    __slots__ = ()
+
+    game: GoGame
+    sizes = range(9, 10)  # gosensei.txt: "enum { GO_BOARD_SIZE = 9 };"
+    size = 9
+
+    def new_game(self, position: Position, to_play: int) -> GoGame:
+        """Return a game of Go."""
+        return GoGame(position, to_play)
+
+    def questions(self) -> Questions:
+        """Return what can be explained."""
+        return QUESTIONS
+
+
+def load_board(session: Session, words: list[str]) -> str:
+    """FILE: go on with a go board configuration file."""
+    loading.load(session, words, "gosensei")
+    return ""
+
+
+def is_valid(session: Session, words: list[str]) -> str:
+    """FILE: whether it is a go board configuration file without errors: true or false."""
+    from oracle.formats import read_position
+
+    try:
+        read_position(loading.filename(words), "gosensei")
+    except FormatError:
+        return "false"
+    return "true"
+
+
+def eyes(session: GosenseiSession, words: list[str]) -> str:
+    """: the sentence of -eyes."""
+    return answers.eyes_sentence(len(answers.eyes(session.game.position)))
+
+
+def two_eyes(session: GosenseiSession, words: list[str]) -> str:
+    """: the sentence of -twoeyes."""
+    return answers.two_eyes_sentence(len(answers.two_eyes(session.game.position)))
+
+
+def eye_spaces(session: GosenseiSession, words: list[str]) -> str:
+    """: the sentence of -eyespaces."""
+    return answers.eye_spaces_sentence(len(answers.eye_spaces(session.game.position)))
+
+
+def display(session: GosenseiSession, words: list[str]) -> str:
+    """: the board as the document displays it; a blank stands in the empty line."""
+    from oracle.formats.gosensei import draw_gosensei
+
+    return draw_gosensei(session.game.position)
+
+
+def analyze_commands(session: GosenseiSession, words: list[str]) -> str:
+    """: what GoGui's analyze menu offers."""
+    names = (("Eyes", "eyes"), ("Two eyes", "twoeyes"), ("Eye spaces", "eyespaces"))
+    return "\n".join(
+        f"string/{label}/{name}\ngfx/Explain {label.lower()}/oracle-explain {name}"
+        for label, name in names
+    )
+
+
+_BOARD = questions.position
+QUESTIONS: Questions = {
+    "eyes": (_BOARD, answers.explain_eyes, answers.readings_eyes),
+    "twoeyes": (_BOARD, answers.explain_two_eyes, answers.readings_two_eyes),
+    "eyespaces": (_BOARD, answers.explain_eye_spaces, answers.readings_eye_spaces),
+}
+
+COMMANDS: Table = {
+    **common.COMMANDS,
+    **loading.COMMANDS,
+    **questions.COMMANDS,
+    "load_board": load_board,
+    "is_valid": is_valid,
+    "eyes": eyes,
+    "twoeyes": two_eyes,
+    "eyespaces": eye_spaces,
+    "display": display,
+    "gogui-analyze_commands": analyze_commands,
+}
+
+
+def new_engine(seed: int, playouts: int) -> Engine:
+    """Return an engine for gosensei."""
+    return Engine(COMMANDS, GosenseiSession(COMMANDS, seed, playouts))

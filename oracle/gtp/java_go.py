@@ -1,0 +1,130 @@
+"""``--game java-go``: the three methods of the java-go document and its playable game.
+
+``is_legal`` answers as the document's method does, from the board alone; ``can_play`` answers for
+the game, where the immediate recapture of a ko is forbidden as well.
+"""
+
+from __future__ import annotations
+
+from oracle.answers import java_go as answers
+from oracle.games.go import BLACK_FIRST, GoGame
+from oracle.gtp import arguments, common, loading, questions
+from oracle.gtp.go import captures, genmove
+from oracle.gtp.protocol import Engine
+from oracle.gtp.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.gtp.protocol import Table
+    from oracle.gtp.questions import Questions
+    from oracle.position import Position
+    from oracle.vertex import Point
+
+
+class JavaGoSession(Session):
+    """A game that ends when Black passes and White passes after it."""
+
+    __slots__ = ()
+
+    game: GoGame
+    sizes = range(1, 26)
+    size = 11  # java-go.txt, "The Game"
+
+    def new_game(self, position: Position, to_play: int) -> GoGame:
+        """Return a game without komi."""
+        return GoGame(position, to_play, ending=BLACK_FIRST)
+
+    def questions(self) -> Questions:
+        """Return what can be explained."""
+        return QUESTIONS
+
+
+def is_captured(session: JavaGoSession, words: list[str]) -> str:
+    """VERTEX: whether the point is captured, as territory or as a prisoner: true or false."""
+    return arguments.boolean(answers.is_captured(*point_subject(session, words)))
+
+
+def score(session: JavaGoSession, words: list[str]) -> str:
+    """COLOR: its points on the board as it lies: territory, and stones without liberties."""
+    return str(answers.score(*color_subject(session, words)))
+
+
+def is_legal(session: JavaGoSession, words: list[str]) -> str:
+    """COLOR VERTEX: whether a stone is legal on the board as it lies: true or false."""
+    return arguments.boolean(answers.is_legal(*move_subject(session, words)))
+
+
+def can_play(session: JavaGoSession, words: list[str]) -> str:
+    """COLOR VERTEX: whether the move is legal in the game, ko included: true or false."""
+    _, point, color = move_subject(session, words)
+    return arguments.boolean(session.game.is_legal(color, point))
+
+
+def is_over(session: JavaGoSession, words: list[str]) -> str:
+    """: whether the game has ended: true or false."""
+    return arguments.boolean(session.game.is_over)
+
+
+def load_board(session: Session, words: list[str]) -> str:
+    """FILE: go on with a board file of 0, 1 and 2, of any shape; Black is to play."""
+    loading.load(session, words, "text")
+    return ""
+
+
+# --- what the answers depend on, in the order of the document's methods ------------------------
+
+
+def point_subject(session: JavaGoSession, words: list[str]) -> tuple[Position, Point]:
+    """Return the board and the point of VERTEX."""
+    return session.game.position, common.on_board(session, words, 0)
+
+
+def color_subject(session: JavaGoSession, words: list[str]) -> tuple[Position, int]:
+    """Return the board and the color of COLOR."""
+    return session.game.position, arguments.color(words, 0)
+
+
+def move_subject(session: JavaGoSession, words: list[str]) -> tuple[Position, Point, int]:
+    """Return the board, and point and color of COLOR VERTEX."""
+    color = arguments.color(words, 0)
+    return session.game.position, common.on_board(session, words, 1), color
+
+
+QUESTIONS: Questions = {
+    "is_captured": (point_subject, answers.explain_captured, answers.readings_captured),
+    "score": (color_subject, answers.explain_score, answers.readings_score),
+    "is_legal": (move_subject, answers.explain_legal, answers.readings_legal),
+}
+
+
+def analyze_commands(session: JavaGoSession, words: list[str]) -> str:
+    """: what GoGui's analyze menu offers."""
+    return (
+        "string/Score/score %c\n"
+        "string/Is captured/is_captured %p\n"
+        "string/Is legal/is_legal %c %p\n"
+        "gfx/Explain the score/oracle-explain score %c\n"
+        "gfx/Explain captured/oracle-explain is_captured %p\n"
+        "gfx/Explain legal/oracle-explain is_legal %c %p"
+    )
+
+
+COMMANDS: Table = {
+    **common.COMMANDS,
+    **loading.COMMANDS,
+    **questions.COMMANDS,
+    "load_board": load_board,
+    "is_captured": is_captured,
+    "score": score,
+    "is_legal": is_legal,
+    "can_play": can_play,
+    "captures": captures,
+    "is_over": is_over,
+    "genmove": genmove,
+    "gogui-analyze_commands": analyze_commands,
+}
+
+
+def new_engine(seed: int, playouts: int) -> Engine:
+    """Return an engine for java-go."""
+    return Engine(COMMANDS, JavaGoSession(COMMANDS, seed, playouts))

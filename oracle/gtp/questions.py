@@ -1,0 +1,65 @@
+"""Asking an engine why: the reason of an answer, and whether the document settles it.
+
+A game's session lists its questions: for the command that answers, a function of the session and
+the command's arguments that gives what the answer depends on (the position and perhaps more), and
+two functions of that: one explains the answer, the other gives it under every reading which the
+document leaves open.
+"""
+
+from __future__ import annotations
+
+from oracle.errors import GtpError
+from oracle.explanation import is_underspecified
+from oracle.gtp import arguments
+from oracle.vertex import vertex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from oracle.explanation import Explanation
+    from oracle.gtp.protocol import Table
+    from oracle.gtp.session import Session
+    from oracle.position import Position
+
+    Subject = Callable[[Any, list[str]], tuple[Any, ...]]
+    Explain = Callable[..., Explanation]
+    Readings = Callable[..., Mapping[str, object]]
+    Questions = dict[str, tuple[Subject, Explain, Readings]]
+
+
+def explain(session: Session, words: list[str]) -> str:
+    """COMMAND ...: why that command answers as it does, in GoGui's graphics commands.
+
+    The marks of the explanation become a ``LABEL`` line, its sentences a ``TEXT`` line.
+    """
+    subject, explain_, _ = _question(session, words)
+    explanation = explain_(*subject(session, words[1:]))
+    labels = [f"{vertex(point)} {mark}" for point, mark in sorted(explanation.marks.items())]
+    text = f"TEXT {explanation.text}"
+    return f"LABEL {' '.join(labels)}\n{text}" if labels else text
+
+
+def readings(session: Session, words: list[str]) -> str:
+    """COMMAND ...: settled or underspecified, and its answer under each reading."""
+    subject, _, readings_ = _question(session, words)
+    found = readings_(*subject(session, words[1:]))
+    verdict = "underspecified" if is_underspecified(found) else "settled"
+    return "\n".join([verdict, *(f"{name}: {answer}" for name, answer in found.items())])
+
+
+def _question(session: Session, words: list[str]) -> tuple[Subject, Explain, Readings]:
+    questions = session.questions()
+    name = arguments.word(words, 0)
+    if name not in questions:
+        raise GtpError(f"no explanation for {name!r}, only for {', '.join(questions)}")
+    return questions[name]
+
+
+def position(session: Session, words: list[str]) -> tuple[Position]:
+    """Return the subject of a question about the position alone."""
+    return (session.game.position,)
+
+
+COMMANDS: Table = {"oracle-explain": explain, "oracle-readings": readings}
