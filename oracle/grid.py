@@ -16,6 +16,10 @@ from __future__ import annotations
 
 from oracle.vertex import Point
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 MAX_SIZE = 25  # GTP version 2, section 2.11: columns A to Z without I
 
 
@@ -69,12 +73,7 @@ class Grid:
 
     def points(self, mask: int) -> list[Point]:
         """Return the points of a mask, from A1 rightwards, then upwards."""
-        found = []
-        while mask:
-            bit = mask & -mask
-            found.append(self.point(bit))
-            mask ^= bit
-        return found
+        return [self.point(bit) for bit in each_bit(mask)]
 
     def mask(self, points: list[Point] | tuple[Point, ...]) -> int:
         """Return the mask of some points."""
@@ -89,6 +88,14 @@ class Grid:
 
     def __repr__(self) -> str:
         return f"grid({self.rows}, {self.columns})"
+
+
+def each_bit(mask: int) -> Iterator[int]:
+    """Yield the masks of one bit that make up a mask, the lowest first."""
+    while mask:
+        bit = mask & -mask
+        yield bit
+        mask ^= bit
 
 
 _GRIDS: dict[tuple[int, int], Grid] = {}

@@ -11,6 +11,8 @@ either horizontally, vertically or diagonally".
 
 from __future__ import annotations
 
+from oracle.grid import each_bit
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -98,8 +100,7 @@ def long_lines(grid: Grid, stones: int) -> list[int]:
     lines = []
     for step in steps(grid):
         starts = fives_along(stones, step)
-        for point in grid.points(starts & ~(starts << step)):
-            start = grid.bit(point)
+        for start in each_bit(starts & ~(starts << step)):
             line = window(start, step, 5)
             while starts & (start := start << step):
                 line |= window(start, step, 5)

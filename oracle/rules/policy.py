@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # From the most urgent to the least; only the first type that has any move counts.
 TYPES = ("Win", "BlockWin", "OpenFour", "BlockOpenFour", "Random")
+WIN, BLOCK_WIN, OPEN_FOUR, BLOCK_OPEN_FOUR, RANDOM = TYPES
 
 
 def by_urgency(frame: Frame[Bits], mine: Bits, theirs: Bits) -> Iterator[Bits]:
@@ -31,13 +32,25 @@ def by_urgency(frame: Frame[Bits], mine: Bits, theirs: Bits) -> Iterator[Bits]:
     yield empty
 
 
-def most_urgent(grid: Grid, mine: int, theirs: int) -> tuple[str, int]:
+def rule_based(grid: Grid, mine: int, theirs: int) -> tuple[str, int]:
     """Return the first type that has moves, and these; ``("", 0)`` when the game is over."""
     if not fives(grid, grid.join(mine, theirs)):
         for kind, moves in zip(TYPES, by_urgency(grid, mine, theirs), strict=True):
             if moves:
                 return kind, moves
     return "", 0
+
+
+def uniform(grid: Grid, mine: int, theirs: int) -> tuple[str, int]:
+    """Return ``Random`` and the empty points; ``("", 0)`` when the game is over."""
+    empty = grid.full & ~(mine | theirs)
+    if not empty or fives(grid, grid.join(mine, theirs)):
+        return "", 0
+    return RANDOM, empty
+
+
+# gomoku-policy.txt, "policy policytype".
+POLICIES = {"random": uniform, "rule_based": rule_based}
 
 
 def open_fours(frame: Frame[Bits], stones: Bits, empty: Bits) -> Bits:

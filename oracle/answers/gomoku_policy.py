@@ -1,0 +1,175 @@
+"""``policy_moves`` of gomoku-policy.txt: the moves a playout chooses from, and why these."""
+
+from __future__ import annotations
+
+from oracle.answers.gomoku_rules import explain_result
+from oracle.color import NAMES, opponent
+from oracle.explanation import Explanation, listing
+from oracle.grid import each_bit
+from oracle.rules import policy as rules
+from oracle.rules.lines import almost_open_fours, long_lines, steps, window
+from oracle.vertex import vertex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracle.position import Position
+    from oracle.vertex import Point
+
+    Moves = tuple[str, list[Point]]
+    Reason = tuple[str, int, int]  # a sentence; its stones; its points that must be empty
+
+DEFAULT = "random"  # the policy before any is set; boardsize and clear_board keep it
+MOVE, STONE, ROOM = "+", "*", "-"  # marks: a move, a stone of the pattern, a point it needs empty
+
+
+def policy_moves(position: Position, color: int, policy: str = "rule_based") -> Moves:
+    """Return the type of the moves that a playout considers, and these, sorted as strings.
+
+    ``policy`` is ``"random"`` or ``"rule_based"``. The type is one of ``Win``, ``BlockWin``,
+    ``OpenFour``, ``BlockOpenFour`` and ``Random``; it is ``""``, without moves, when the game is
+    over by a five or a full board.
+
+    Source: gomoku-policy.txt, "policy_moves".
+    """
+    mine, theirs = _sides(position, color)
+    kind, moves = rules.POLICIES[policy](position.grid, mine, theirs)
+    return kind, sorted(position.grid.points(moves), key=vertex)
+
+
+def readings_policy_moves(
+    position: Position, color: int, policy: str = "rule_based"
+) -> dict[str, Moves]:
+    """Return the moves under each reading of *BlockOpenFour*.
+
+    "Play a move that prevents the opponent from getting an open four", read to the letter, leaves
+    out the moves that stop one three while another still becomes an open four. When all are left
+    out, the next type is ``Random``.
+    """
+    kind, moves = settled = policy_moves(position, color, policy)
+    readings = {"every three on its own": settled}
+    if kind == rules.BLOCK_OPEN_FOUR:
+        stopping = [point for point in moves if _stops_all(position, color, point)]
+        everything = policy_moves(position, color, "random")
+        readings["no open four left"] = (kind, stopping) if stopping else everything
+    return readings
+
+
+def _stops_all(position: Position, color: int, point: Point) -> bool:
+    """Return whether no open four is left to the opponent after a move."""
+    shape = position.grid
+    empty = position.empty & ~shape.bit(point)
+    return not rules.open_fours(shape, position.stones(opponent(color)), empty)
+
+
+# --- reasons -----------------------------------------------------------------------------------
+
+
+def explain_policy_moves(
+    position: Position, color: int, policy: str = "rule_based"
+) -> Explanation:
+    """Return why these are the moves: what each makes or prevents.
+
+    Marked are the moves ``+``, the stones of the lines ``*``, and ``-`` the other points of the
+    lines, which must be empty.
+    """
+    mine, theirs = _sides(position, color)
+    kind, moves = rules.POLICIES[policy](position.grid, mine, theirs)
+    if not kind:
+        reason = explain_result(position)
+        return Explanation(f"{reason.text} The game is over: no move is left.", reason.marks)
+    if policy == "random":
+        return _explanation(position, moves, [("Any empty point will do.", 0, 0)])
+    opening, is_mine, reasons = _REASONS[kind]
+    me, you = NAMES[color].capitalize(), NAMES[opponent(color)].capitalize()
+    found = reasons(position, mine if is_mine else theirs, moves)
+    return _explanation(position, moves, [(opening.format(me=me, you=you), 0, 0), *found])
+
+
+def _fives_made(position: Position, stones: int, moves: int) -> Iterator[Reason]:
+    """Yield for each move the line of five or more that it completes."""
+    for move in each_bit(moves):
+        lines = long_lines(position.grid, stones | move)
+        line = next(line for line in lines if line & move)
+        size = line.bit_count()
+        text = f"{_names(position, move)} makes {size} in a row: {_names(position, line)}."
+        yield text, line & stones, 0
+
+
+def _open_fours_made(position: Position, stones: int, moves: int) -> Iterator[Reason]:
+    """Yield for each move the open four that it makes."""
+    completions = list(_completions(position, stones))
+    for move in each_bit(moves):
+        whole = next(whole for point, whole in completions if point == move)
+        four, ends = whole & stones | move, whole & ~stones & ~move
+        text = f"{_names(position, move)} makes the open four {_names(position, four)}"
+        yield f"{text} between the empty points {_names(position, ends)}.", four & stones, ends
+
+
+def _threes_blocked(position: Position, stones: int, moves: int) -> Iterator[Reason]:
+    """Yield for each three what would make it an open four, and what blocks it."""
+    threes: dict[int, list[tuple[int, int]]] = {}
+    for point, whole in _completions(position, stones):
+        threes.setdefault(whole & stones, []).append((point, whole & ~stones))
+    for three in sorted(threes, key=lambda three: three & -three):
+        completions = threes[three]
+        ways = [
+            f"by {_names(position, point)} between {_names(position, room & ~point)}"
+            for point, room in completions
+        ]
+        room, common = 0, moves
+        for _, points in completions:
+            room, common = room | points, common & points
+        text = f"The three {_names(position, three)} becomes an open four {' or '.join(ways)}"
+        yield f"{text}; {_names(position, common)} can block it.", three, room
+
+
+def _anything(position: Position, stones: int, moves: int) -> Iterator[Reason]:
+    """Yield nothing: no line matters."""
+    return iter(())
+
+
+# By type: the opening sentence, whether the lines are the player's own, and the lines.
+_REASONS = {
+    "Win": ("{me} can win at once.", True, _fives_made),
+    "BlockWin": ("{me} cannot win at once, but {you} could.", False, _fives_made),
+    "OpenFour": ("Nobody can win at once.", True, _open_fours_made),
+    "BlockOpenFour": (
+        "Nobody can win at once and {me} cannot make an open four, but {you} could.",
+        False,
+        _threes_blocked,
+    ),
+    "Random": (
+        "Nobody can win at once or make an open four, so any empty point will do.",
+        True,
+        _anything,
+    ),
+}
+
+
+def _completions(position: Position, stones: int) -> Iterator[tuple[int, int]]:
+    """Yield each point that makes an open four, with the six points of its window."""
+    for step in steps(position.grid):
+        found = almost_open_fours(stones, position.empty, step)
+        for place, starts in enumerate(found, start=1):
+            for start in each_bit(starts):
+                yield start << place * step, window(start, step, 6)
+
+
+def _explanation(position: Position, moves: int, reasons: list[Reason]) -> Explanation:
+    """Join the reasons; of two marks for a point, a stone's or move's counts."""
+    layers: dict[str, int] = {ROOM: 0, STONE: 0, MOVE: moves}
+    for _, stones, room in reasons:
+        layers[STONE] |= stones
+        layers[ROOM] |= room
+    marks = {p: mark for mark, points in layers.items() for p in position.grid.points(points)}
+    return Explanation(" ".join(text for text, _, _ in reasons), marks)
+
+
+def _names(position: Position, mask: int) -> str:
+    return listing([vertex(point) for point in position.grid.points(mask)])
+
+
+def _sides(position: Position, color: int) -> tuple[int, int]:
+    return position.stones(color), position.stones(opponent(color))
