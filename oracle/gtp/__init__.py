@@ -25,7 +25,8 @@ output.
 
   --game GAME    go (default), gomoku, java-go or gosensei
   --seed N       seed of genmove's random choices (default 0): same seed, same moves
-  --playouts N   Gomoku: playouts per candidate move (default 10)
+  --playouts N   Gomoku: playouts for each candidate of genmove (default 10); with 0 it plays any
+                 move of its policy, as the random player of the gomoku-rules assignment does
   --help         this text and the commands of GAME
 """
 
@@ -82,10 +83,10 @@ def parse_options(argv: list[str]) -> dict[str, str]:
 def _check(options: dict[str, str]) -> None:
     if options["--game"] not in GAMES:
         raise ValueError(f"--game is one of {', '.join(GAMES)}, not {options['--game']!r}")
-    for name, least in (("--seed", 0), ("--playouts", 1)):
+    for name in ("--seed", "--playouts"):
         value = options[name]
-        if not (value.isascii() and value.isdigit() and len(value) < 10 and int(value) >= least):
-            raise ValueError(f"{name} takes a whole number from {least} on, not {value!r}")
+        if not (value.isascii() and value.isdigit() and len(value) < 10):
+            raise ValueError(f"{name} takes a whole number of at most 9 digits, not {value!r}")
 
 
 def new_engine(game: str = "go", seed: int = 0, playouts: int = 10) -> Engine:

@@ -1,4 +1,4 @@
-"""Reading a command's arguments, and the types of results; whatever cannot be read is GTP's ``syntax error``.
+"""Arguments as text; whatever cannot be read is GTP's ``syntax error``.
 
 Source: GTP version 2, section 2.11. Further arguments are ignored, as the reference
 implementation (GNU Go) does.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oracle.answers import go_scoring
-from oracle.color import BLACK, opponent
+from oracle.color import opponent
 from oracle.errors import GtpError
 from oracle.games.go import GoGame
 from oracle.gtp import arguments, common, handicap, loading, questions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oracle.answers import gomoku_policy, gomoku_rules
 from oracle.color import NAMES, color_of, opponent
-from oracle.errors import GtpError, VertexError
+from oracle.errors import GtpError, IllegalMove, VertexError
 from oracle.games.gomoku import GomokuGame
 from oracle.gtp import arguments, common, loading, questions
 from oracle.gtp.protocol import Engine
@@ -16,3 +16,198 @@ if TYPE_CHECKING:
     from oracle.gtp.protocol import Table
     from oracle.gtp.questions import Questions
     from oracle.position import Position
+    from oracle.vertex import Point
+
+POLICIES = ("random", "rule_based")
+
+
+class GomokuSession(Session):
+    """A game of Gomoku; the policy outlives ``boardsize`` and ``clear_board``."""
+
+    __slots__ = ("policy",)
+
+    game: GomokuGame
+
+    def __init__(self, commands: Table, seed: int, playouts: int) -> None:
+        super().__init__(commands, seed, playouts)
+        self.policy = gomoku_policy.DEFAULT
+
+    def new_game(self, position: Position, to_play: int) -> GomokuGame:
+        """Return a game; a five on its first board has won it."""
+        return GomokuGame(position, to_play)
+
+    def questions(self) -> Questions:
+        """Return what can be explained."""
+        return QUESTIONS
+
+
+# --- playing: gomoku-rules.html, "Details of the play command", "Details for end of game" ------
+
+
+def play(session: GomokuSession, words: list[str]) -> str:
+    """COLOR VERTEX: play a stone; a refusal is a successful reply, as the document has it.
+
+    gogui-regress fails every reply that begins with ``?``, so the errors that are tested must not.
+    The first of the three reasons that holds is given, with the argument that it is about.
+    """
+    color_text, point_text = arguments.word(words, 0), arguments.word(words, 1)
+    color = color_of(color_text)
+    if color is None:
+        return f'illegal move: "{color_text}" wrong color'
+    try:
+        shape = session.game.position.grid
+        session.game.play(color, parse_vertex(point_text, shape.rows, shape.columns))
+    except VertexError:
+        return f'illegal move: "{point_text}" wrong coordinate'
+    except IllegalMove as error:
+        return f'illegal move: "{point_text}" {error.reason}'
+    return ""
+
+
+def genmove(session: GomokuSession, words: list[str]) -> str:
+    """COLOR: play a move; resign after the opponent's five, pass on a full board."""
+    color = arguments.color(words, 0)
+    answer = choice(session, color)
+    if isinstance(answer, str):
+        return answer
+    session.game.play(color, answer)
+    return vertex(answer)
+
+
+def reg_genmove(session: GomokuSession, words: list[str]) -> str:
+    """COLOR: choose a move without playing it; always the same in the same position."""
+    answer = choice(session, arguments.color(words, 0), fresh=True)
+    return answer if isinstance(answer, str) else vertex(answer)
+
+
+def choice(session: GomokuSession, color: int, *, fresh: bool = False) -> Point | str:
+    """Return the point to play, or ``resign`` or ``pass`` when the game is over.
+
+    What the winner answers is left open by the document; here it is ``pass``.
+    """
+    game = session.game
+    if game.winner == opponent(color):
+        return "resign"
+    if game.is_over:
+        return "pass"
+    from oracle.montecarlo import choose_move
+
+    random = session.new_random() if fresh else session.random
+    return choose_move(game.position, color, random, session.policy, session.playouts)
+
+
+# --- the rules: gomoku-rules.html, "GTP Commands" ----------------------------------------------
+
+
+def game_id(session: GomokuSession, words: list[str]) -> str:
+    """: the name of the game, for GoGui."""
+    return "gomoku"
+
+
+def board(session: GomokuSession, words: list[str]) -> str:
+    """: the board for GoGui: rows of . X O, the top row first."""
+    rows = session.game.position.to_rows()
+    return "\n".join("".join(".XO"[color] for color in row) for row in rows)
+
+
+def board_size(session: GomokuSession, words: list[str]) -> str:
+    """: the number of rows and columns."""
+    return str(session.game.position.grid.rows)
+
+
+def legal_moves(session: GomokuSession, words: list[str]) -> str:
+    """: the empty points, lower case, sorted as strings; none when the game is over."""
+    moves = session.game.position.grid.points(session.game.legal_moves())
+    return " ".join(sorted(vertex(point).lower() for point in moves))
+
+
+def side_to_move(session: GomokuSession, words: list[str]) -> str:
+    """: black or white."""
+    return NAMES[session.game.to_play]
+
+
+def final_result(session: GomokuSession, words: list[str]) -> str:
+    """: black, white, draw or unknown."""
+    return session.game.result
+
+
+# --- the policy: gomoku-policy.txt -------------------------------------------------------------
+
+
+def policy(session: GomokuSession, words: list[str]) -> str:
+    """TYPE: set the playout policy, random or rule_based."""
+    name = arguments.word(words, 0)
+    if name not in POLICIES:
+        raise GtpError(f"the policy is {' or '.join(POLICIES)}, not {name!r}")
+    session.policy = name
+    return ""
+
+
+def policy_moves(session: GomokuSession, words: list[str]) -> str:
+    """: the type and the moves that the playout policy considers for the side to move."""
+    kind, moves = gomoku_policy.policy_moves(*policy_subject(session, words))
+    return " ".join([kind, *(vertex(point) for point in moves)])
+
+
+def analyze_commands(session: GomokuSession, words: list[str]) -> str:
+    """: what GoGui's analyze menu offers."""
+    return (
+        "pstring/Legal Moves For ToPlay/gogui-rules_legal_moves\n"
+        "pstring/Policy Moves/policy_moves\n"
+        "gfx/Explain Policy Moves/oracle-explain policy_moves\n"
+        "string/Side to Play/gogui-rules_side_to_move\n"
+        "string/Final Result/gogui-rules_final_result\n"
+        "gfx/Explain Final Result/oracle-explain gogui-rules_final_result\n"
+        "string/Board Size/gogui-rules_board_size\n"
+        "string/Rules GameID/gogui-rules_game_id\n"
+        "string/Show Board/gogui-rules_board\n"
+        "none/Use Random Policy/policy random\n"
+        "none/Use Rule-based Policy/policy rule_based"
+    )
+
+
+def policy_subject(session: GomokuSession, words: list[str]) -> tuple[Position, int, str]:
+    """Return the board, the side to move and the policy."""
+    return session.game.position, session.game.to_play, session.policy
+
+
+QUESTIONS: Questions = {
+    "gogui-rules_final_result": (
+        questions.position,
+        gomoku_rules.explain_result,
+        gomoku_rules.readings_result,
+    ),
+    "gogui-rules_legal_moves": (
+        questions.position,
+        gomoku_rules.explain_legal_moves,
+        gomoku_rules.readings_legal_moves,
+    ),
+    "policy_moves": (
+        policy_subject,
+        gomoku_policy.explain_policy_moves,
+        gomoku_policy.readings_policy_moves,
+    ),
+}
+
+COMMANDS: Table = {
+    **common.COMMANDS,
+    **loading.COMMANDS,
+    **questions.COMMANDS,
+    "play": play,
+    "genmove": genmove,
+    "reg_genmove": reg_genmove,
+    "gogui-rules_game_id": game_id,
+    "gogui-rules_board": board,
+    "gogui-rules_board_size": board_size,
+    "gogui-rules_legal_moves": legal_moves,
+    "gogui-rules_side_to_move": side_to_move,
+    "gogui-rules_final_result": final_result,
+    "policy": policy,
+    "policy_moves": policy_moves,
+    "gogui-analyze_commands": analyze_commands,
+}
+
+
+def new_engine(seed: int, playouts: int) -> Engine:
+    """Return an engine for Gomoku."""
+    return Engine(COMMANDS, GomokuSession(COMMANDS, seed, playouts))
