@@ -32,13 +32,22 @@ def by_urgency(frame: Frame[Bits], mine: Bits, theirs: Bits) -> Iterator[Bits]:
     yield empty
 
 
+def most_urgent(grid: Grid, mine: int, theirs: int) -> tuple[str, int]:
+    """Return the first type that has moves, and these; ``("", 0)`` on a full board.
+
+    The game must not have been won.
+    """
+    for kind, moves in zip(TYPES, by_urgency(grid, mine, theirs), strict=True):
+        if moves:
+            return kind, moves
+    return "", 0
+
+
 def rule_based(grid: Grid, mine: int, theirs: int) -> tuple[str, int]:
     """Return the first type that has moves, and these; ``("", 0)`` when the game is over."""
-    if not fives(grid, grid.join(mine, theirs)):
-        for kind, moves in zip(TYPES, by_urgency(grid, mine, theirs), strict=True):
-            if moves:
-                return kind, moves
-    return "", 0
+    if fives(grid, grid.join(mine, theirs)):
+        return "", 0
+    return most_urgent(grid, mine, theirs)
 
 
 def uniform(grid: Grid, mine: int, theirs: int) -> tuple[str, int]:

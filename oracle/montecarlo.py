@@ -1,0 +1,112 @@
+"""The flat Monte Carlo player of gomoku-policy.txt.
+
+For each move that its policy considers it plays some games to the end, both sides by that policy,
+and chooses the move that fared best. With the policy ``random`` the candidates are all empty
+points; with ``rule_based`` the moves of the most urgent type. The text at hand lacks the list of
+details that followed "The default player ... should work as follows".
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from operator import or_
+
+from oracle.color import opponent
+from oracle.grid import each_bit
+from oracle.rules.lines import fives
+from oracle.rules.policy import POLICIES, WIN, most_urgent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from random import Random
+
+    from oracle.grid import Grid
+    from oracle.position import Position
+    from oracle.vertex import Point
+
+WON, DRAWN, LOST = 1, 0, -1  # for the side whose turn it is at the beginning of a playout
+
+
+class FlatMonteCarlo:
+    """A player without a search tree: each candidate is judged by playouts of its own.
+
+    Attributes: ``random``, the source of all its choices (in the same state it gives the same
+    moves); ``policy``, ``"random"`` or ``"rule_based"``; ``playouts``, the number of games for
+    each candidate. With 0, the choice is the policy's alone.
+    """
+
+    __slots__ = ("playouts", "policy", "random")
+
+    def __init__(self, random: Random, policy: str = "random", playouts: int = 10) -> None:
+        self.random = random
+        self.policy = policy
+        self.playouts = playouts
+
+    def choose(self, position: Position, color: int) -> Point:
+        """Return the candidate that does best in its playouts; among equals, any.
+
+        Raises :class:`ValueError` when the game is over.
+        """
+        shape = position.grid
+        mine, theirs = position.stones(color), position.stones(opponent(color))
+        _, moves = POLICIES[self.policy](shape, mine, theirs)
+        candidates = list(each_bit(moves))
+        if not candidates:
+            raise ValueError("the game is over")
+        if self.playouts and len(candidates) > 1:
+            values = [self._value(shape, mine | move, theirs) for move in candidates]
+            best = max(values)
+            candidates = [m for m, v in zip(candidates, values, strict=True) if v == best]
+        return shape.point(self.random.choice(candidates))
+
+    def _value(self, grid: Grid, mine: int, theirs: int) -> int:
+        """Return wins minus losses in the playouts after a move of ``mine``."""
+        if fives(grid, mine):
+            return self.playouts + 1  # better than any number of playouts won
+        playout = PLAYOUTS[self.policy]
+        return -sum(playout(grid, theirs, mine, self.random) for _ in range(self.playouts))
+
+
+def random_playout(grid: Grid, mine: int, theirs: int, random: Random) -> int:
+    """Return the result of a game of random moves, for ``mine``, whose turn it is.
+
+    The empty points are filled in a random order; a five never goes away, so the first one is
+    found by bisection.
+    """
+    order = sorted(each_bit(grid.full & ~(mine | theirs)), key=lambda _: random.random())
+    mines = list(accumulate(order[::2], or_, initial=mine))
+    others = list(accumulate(order[1::2], or_, initial=theirs))
+
+    def decided(moves: int) -> int:
+        return fives(grid, grid.join(mines[(moves + 1) // 2], others[moves // 2]))
+
+    low, high = 0, len(order)
+    if not decided(high):
+        return DRAWN
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if decided(middle) else (middle, high)
+    return WON if high % 2 else LOST
+
+
+def rule_based_playout(grid: Grid, mine: int, theirs: int, random: Random) -> int:
+    """Return the result of a game by the rule-based policy, for ``mine``, whose turn it is."""
+    result = WON
+    while True:
+        kind, moves = most_urgent(grid, mine, theirs)
+        if kind == WIN:
+            return result
+        if not kind:
+            return DRAWN
+        mine, theirs = theirs, mine | any_bit(moves, random)
+        result = -result
+
+
+PLAYOUTS = {"random": random_playout, "rule_based": rule_based_playout}
+
+
+def any_bit(mask: int, random: Random) -> int:
+    """Return one of the bits of a mask, each with the same chance."""
+    number = int(random.random() * mask.bit_count())
+    # The number in binary, cut behind its (number + 1)th one: what is left are the lower places.
+    return 1 << len(f"{mask:b}".split("1", number + 1)[-1])
