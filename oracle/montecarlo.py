@@ -18,6 +18,7 @@ from oracle.rules.policy import POLICIES, WIN, most_urgent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from random import Random
 
     from oracle.grid import Grid
@@ -27,44 +28,40 @@ if TYPE_CHECKING:
 WON, DRAWN, LOST = 1, 0, -1  # for the side whose turn it is at the beginning of a playout
 
 
-class FlatMonteCarlo:
-    """A player without a search tree: each candidate is judged by playouts of its own.
+def choose_move(
+    position: Position, color: int, random: Random, policy: str = "random", playouts: int = 10
+) -> Point:
+    """Return the candidate that does best in its playouts; among equals, any.
 
-    Attributes: ``random``, the source of all its choices (in the same state it gives the same
-    moves); ``policy``, ``"random"`` or ``"rule_based"``; ``playouts``, the number of games for
-    each candidate. With 0, the choice is the policy's alone.
+    ``random`` is the source of all choices: in the same state it gives the same move. ``policy``
+    is ``"random"`` or ``"rule_based"``. ``playouts`` is the number of games for each candidate;
+    with 0, and for a single candidate, the choice is the policy's alone.
+
+    Raises :class:`ValueError` when the game is over.
     """
+    shape, playout = position.grid, PLAYOUTS[policy]
+    mine, theirs = position.stones(color), position.stones(opponent(color))
+    _, moves = POLICIES[policy](shape, mine, theirs)
+    if not moves:
+        raise ValueError("the game is over")
 
-    __slots__ = ("playouts", "policy", "random")
+    def value(move: int) -> int:
+        """Return wins minus losses after a move; a win at once is worth more than any."""
+        if fives(shape, mine | move):
+            return playouts + 1
+        return -sum(playout(shape, theirs, mine | move, random) for _ in range(playouts))
 
-    def __init__(self, random: Random, policy: str = "random", playouts: int = 10) -> None:
-        self.random = random
-        self.policy = policy
-        self.playouts = playouts
+    candidates = list(each_bit(moves))
+    if playouts and len(candidates) > 1:
+        candidates = _best(candidates, value)
+    return shape.point(random.choice(candidates))
 
-    def choose(self, position: Position, color: int) -> Point:
-        """Return the candidate that does best in its playouts; among equals, any.
 
-        Raises :class:`ValueError` when the game is over.
-        """
-        shape = position.grid
-        mine, theirs = position.stones(color), position.stones(opponent(color))
-        _, moves = POLICIES[self.policy](shape, mine, theirs)
-        candidates = list(each_bit(moves))
-        if not candidates:
-            raise ValueError("the game is over")
-        if self.playouts and len(candidates) > 1:
-            values = [self._value(shape, mine | move, theirs) for move in candidates]
-            best = max(values)
-            candidates = [m for m, v in zip(candidates, values, strict=True) if v == best]
-        return shape.point(self.random.choice(candidates))
-
-    def _value(self, grid: Grid, mine: int, theirs: int) -> int:
-        """Return wins minus losses in the playouts after a move of ``mine``."""
-        if fives(grid, mine):
-            return self.playouts + 1  # better than any number of playouts won
-        playout = PLAYOUTS[self.policy]
-        return -sum(playout(grid, theirs, mine, self.random) for _ in range(self.playouts))
+def _best(candidates: list[int], value: Callable[[int], int]) -> list[int]:
+    """Return the candidates of the highest value."""
+    values = [value(candidate) for candidate in candidates]
+    best = max(values)
+    return [c for c, v in zip(candidates, values, strict=True) if v == best]
 
 
 def random_playout(grid: Grid, mine: int, theirs: int, random: Random) -> int:
