@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from harness.dialect import Dialect, named
-from harness.engine.replies import BLANKS, decode
+from harness.engine.replies import BLANKS, decode, encoding_of
 from harness.errors import CaseError, PatternError
 from harness.records import CaseFile, Step
 
@@ -50,7 +50,7 @@ def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
     """
     lines = split_lines(data, path)
     steps = _steps(lines, _trimmed(lines, data), path, named(dialect))
-    return CaseFile(path, tuple(steps), tuple(lines))
+    return CaseFile(path, tuple(steps), tuple(lines), encoding_of(data))
 
 
 def split_lines(data: bytes, path: str) -> list[str]:

@@ -7,12 +7,12 @@ They differ in which pattern belongs to which test and in what a pattern is matc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from harness import pattern
 from harness.engine.replies import BLANKS
 from harness.errors import PatternError, UsageError
-from harness.records import Pattern, Reply, Step, Verdict
+from harness.records import Outcome, Pattern, Reply, Step, Verdict
 
 
 class Dialect:
@@ -52,9 +52,9 @@ class Dialect:
         matches = pattern.matcher(expected.expression)(reply.text)
         return _verdict(reply.ok and bool(matches) is not expected.negated, expected)
 
-    def final(self, steps: Iterable[Step], replies: list[Reply]) -> list[Reply]:
-        """Return the replies by which a whole file is judged in the end."""
-        return replies
+    def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
+        """Return the outcomes of a whole file as they are to be reported."""
+        return outcomes
 
 
 class GnuGo(Dialect):
@@ -90,11 +90,13 @@ class GnuGo(Dialect):
         matches = pattern.searcher(expected.expression)(_first_line(reply))
         return _verdict(bool(matches) is not expected.negated, expected)
 
-    def final(self, steps: Iterable[Step], replies: list[Reply]) -> list[Reply]:
+    def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """The last reply with an id is that of all its tests."""
-        last = {step.id: reply for step, reply in zip(steps, replies, strict=False)}
-        pairs = zip(steps, replies, strict=False)
-        return [last[step.id] if step.id >= 0 else reply for step, reply in pairs]
+        last = {steps[outcome.step].id: outcome for outcome in outcomes if outcome.reply}
+        return [
+            last[steps[outcome.step].id]._replace(step=outcome.step) if outcome.reply else outcome
+            for outcome in outcomes
+        ]
 
 
 DIALECTS = {dialect.name: dialect for dialect in (Dialect(), GnuGo())}

@@ -30,9 +30,13 @@ class _Process(NamedTuple):
     session: int
 
 
-@cache
 def become_subreaper() -> bool:
     """Adopt the orphans among our descendants from now on; False where that is impossible."""
+    return _become_subreaper(os.getpid())  # a forked process is none, though its parent is
+
+
+@cache
+def _become_subreaper(_pid: int) -> bool:
     import ctypes
 
     try:

@@ -29,12 +29,18 @@ def end_of_last_reply(data: bytes) -> int:
     return max((found.end() for found in _END_WITH_CR.finditer(data)), default=0)
 
 
-def decode(data: bytes) -> str:
-    """Return ``data`` as text: UTF-8, or else Latin-1, which every byte string is."""
+def encoding_of(data: bytes) -> str:
+    """Return the encoding of a text: UTF-8, or else Latin-1, which every byte string is."""
     try:
-        return data.decode()
+        data.decode()
     except UnicodeDecodeError:
-        return data.decode("latin-1")
+        return "latin-1"
+    return "utf-8"
+
+
+def decode(data: bytes) -> str:
+    """Return ``data`` as text, whatever its bytes."""
+    return data.decode(encoding_of(data))
 
 
 class Splitter:
@@ -75,8 +81,9 @@ class Splitter:
         return reply
 
     def _record(self, block: bytes, invalid: bytes) -> Reply:
-        raw = decode(block)
-        self.not_utf8 += len(raw) == len(block) and not block.isascii()
+        encoding = encoding_of(block)
+        self.not_utf8 += encoding != "utf-8"
+        raw = block.decode(encoding)
         return Reply(
             ok=raw[0] == "=",
             text=raw.partition(" ")[2].strip(BLANKS),

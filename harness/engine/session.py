@@ -58,6 +58,7 @@ class Session:
         self._surplus: list[Reply] = []
         self._silent_so_far = True
         self._file_ends = NEVER
+        self._ended = False
 
     def begin_file(self) -> None:
         """Let the time limit of the file begin."""
@@ -132,11 +133,17 @@ class Session:
         self._limits = self._limits._replace(timeout=self._limits.quit, startup=self._limits.quit)
         with suppress(EngineError):
             self.ask([b"quit\n"], replies)
-        self.close(self._limits.quit - (monotonic() - self.arrived))
+        self.close(max(0.01, self._limits.quit - (monotonic() - self.arrived)))
         return replies[0] if replies else None
 
     def close(self, patience: float = 0.0) -> None:
-        """End the engine if it has not ended after ``patience`` seconds; warn of what is odd."""
+        """End the engine if it has not ended after ``patience`` seconds; warn of what is odd.
+
+        Once it has ended this does nothing.
+        """
+        if self._ended:
+            return
+        self._ended = True
         end = self._process.finish(patience)
         if patience:
             self._warn_of_end(end.status)

@@ -1,0 +1,89 @@
+"""What the Go Text Protocol says about a row of commands and their replies. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from harness.records import CaseFile, Reply, Step
+
+# Commands that end the engine, that run until the next input comes, or that some engines stop
+# thinking about when it comes.
+_UNFOLLOWED = re.compile(r"quit|.*analyze|.*genmove.*|.*search.*|.*think.*|.*ponder.*")
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_STATUS_AND_ID = re.compile(r"[=?](\d*)")
+
+
+def as_sent(case: CaseFile) -> list[bytes]:
+    """Return what is sent for each step, newline included, in the file's own encoding."""
+    if not case.steps:
+        return []
+    text = "\n".join([step.text for step in case.steps]) + "\n"
+    return text.encode(case.encoding).splitlines(keepends=True)
+
+
+def unfollowed(steps: Sequence[Step]) -> list[bool]:
+    """Return for each step whether its reply must have come before anything else is sent.
+
+    So it is for tests, because some engines stop thinking when input arrives.
+    """
+    known: dict[str, bool] = {}
+
+    def in_itself(command: str) -> bool:
+        name = command.partition(" ")[0]
+        if name not in known:
+            known[name] = _UNFOLLOWED.fullmatch(name) is not None
+        return known[name]
+
+    return [step.is_test or in_itself(step.command) for step in steps]
+
+
+def is_quit(step: Step) -> bool:
+    """Return whether the step ends the engine."""
+    return step.command.partition(" ")[0] == "quit"
+
+
+def count_errors(steps: Iterable[Step], replies: Sequence[Reply]) -> int:
+    """Return how many setup commands were answered with ``?``."""
+    return sum(
+        not reply.ok and not step.is_test and step.id < 0
+        for step, reply in zip(steps, replies, strict=False)
+    )
+
+
+def warnings(steps: Iterable[Step], replies: Sequence[Reply]) -> list[str]:
+    """Return a sentence for each kind of breach of the protocol, with the first case of it."""
+    first: dict[str, str] = {}
+    count: dict[str, int] = {}
+    for step, reply in zip(steps, replies, strict=False):
+        raw = reply.raw
+        if raw.isprintable() and not reply.invalid and _id_is_right(step.id, raw):
+            continue
+        for kind, what in _breaches(step, reply):
+            first.setdefault(kind, f"line {step.line}: {what}")
+            count[kind] = count.get(kind, 0) + 1
+    return [
+        text + (f" (and {count[kind] - 1:,} more like it)" if count[kind] > 1 else "")
+        for kind, text in first.items()
+    ]
+
+
+def _id_is_right(wanted: int, raw: str) -> bool:
+    if wanted < 0:
+        return not raw[1:2].isdigit()
+    found = _STATUS_AND_ID.match(raw)
+    return found is not None and found[1] != "" and int(found[1]) == wanted
+
+
+def _breaches(step: Step, reply: Reply) -> Iterable[tuple[str, str]]:
+    command = f"the reply to '{step.command:.60}'"
+    if not _id_is_right(step.id, reply.raw):
+        found = reply.raw[1:].split(maxsplit=1)[0] if reply.raw[1:2].isdigit() else ""
+        has = f"has the id {found:.20}" if found else "has no id"
+        wanted = f"its id is {step.id}" if step.id >= 0 else "which has none"
+        yield "id", f"{command} {has}, but {wanted}" if found else f"{command} {has}"
+    if reply.invalid:
+        yield "invalid", f"before {command} came text without = or ?: '{reply.invalid:.60}'"
+    if control := _CONTROL.search(reply.raw):
+        yield "control", f"{command} has the control character U+{ord(control[0]):04X}"
