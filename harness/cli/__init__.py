@@ -1,1 +1,85 @@
-"""."""
+"""The command ``gtp-harness``: finds the subcommand and turns every trouble into one line.
+
+Each subcommand is a module with ``main(arguments) -> exit status``, imported when it is called:
+what a command does not use costs it nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+from harness.errors import HarnessError
+from harness.exits import ExitCode
+
+# name: (module, what it does, in one line)
+COMMANDS = {
+    "run": ("harness.cli.run", "run case files against a GTP engine"),
+    "doctor": ("harness.cli.doctor", "tell what this machine can and cannot do"),
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run ``gtp-harness`` and return its exit status (:class:`harness.exits.ExitCode`)."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        return _dispatch(arguments)
+    except HarnessError as error:
+        return _say(str(error), ExitCode.BROKEN)
+    except KeyboardInterrupt:
+        return _say("interrupted", ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output has gone; nobody is left to tell, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.BROKEN
+    except Exception as error:  # noqa: BLE001 - the one place where a fault becomes a sentence
+        return _fault(error)
+
+
+def _dispatch(arguments: list[str]) -> int:
+    name, *rest = arguments or ["--help"]
+    if name in ("--help", "-help", "-h", "help"):
+        print(_help())
+        return ExitCode.OK
+    if name in ("--version", "-version", "version"):
+        print(version())
+        return ExitCode.OK
+    if name not in COMMANDS:
+        known = ", ".join(COMMANDS)
+        return _say(f"unknown command {name!r}; there are: {known}", ExitCode.BROKEN)
+    status: int = import_module(COMMANDS[name][0]).main(rest)
+    return status
+
+
+def _help() -> str:
+    lines = ["Usage: gtp-harness COMMAND [ARGUMENT…]", "", "Commands:"]
+    lines += [f"  {name:10}{what}" for name, (_, what) in COMMANDS.items()]
+    return "\n".join([*lines, "", "gtp-harness COMMAND --help tells more about one of them."])
+
+
+def version() -> str:
+    """Return what ``--version`` prints."""
+    from oracle import __version__
+
+    return f"gtp-harness {__version__}"
+
+
+def _say(message: str, status: ExitCode) -> ExitCode:
+    print(f"gtp-harness: {message}", file=sys.stderr)
+    return status
+
+
+def _fault(error: Exception) -> ExitCode:
+    """Tell of a fault of the harness itself; with GTP_HARNESS_DEBUG=1, where it is."""
+    if os.environ.get("GTP_HARNESS_DEBUG"):
+        raise error
+    place = error.__traceback__
+    while place and place.tb_next:
+        place = place.tb_next
+    where = f" ({place.tb_frame.f_code.co_filename}:{place.tb_lineno})" if place else ""
+    what = f"{type(error).__name__}: {error}"
+    hint = "GTP_HARNESS_DEBUG=1 shows more"
+    return _say(
+        f"the harness itself failed, not the engine: {what}{where}; {hint}", ExitCode.FAULT
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from harness.records import CaseFile, FileResult, Outcome, Verdict
+from harness.records import CaseFile, FileResult, Outcome, Step, Verdict
 from harness.report.tally import Tally, tally
 from oracle.draw import Diagram
 
@@ -70,3 +70,11 @@ def setup_errors(file: FileResult) -> list[int]:
         for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True))
         if reply is not None and not reply.ok and not step.is_test
     ]
+
+
+def failing_step(file: FileResult) -> Step | None:
+    """Return the command under way when the engine broke, None if it was none of the file's."""
+    failure = file.failure
+    if failure is None or failure.step is None or failure.step >= len(file.case.steps):
+        return None
+    return file.case.steps[failure.step]

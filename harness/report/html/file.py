@@ -10,13 +10,13 @@ from harness.report.html.names import link, log_name
 from harness.report.html.parts import (
     badge,
     box,
-    escape,
     in_words,
     items,
     page,
     run_facts,
 )
-from harness.report.view import FileView, comment_before, setup_errors
+from harness.report.markup import escape
+from harness.report.view import FileView, comment_before, failing_step, setup_errors
 from harness.report.visible import one_line
 from oracle.draw import Diagram, draw_svg
 
@@ -51,8 +51,7 @@ def _failure(file: FileResult, log: str) -> str:
         return ""
     failure = file.failure
     where = ""
-    if failure.step is not None:
-        step = file.case.steps[failure.step]
+    if step := failing_step(file):
         where = f'<p>At line {step.line}: <a href="{log}#L{step.line}"><code>'
         where += f"{escape(step.text)}</code></a></p>"
     not_run = sum(outcome.verdict is Verdict.NOT_RUN for outcome in file.outcomes)

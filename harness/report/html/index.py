@@ -10,12 +10,12 @@ from harness.report.html.parts import (
     box,
     count_cells,
     count_header,
-    escape,
     in_words,
     items,
     page,
     run_facts,
 )
+from harness.report.markup import escape
 from harness.report.tally import Tally, total
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from harness.records import Exchange, FileResult, Reply, RunResult, Step
 from harness.report.html.names import link
-from harness.report.html.parts import box, escape, items, page, run_facts
+from harness.report.html.parts import box, items, page, run_facts
+from harness.report.markup import escape
 
 
 def log_page(file: FileResult, run: RunResult, name: str) -> str:

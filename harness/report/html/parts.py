@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from harness.records import FileResult, RunResult, Verdict
 from harness.report.gogui import at_most_one_decimal
 from harness.report.html.style import STYLE
+from harness.report.markup import escape
 from harness.report.tally import Tally, phrases
 from harness.report.view import WORDS
 
@@ -24,13 +25,6 @@ COLUMNS = (
     ("not run", "not_run", "notrun"),
     ("flaky", "flaky", "flaky"),
 )
-
-
-def escape(text: str) -> str:
-    """Return text as markup, fit for an attribute in double quotes too."""
-    return (
-        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
-    )
 
 
 def page(title: str, body: Iterable[str]) -> str:

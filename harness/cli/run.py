@@ -1,0 +1,260 @@
+"""``gtp-harness run``: the command line of a run, and what is written while and after it."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.cli import version
+from harness.cli.arguments import Parser, number, whole, with_config
+from harness.cli.console import Console, Style
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.records import FileResult, RunResult
+from harness.report.tally import exit_code
+from harness.report.view import FileView, view
+from harness.runs import Limits, Options, run
+from harness.suite import expand
+
+_DESCRIPTION = """\
+Run case files against PROGRAM, an engine that speaks the Go Text Protocol, and
+judge its replies. PROGRAM is one argument, split into words as a shell does.
+TEST is a .gtp or .tst file, a folder of them, or @FILE, a list of such names.
+Each file gets a fresh engine, started in the file's folder."""
+
+_EPILOG = """\
+Exit status:
+    0  no test failed unexpectedly
+    1  at least one did (with --baseline: something broke that was well before)
+    2  an engine died, hung or could not start, or the input was bad
+    3  the harness itself failed; the engine is not to blame
+  130  interrupted with Ctrl-C
+
+Examples:
+  gtp-harness run "gnugo --mode gtp" reading.tst
+  gtp-harness run --output report --jobs 4 "./engine -x 'a b'" cases/
+  gtp-harness run --json now.json --baseline before.json ./engine @all
+  gtp-harness run -long ./engine @suite | grep FAILED"""
+
+_SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    if {"--version", "-version"} & set(arguments):
+        print(version())
+        return ExitCode.OK
+    parser = _parser()
+    given = parser.parse_intermixed_args(with_config(arguments))
+    if given.help:
+        print(parser.format_help(), end="")
+        return ExitCode.OK
+    if len(given.arguments) < 2:
+        parser.error("PROGRAM and at least one TEST are needed")
+    # The records of a large run are many and hold no cycles: looking for some is a waste.
+    gc.disable()
+    return _Run(given).main()
+
+
+class _Run:
+    """One run from its command line: what is asked for is read and tried before it begins."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.given = given
+        self.program, *tests = given.arguments
+        self.paths = expand(tests)
+        self.options = _options(given)
+        self.former = _former(given.baseline)
+        for path in (given.json, given.junit, given.tap):
+            _try_to_write(path)
+        self.views: list[FileView] = []
+        self.console = Console(len(self.paths), _style(given))
+
+    def main(self) -> int:
+        """Run, report, and return the exit status."""
+        console = self.console
+        try:
+            result = run(
+                self.program, self.paths, self.options, console.on_progress, self._on_file
+            )
+        except KeyboardInterrupt:
+            console.close()
+            done = {shown.file.case.path for shown in self.views}
+            _interrupted([path for path in self.paths if path not in done])
+            return ExitCode.INTERRUPTED
+        console.close()
+        self._write_reports(result)
+        return self._finish(result)
+
+    def _on_file(self, file: FileResult) -> None:
+        shown = view(file, self.given.game)
+        self.views.append(shown)
+        self.console.on_file(shown)
+
+    def _write_reports(self, result: RunResult) -> None:
+        given = self.given
+        tallies = [shown.tally for shown in self.views]
+        if given.output:
+            from harness.report import html
+
+            html.write(Path(given.output), result, self.views)
+        if given.json:
+            from harness.report import json
+
+            _write(given.json, json.dumps(result, tallies))
+        if given.junit:
+            from harness.report import junit
+
+            _write(given.junit, junit.dumps(result, tallies))
+        if given.tap:
+            from harness.report import tap
+
+            _write(given.tap, tap.dumps(result))
+
+    def _finish(self, result: RunResult) -> ExitCode:
+        self.console.summary(result, [shown.tally for shown in self.views])
+        if self.former is None:
+            return exit_code(result)
+        from harness.report import baseline
+
+        comparison = baseline.compare(self.former, result)
+        self.console.comparison(comparison)
+        return comparison.exit_code
+
+
+# --- the command line --------------------------------------------------------------------------
+
+
+def _parser() -> Parser:
+    parser = Parser("run", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness run [OPTION…] PROGRAM TEST…"
+    parser.add_argument("arguments", nargs="*", help=argparse.SUPPRESS)
+    _add_gogui(parser)
+    _add_engine(parser)
+    _add_selection(parser)
+    _add_output(parser)
+    return parser
+
+
+def _add_gogui(parser: Parser) -> None:
+    title = "options of gogui-regress (also with a single dash)"
+    add = parser.add_argument_group(title).add_argument
+    add("--output", "-output", metavar="DIR", help="write index.html, pages, logs and summary.dat")
+    add("--long", "-long", action="store_true", help="a line for each test, as GNU Go's eval.sh")
+    add("--verbose", "-verbose", action="store_true", help="the GTP stream on standard error")
+    add("--gtpfile", "-gtpfile", metavar="FILE", help="commands to send before each test file")
+    add("--config", "-config", metavar="FILE", help="more options and arguments, in a file")
+    add("--version", "-version", action="store_true", help="print the version and exit")
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+
+
+def _add_engine(parser: Parser) -> None:
+    limits, seconds = Limits(), number(0, "seconds, 0 for no limit")
+    add = parser.add_argument_group("the engine").add_argument
+    add("--timeout", type=seconds, default=limits.timeout, metavar="S",
+        help="seconds for a command (default: %(default)g; 0: no limit)")  # fmt: skip
+    add("--startup-timeout", type=seconds, default=limits.startup, metavar="S",
+        help="seconds until its first reply (default: %(default)g)")  # fmt: skip
+    add("--file-timeout", type=seconds, default=limits.file, metavar="S",
+        help="seconds for a whole file (default: no limit)")  # fmt: skip
+    add("--max-output", type=_bytes, default=limits.max_output, metavar="BYTES",
+        help="longest reply, such as 64k or 4M (default: 1M; 0: no limit)")  # fmt: skip
+    add("--lockstep", action="store_true", help="send no command before the last is answered")
+    add("--pty", action="store_true", help="let the engine's output be a terminal")
+
+
+def _add_selection(parser: Parser) -> None:
+    options = Options()
+    add = parser.add_argument_group("what is run and how it is judged").add_argument
+    add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+        help="files at a time (default: the number of cores)")  # fmt: skip
+    add("--only", metavar="PATTERN", help="only tests whose command contains this expression")
+    add("--ids", metavar="IDS", help="only tests with these ids, such as 10,20-29")
+    add("--rerun", type=whole(0, "a whole number"), default=options.rerun, metavar="N",
+        help="run N times more; verdicts that change are flaky")  # fmt: skip
+    add("--fail-fast", action="store_true", help="stop at the first unexpected failure")
+    add("--dialect", choices=("gogui", "gnugo"), default=options.dialect,
+        help="whose reading of expectations (default: %(default)s)")  # fmt: skip
+    add("--game", choices=("auto", "go", "gomoku"), default="auto",
+        help="whether boards are drawn with captures (default: as the commands tell)")  # fmt: skip
+
+
+def _add_output(parser: Parser) -> None:
+    add = parser.add_argument_group("output").add_argument
+    add("--json", metavar="FILE", help="write all results as JSON")
+    add("--junit", metavar="FILE", help="write JUnit XML")
+    add("--tap", metavar="FILE", help="write TAP version 14")
+    add("--baseline", metavar="FILE", help="compare with a former --json")
+    add("--report", action="store_true",
+        help="results with boards and a summary, even when not on a terminal")  # fmt: skip
+    add("--plain", action="store_true", help="gogui-regress's lines, even on a terminal")
+    add("--ascii", action="store_true", help="draw boards with ASCII characters")
+    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+
+
+def _bytes(text: str) -> int:
+    digits = text.rstrip("kKmMgG")
+    unit = _SUFFIXES.get(text[len(digits) :].lower())
+    if not (digits.isascii() and digits.isdigit()) or unit is None:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected bytes such as 65536 or 64k")
+    return int(digits) * unit
+
+
+def _options(given: argparse.Namespace) -> Options:
+    limits = Limits()._replace(
+        timeout=given.timeout,
+        startup=given.startup_timeout,
+        file=given.file_timeout,
+        max_output=given.max_output,
+    )
+    names = set(Options._fields) - {"limits"}
+    return Options(limits=limits, **{name: getattr(given, name) for name in names})
+
+
+def _style(given: argparse.Namespace) -> Style:
+    return Style(
+        long=given.long,
+        plain=given.plain,
+        report=given.report,
+        color=not given.no_color,
+        unicode=not given.ascii,
+        progress=not given.verbose,
+    )
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def _former(path: str | None) -> dict[str, Any] | None:
+    if path is None:
+        return None
+    from harness.report import json
+
+    return json.load(path)
+
+
+def _try_to_write(path: str | None) -> None:
+    """Find out before a long run, not after it, that a report cannot be written."""
+    if path is not None:
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o666))
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_bytes(text.encode())
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _interrupted(not_run: Sequence[str]) -> None:
+    print("gtp-harness: interrupted; engines are ended, no reports are written", file=sys.stderr)
+    for path in not_run:
+        print(f"gtp-harness: not run, or not to its end: {path}", file=sys.stderr)

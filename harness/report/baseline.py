@@ -1,0 +1,141 @@
+"""A run compared with a former one: what broke, what was mended, what is new, what is gone.
+
+A test is the same when file, id and command are, counted in the order of the file where several
+are alike. Its verdicts are ranked: passed (expected or not) is better than failed as expected,
+and that is better than FAILED or not run. To sink is to break, to rise to be mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from harness.exits import ExitCode
+from harness.records import RunResult
+from harness.report.visible import one_line
+
+_RANKS = {"passed": 2, "PASSED": 2, "ignored": 2, "failed": 1, "FAILED": 0, "not run": 0}
+
+# file, id, command, how many like it came before
+Key = tuple[str, int, str, int]
+
+
+class Change(NamedTuple):
+    """A test and its verdicts; ``None`` where there is none."""
+
+    path: str
+    line: int
+    command: str  # with the id
+    before: str | None
+    now: str | None
+
+    def __str__(self) -> str:
+        verdicts = " → ".join(verdict for verdict in (self.before, self.now) if verdict)
+        return f"{self.path}:{self.line}  {one_line(self.command, 120)}  {verdicts}"
+
+
+class Comparison(NamedTuple):
+    """The difference between two runs."""
+
+    started: str  # the former run's
+    broke: tuple[Change, ...]
+    mended: tuple[Change, ...]
+    new: tuple[Change, ...]
+    gone: tuple[Change, ...]
+    broken_files: tuple[str, ...]  # the engine broke here, and did not before
+    new_errors: tuple[str, ...]  # case files that can no longer be read
+    faults: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit status of a run that is compared: it speaks of the difference alone."""
+        if self.faults:
+            return ExitCode.FAULT
+        if self.broken_files or self.new_errors:
+            return ExitCode.BROKEN
+        new_failures = any(_RANKS[change.now or ""] == 0 for change in self.new)
+        return ExitCode.FAILED if self.broke or new_failures else ExitCode.OK
+
+    def sections(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield a heading and its lines for everything that is not the same."""
+        for heading, found in (
+            ("broke", self.broke),
+            ("engine broke, and did not before", self.broken_files),
+            ("not read, and was before", self.new_errors),
+            ("mended", self.mended),
+            ("new", self.new),
+            ("gone", self.gone),
+        ):
+            if found:
+                yield f"{heading} ({len(found)})", tuple(str(change) for change in found)
+
+
+def compare(former: dict[str, Any], run: RunResult) -> Comparison:
+    """Compare a run with a former one's document (see :mod:`harness.report.json`).
+
+    When only some of the tests were chosen, those not chosen are not gone.
+    """
+    before, now = dict(_former_tests(former)), dict(_tests(run))
+    changes = [
+        (_RANKS[now[key][1]] - _RANKS[before[key][1]], _change(key, before, now))
+        for key in now
+        if key in before
+    ]
+    chosen = run.options.get("only") or run.options.get("ids")
+    return Comparison(
+        started=str(former.get("started", "")),
+        broke=tuple(change for step, change in changes if step < 0),
+        mended=tuple(change for step, change in changes if step > 0),
+        new=tuple(_change(key, before, now) for key in now if key not in before),
+        gone=() if chosen else tuple(_change(k, before, now) for k in before if k not in now),
+        broken_files=_broken_files(former, run),
+        new_errors=tuple(error for error in run.errors if error not in former["errors"]),
+        faults=run.faults,
+    )
+
+
+def _former_tests(former: dict[str, Any]) -> Iterator[tuple[Key, tuple[int, str]]]:
+    for file in former["files"]:
+        tests = [(t["id"], t["command"], t["line"], t["verdict"]) for t in file["tests"]]
+        yield from _keyed(file["path"], tests)
+
+
+def _tests(run: RunResult) -> Iterator[tuple[Key, tuple[int, str]]]:
+    for file in run.files:
+        steps = file.case.steps
+        tests = [
+            (steps[index].id, steps[index].command, steps[index].line, verdict.value)
+            for index, verdict, _, _ in file.outcomes
+        ]
+        yield from _keyed(file.case.path, tests)
+
+
+def _keyed(
+    path: str, tests: list[tuple[int, str, int, str]]
+) -> Iterator[tuple[Key, tuple[int, str]]]:
+    """Yield each test's key with its line and verdict."""
+    seen: dict[tuple[int, str], int] = {}
+    for id_, command, line, verdict in tests:
+        alike = seen.get((id_, command), 0)
+        seen[id_, command] = alike + 1
+        yield (path, id_, command, alike), (line, verdict)
+
+
+Tests = dict[Key, tuple[int, str]]
+
+
+def _change(key: Key, before: Tests, now: Tests) -> Change:
+    path, id_, command, _ = key
+    named = command if id_ < 0 else f"{id_} {command}"
+    line, _ = now[key] if key in now else before[key]
+    verdicts = (tests[key][1] if key in tests else None for tests in (before, now))
+    return Change(path, line, named, *verdicts)
+
+
+def _broken_files(former: dict[str, Any], run: RunResult) -> tuple[str, ...]:
+    known = {file["path"] for file in former["files"] if file["failure"]}
+    return tuple(
+        f"{file.case.path}: {file.failure.message}"
+        for file in run.files
+        if file.failure and file.case.path not in known
+    )

@@ -1,0 +1,144 @@
+"""A run as JSON, for other programs and for ``--baseline``.
+
+The document is an object with these members (version 1; members may be added, and then the
+version stays; whatever else changes makes it 2)::
+
+    schema    "gtp-harness/run", and version: 1
+    program, started (ISO 8601, UTC), host, options (as given)
+    tally     {tests, failed, expected_fails, unexpected_passes, passed, errors, seconds,
+               cpu_seconds, not_run, ignored, flaky}; errors are refused setup commands
+    errors    case files that could not be read, one sentence each
+    faults    failures of the harness itself, one sentence each
+    files     in the order they were named:
+      path, engine {name, version}, tally, warnings, stderr
+      failure   null, or {kind, message, line, command}: how the engine broke; kind is one of
+                "not started", "died", "timeout", "too much output", "protocol", "setup"
+      tests     in the order of the file:
+        id        -1 for none
+        line      1-based, in the case file
+        command   without the id
+        expected  the pattern between the brackets, or null for any answer but an error
+        verdict   "passed", "PASSED", "failed", "FAILED", "not run" or "ignored"
+        flaky     whether another run of --rerun gave another verdict
+        reply     the engine's text, or null when there was none
+        ok        whether the reply began with =
+        seconds   until the reply came
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UsageError
+from harness.records import CaseFile, FileResult, Outcome, RunResult
+from harness.report.tally import Tally, total
+from harness.report.view import failing_step
+from harness.report.visible import without_surrogates
+
+SCHEMA, VERSION = "gtp-harness/run", 1
+
+
+def dumps(run: RunResult, tallies: Sequence[Tally]) -> str:
+    """Return the document, a line for each test, so that two of them can be compared."""
+    head = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "program": run.program,
+        "started": run.started,
+        "host": run.host,
+        "options": run.options,
+        "tally": _tally(total(tallies)),
+        "errors": run.errors,
+        "faults": run.faults,
+    }
+    files = ",\n".join(
+        _file(file, counts) for file, counts in zip(run.files, tallies, strict=True)
+    )
+    # Half a surrogate pair is no text: few readers would take the file.
+    return without_surrogates(f'{_members(head)},\n"files": [\n{files}\n]}}\n')
+
+
+def _members(values: Mapping[str, object]) -> str:
+    """Return an object without its closing brace, a line for each member."""
+    return "{" + ",\n".join(f'"{name}": {_value(value)}' for name, value in values.items())
+
+
+def _value(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _tally(counts: Tally) -> dict[str, object]:
+    return {name: _rounded(value) for name, value in counts._asdict().items()}
+
+
+def _rounded(value: float) -> float:
+    return round(value, 6) if isinstance(value, float) else value
+
+
+def _file(file: FileResult, counts: Tally) -> str:
+    head = {
+        "path": file.case.path,
+        "engine": {"name": file.name, "version": file.version},
+        "tally": _tally(counts),
+        "warnings": file.warnings,
+        "stderr": file.stderr,
+        "failure": _failure(file),
+    }
+    tests = ",\n".join(_tests(file.case, file.outcomes))
+    return f'{_members(head)},\n"tests": [\n{tests}\n]}}'
+
+
+def _failure(file: FileResult) -> dict[str, object] | None:
+    failure = file.failure
+    if failure is None:
+        return None
+    step = failing_step(file)
+    return {
+        "kind": failure.kind.value,
+        "message": failure.message,
+        "line": step.line if step else None,
+        "command": step.text if step else None,
+    }
+
+
+def _tests(case: CaseFile, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield an object for each test; written out by hand, for there may be 100,000."""
+    for index, verdict, reply, flaky in outcomes:
+        step = case.steps[index]
+        expected = _quoted(step.pattern.text) if step.pattern else "null"
+        got = '"reply": null, "ok": null, "seconds": null'
+        if reply:
+            ok = "true" if reply.ok else "false"
+            got = f'"reply": {_quoted(reply.text)}, "ok": {ok}, "seconds": {reply.seconds:.6f}'
+        yield (
+            f'{{"id": {step.id}, "line": {step.line}, "command": {_quoted(step.command)}, '
+            f'"expected": {expected}, "verdict": "{verdict.value}", '
+            f'"flaky": {"true" if flaky else "false"}, {got}}}'
+        )
+
+
+def _quoted(text: str) -> str:
+    quoted: str = json.encoder.encode_basestring(text)
+    return quoted
+
+
+def load(path: str) -> dict[str, Any]:
+    """Read a document back.
+
+    Raises :class:`UsageError` when the file cannot be read or is no run of this version.
+    """
+    try:
+        document = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is no JSON: {error}") from error
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise UsageError(f'{path} is no file of --json: expected "schema": "{SCHEMA}"')
+    if document.get("version") != VERSION:
+        found = document.get("version")
+        raise UsageError(f"{path} has version {found} of its format, expected {VERSION}")
+    return document

@@ -1,0 +1,105 @@
+"""A run as JUnit XML, as Jenkins, GitLab and others read it: a suite for each case file.
+
+An expected failure is *skipped*, as a test that was not run is; the reason is in the message. A
+broken engine is a test case of its own, ``(engine)``, with an *error*, and so are files that
+could not be read and faults of the harness. An unexpected pass is a pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.report.markup import escape
+from harness.report.tally import Tally, total
+from harness.report.visible import visible
+
+
+def dumps(run: RunResult, tallies: Sequence[Tally]) -> str:
+    """Return the document."""
+    trouble = [*_trouble("not read", run.errors), *_trouble("harness", run.faults)]
+    suites = [_suite(file, counts) for file, counts in zip(run.files, tallies, strict=True)]
+    if trouble:
+        suites.append(
+            f'<testsuite name="gtp-harness" tests="{len(trouble)}" failures="0" '
+            f'errors="{len(trouble)}" skipped="0">\n{"".join(trouble)}</testsuite>\n'
+        )
+    counts = total(tallies)
+    broken = sum(file.failure is not None for file in run.files) + len(trouble)
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gtp-harness"'
+    numbers = _numbers(counts, broken)
+    return visible(f"{head} {numbers}>\n{''.join(suites)}</testsuites>\n")
+
+
+def _numbers(counts: Tally, broken: int) -> str:
+    """The attributes that count; what broke has a test case of its own."""
+    skipped = counts.expected_fails + counts.not_run + counts.ignored
+    return (
+        f'tests="{counts.tests + counts.ignored + broken}" failures="{counts.failed}" '
+        f'errors="{broken}" skipped="{skipped}" time="{counts.seconds:.3f}"'
+    )
+
+
+def _trouble(kind: str, messages: Sequence[str]) -> Iterator[str]:
+    for message in messages:
+        yield _case(f"({kind})", "gtp-harness", _element("error", kind, message))
+
+
+def _suite(file: FileResult, counts: Tally) -> str:
+    name = _attribute(file.case.path)
+    cases = [_test(file, outcome) for outcome in file.outcomes]
+    if file.failure:
+        error = _element("error", file.failure.kind.value, file.failure.message)
+        cases.append(_case("(engine)", file.case.path, error))
+    numbers = _numbers(counts, int(file.failure is not None))
+    stderr = f"<system-err>{escape(file.stderr)}</system-err>\n" if file.stderr else ""
+    return f'<testsuite name="{name}" {numbers}>\n{"".join(cases)}{stderr}</testsuite>\n'
+
+
+def _test(file: FileResult, outcome: Outcome) -> str:
+    step = file.case.steps[outcome.step]
+    seconds = outcome.reply.seconds if outcome.reply else 0.0
+    name = f"{step.text} (line {step.line})"
+    return _case(name, file.case.path, _result(step, outcome), seconds)
+
+
+def _case(name: str, classname: str, inside: str, seconds: float = 0.0) -> str:
+    """A test case; times have three decimals, as JUnit itself writes them."""
+    start = f'<testcase name="{_attribute(name)}" classname="{_attribute(classname)}"'
+    start += f' time="{seconds:.3f}"'
+    return f"{start}>{inside}</testcase>\n" if inside else f"{start}/>\n"
+
+
+def _result(step: Step, outcome: Outcome) -> str:
+    match outcome.verdict:
+        case Verdict.FAILED:
+            found = _element("failure", "FAILED", mismatch(step, outcome))
+        case Verdict.EXPECTED_FAIL:
+            found = _element("skipped", "", f"expected failure: {mismatch(step, outcome)}")
+        case Verdict.NOT_RUN:
+            found = _element("skipped", "", "not run")
+        case Verdict.IGNORED:
+            found = _element("skipped", "", "ignored")
+        case Verdict.UNEXPECTED_PASS:
+            found = "<system-out>PASSED unexpectedly</system-out>"
+        case _:
+            found = ""
+    return found + ("<system-out>flaky</system-out>" if outcome.flaky else "")
+
+
+def mismatch(step: Step, outcome: Outcome) -> str:
+    """Return expectation and reply in one sentence."""
+    expected = f"'{step.pattern.text}'" if step.pattern else "any answer but an error"
+    reply = outcome.reply
+    got = "no reply" if reply is None else f"'{reply.text}'" if reply.ok else f"? '{reply.text}'"
+    return f"expected {expected}, got {got}"
+
+
+def _element(name: str, kind: str, message: str) -> str:
+    typed = f' type="{kind}"' if kind else ""
+    return f'<{name}{typed} message="{_attribute(message)}"/>'
+
+
+def _attribute(text: str) -> str:
+    """Escape for an attribute, where a bare line end would be read as a blank."""
+    return escape(text).replace("\n", "&#10;").replace("\t", "&#9;")

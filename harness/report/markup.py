@@ -1,0 +1,10 @@
+"""Plain text as markup."""
+
+from __future__ import annotations
+
+
+def escape(text: str) -> str:
+    """Return text as HTML or XML, fit for an attribute in double quotes too."""
+    return (
+        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    )

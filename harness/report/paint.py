@@ -1,0 +1,41 @@
+"""Color on a terminal, or none: what is written is the same either way."""
+
+from __future__ import annotations
+
+_CODES = {
+    "bad": "1;31",
+    "good": "32",
+    "odd": "35",
+    "warn": "33",
+    "dim": "2",
+    "bold": "1",
+    "mark": "7",
+}
+# Stones and wood as they are, whatever the terminal's own colors: on a dark screen a plain
+# "black" circle would look white.
+_BOARD, _BLACK, _WHITE = "48;5;179;38;5;94", "38;5;16", "38;5;231"
+_STONES = {"●": f"\x1b[{_BLACK}m●\x1b[38;5;94m", "○": f"\x1b[{_WHITE}m●\x1b[38;5;94m"}
+
+
+class Paint:
+    """Puts text in colors if ``on``."""
+
+    def __init__(self, on: bool) -> None:
+        self.on = on
+
+    def __call__(self, kind: str, text: str) -> str:
+        """Return the text in the color of a kind: bad, good, odd, warn, dim, bold, mark."""
+        return f"\x1b[{_CODES[kind]}m{text}\x1b[0m" if self.on and text else text
+
+    def board(self, drawn: str) -> str:
+        """Return a drawn Unicode board with stones in black and white on wood."""
+        if not self.on:
+            return drawn
+        lines = drawn.splitlines()
+        width = max(map(len, lines))
+        return "\n".join(self._board_line(line.ljust(width)) for line in lines)
+
+    def _board_line(self, line: str) -> str:
+        for stone, painted in _STONES.items():
+            line = line.replace(stone, painted)
+        return f"\x1b[{_BOARD}m{line} \x1b[0m"

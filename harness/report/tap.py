@@ -1,0 +1,90 @@
+"""A run in the Test Anything Protocol, version 14: a subtest for each case file.
+
+An expected failure is ``# TODO``, a test that was not run or is ignored ``# SKIP``; a broken
+engine is a test point of its own, ``engine``, that is not ok.
+
+Source: TAP 14 specification, https://testanything.org/tap-version-14-specification.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.report.visible import one_line, without_surrogates
+
+_DIRECTIVES = {
+    Verdict.EXPECTED_FAIL: " # TODO expected to fail",
+    Verdict.UNEXPECTED_PASS: " # TODO expected to fail",
+    Verdict.NOT_RUN: " # SKIP not run",
+    Verdict.IGNORED: " # SKIP ignored",
+}
+_NOT_OK = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
+
+
+def dumps(run: RunResult) -> str:
+    """Return the document."""
+    lines = ["TAP version 14"]
+    number = 0
+    for number, file in enumerate(run.files, 1):
+        lines += _subtest(file, number)
+    for kind, messages in (("not read", run.errors), ("harness", run.faults)):
+        for message in messages:
+            number += 1
+            lines.append(f"not ok {number} - {kind}")
+            lines += _diagnostics({"message": message})
+    lines.append(f"1..{number}")
+    return "\n".join(lines) + "\n"
+
+
+def _subtest(file: FileResult, number: int) -> Iterator[str]:
+    path = _description(file.case.path)
+    points = len(file.outcomes) + (file.failure is not None)
+    yield f"# Subtest: {path}"
+    yield f"    1..{points}"
+    for place, outcome in enumerate(file.outcomes, 1):
+        yield from _point(file.case.steps[outcome.step], outcome, place)
+    if file.failure:
+        yield f"    not ok {points} - engine"
+        details = {"message": file.failure.message, "kind": file.failure.kind.value}
+        yield from (f"    {line}" for line in _diagnostics(details))
+    failed = any(outcome.verdict is Verdict.FAILED for outcome in file.outcomes)
+    ok = "not ok" if failed or file.failure else "ok"
+    yield f"{ok} {number} - {path}" + ("" if points else " # SKIP no tests")
+
+
+def _point(step: Step, outcome: Outcome, place: int) -> Iterator[str]:
+    ok = "not ok" if outcome.verdict in _NOT_OK else "ok"
+    directive = _DIRECTIVES.get(outcome.verdict, "")
+    yield f"    {ok} {place} - {_description(step.text)}{directive}"
+    if outcome.verdict in _NOT_OK or outcome.flaky:
+        yield from (f"    {line}" for line in _diagnostics(_details(step, outcome)))
+
+
+def _details(step: Step, outcome: Outcome) -> dict[str, object]:
+    reply = outcome.reply
+    return {
+        "line": step.line,
+        "expected": step.pattern.text if step.pattern else None,
+        "got": reply.text if reply else None,
+        "error": not reply.ok if reply else None,
+        "flaky": outcome.flaky,
+    }
+
+
+def _diagnostics(details: Mapping[str, object]) -> Iterator[str]:
+    """Yield a YAML block; JSON's scalars are YAML, whatever is in them."""
+    yield "  ---"
+    for name, value in details.items():
+        yield f"  {name}: {without_surrogates(json.dumps(_decoded(value)))}"
+    yield "  ..."
+
+
+def _decoded(value: object) -> object:
+    return without_surrogates(value) if isinstance(value, str) else value
+
+
+def _description(text: str) -> str:
+    """Return text for after the dash, where ``#`` would begin a directive."""
+    return one_line(text).replace("\\", "\\\\").replace("#", "\\#")

@@ -1,0 +1,176 @@
+"""The report for a reader at a terminal: what went wrong, with boards, then a summary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.report.difference import Segment, difference
+from harness.report.paint import Paint
+from harness.report.tally import Tally, phrases, plural, total
+from harness.report.view import WORDS, FileView, comment_before, failing_step, setup_errors
+from harness.report.visible import one_line, visible
+from oracle.draw import Diagram, draw_text
+
+# Kinds of the summary's counts, as paint has them.
+_PAINTS = {
+    "FAILED": "bad",
+    "not run": "warn",
+    "errors": "warn",
+    "flaky": "odd",
+    "PASSED": "good",
+    "passed": "good",
+}
+_INDENT = "    "
+_TEXT = 14  # column of the expectation and the reply
+_SHOWN = 50  # results in full in one file; a broken engine would fill the screen many times
+_WIDTH = 200  # characters of a command
+
+
+class Terminal:
+    """Writes the parts of the report as text; ``unicode`` as the terminal can show it."""
+
+    def __init__(self, paint: Paint, *, unicode: bool = True) -> None:
+        self.paint = paint
+        self.unicode = unicode
+
+    # --- one file ---
+
+    def file(self, view: FileView) -> Iterator[str]:
+        """Yield paragraphs about one file: results that were not expected, engine failures."""
+        unexpected = [outcome for outcome in view.remarkable if _is_unexpected(outcome)]
+        above: Diagram | None = None
+        for outcome in unexpected[:_SHOWN]:
+            yield self._result(view, outcome, above)
+            above = view.boards.get(outcome.step)
+        if len(unexpected) > _SHOWN:
+            rest = len(unexpected) - _SHOWN
+            yield f"{view.file.case.path}: {rest} more unexpected results are not shown here.\n"
+        yield from self._trouble(view.file)
+
+    def _result(self, view: FileView, outcome: Outcome, above: Diagram | None) -> str:
+        step = view.file.case.steps[outcome.step]
+        comment = comment_before(view.file.case, outcome.step)
+        lines = [
+            self._headline(view.file, step, outcome),
+            *(self.paint("dim", f"{_INDENT}# {line}") for line in visible(comment).splitlines()),
+            *self._sides(step, outcome),
+            *self._board(view.boards.get(outcome.step), above),
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _headline(self, file: FileResult, step: Step, outcome: Outcome) -> str:
+        sign, word = WORDS[outcome.verdict]
+        verdict = self.paint(_PAINTS.get(word, "dim"), f"{sign} {word}")
+        flaky = self.paint("odd", " ~ flaky") if outcome.flaky else ""
+        command = self.paint("bold", one_line(step.text, _WIDTH))
+        return f"{verdict}{flaky}  {command}  {self.paint('dim', _place(file, step.line))}"
+
+    def _sides(self, step: Step, outcome: Outcome) -> Iterator[str]:
+        reply = outcome.reply
+        expected = step.pattern.text if step.pattern else "any answer but an error"
+        sides: list[tuple[str, tuple[Segment, ...]]] = [("expected", (Segment(expected, False),))]
+        hint = ""
+        if reply is not None and outcome.verdict is Verdict.FAILED:
+            marked = difference(step.pattern, reply)
+            sides = [("expected", marked.expected or sides[0][1]), ("got", marked.got)]
+            hint = marked.hint
+        elif reply is not None:
+            sides.append(("got", (Segment(reply.text, False),)))
+        for label, segments in sides:
+            yield from self._side(label, segments)
+        if hint:
+            yield self.paint("dim", " " * _TEXT + hint)
+
+    def _side(self, label: str, segments: Sequence[Segment]) -> Iterator[str]:
+        """Yield a labelled text, its further lines under the first."""
+        shown = [Segment(visible(text), differs) for text, differs in segments]
+        text = "".join(self._mark(text) if differs else text for text, differs in shown)
+        lines = text.splitlines() or [self.paint("dim", "(empty)")]
+        yield f"{_INDENT + label:{_TEXT}}{lines[0]}"
+        yield from (" " * _TEXT + line for line in lines[1:])
+        if not self.paint.on and len(lines) == 1 and not all(s.differs for s in shown):
+            carets = "".join(("^" if differs else " ") * len(text) for text, differs in shown)
+            if carets.strip():
+                yield " " * _TEXT + carets.rstrip()
+
+    def _mark(self, text: str) -> str:
+        """Reverse the colors of words, not of the blanks and line ends after them."""
+        parts = re.split(r"(\n|\s+$)", text)
+        return "".join(self.paint("mark", part) if part.strip() else part for part in parts)
+
+    def _board(self, diagram: Diagram | None, above: Diagram | None) -> Iterator[str]:
+        if diagram is None:
+            return
+        caption = f"{_INDENT}{visible(diagram.caption)}".rstrip()
+        if above and above.position == diagram.position and above.last == diagram.last:
+            yield self.paint("dim", f"{_INDENT}(the same board)")
+            return
+        drawn = draw_text(_without_caption(diagram), unicode=self.unicode)
+        for line in self.paint.board(drawn).splitlines():
+            yield _INDENT + line
+        if caption:
+            yield self.paint("dim", caption)
+
+    def _trouble(self, file: FileResult) -> Iterator[str]:
+        """Yield what is the matter with the file as a whole."""
+        if file.failure:
+            yield self._failure(file)
+        refused = setup_errors(file)
+        if refused:
+            step, reply = file.case.steps[refused[0]], file.replies[refused[0]]
+            count = f"{len(refused)} {plural(len(refused), 'setup command')} refused"
+            example = f"{one_line(step.text, 60)} → {one_line(reply.raw, 60) if reply else ''}"
+            place = _place(file, step.line)
+            yield f"{self.paint('warn', '! ' + count)}, first {place}: {example}\n"
+        for warning in file.warnings:
+            yield f"{self.paint('warn', '! protocol')}  {file.case.path}: {visible(warning)}\n"
+
+    def _failure(self, file: FileResult) -> str:
+        failure = file.failure
+        assert failure is not None
+        place = file.case.path
+        if step := failing_step(file):
+            place = f"{_place(file, step.line)}: {one_line(step.text, _WIDTH)}"
+        lines = [
+            f"{self.paint('bad', '✗ ENGINE ' + failure.kind.value)}  {place}",
+            _INDENT + visible(failure.message),
+        ]
+        tail = visible(file.stderr).rstrip().splitlines()[-5:]
+        lines += [self.paint("dim", f"{_INDENT}stderr: {line}") for line in tail]
+        return "\n".join(lines) + "\n"
+
+    # --- the whole run ---
+
+    def summary(self, run: RunResult, tallies: Sequence[Tally]) -> str:
+        """Return the end of the report; each kind of trouble in lines of its own."""
+        lines = [self.paint("bad", f"✗ not read  {visible(error)}") for error in run.errors]
+        lines += [
+            self.paint("bad", f"✗ THE HARNESS FAILED, not the engine: {visible(fault)}")
+            for fault in run.faults
+        ]
+        broken = sum(file.failure is not None for file in run.files)
+        files = f"{len(run.files)} {plural(len(run.files), 'file')}"
+        if broken:
+            files += self.paint("bad", f" ({broken} broken off)")
+        return "\n".join([*lines, f"{files}: {self._counts(total(tallies))}"])
+
+    def _counts(self, counts: Tally) -> str:
+        painted = [
+            self.paint(_PAINTS[kind], words) if kind in _PAINTS else words
+            for kind, _, words in phrases(counts)
+        ]
+        return ", ".join(painted)
+
+
+def _is_unexpected(outcome: Outcome) -> bool:
+    return outcome.flaky or outcome.verdict in (Verdict.FAILED, Verdict.UNEXPECTED_PASS)
+
+
+def _without_caption(diagram: Diagram) -> Diagram:
+    return Diagram(diagram.position, diagram.last, diagram.marks, letters=diagram.letters)
+
+
+def _place(file: FileResult, line: int) -> str:
+    return f"{file.case.path}:{line}"
