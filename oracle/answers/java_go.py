@@ -37,19 +37,10 @@ def is_captured(position: Position, point: Point) -> bool:
     return bool(bit & (dead_black | dead_white))
 
 
-def prisoners(position: Position, color: int) -> int:
-    """Return the mask of the opponent's stones without liberty, which ``color`` takes."""
-    return capture.captured(
-        position.grid, position.stones(opponent(color)), position.stones(color)
-    )
-
-
-def territory(position: Position, color: int) -> int:
-    """Return the mask of the empty points that count for ``color`` once its prisoners are off."""
-    mine = position.stones(color)
-    theirs = position.stones(opponent(color)) & ~prisoners(position, color)
-    own, _, _ = area.area(position.grid, mine, theirs)
-    return own & ~mine
+def prisoners_and_territory(position: Position, color: int) -> tuple[int, int]:
+    """Return the masks of the opponent's stones to be taken off and of the territory after it."""
+    mine, theirs = position.stones(color), position.stones(opponent(color))
+    return area.prisoners_and_territory(position.grid, mine, theirs)
 
 
 def score(position: Position, color: int) -> int:
@@ -60,7 +51,7 @@ def score(position: Position, color: int) -> int:
     Source: java-go.txt, "Scoring": "Each empty space surrounded by one colour is counted toward
     the score along with each prisoner."
     """
-    return prisoners(position, color).bit_count() + territory(position, color).bit_count()
+    return sum(points.bit_count() for points in prisoners_and_territory(position, color))
 
 
 def is_legal(position: Position, point: Point, color: int) -> bool:
@@ -83,7 +74,7 @@ def explain_captured(position: Position, point: Point) -> Explanation:
 def explain_score(position: Position, color: int) -> Explanation:
     """Return the prisoners, the regions of territory, and their sum."""
     shape, name = position.grid, NAMES[color].capitalize()
-    dead, own = prisoners(position, color), territory(position, color)
+    dead, own = prisoners_and_territory(position, color)
     total = dead.bit_count() + own.bit_count()
     sentences = [_prisoners(dead, color)] if dead else []
     sentences += [

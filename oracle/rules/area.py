@@ -5,10 +5,13 @@ Sources: go-scoring.txt, "More Detailed Example"; java-go.txt, "Scoring" (territ
 
 from __future__ import annotations
 
+from oracle.rules.capture import captured
 from oracle.rules.flood import flood_both
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from oracle.rules.frame import Bits, Frame
 
 
@@ -30,7 +33,22 @@ def area(frame: Frame[Bits], black: Bits, white: Bits) -> tuple[Bits, Bits, Bits
     return by_black & ~shared, by_white & ~shared, neutral
 
 
-def score(frame: Frame[int], black: int, white: int) -> int:
-    """Return Black's points minus White's on the board, without komi."""
+def score(frame: Frame[Bits], black: Bits, white: Bits) -> Any:
+    """Return Black's points minus White's on the board, without komi.
+
+    An int; for planes an array of one for each position.
+    """
     by_black, by_white = reach(frame, black, white)  # what both reach cancels out
     return by_black.bit_count() - by_white.bit_count()
+
+
+def prisoners_and_territory(frame: Frame[Bits], mine: Bits, theirs: Bits) -> tuple[Bits, Bits]:
+    """Return what java-go.txt, "Scoring", counts for ``mine``, a point each.
+
+    The prisoners are the opponent's stones without liberty; the territory is the empty points of
+    the area of ``mine`` when they are off the board. So a captured stone that still lies on it is
+    worth two.
+    """
+    prisoners = captured(frame, theirs, mine)
+    own, _, _ = area(frame, mine, theirs & ~prisoners)
+    return prisoners, own & ~mine
