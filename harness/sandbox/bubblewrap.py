@@ -1,0 +1,92 @@
+"""The command line of bubblewrap (level 3), built here and nowhere else.
+
+Debian's ``bubblewrap`` makes the namespaces and the file tree. What its defaults leave open is
+shut by naming everything: its ``/dev`` and ``/dev/shm`` are not used at all, every writable folder
+has a size, ``/`` ends up read-only. The options go through a pipe, and it is started with an empty
+environment, because the engine can read both of its first process, ``/proc/1``.
+
+As root there is no user namespace: root mapped to any user is still root for the files of
+``/proc/sys``. ``setpriv`` becomes a real user without rights instead, the last thing before the
+engine; the file tree has been made by then, from folders that only root may enter, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import NamedTuple
+
+from harness.sandbox.plan import BIND, DEVICE, LINK, MASK_FILE, MASK_FOLDER, PROC, SCRATCH, Mount
+
+SETPRIV = "/usr/bin/setpriv"
+_ISOLATION = (
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--die-with-parent",
+    "--new-session",
+    "--cap-drop",
+    "ALL",
+)
+_AS_ROOT = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+
+
+def options(
+    tree: Iterable[Mount], size: int, folder: str, environment: Mapping[str, str], root: bool
+) -> bytes:
+    """Return the options that make the box, each ended by a NUL as ``--args`` wants them.
+
+    ``size``: bytes that each SCRATCH folder may hold, 0 for no limit.
+    """
+    words = [
+        *_ISOLATION,
+        *(_AS_ROOT if root else ("--unshare-user",)),
+        *chain.from_iterable(_mount(mount, size) for mount in tree),
+        *("--remount-ro", "/", "--chdir", folder),
+        *chain.from_iterable(("--setenv", *pair) for pair in environment.items()),
+    ]
+    return b"".join(word.encode() + b"\0" for word in words)
+
+
+class Descriptors(NamedTuple):
+    """What bubblewrap inherits to talk to us."""
+
+    options: int  # to read :func:`options` from
+    status: int  # where it says whether it could start, and how the engine ended
+    block: int  # it starts the engine when there is a byte to read
+    filter: int  # the seccomp program
+
+
+def command(program: str, words: Iterable[str], inherited: Descriptors) -> list[str]:
+    """Return the command to execute for the engine's command ``words``."""
+    return [
+        program,
+        *("--args", str(inherited.options)),
+        *("--json-status-fd", str(inherited.status)),
+        *("--block-fd", str(inherited.block)),
+        *("--seccomp", str(inherited.filter)),
+        "--",
+        *words,
+    ]
+
+
+def as_user(identity: int, words: Iterable[str]) -> tuple[str, ...]:
+    """Return the command that becomes the user ``identity`` for good and executes ``words``."""
+    become = (f"--reuid={identity}", f"--regid={identity}", "--clear-groups", "--inh-caps=-all")
+    return (SETPRIV, *become, "--", *words)
+
+
+def _mount(mount: Mount, size: int) -> tuple[str, ...]:
+    place = mount.place
+    limit = ("--size", str(size)) if size else ()
+    return {
+        BIND: ("--ro-bind", mount.source, place),
+        DEVICE: ("--dev-bind", mount.source, place),
+        LINK: ("--symlink", mount.source, place),
+        SCRATCH: ("--perms", "1777", *limit, "--tmpfs", place),
+        PROC: ("--proc", place, "--ro-bind", "/proc/sys", "/proc/sys"),
+        MASK_FILE: ("--ro-bind", "/dev/null", place),
+        MASK_FOLDER: ("--perms", "0000", "--tmpfs", place, "--remount-ro", place),
+    }[mount.kind]

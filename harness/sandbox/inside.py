@@ -1,0 +1,220 @@
+"""From the box server's child to the engine: everything between fork and exec.
+
+Level 3 hands over to bubblewrap. Levels 2 and 1 make a *keeper* first, which starts the engine and
+stays behind as its parent: at level 2 it is the first process of a pid namespace, and when it ends
+the kernel ends the rest; at level 1 it can signal nobody but the engine and all its descendants,
+so a single ``kill(-1)`` ends them at once, faster than they can multiply.
+
+What goes wrong here is told the server through the *status* pipe, one line each:
+``ready`` (all that is left is to execute the program), ``fault …`` (no box), ``unstarted …`` (no
+such program), ``ended N`` (``Popen.returncode``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+from typing import NoReturn
+
+from harness.sandbox import bubblewrap, kernel, landlock, seccomp, tree
+from harness.sandbox.plan import Plan
+
+NAMESPACES = (
+    kernel.CLONE_NEWPID
+    | kernel.CLONE_NEWNS
+    | kernel.CLONE_NEWNET
+    | kernel.CLONE_NEWIPC
+    | kernel.CLONE_NEWUTS
+    | kernel.CLONE_NEWCGROUP
+)
+_FIRST_TO_DIE = b"500"  # when the machine runs out of memory
+
+Streams = tuple[int, int, int]  # what become standard input, output and error
+
+
+def start(plan: Plan, streams: Streams, status: int, block: int) -> int:
+    """Fork the process that becomes the engine's box; return its process id.
+
+    ``status``: the end of a pipe to write to. ``block``: level 3 only, the end of a pipe that
+    bubblewrap reads a byte from before it starts the engine.
+    """
+    user, group = os.getuid(), os.getgid()
+    own_user_namespace = plan.level == 2 and not plan.identity
+    pid = _fork(plan, own_user_namespace)
+    if pid == 0:
+        try:
+            _outlive_nobody()
+            if own_user_namespace:
+                _map_identity(user, group)
+            _become(plan, streams, status, block)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the server must know
+            tell(status, f"fault {error}")
+        os._exit(1)
+    return pid
+
+
+def tell(status: int, line: str) -> None:
+    """Write one line for the server."""
+    os.write(status, line.replace("\n", " ").encode(errors="replace") + b"\n")
+
+
+def _fork(plan: Plan, own_user_namespace: bool) -> int:
+    if plan.level != 2:
+        return os.fork()
+    return kernel.clone(NAMESPACES | (kernel.CLONE_NEWUSER if own_user_namespace else 0))
+
+
+def _outlive_nobody() -> None:
+    """Die when the server does (it has a single thread); leave its session and its signals."""
+    kernel.prctl("die with parent", kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.setsid()
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python, and exec would keep that
+        signal.signal(ignored, signal.SIG_DFL)
+    _write("/proc/self/oom_score_adj", _FIRST_TO_DIE)
+
+
+def _become(plan: Plan, streams: Streams, status: int, block: int) -> NoReturn:
+    if plan.level == 3:
+        _become_bubblewrap(plan, streams, status, block)
+    if plan.level == 2:
+        tree.arrange(plan.mounts, plan.watched.scratch, plan.watched.scratch_files)
+    _become_nobody(plan.identity)
+    if plan.level == 1:
+        _be_ready_to_end_all(plan.landlock)
+    engine = os.fork()
+    if engine == 0:
+        _become_engine(plan, streams, status)
+    for stream in streams:
+        os.close(stream)
+    _attend(engine, status)
+
+
+def _become_bubblewrap(plan: Plan, streams: Streams, status: int, block: int) -> NoReturn:
+    """Execute bubblewrap with nothing in its environment: the engine could read it there."""
+    program = seccomp.for_this_machine()
+    inherited = bubblewrap.Descriptors(
+        _pipe_with(plan.options), status, block, _pipe_with(program)
+    )
+    for descriptor in inherited:
+        os.set_inheritable(descriptor, True)
+    command = bubblewrap.command(plan.bubblewrap, plan.arguments, inherited)
+    _set_limits(plan.rlimits)
+    _connect(streams)
+    os.execve(plan.bubblewrap, command, {})
+
+
+def _map_identity(user: int, group: int) -> None:
+    """Stay who we are inside the new user namespace; a process may map itself alone."""
+    _write("/proc/self/setgroups", b"deny")
+    _write("/proc/self/uid_map", f"{user} {user} 1".encode())
+    _write("/proc/self/gid_map", f"{group} {group} 1".encode())
+
+
+def _become_nobody(identity: int) -> None:
+    """Take on a user id that owns nothing, where we may; give up every privilege."""
+    if identity:
+        os.setgroups([])
+        os.setresgid(identity, identity, identity)
+        os.setresuid(identity, identity, identity)
+    kernel.drop_capabilities()
+    kernel.no_new_privileges()
+    # Both were undone by the change of identity. Not dumpable: no engine reads our memory.
+    kernel.prctl("die with parent", kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl("not dumpable", kernel.PR_SET_DUMPABLE, 0)
+
+
+def _become_engine(plan: Plan, streams: Streams, status: int) -> NoReturn:
+    """Put on the layers that need no namespace, the filter last, and execute the program."""
+    try:
+        os.setsid()
+        os.chdir(plan.folder)
+        _connect(streams)
+        if plan.landlock:
+            landlock.confine(plan.reach, plan.landlock)
+        _set_limits(plan.rlimits)
+        if plan.threads:
+            resource.setrlimit(resource.RLIMIT_NPROC, (plan.threads, plan.threads))
+        kernel.filter_system_calls(_filter(plan))
+        tell(status, "ready")
+        _execute(plan, status)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the server must know
+        tell(status, f"fault {error}")
+    os._exit(1)
+
+
+def _filter(plan: Plan) -> bytes:
+    if plan.level == 2:
+        return seccomp.for_this_machine()
+    leak = plan.landlock < landlock.ABI_WITH_SCOPES
+    return seccomp.for_this_machine(metadata=True, signals_of=os.getpid() if leak else None)
+
+
+def _execute(plan: Plan, status: int) -> None:
+    try:
+        os.execve(plan.arguments[0], plan.arguments, plan.environment)
+    except OSError as error:
+        tell(status, f"unstarted {error.strerror}")
+        os._exit(1)
+
+
+def _attend(engine: int, status: int) -> NoReturn:
+    """Wait for the engine, tell how it ended, and reap whatever else ends meanwhile."""
+    while True:
+        try:
+            pid, result = os.wait()
+        except ChildProcessError:
+            os._exit(0)
+        if pid == engine:
+            tell(status, f"ended {os.waitstatus_to_exitcode(result)}")
+
+
+def _be_ready_to_end_all(abi: int) -> None:
+    """Let SIGTERM, or the server's death, end the engine and all its descendants at one stroke.
+
+    ``kill(-1)`` signals every process that we may signal. So it is used only where the kernel
+    refuses us the server, our parent: then only processes of this box are left to be hit, for
+    they alone are in our Landlock domain, or have our user id.
+    """
+    landlock.keep_signals_in(abi)
+    try:
+        os.kill(os.getppid(), 0)
+    except PermissionError:
+        signal.signal(signal.SIGTERM, _end_all)
+        kernel.prctl("die with parent", kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _end_all(*_: object) -> NoReturn:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+    os._exit(0)
+
+
+def _set_limits(limits: tuple[tuple[int, int, int], ...]) -> None:
+    for kind, soft, hard in limits:
+        most = resource.getrlimit(kind)[1]
+        ceiling = sys.maxsize if most == resource.RLIM_INFINITY else most
+        resource.setrlimit(kind, (min(soft, ceiling), min(hard, ceiling)))
+
+
+def _connect(streams: Streams) -> None:
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+
+
+def _pipe_with(data: bytes) -> int:
+    """Return the end to read ``data`` from, which is less than a pipe holds."""
+    reading, writing = os.pipe()
+    os.write(writing, data)
+    os.close(writing)
+    return reading
+
+
+def _write(path: str, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, data)
+    finally:
+        os.close(descriptor)

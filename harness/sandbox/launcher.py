@@ -1,0 +1,234 @@
+"""Engines in boxes, for the harness: start one, talk to it on three pipes, end it, know why.
+
+A :class:`BoxLauncher` keeps one box server (:mod:`harness.sandbox.server`) and runs one engine at
+a time; harness processes that work in parallel each have their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import select
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable
+from io import FileIO
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import HarnessError
+from harness.sandbox import bubblewrap, cgroup, landlock, layout, limits, plan, view
+from harness.sandbox.limits import BoxLimits, Hit
+from harness.sandbox.plan import Plan, Report, Watched
+
+_LONGEST_REPORT = 1 << 16
+_LONGEST_PLAN = 1 << 17
+_ROOM = Path(__file__).resolve().parents[2]
+# Users nobody is: far beyond all that are given out, or systemd's own range for such users where
+# a container maps no others.
+_NOBODIES = (range(0x7F00_0000, 0x7FFF_0000), range(61184, 65520))
+_TURN = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from harness.sandbox.server import main;"
+    " main(int(sys.argv[1]), sys.argv[2:])"
+)
+
+
+class SandboxError(HarnessError):
+    """The sandbox could not be made, or does not hold. The harness's fault, never an engine's."""
+
+
+class End(NamedTuple):
+    """How a box ended. Nothing of it is left by then."""
+
+    status: int | None  # the engine's, as Popen.returncode; None: it had to be ended
+    unstarted: str  # why the program could not be executed, else empty
+    hit: Hit | None  # the limit for which it was ended
+    memory: int  # the most that it held, in bytes
+    cpu: float  # seconds of processor time
+    leftovers: tuple[str, ...]  # names of the processes that outlived the engine in the box
+
+
+class Boxed:
+    """A started engine. ``stdin``, ``stdout`` and ``stderr`` are our ends of its pipes."""
+
+    def __init__(self, control: socket.socket, streams: tuple[FileIO, FileIO, FileIO]) -> None:
+        self.stdin, self.stdout, self.stderr = streams
+        self._control = control
+        self._end: End | None = None
+
+    def fileno(self) -> int:
+        """Return a descriptor that is ready to be read when the engine has ended."""
+        return self._control.fileno()
+
+    def wait(self, seconds: float | None = None) -> End | None:
+        """Return how the engine ended; None if it still runs after ``seconds`` (None: for ever).
+
+        Raises:
+            SandboxError: the box could not be made, so that the engine never ran.
+        """
+        if self._end is None and _ready(self._control, seconds):
+            self._end = _end(self._control)
+        return self._end
+
+    def end(self) -> End:
+        """End the engine and all it started, wait until they are gone, and close the pipes."""
+        if self.wait(0) is None:
+            self._control.send(b"end")
+        for stream in (self.stdin, self.stdout, self.stderr):
+            stream.close()
+        end = self.wait()
+        assert end is not None
+        return end
+
+
+class BoxLauncher:
+    """Starts engines at one level of sandbox, one at a time. Close it when done."""
+
+    def __init__(self, level: int, allowed: BoxLimits = BoxLimits()) -> None:  # noqa: B008
+        self.level = level
+        self.limits = allowed
+        self._identity = nobody() if os.geteuid() == 0 else 0
+        self._landlock = landlock.abi()
+        self._bubblewrap = shutil.which("bwrap") or ""
+        if level == 3 and not self._bubblewrap:
+            raise SandboxError("level 3 needs bubblewrap, which is not installed")
+        if level == 1 and not self._landlock:
+            raise SandboxError("level 1 needs Landlock, which this kernel does not offer")
+        self._threads = _threads(allowed.threads, level, self._identity)
+        self._control, self._server = _start_server()
+
+    def start(self, seen: view.View, words: Iterable[str]) -> Boxed:
+        """Start the engine ``seen.program`` with the arguments ``words[1:]`` in a box.
+
+        Returns at once: that the box could not be made, or the program not be executed, shows in
+        :meth:`Boxed.wait`.
+        """
+        message = plan.pack_plan(self.plan(seen, words))
+        if len(message) > _LONGEST_PLAN:
+            raise SandboxError(f"the engine's command is too long: {len(message):,} bytes")
+        ours, theirs = _pipes()
+        try:
+            socket.send_fds(self._control, [message], theirs)
+        except OSError as error:
+            raise SandboxError(f"the box server is gone: {error}") from None
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        return Boxed(self._control, ours)
+
+    def plan(self, seen: view.View, words: Iterable[str]) -> Plan:
+        """Return all that the server has to know of one engine."""
+        command = (seen.program, *list(words)[1:])
+        tree = layout.mounts(seen)
+        environment = layout.environment(self.level)
+        allowed = self.limits
+        options = bubblewrap.options(
+            tree, allowed.scratch, seen.folder, environment, root=bool(self._identity)
+        )
+        if self.level == 3 and self._identity:
+            command = bubblewrap.as_user(self._identity, command)
+        return Plan(
+            level=self.level,
+            arguments=command,
+            folder=seen.folder,
+            environment=environment,
+            identity=self._identity,
+            mounts=tree if self.level == 2 else (),
+            reach=layout.reach(seen, self.level) if self.level < 3 else (),
+            landlock=self._landlock,
+            bubblewrap=self._bubblewrap,
+            options=options if self.level == 3 else b"",
+            rlimits=tuple(limits.rlimits(allowed)),
+            threads=self._threads,
+            watched=Watched(
+                allowed.memory,
+                allowed.cpu,
+                allowed.processes,
+                allowed.scratch,
+                allowed.scratch_files,
+            ),
+            scratch=layout.scratch_places(seen) if self.level >= 2 else (),
+        )
+
+    def close(self) -> None:
+        """End the server, and with it whatever it still runs."""
+        self._control.close()
+        self._server.wait()
+
+
+def nobody() -> int:
+    """Return the id of a user who has nothing and is nobody else, for engines of root."""
+    mapped = [[int(n) for n in line.split()] for line in open("/proc/self/uid_map")]  # noqa: SIM115
+    for numbers in _NOBODIES:
+        chosen = random.SystemRandom().choice(numbers)
+        if any(first <= chosen < first + count for first, _, count in mapped):
+            return chosen
+    raise SandboxError("no user id is left for engines in this container")
+
+
+def _threads(limit: int, level: int, identity: int) -> int:
+    """Return RLIMIT_NPROC: without a user of its own or a user namespace, all of ours count."""
+    if not limit or identity or level >= 2:
+        return limit
+    user = os.getuid()
+    own = [path for path in Path("/proc").iterdir() if path.name.isdigit() and _is_of(path, user)]
+    return limit + sum(len(_entries(path / "task")) for path in own)
+
+
+def _is_of(path: Path, user: int) -> bool:
+    try:
+        return path.stat().st_uid == user
+    except OSError:
+        return False
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _start_server() -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """Start a box server with an empty environment; return the socket to it, and its process."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        words = [sys.executable, "-I", "-S", "-E", "-c", _TURN, str(_ROOM), str(theirs.fileno())]
+        server = subprocess.Popen(
+            [*words, *cgroup.usable_parents()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            env={},
+            cwd="/",
+        )
+    return ours, server
+
+
+def _pipes() -> tuple[tuple[FileIO, FileIO, FileIO], list[int]]:
+    """Return our ends of three pipes as files, and the engine's as descriptors."""
+    (stdin, our_stdin), (our_stdout, stdout), (our_stderr, stderr) = (os.pipe() for _ in range(3))
+    ours = (FileIO(our_stdin, "w"), FileIO(our_stdout, "r"), FileIO(our_stderr, "r"))
+    return ours, [stdin, stdout, stderr]
+
+
+def _ready(control: socket.socket, seconds: float | None) -> bool:
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    return bool(poll.poll(None if seconds is None else seconds * 1000))
+
+
+def _end(control: socket.socket) -> End:
+    message = b""
+    with contextlib.suppress(ConnectionError):
+        message = control.recv(_LONGEST_REPORT)
+    if not message:
+        raise SandboxError("the box server died")
+    report: Report = plan.unpack_report(message)
+    if report.fault:
+        raise SandboxError(f"the sandbox could not be started: {report.fault}")
+    hit = Hit(*report.hit) if report.hit else None
+    return End(report.status, report.unstarted, hit, report.memory, report.cpu, report.leftovers)

@@ -1,0 +1,80 @@
+"""From what an engine may see to how a layer is told: mounts for namespaces, rules for Landlock.
+
+Nothing here changes the machine; it is only asked what lies in a folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from harness.sandbox import landlock
+from harness.sandbox.plan import BIND, DEVICE, LINK, MASK_FILE, MASK_FOLDER, PROC, SCRATCH, Mount
+from harness.sandbox.view import DEVICES, SEARCH_PATH, View, is_within
+
+HOME = "/tmp"  # all that an engine may write, its shared memory and its home too, is in here
+_LINKS = {
+    "/dev/shm": HOME,
+    "/dev/fd": "/proc/self/fd",
+    "/dev/stdin": "/proc/self/fd/0",
+    "/dev/stdout": "/proc/self/fd/1",
+    "/dev/stderr": "/proc/self/fd/2",
+}
+# Without a /proc of its own an engine sees itself and the machine, but no other process.
+_OWN_PROC = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/loadavg")
+
+
+def environment(level: int) -> dict[str, str]:
+    """Return all the environment an engine has. One thread each: cores are shared with others."""
+    home = HOME if level >= 2 else "/nonexistent"
+    return {
+        "PATH": SEARCH_PATH,
+        "HOME": home,
+        "LANG": "C.UTF-8",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def scratch_places(view: View) -> tuple[str, ...]:
+    """Return the folders that may be written to: the home and, if nothing is shown there, the
+    working directory.
+    """
+    taken = any(is_within(view.folder, path) for path in (HOME, *view.shown))
+    return (HOME,) if taken or view.folder == "/" else (HOME, view.folder)
+
+
+def mounts(view: View) -> tuple[Mount, ...]:
+    """Return the file tree of a box, outer places before those within."""
+    tree = [Mount(BIND, path, os.path.realpath(path)) for path in view.shown]
+    tree += [Mount(LINK, place, target) for place, target in (*view.links, *_LINKS.items())]
+    tree += [Mount(MASK_FOLDER if os.path.isdir(p) else MASK_FILE, p) for p in view.hidden]
+    tree += [Mount(DEVICE, path, path) for path in DEVICES if os.path.exists(path)]
+    tree += [Mount(SCRATCH, place) for place in scratch_places(view)]
+    tree.append(Mount(PROC, "/proc"))
+    return tuple(sorted(tree, key=lambda mount: mount.place))
+
+
+def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
+    """Return what Landlock is to allow.
+
+    Level 2 has a file tree with nothing else in it: there it is a second lock, that of reading and
+    writing. At level 1 it is the only one.
+    """
+    devices = [(path, landlock.DEVICE) for path in DEVICES]
+    if level >= 2:
+        writable = [(place, landlock.WRITE) for place in scratch_places(view)]
+        return (("/", landlock.READ), *writable, *devices)
+    shown = [(path, landlock.READ) for outer in view.shown for path in _around(outer, view.hidden)]
+    own = [(path, landlock.READ) for path in _OWN_PROC]
+    return (*shown, *own, *devices)
+
+
+def _around(path: str, hidden: tuple[str, ...]) -> Iterator[str]:
+    """Yield what covers ``path`` except what is hidden: Landlock can allow, but not take away."""
+    inner = [place for place in hidden if is_within(place, path)]
+    if not inner:
+        yield path
+    elif path not in inner:
+        for entry in sorted(os.listdir(path)):
+            yield from _around(os.path.join(path, entry), hidden)

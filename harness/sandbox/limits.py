@@ -1,0 +1,76 @@
+"""How much of the machine one engine may use, and what it means to use more."""
+
+from __future__ import annotations
+
+import resource
+from typing import NamedTuple
+
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+
+class BoxLimits(NamedTuple):
+    """What one engine, with all it starts, may use. The defaults are a teacher's; 0 is no limit.
+
+    Bytes and seconds. Times of commands and files and the size of replies are the run's business:
+    :class:`harness.runs.Limits`.
+    """
+
+    memory: int = GIB  # resident, of the whole tree
+    address_space: int = 4 * GIB  # of each process; Java reserves this much
+    cpu: float = 300.0  # seconds of processor time of the whole tree
+    processes: int = 64
+    threads: int = 256  # of all processes together: the outer bound a fork bomb meets at once
+    open_files: int = 1024  # of each process
+    scratch: int = 64 * MIB  # all files it may write, together
+    scratch_files: int = 10_000
+    file_size: int = 64 * MIB
+
+
+class Hit(NamedTuple):
+    """A limit that was reached: the reason why an engine was ended."""
+
+    limit: str  # time, memory, processes or disk
+    reached: float
+    allowed: float
+    unit: str  # seconds, bytes, processes or files
+
+    def __str__(self) -> str:
+        """Such as ``memory limit: 1.02 GiB used, 1 GiB allowed``."""
+        used, allowed = (_figure(count, self.unit) for count in (self.reached, self.allowed))
+        return f"{self.limit} limit: {used} used, {allowed} allowed"
+
+
+def _figure(count: float, unit: str) -> str:
+    if unit == "seconds":
+        return f"{count:.4g} s of processor time"
+    if unit == "bytes":
+        return _bytes(count)
+    return f"{count:,.0f} {unit}"
+
+
+def _bytes(count: float) -> str:
+    for unit, size in (("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
+        if count >= size:
+            return f"{count / size:.4g} {unit}"
+    return f"{count:.0f} bytes"
+
+
+def rlimits(limits: BoxLimits) -> list[tuple[int, int, int]]:
+    """Return (resource, soft, hard) for each limit that holds for every single process.
+
+    ``RLIMIT_NPROC`` is not among them: what it counts depends on where it is set.
+    """
+    cpu = int(limits.cpu + 1)  # whole seconds; the poll looks at the tree's sum
+    wanted = [
+        (resource.RLIMIT_AS, limits.address_space, limits.address_space),
+        (resource.RLIMIT_CPU, cpu if limits.cpu else 0, cpu + 1),
+        (resource.RLIMIT_NOFILE, limits.open_files, limits.open_files),
+        (resource.RLIMIT_FSIZE, limits.file_size, limits.file_size),
+    ]
+    none = [
+        (kind, 0, 0)
+        for kind in (resource.RLIMIT_CORE, resource.RLIMIT_MSGQUEUE, resource.RLIMIT_RTPRIO)
+    ]
+    return [triple for triple in wanted if triple[1]] + none

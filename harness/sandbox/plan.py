@@ -1,0 +1,93 @@
+"""What the box server is told about one engine, and what it answers: plain records.
+
+The harness decides everything beforehand; the server only carries it out. Both run the same
+Python, so ``marshal`` serves as the format: fast, and nothing to import.
+"""
+
+from __future__ import annotations
+
+import marshal
+from typing import NamedTuple
+
+BIND = "bind"  # a path shown read-only
+DEVICE = "device"  # a device, readable and writable
+SCRATCH = "scratch"  # an empty folder in memory, of limited size
+LINK = "link"  # a symbolic link
+MASK_FILE = "mask file"  # an empty file in place of one that is hidden
+MASK_FOLDER = "mask folder"  # the same for a folder
+PROC = "proc"  # the processes of the box
+
+
+class Mount(NamedTuple):
+    """One thing at one place of the box's file tree."""
+
+    kind: str
+    place: str  # absolute
+    source: str = ""  # of a BIND or DEVICE the real path outside, of a LINK what it says
+
+
+class Watched(NamedTuple):
+    """The limits that the server watches over; 0 is no limit. See ``BoxLimits``."""
+
+    memory: int
+    cpu: float
+    processes: int
+    scratch: int
+    scratch_files: int
+
+
+class Plan(NamedTuple):
+    """How to start one engine."""
+
+    level: int
+    arguments: tuple[str, ...]  # the program first
+    folder: str  # the working directory, as seen inside
+    environment: dict[str, str]
+    identity: int  # the user and group id to become; 0: stay who we are
+    mounts: tuple[Mount, ...]  # level 2
+    reach: tuple[tuple[str, int], ...]  # Landlock's rules: levels 2 and 1
+    landlock: int  # its ABI to use; 0: none
+    bubblewrap: str  # level 3: its path
+    options: bytes  # level 3: its options, each ended by a NUL
+    rlimits: tuple[tuple[int, int, int], ...]  # resource, soft, hard
+    threads: int  # RLIMIT_NPROC, to be set where it counts the engine's own; 0: none
+    watched: Watched
+    scratch: tuple[str, ...]  # places inside whose use counts as disk
+
+
+class Report(NamedTuple):
+    """What became of an engine, sent when nothing of it is left."""
+
+    status: int | None  # as Popen.returncode; None: it was ended, or never started
+    fault: str  # why the box could not be made; empty if it could. No engine is to blame
+    unstarted: str  # why the program could not be executed in it
+    hit: tuple[str, float, float, str] | None  # the limit reached, as limits.Hit
+    memory: int  # the most that the tree was seen to hold, in bytes
+    cpu: float  # seconds of processor time of the tree
+    leftovers: tuple[str, ...]  # names of the processes that still ran when the engine ended
+
+
+def pack_plan(plan: Plan) -> bytes:
+    """Return the plan as a message."""
+    fields = plan._asdict()
+    fields["mounts"] = tuple(tuple(mount) for mount in plan.mounts)
+    fields["watched"] = tuple(plan.watched)
+    return marshal.dumps(fields)
+
+
+def unpack_plan(message: bytes) -> Plan:
+    """Return the plan of a message."""
+    fields = marshal.loads(message)
+    fields["mounts"] = tuple(Mount(*mount) for mount in fields["mounts"])
+    fields["watched"] = Watched(*fields["watched"])
+    return Plan(**fields)
+
+
+def pack_report(report: Report) -> bytes:
+    """Return the report as a message."""
+    return marshal.dumps(tuple(report))
+
+
+def unpack_report(message: bytes) -> Report:
+    """Return the report of a message."""
+    return Report(*marshal.loads(message))

@@ -1,0 +1,160 @@
+"""The system calls an engine may not make, as a seccomp program assembled here.
+
+What an engine needs is left alone, so that any language works; forbidden is what reaches beyond
+the box or has a history of holes in the kernel: sockets, other processes' memory, namespaces and
+mounts, io_uring, keyrings, System V objects (they outlive a process), BPF, perf and the like.
+Calls newer than this table, those of another architecture and of the x32 mode, which would slip
+past it, are refused as well.
+
+The kernel remembers which calls are always allowed, so they cost nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import struct
+from collections.abc import Iterable
+
+from harness.sandbox import kernel
+from harness.sandbox.syscalls import NEWEST, NUMBERS
+
+# struct seccomp_data: nr, arch, instruction pointer, then six arguments of 64 bits.
+_NR, _ARCH, _ARGUMENTS = 0, 4, 16
+_LOAD, _EQUAL, _GREATER_EQUAL, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_ALLOW, _KILL, _ERROR = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
+AUDIT_ARCH = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
+_X32 = 0x4000_0000
+
+
+_NAMESPACES = 0x7E02_0000  # every CLONE_NEW… bit of clone(2)
+_SOCK_STREAM, _SOCK_TYPE = 1, 0xF
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+# Refused with EPERM: "operation not permitted".
+FORBIDDEN = _names(
+    """
+    ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_getfd
+    socket connect bind listen
+    mount umount2 pivot_root move_mount open_tree open_tree_attr fsopen fsconfig fsmount fspick
+    mount_setattr chroot unshare setns
+    add_key request_key keyctl bpf perf_event_open userfaultfd
+    kexec_load kexec_file_load init_module finit_module delete_module reboot swapon swapoff acct
+    settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname quotactl
+    quotactl_fd syslog vhangup iopl ioperm modify_ldt
+    open_by_handle_at name_to_handle_at fanotify_init migrate_pages move_pages
+    lookup_dcookie nfsservctl uselib
+    """
+)
+
+# Refused with ENOSYS: programs then take another way. clone3 because a filter cannot see its
+# flags; memfds because no limit counts them; System V and POSIX queues because they outlive us.
+ABSENT = _names(
+    """
+    clone3 io_uring_setup io_uring_enter io_uring_register memfd_create memfd_secret
+    shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl
+    mq_open mq_unlink
+    """
+)
+
+# Where no mount namespace makes files read-only: what Landlock does not see.
+METADATA = _names(
+    """
+    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat
+    setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat
+    truncate mknod mknodat file_setattr
+    """
+)
+
+# Where neither a pid namespace nor Landlock keeps signals in: a process may signal itself alone.
+SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")
+
+Instruction = tuple[int, int, int, int]
+
+
+def program(machine: str, metadata: bool = False, signals_of: int | None = None) -> bytes:
+    """Return the filter for ``machine`` as the kernel reads it: 8 bytes for each instruction.
+
+    ``metadata``: refuse the calls of :data:`METADATA` too.
+    ``signals_of``: the one process (its id) to which signals may be sent; None: no rule.
+
+    Raises:
+        KeyError: for any machine but x86_64 and aarch64.
+    """
+    code = [*_entrance(machine)]
+    code += _refuse(machine, FORBIDDEN, errno.EPERM)
+    code += _refuse(machine, ABSENT, errno.ENOSYS)
+    code += _refuse(machine, METADATA, errno.EPERM) if metadata else []
+    code += _arguments(machine)
+    code += [] if signals_of is None else _signals(machine, signals_of)
+    code.append((_RETURN, 0, 0, _ALLOW))
+    return b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
+
+
+def for_this_machine(metadata: bool = False, signals_of: int | None = None) -> bytes:
+    """The filter for the machine we run on; see :func:`program`."""
+    return program(kernel.machine(), metadata, signals_of)
+
+
+def _entrance(machine: str) -> Iterable[Instruction]:
+    """Kill what runs in another mode, whose numbers mean other calls; refuse the future."""
+    yield (_LOAD, 0, 0, _ARCH)
+    yield (_EQUAL, 1, 0, AUDIT_ARCH[machine])
+    yield (_RETURN, 0, 0, _KILL)
+    yield (_LOAD, 0, 0, _NR)
+    yield (_GREATER_EQUAL, 0, 1, _X32)
+    yield (_RETURN, 0, 0, _KILL)
+    yield (_GREATER_EQUAL, 0, 1, NEWEST + 1)
+    yield (_RETURN, 0, 0, _ERROR | errno.ENOSYS)
+
+
+def _refuse(machine: str, names: Iterable[str], error: int) -> list[Instruction]:
+    """Answer the calls with ``error``; the accumulator holds the call's number."""
+    table = NUMBERS[machine]
+    numbers = [table[name] for name in names if name in table]
+    return [
+        instruction
+        for number in numbers
+        for instruction in ((_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERROR | error))
+    ]
+
+
+def _arguments(machine: str) -> list[Instruction]:
+    """The calls that depend on an argument: namespaces, sockets that can address, terminals."""
+    table = NUMBERS[machine]
+    refuse = (_RETURN, 0, 0, _ERROR | errno.EPERM)
+    return [
+        *_on(table["clone"], [_low(0), (_ANY_BIT, 0, 1, _NAMESPACES), refuse]),
+        # A datagram socket of a pair can still send to any address: streams only.
+        *_on(
+            table["socketpair"],
+            [_low(1), (_AND, 0, 0, _SOCK_TYPE), (_EQUAL, 1, 0, _SOCK_STREAM), refuse],
+        ),
+        *_on(
+            table["ioctl"],
+            [_low(1), (_EQUAL, 1, 0, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX), refuse],
+        ),
+    ]
+
+
+def _signals(machine: str, process: int) -> list[Instruction]:
+    """Allow signals to ``process`` and, by kill(0), to its own group."""
+    refuse = (_RETURN, 0, 0, _ERROR | errno.EPERM)
+    own = [_low(0), (_EQUAL, 2, 0, process), (_EQUAL, 1, 0, 0), refuse]
+    code = [i for name in SIGNALS[:-1] for i in _on(NUMBERS[machine][name], own)]
+    return code + _refuse(machine, SIGNALS[-1:], errno.EPERM)
+
+
+def _low(argument: int) -> Instruction:
+    """Load the lower half of an argument; both machines are little-endian."""
+    return (_LOAD, 0, 0, _ARGUMENTS + 8 * argument)
+
+
+def _on(number: int, body: list[Instruction]) -> list[Instruction]:
+    """Run ``body``, which looks at arguments, for one call; allow it unless refused there."""
+    end = [(_RETURN, 0, 0, _ALLOW)]
+    return [(_EQUAL, 0, len(body) + 1, number), *body, *end]

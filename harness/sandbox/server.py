@@ -1,0 +1,238 @@
+"""The box server: a small process that starts engines, one after the other, and ends them.
+
+Engines are not started by the harness itself for four reasons: it has threads, forks and memory of
+its own, with the expected answers in it; "die with parent" means the *thread* that forked; a small
+process forks fast, so that no engine pays for the start of a Python; and whatever an engine leaves
+behind becomes a child of this process and of no other. An engine is gone when the server has no
+child any more.
+
+The server reads one :class:`~harness.sandbox.plan.Plan` with three descriptors from a socket, and
+writes one :class:`~harness.sandbox.plan.Report`. Any message, or the end of the socket (the
+harness has died), ends the engine before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+
+from harness.sandbox import cgroup, inside, kernel, watch
+from harness.sandbox.plan import Plan, Report, pack_report, unpack_plan
+
+LONGEST_MESSAGE = 1 << 18
+_TICK = 0.05  # seconds between two looks at the tree
+_PATIENCE = 0.5  # seconds that a keeper has to end its engine before we do it ourselves
+_OWN_PROCESSES = {3: 2, 2: 1, 1: 1}  # of a box: bubblewrap's two, or the keeper
+
+
+def main(descriptor: int, cgroups: list[str]) -> None:
+    """Serve the harness at the other end of the socket ``descriptor`` until it hangs up.
+
+    ``cgroups``: folders, one of each hierarchy, under which engines may be counted.
+    """
+    os.setsid()  # a Ctrl-C at the terminal is the harness's affair
+    kernel.prctl("subreaper", kernel.PR_SET_CHILD_SUBREAPER, 1)
+    control = socket.socket(fileno=descriptor)
+    group = cgroup.enter(cgroups)
+    with contextlib.suppress(OSError), contextlib.closing(group):
+        while message := _receive(control):
+            data, streams = message
+            report = Box(unpack_plan(data), control, group).run(streams)
+            control.send(pack_report(report))
+
+
+def _receive(control: socket.socket) -> tuple[bytes, inside.Streams] | None:
+    """Wait for the next engine; messages to end the last one, which were too late, are skipped."""
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(control, LONGEST_MESSAGE, 3)
+        if not data:
+            return None
+        if len(descriptors) == 3:
+            return data, (descriptors[0], descriptors[1], descriptors[2])
+
+
+class Box:
+    """One engine from its start until nothing of it is left."""
+
+    def __init__(self, plan: Plan, control: socket.socket, group: cgroup.Group) -> None:
+        self._plan = plan
+        self._control = control
+        self._group = group
+        self._watched = group.watched(plan.watched)
+        self._started = False
+        self._status: int | None = None
+        self._fault = ""
+        self._unstarted = ""
+        self._hit: tuple[str, float, float, str] | None = None
+        self._memory = 0
+        self._cpu = 0.0
+        self._leftovers: tuple[str, ...] = ()
+
+    def run(self, streams: inside.Streams) -> Report:
+        """Start the engine on ``streams``, watch over it, end it, and report."""
+        before = _cpu_of_the_dead()
+        self._group.allow(self._plan.watched.memory, self._plan.threads)
+        reading, status = os.pipe()
+        root, block = self._start(streams, status)
+        try:
+            self._attend(reading, block)
+        finally:
+            self._end(root)
+            os.close(reading)
+            os.close(block)
+        self._cpu = max(self._cpu, _cpu_of_the_dead() - before)
+        self._hit = self._hit or self._group.hit() or self._time_hit()
+        return self._report()
+
+    def _start(self, streams: inside.Streams, status: int) -> tuple[int, int]:
+        """Return the process id of the box and the pipe whose closing lets the engine go."""
+        waiting, block = os.pipe()
+        try:
+            root = inside.start(self._plan, streams, status, waiting)
+        finally:
+            for descriptor in (*streams, status, waiting):
+                os.close(descriptor)
+        return root, block
+
+    def _attend(self, reading: int, block: int) -> None:
+        """Wait until the engine ends, hits a limit, or is to be ended."""
+        poll = select.poll()
+        poll.register(reading, select.POLLIN)
+        poll.register(self._control, select.POLLIN)
+        tick = time.monotonic() + _TICK
+        while self._status is None and not self._hit:
+            ready = [number for number, _ in poll.poll(max(0, tick - time.monotonic()) * 1000)]
+            if self._control.fileno() in ready:
+                return
+            if reading in ready and not self._read_status(reading, block):
+                return
+            if time.monotonic() >= tick:
+                self._look()
+                tick = time.monotonic() + _TICK
+
+    def _read_status(self, reading: int, block: int) -> bool:
+        """Take what the box says of itself; False when it says no more."""
+        data = os.read(reading, 1 << 12)
+        for line in data.decode(errors="replace").splitlines():
+            if line.startswith("{"):
+                self._take_bubblewrap(json.loads(line), block)
+            else:
+                self._take_keeper(*line.partition(" ")[::2])
+        return bool(data) and not self._unstarted and not self._fault
+
+    def _take_keeper(self, word: str, rest: str) -> None:
+        self._started = True
+        if word == "ended":
+            self._ended(int(rest))
+        elif word == "unstarted":
+            self._unstarted = rest
+        elif word == "fault":
+            self._fault = rest
+
+    def _take_bubblewrap(self, news: dict[str, int], block: int) -> None:
+        """Bubblewrap exits with 1 when it fails, as an engine may: only this tells them apart."""
+        if "child-pid" in news:
+            self._started = True
+            self._limit_threads(news["child-pid"])
+            os.write(block, b".")
+        if "exit-code" in news:
+            code = news["exit-code"]
+            self._ended(128 - code if code > 128 else code)
+
+    def _limit_threads(self, first: int) -> None:
+        """Bound the box's threads from its first process on, which counts in its own namespace.
+
+        Any earlier, all other processes of the user would count too.
+        """
+        limit = self._plan.threads
+        if limit:
+            with contextlib.suppress(OSError):
+                resource.prlimit(first, resource.RLIMIT_NPROC, (limit, limit))
+
+    def _ended(self, status: int) -> None:
+        self._status = status
+        # bubblewrap's first process may be gone already, and with it all the others.
+        names = [process.name for process in self._alive()]
+        own = _OWN_PROCESSES[self._plan.level]
+        own = names.count("bwrap") if self._plan.level == 3 else own
+        self._leftovers = tuple(names[own:])
+
+    def _alive(self) -> list[watch.Process]:
+        return watch.processes(watch.descendants(os.getpid()))
+
+    def _look(self) -> None:
+        own = _OWN_PROCESSES[self._plan.level]
+        usage = watch.measure(self._alive(), own, self._plan.scratch, self._watched)
+        self._memory = max(self._memory, usage.memory)
+        self._cpu = max(self._cpu, usage.cpu)
+        self._hit = self._group.hit() or watch.exceeded(usage, self._watched)
+
+    def _time_hit(self) -> tuple[str, float, float, str] | None:
+        """The kernel's word for too much processor time or too large a file is a signal."""
+        watched = self._plan.watched
+        if self._status == -signal.SIGXCPU:
+            return "time", self._cpu, watched.cpu, "seconds"
+        if self._status == -signal.SIGXFSZ:
+            return "disk", watched.scratch, watched.scratch, "bytes"
+        return None
+
+    def _end(self, root: int) -> None:
+        if self._plan.level == 1:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(root, signal.SIGTERM)
+            _wait_for(root, _PATIENCE)
+        end_children(watch.descendants if self._plan.level == 1 else watch.children)
+
+    def _report(self) -> Report:
+        fault = self._fault
+        if not self._started and not self._hit:
+            fault = fault or "it ended before it was ready (see standard error)"
+        memory = max(self._memory, self._group.peak())
+        return Report(
+            self._status, fault, self._unstarted, self._hit, memory, self._cpu, self._leftovers
+        )
+
+
+def end_children(victims: Callable[[int], list[int]] = watch.children) -> None:
+    """Kill our children, and those who become our children by that, until we have none.
+
+    A child keeps its id until it is reaped, so nobody else can be hit. With ``watch.descendants``
+    the whole tree is killed at once: without a pid namespace, what multiplies might outrun us.
+    """
+    pause = 0.0
+    while True:
+        for pid in victims(os.getpid()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(pause)
+        pause = min(pause + 0.0002, 0.002)
+
+
+def _wait_for(pid: int, patience: float) -> None:
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            return
+        time.sleep(0.0005)
+
+
+def _cpu_of_the_dead() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2:])
