@@ -28,15 +28,16 @@ def unfollowed(steps: Sequence[Step]) -> list[bool]:
 
     So it is for tests, because some engines stop thinking when input arrives.
     """
-    known: dict[str, bool] = {}
+    known = _Unfollowed()
+    return [step.is_test or known[step.command.partition(" ")[0]] for step in steps]
 
-    def in_itself(command: str) -> bool:
-        name = command.partition(" ")[0]
-        if name not in known:
-            known[name] = _UNFOLLOWED.fullmatch(name) is not None
-        return known[name]
 
-    return [step.is_test or in_itself(step.command) for step in steps]
+class _Unfollowed(dict[str, bool]):
+    """Whether a command's name is one that must not be followed, found out once for each name."""
+
+    def __missing__(self, name: str) -> bool:
+        self[name] = _UNFOLLOWED.fullmatch(name) is not None
+        return self[name]
 
 
 def is_quit(step: Step) -> bool:
@@ -46,10 +47,8 @@ def is_quit(step: Step) -> bool:
 
 def count_errors(steps: Iterable[Step], replies: Sequence[Reply]) -> int:
     """Return how many setup commands were answered with ``?``."""
-    return sum(
-        not reply.ok and not step.is_test and step.id < 0
-        for step, reply in zip(steps, replies, strict=False)
-    )
+    pairs = [(step, reply) for step, reply in zip(steps, replies, strict=False) if not reply.ok]
+    return sum(not step.is_test and step.id < 0 for step, _ in pairs)
 
 
 def warnings(steps: Iterable[Step], replies: Sequence[Reply]) -> list[str]:

@@ -111,6 +111,7 @@ class _Gathering:
         self._options = options
         self._on_progress = on_progress or (lambda _: None)
         self._on_file = on_file or (lambda _: None)
+        self._totals = [sum([step.is_test for step in case.steps]) for case in cases]
         self._early: dict[int, FileResult] = {}  # those after a gap
 
     def run(self, setting: Setting) -> None:
@@ -159,8 +160,7 @@ class _Gathering:
 
     def _tell(self, place: int, done: int, failed: int, result: FileResult | None = None) -> None:
         case = self._cases[place]
-        total = sum(step.is_test for step in case.steps)
-        self._on_progress(Progress(place, case.path, done, total, failed, result))
+        self._on_progress(Progress(place, case.path, done, self._totals[place], failed, result))
 
 
 def _work(setting: Setting) -> jobs.Work[CaseFile, FileResult]:

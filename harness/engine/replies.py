@@ -31,6 +31,8 @@ def end_of_last_reply(data: bytes) -> int:
 
 def encoding_of(data: bytes) -> str:
     """Return the encoding of a text: UTF-8, or else Latin-1, which every byte string is."""
+    if data.isascii():
+        return "utf-8"
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -60,13 +62,14 @@ class Splitter:
         """Return the replies in ``data``, which ends with an empty line; ``seconds`` is 0."""
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        blocks = data[:-2].split(b"\n\n")
-        if not self.invalid:
-            try:
-                return list(map(self._memo.__getitem__, blocks))
-            except KeyError:
-                pass
-        return [reply for block in blocks if (reply := self._reply(block)) is not None]
+        replies = []
+        for block in data[:-2].split(b"\n\n"):
+            reply = self._memo.get(block)
+            if reply is None or self.invalid:
+                reply = self._reply(block)
+            if reply is not None:
+                replies.append(reply)
+        return replies
 
     def _reply(self, block: bytes) -> Reply | None:
         start = _REPLY_START.search(block)
@@ -84,10 +87,5 @@ class Splitter:
         encoding = encoding_of(block)
         self.not_utf8 += encoding != "utf-8"
         raw = block.decode(encoding)
-        return Reply(
-            ok=raw[0] == "=",
-            text=raw.partition(" ")[2].strip(BLANKS),
-            raw=raw,
-            seconds=0.0,
-            invalid=decode(invalid),
-        )
+        text = raw.partition(" ")[2].strip(BLANKS)
+        return Reply(raw[0] == "=", text, raw, 0.0, decode(invalid))

@@ -7,8 +7,10 @@ than :data:`WINDOW` bytes are in flight: unbounded writing deadlocks once both p
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import accumulate
 from time import monotonic
 
 from harness.engine.launch import describe_end
@@ -27,17 +29,16 @@ def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int,
     A run ends with a line that is ``alone`` in not being followed, or before it would exceed the
     window. A longer line makes a run of its own.
     """
-    start = size = 0
-    for index, line in enumerate(lines):
-        size += len(line)
-        if size > WINDOW and start < index:
-            yield start, index
-            start, size = index, len(line)
-        if alone[index]:
-            yield start, index + 1
-            start, size = index + 1, 0
-    if start < len(lines):
-        yield start, len(lines)
+    behind = [0, *accumulate(map(len, lines))]  # bytes before each line, and in all
+    start = 0
+    for stop in [*(index for index, last in enumerate(alone, 1) if last), len(lines)]:
+        while behind[stop] - behind[start] > WINDOW and stop - start > 1:
+            end = max(start + 1, bisect_right(behind, behind[start] + WINDOW) - 1)
+            yield start, min(end, stop)
+            start = end
+        if start < stop:
+            yield start, stop
+            start = stop
 
 
 class Session:
