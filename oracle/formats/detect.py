@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 from oracle.errors import FormatError
 from oracle.formats.snapshot import Choice, Snapshot
@@ -16,12 +17,22 @@ if TYPE_CHECKING:
 
 # What each format can choose from (the attributes of Choice); the text boards are one position.
 FORMATS: dict[str, tuple[str, ...]] = {
-    "sgf": ("number", "move", "variation", "illegal", "size", "game"),
+    "sgf": ("number", "move", "variation", "keep_faults", "size", "game"),
     "text": (),
     "gosensei": (),
     "picture": (),
     "diagram": (),
     "gtp": ("line", "test", "game"),
+}
+
+# The function that reads each; only the one that is needed is imported.
+_READERS = {
+    "sgf": ("oracle.sgf", "read_sgf"),
+    "text": ("oracle.formats.digits", "read_digits"),
+    "gosensei": ("oracle.formats.gosensei", "read_gosensei"),
+    "picture": ("oracle.formats.gosensei", "read_picture"),
+    "diagram": ("oracle.formats.diagram", "read_diagram"),
+    "gtp": ("oracle.formats.cases", "read_case"),
 }
 
 # How the first line that is not blank looks in each format. SGF comes last, because a game record
@@ -55,7 +66,9 @@ def read_position(
     name = kind or detect(data, path)
     choice = choice or Choice()
     _refuse_unheeded(name, choice, path)
-    return _reader(name)(data, path, choice)
+    module, function = _READERS[name]
+    reader: Reader = getattr(import_module(module), function)
+    return reader(data, path, choice)
 
 
 def read_bytes(path: str) -> bytes:
@@ -102,20 +115,3 @@ def _refuse_unheeded(name: str, choice: Choice, path: str) -> None:
                 f"a file of format {name} offers no choice of {attribute}; only {others} does"
             )
             raise FormatError(message, path)
-
-
-def _reader(name: str) -> Reader:
-    """Return the function that reads a format; only that one is imported."""
-    if name == "sgf":
-        from oracle.sgf import read_sgf as reader
-    elif name == "text":
-        from oracle.formats.digits import read_digits as reader
-    elif name == "gosensei":
-        from oracle.formats.gosensei import read_gosensei as reader
-    elif name == "picture":
-        from oracle.formats.gosensei import read_picture as reader
-    elif name == "diagram":
-        from oracle.formats.diagram import read_diagram as reader
-    else:
-        from oracle.formats.cases import read_case as reader
-    return reader

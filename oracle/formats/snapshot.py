@@ -71,14 +71,14 @@ class Choice:
 
     Attributes: ``number``, the game of an SGF collection, from 1, or None; ``move``, how many
     moves are played (SGF), or None for all; ``variation``, which branch to take at each parting
-    of the ways, from 1, then the first ones (SGF); ``illegal``, ``"refuse"`` or ``"keep"``: what
-    to do with moves against the rules (SGF); ``size``, ``(rows, columns)`` of a game record
+    of the ways, from 1, then the first ones (SGF); ``keep_faults``, whether to go on, with a
+    note, after what SGF or the rules forbid (SGF); ``size``, ``(rows, columns)`` of a game record
     without ``SZ``; ``game``, ``"go"`` or ``"gomoku"`` whatever the file says (SGF, GTP); ``line``,
     the line before which to stop (GTP, from 1); ``test``, the number of the test before which to
     stop (GTP).
     """
 
-    __slots__ = ("game", "illegal", "line", "move", "number", "size", "test", "variation")
+    __slots__ = ("game", "keep_faults", "line", "move", "number", "size", "test", "variation")
 
     def __init__(  # noqa: PLR0913 - a record of independent choices
         self,
@@ -86,7 +86,7 @@ class Choice:
         number: int | None = None,
         move: int | None = None,
         variation: tuple[int, ...] = (),
-        illegal: str = "refuse",
+        keep_faults: bool = False,
         size: tuple[int, int] | None = None,
         game: str | None = None,
         line: int | None = None,
@@ -95,7 +95,7 @@ class Choice:
         self.number = number
         self.move = move
         self.variation = variation
-        self.illegal = illegal
+        self.keep_faults = keep_faults
         self.size = size
         self.game = game
         self.line = line

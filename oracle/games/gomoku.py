@@ -62,6 +62,11 @@ class GomokuGame:
         return self._states[-1].position
 
     @property
+    def start(self) -> Position:
+        """The stones that the game began with."""
+        return self._states[0].position
+
+    @property
     def to_play(self) -> int:
         """The color whose turn it is: the other than the last move's."""
         return self._states[-1].to_play

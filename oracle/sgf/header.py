@@ -1,0 +1,93 @@
+"""What the first node says of the whole game."""
+
+from __future__ import annotations
+
+from oracle.grid import Grid, grid
+from oracle.sgf import values
+from oracle.sgf.faults import Faults, where
+from oracle.sgf.tree import Node, shortened
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from oracle.formats.snapshot import Choice
+    from oracle.komi import Komi
+
+    Value = TypeVar("Value")
+
+
+class Header:
+    """The first node's properties.
+
+    Attributes: ``game``, ``"go"`` or ``"gomoku"``; ``board``; ``komi`` or None; ``handicap``, the
+    number that ``HA`` states, or 0; ``title``, players, event, date and result, or ``""``.
+    """
+
+    __slots__ = ("board", "game", "handicap", "komi", "title")
+
+    def __init__(
+        self, game: str, board: Grid, komi: Komi | None, handicap: int, title: str
+    ) -> None:
+        self.game = game
+        self.board = board
+        self.komi = komi
+        self.handicap = handicap
+        self.title = title
+
+
+def read_header(root: Node, choice: Choice, faults: Faults) -> Header:
+    """Return what the first node says.
+
+    A game and a size that cannot be understood are errors; a komi and a handicap, faults.
+    """
+    game = choice.game or _value(root, "GM", values.game, faults.error) or "go"
+    board = _value(root, "SZ", values.shape, faults.error) or _assumed(game, choice, faults)
+    komi = _value(root, "KM", values.komi, faults.fault)
+    handicap = _value(root, "HA", values.number, faults.fault) or 0
+    return Header(game, board, komi, handicap, _title(root))
+
+
+def _value(
+    root: Node,
+    name: str,
+    interpret: Callable[[str], Value],
+    refuse: Callable[[str, str], Exception | None],
+) -> Value | None:
+    """Return what a property means, None if it is not there or its fault is kept."""
+    found = root.properties.get(name, [])
+    try:
+        if len(found) > 1:
+            raise ValueError(f"expected one value, found {len(found)}")
+        return interpret(found[0]) if found else None
+    except ValueError as error:
+        refused = refuse(where(root, name, found[0]), str(error))
+        if refused:
+            raise refused from None
+        return None
+
+
+def _assumed(game: str, choice: Choice, faults: Faults) -> Grid:
+    """Return the board where none is stated."""
+    if choice.size:
+        return grid(*choice.size)
+    usual = values.USUAL_SIZE[game]
+    faults.note(f"SZ is missing: a board of {usual} by {usual} is assumed")
+    return grid(usual)
+
+
+def _title(root: Node) -> str:
+    """Return the players, and whatever else tells a game from others."""
+    black, white = (_text(root, name) for name in ("PB", "PW"))
+    players = f"{black or '?'} (Black) – {white or '?'} (White)" if black or white else ""
+    parts = [players, *(_text(root, name) for name in ("GN", "EV", "DT", "RE"))]
+    return ", ".join(part for part in parts if part)
+
+
+def _text(root: Node, name: str) -> str:
+    from sgfmill.sgf_grammar import simpletext_value
+
+    raw = root.properties.get(name, [""])[0]
+    text: str = simpletext_value(raw.encode()).decode()
+    return shortened(text, 60)

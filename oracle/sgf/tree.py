@@ -1,0 +1,201 @@
+"""The trees of nodes in a file, as far as it is sound."""
+
+from __future__ import annotations
+
+import re
+
+from oracle.errors import SgfError
+from oracle.sgf.encoding import decode
+
+Token = tuple[str, bytes]
+
+_PIECE = re.compile(
+    rb"\[[^\\\]]*(?:\\.[^\\\]]*)*\]"  # a value: left as it is
+    rb"|([A-Za-z0-9]{1,64})(?=\s*\[)",  # the name of a property
+    re.DOTALL,
+)
+_START = re.compile(rb"\(\s*;")
+_EXPECTED = "expected a property, ';', '(' or ')'"
+_DIGITS = bytes.maketrans(b"0123456789", b"X" * 10)
+
+
+class Node:
+    """A node: its properties (name to raw values, as UTF-8 text) in the file's order.
+
+    ``number`` counts the nodes of its game in the file's order, from 1.
+    """
+
+    __slots__ = ("children", "number", "properties")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.properties: dict[str, list[str]] = {}
+        self.children: list[Node] = []
+
+
+class Game:
+    """One game of a file.
+
+    Attributes: ``number``, from 1; ``root``, its first node; ``fault``, why the rest of it cannot
+    be read, or ``""``; ``encoding``, of the file.
+    """
+
+    __slots__ = ("encoding", "fault", "number", "root")
+
+    def __init__(self, number: int, root: Node, fault: str, encoding: str) -> None:
+        self.number = number
+        self.root = root
+        self.fault = fault
+        self.encoding = encoding
+
+
+def games(data: bytes, file: str | None = None) -> list[Game]:
+    """Return all games of a file.
+
+    A game that is cut off or damaged has a ``fault`` and the nodes before it. Where a game does
+    not end, no other is looked for: what follows may be its own variations.
+
+    Raises :class:`SgfError` when the file has no game at all.
+    """
+    from sgfmill.sgf_grammar import tokenise
+
+    text, encoding = decode(data)
+    spelled = _spell(text.encode("utf-8", "replace"))
+    found: list[Game] = []
+    start = _START.search(spelled)
+    while start:
+        tokens, end = tokenise(spelled, start.start())
+        builder = _Builder()
+        root, fault = builder.build(tokens)
+        ended = _is_balanced(tokens)
+        if not ended:
+            fault = fault or f"{builder.place}: {_stop(spelled, end)}"
+        found.append(Game(len(found) + 1, root, fault, encoding))
+        start = _START.search(spelled, end) if ended else None
+    if not found:
+        raise SgfError("found no game record; expected one that begins with '(;'", file)
+    return found
+
+
+def _spell(text: bytes) -> bytes:
+    """Return the text with its property names in capitals and without digits.
+
+    sgfmill drops lower-case letters, which FF[3] allows as decoration (``SiZe``), and so reads
+    ``sz`` as no name at all. It stops at digits, which some renju programs have in names (``5A``);
+    no property of SGF has an X, so these stay apart. No byte moves.
+    """
+
+    def spell(piece: re.Match[bytes]) -> bytes:
+        name = piece[1]
+        if name is None:
+            return piece[0]
+        name = name.translate(_DIGITS)
+        return name.upper() if name.islower() else name
+
+    return _PIECE.sub(spell, text)
+
+
+def shortened(value: str, length: int = 20) -> str:
+    """Return a value as it is quoted: on one line and not too long."""
+    line = " ".join(value.split())
+    return line if len(line) <= length else f"{line[:length]}…"
+
+
+def _is_balanced(tokens: list[Token]) -> bool:
+    signs = [token for kind, token in tokens if kind == "D"]
+    return signs.count(b"(") == signs.count(b")")
+
+
+def _stop(text: bytes, end: int) -> str:
+    """Return why sgfmill read no further than ``end``."""
+    rest = text[end:].strip()
+    line = text.count(b"\n", 0, len(text) - len(text[end:].lstrip())) + 1
+    if not rest:
+        return f"the file ends (line {line}) before the game does; expected ')'"
+    if rest.startswith(b"["):
+        return f"the file ends inside a value that begins in line {line}; expected ']'"
+    found = shortened(rest[:60].decode("utf-8", "replace"))
+    return f"found {found!r} in line {line}; {_EXPECTED}"
+
+
+class _Fault(Exception):  # noqa: N818 - ends the reading of a game, is no error of its own
+    """What is wrong with a game from here on."""
+
+
+class _Builder:
+    """Makes nodes of tokens."""
+
+    def __init__(self) -> None:
+        self.root = Node(0)  # the parent of the first node, so that each has one
+        self.parent = self.root  # the node that the next one follows
+        self.parents: list[Node] = []  # where the open variations part
+        self.node: Node | None = None  # the node that properties belong to, None between nodes
+        self.closed = False  # whether a variation has just ended
+        self.name = ""  # the property that values belong to
+        self.last = "D"  # the kind of the token before
+        self.count = 0
+
+    def build(self, tokens: list[Token]) -> tuple[Node, str]:
+        """Return the first node, and what is wrong from some node on, or ``""``.
+
+        The first two tokens are ``(`` and ``;``.
+        """
+        fault = ""
+        try:
+            for kind, token in tokens:
+                self._add(kind, token.decode())
+                self.last = kind
+        except _Fault as found:
+            fault = f"{self.place}: {found}"
+        return self.root.children[0], fault
+
+    @property
+    def place(self) -> str:
+        """The node and property that the reading has come to."""
+        return f"node {self.count}, {self.name}" if self.name else f"node {self.count}"
+
+    def _add(self, kind: str, token: str) -> None:
+        if kind == "V":
+            self._value(token)
+        else:
+            self._check_value()
+            self.name = ""
+            if kind == "I":
+                self._property(token)
+            else:
+                _SIGNS[token](self)
+
+    def _check_value(self) -> None:
+        if self.last == "I":
+            raise _Fault("the property has no value")
+
+    def _value(self, token: str) -> None:
+        if self.node is None or not self.name:
+            raise _Fault(f"found the value [{shortened(token)}] without a property")
+        self.node.properties.setdefault(self.name, []).append(token)
+
+    def _property(self, name: str) -> None:
+        if self.node is None:
+            raise _Fault(f"found the property {name} outside a node; expected ';' before it")
+        if not name:
+            raise _Fault(f"found a word in small letters; {_EXPECTED}")
+        self.name = name
+
+    def _open(self) -> None:
+        self.parents.append(self.parent)
+        self.node, self.closed = None, False
+
+    def _close(self) -> None:
+        self.parent = self.parents.pop()
+        self.node, self.closed = None, True
+
+    def _begin(self) -> None:
+        if self.closed:
+            raise _Fault("found ';' after a variation; expected '(' or ')'")
+        self.count += 1
+        self.node = Node(self.count)
+        self.parent.children.append(self.node)
+        self.parent = self.node
+
+
+_SIGNS = {"(": _Builder._open, ")": _Builder._close, ";": _Builder._begin}
