@@ -13,15 +13,19 @@ from io import TextIOWrapper
 from typing import NamedTuple
 
 from harness.records import RunResult
-from harness.report import gogui
-from harness.report.baseline import Comparison
 from harness.report.paint import Paint
-from harness.report.progress import LiveProgress
+from harness.report.summary import summary
 from harness.report.tally import Tally
-from harness.report.terminal import Terminal
 from harness.report.view import FileView
 from harness.report.visible import visible
-from harness.runs import Progress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from harness.report.baseline import Comparison
+    from harness.report.progress import LiveProgress
+    from harness.runs import Progress
 
 _LISTED = 100  # lines of one section of a comparison
 
@@ -45,10 +49,13 @@ class Console:
         self.files = files
         self.long = style.long
         self.lines = style.long or style.plain or not (style.report or sys.stdout.isatty())
-        unicode = style.unicode and "utf" in (sys.stdout.encoding or "").lower()
-        self.terminal = Terminal(Paint(style.color and _colors_wanted()), unicode=unicode)
-        live = style.progress and sys.stdout.isatty() and sys.stderr.isatty()
-        self.live = LiveProgress(files) if live else None
+        self.paint = Paint(style.color and not self.lines and _colors_wanted())
+        self.unicode = style.unicode and "utf" in (sys.stdout.encoding or "").lower()
+        self.live: LiveProgress | None = None
+        if style.progress and sys.stdout.isatty() and sys.stderr.isatty():
+            from harness.report.progress import LiveProgress
+
+            self.live = LiveProgress(files)
 
     def on_progress(self, progress: Progress) -> None:
         """Draw where the files are."""
@@ -57,14 +64,20 @@ class Console:
 
     def on_file(self, view: FileView) -> None:
         """Write what is to be said about one file."""
-        if self.lines:
-            several = self.files > 1
-            texts = [*gogui.lines(view.file, prefix=several, long=self.long)]
-        else:
-            texts = [*self.terminal.file(view)]
+        texts = self._lines(view) if self.lines else self._report(view)
         if texts:
             self._hide()
             print("\n".join(texts), flush=True)
+
+    def _lines(self, view: FileView) -> list[str]:
+        from harness.report import gogui
+
+        return list(gogui.lines(view.file, prefix=self.files > 1, long=self.long))
+
+    def _report(self, view: FileView) -> list[str]:
+        from harness.report.terminal import Terminal
+
+        return list(Terminal(self.paint, unicode=self.unicode).file(view))
 
     def summary(self, run: RunResult, tallies: Sequence[Tally]) -> None:
         """Write the end of the report; beside gogui's lines, on standard error."""
@@ -73,14 +86,16 @@ class Console:
                 if file.failure:
                     message = f"{file.case.path}: {file.failure.message}"
                     print(f"gtp-harness: {visible(message)}", file=sys.stderr)
-        stream = sys.stderr if self.lines else sys.stdout
-        terminal = Terminal(Paint(False)) if self.lines else self.terminal
-        print(terminal.summary(run, tallies), file=stream)
+        print(summary(run, tallies, self.paint), file=self._aside())
+
+    def _aside(self) -> TextIO:
+        """Return where to write what scripts do not look for in gogui's lines."""
+        return sys.stderr if self.lines else sys.stdout
 
     def comparison(self, comparison: Comparison) -> None:
         """Write how the run differs from the baseline."""
         sections = list(comparison.sections())
-        stream = sys.stderr if self.lines else sys.stdout
+        stream = self._aside()
         since = f"compared with the run of {comparison.started}"
         print(f"{since}: {'the same' if not sections else 'not the same'}", file=stream)
         for heading, lines in sections:

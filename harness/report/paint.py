@@ -11,6 +11,15 @@ _CODES = {
     "bold": "1",
     "mark": "7",
 }
+# The color of a verdict, and of what is counted beside the verdicts.
+VERDICTS = {
+    "FAILED": "bad",
+    "not run": "warn",
+    "errors": "warn",
+    "flaky": "odd",
+    "PASSED": "good",
+    "passed": "good",
+}
 # Stones and wood as they are, whatever the terminal's own colors: on a dark screen a plain
 # "black" circle would look white.
 _BOARD, _BLACK, _WHITE = "48;5;179;38;5;94", "38;5;16", "38;5;231"

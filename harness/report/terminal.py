@@ -1,27 +1,18 @@
-"""The report for a reader at a terminal: what went wrong, with boards, then a summary."""
+"""The report for a reader at a terminal: what went wrong with a file, with boards."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.records import FileResult, Outcome, Step, Verdict
 from harness.report.difference import Segment, difference
-from harness.report.paint import Paint
-from harness.report.tally import Tally, phrases, plural, total
+from harness.report.paint import VERDICTS, Paint
+from harness.report.tally import plural
 from harness.report.view import WORDS, FileView, comment_before, failing_step, setup_errors
 from harness.report.visible import one_line, visible
 from oracle.draw import Diagram, draw_text
 
-# Kinds of the summary's counts, as paint has them.
-_PAINTS = {
-    "FAILED": "bad",
-    "not run": "warn",
-    "errors": "warn",
-    "flaky": "odd",
-    "PASSED": "good",
-    "passed": "good",
-}
 _INDENT = "    "
 _TEXT = 14  # column of the expectation and the reply
 _SHOWN = 50  # results in full in one file; a broken engine would fill the screen many times
@@ -62,7 +53,7 @@ class Terminal:
 
     def _headline(self, file: FileResult, step: Step, outcome: Outcome) -> str:
         sign, word = WORDS[outcome.verdict]
-        verdict = self.paint(_PAINTS.get(word, "dim"), f"{sign} {word}")
+        verdict = self.paint(VERDICTS.get(word, "dim"), f"{sign} {word}")
         flaky = self.paint("odd", " ~ flaky") if outcome.flaky else ""
         command = self.paint("bold", one_line(step.text, _WIDTH))
         return f"{verdict}{flaky}  {command}  {self.paint('dim', _place(file, step.line))}"
@@ -140,28 +131,6 @@ class Terminal:
         tail = visible(file.stderr).rstrip().splitlines()[-5:]
         lines += [self.paint("dim", f"{_INDENT}stderr: {line}") for line in tail]
         return "\n".join(lines) + "\n"
-
-    # --- the whole run ---
-
-    def summary(self, run: RunResult, tallies: Sequence[Tally]) -> str:
-        """Return the end of the report; each kind of trouble in lines of its own."""
-        lines = [self.paint("bad", f"✗ not read  {visible(error)}") for error in run.errors]
-        lines += [
-            self.paint("bad", f"✗ THE HARNESS FAILED, not the engine: {visible(fault)}")
-            for fault in run.faults
-        ]
-        broken = sum(file.failure is not None for file in run.files)
-        files = f"{len(run.files)} {plural(len(run.files), 'file')}"
-        if broken:
-            files += self.paint("bad", f" ({broken} broken off)")
-        return "\n".join([*lines, f"{files}: {self._counts(total(tallies))}"])
-
-    def _counts(self, counts: Tally) -> str:
-        painted = [
-            self.paint(_PAINTS[kind], words) if kind in _PAINTS else words
-            for kind, _, words in phrases(counts)
-        ]
-        return ", ".join(painted)
 
 
 def _is_unexpected(outcome: Outcome) -> bool:

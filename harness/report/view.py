@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 from harness.records import CaseFile, FileResult, Outcome, Step, Verdict
 from harness.report.tally import Tally, tally
-from oracle.draw import Diagram
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.draw import Diagram
 
 # Verdicts in words a reader need not look up, each with a sign that does not hang on color.
 WORDS = {

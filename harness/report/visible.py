@@ -8,6 +8,7 @@ terminal would obey others. Each is shown as programmers write it, a byte as ``\
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"]
 _INVISIBLE = [0x202A, 0x202B, 0x202C, 0x202D, 0x202E, 0x2066, 0x2067, 0x2068, 0x2069]
@@ -15,11 +16,16 @@ _NO_CHARACTERS = [0xFFFE, 0xFFFF]
 _UNDECODED = range(0xDC80, 0xDD00)  # bytes that were no UTF-8: "surrogateescape"
 _SURROGATES = range(0xD800, 0xE000)
 
-_TABLE = (
-    {code: f"\\u{code:04x}" for code in (*_INVISIBLE, *_NO_CHARACTERS, *_SURROGATES)}
-    | {code: f"\\x{code:02x}" for code in _CONTROLS}
-    | {code: f"\\x{code - 0xDC00:02x}" for code in _UNDECODED}
-)
+
+@cache
+def _table() -> dict[int, str]:
+    return (
+        {code: f"\\u{code:04x}" for code in (*_INVISIBLE, *_NO_CHARACTERS, *_SURROGATES)}
+        | {code: f"\\x{code:02x}" for code in _CONTROLS}
+        | {code: f"\\x{code - 0xDC00:02x}" for code in _UNDECODED}
+    )
+
+
 # Long texts are nearly always clean; looking is much cheaper than translating.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
@@ -31,7 +37,7 @@ def visible(text: str) -> str:
     r"""Return the text with all that cannot be shown as ``\x1b``; CR LF becomes LF."""
     if not _UNFIT.search(text):
         return text
-    return text.replace("\r\n", "\n").translate(_TABLE)
+    return text.replace("\r\n", "\n").translate(_table())
 
 
 def without_surrogates(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
-from harness.report.difference import Segment, difference
 from harness.report.html.names import link, log_name
 from harness.report.html.parts import (
     badge,
@@ -16,9 +15,8 @@ from harness.report.html.parts import (
     run_facts,
 )
 from harness.report.markup import escape
-from harness.report.view import FileView, comment_before, failing_step, setup_errors
+from harness.report.view import FileView, failing_step, setup_errors
 from harness.report.visible import one_line
-from oracle.draw import Diagram, draw_svg
 
 _CELL = 80  # characters of a command, reply or expectation in the table
 _LISTED = 20  # refused setup commands named one by one
@@ -91,71 +89,13 @@ def _warnings(file: FileResult) -> str:
 
 
 def _cards(view: FileView, log: str) -> Iterator[str]:
-    if view.remarkable:
-        yield "<h2>To look at</h2>\n"
+    if not view.remarkable:
+        return
+    from harness.report.html.card import card
+
+    yield "<h2>To look at</h2>\n"
     for outcome in view.remarkable:
-        yield _card(view, outcome, log)
-
-
-def _card(view: FileView, outcome: Outcome, log: str) -> str:
-    case = view.file.case
-    step = case.steps[outcome.step]
-    kind = "flaky" if outcome.flaky else outcome.verdict.value
-    comment = escape(comment_before(case, outcome.step))
-    return "".join(
-        (
-            f'<article class="card is-{kind}" id="T{step.line}"><h3>',
-            badge(outcome.verdict, outcome.flaky),
-            f"<code>{escape(one_line(step.text, 4 * _CELL))}</code>",
-            f'<small><a href="{log}#L{step.line}">line {step.line}</a>{_seconds(outcome)}',
-            "</small></h3>",
-            f"<p>{comment}</p>" if comment else "",
-            '<div class="row">',
-            _sides(step, outcome),
-            _figure(view.boards.get(outcome.step)),
-            "</div></article>\n",
-        )
-    )
-
-
-def _seconds(outcome: Outcome) -> str:
-    return f" · {outcome.reply.seconds:.2f} s" if outcome.reply else ""
-
-
-def _sides(step: Step, outcome: Outcome) -> str:
-    """The expectation beside the reply, with what differs marked where the test failed."""
-    reply = outcome.reply
-    if reply is None:
-        return f'<div class="both">{_side("Expected", _expected(step))}</div>'
-    expected, got, hint = _expected(step), escape(reply.text), ""
-    if outcome.verdict in (Verdict.FAILED, Verdict.EXPECTED_FAIL):
-        marked = difference(step.pattern, reply)
-        expected, got = _marked(marked.expected) or expected, _marked(marked.got)
-        hint = f'<p class="dim">{escape(marked.hint)}</p>' if marked.hint else ""
-    sides = _side("Expected", expected) + _side("Got", got)
-    return f'<div class="both">{sides}{hint}</div>'
-
-
-def _side(heading: str, markup: str) -> str:
-    shown = f"<pre>{markup}</pre>" if markup else '<pre class="dim">(empty)</pre>'
-    return f"<div><h4>{heading}</h4>{shown}</div>"
-
-
-def _expected(step: Step) -> str:
-    return escape(step.pattern.text) if step.pattern else "<i>any answer but an error</i>"
-
-
-def _marked(segments: tuple[Segment, ...]) -> str:
-    return "".join(
-        f"<mark>{escape(text)}</mark>" if differs else escape(text) for text, differs in segments
-    )
-
-
-def _figure(diagram: Diagram | None) -> str:
-    if diagram is None:
-        return ""
-    caption = f"<figcaption>{escape(diagram.caption)}</figcaption>" if diagram.caption else ""
-    return f"<figure>{draw_svg(diagram)}{caption}</figure>"
+        yield card(view, outcome, log)
 
 
 # --- all tests ---------------------------------------------------------------------------------

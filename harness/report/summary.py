@@ -1,0 +1,31 @@
+"""The end of a run in a few lines; each kind of trouble in lines of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.records import RunResult
+from harness.report.paint import VERDICTS, Paint
+from harness.report.tally import Tally, phrases, plural, total
+from harness.report.visible import visible
+
+
+def summary(run: RunResult, tallies: Sequence[Tally], paint: Paint) -> str:
+    """Return files not read, the harness's own faults, and a line of counts."""
+    lines = [paint("bad", f"✗ not read  {visible(error)}") for error in run.errors]
+    lines += [
+        paint("bad", f"✗ THE HARNESS FAILED, not the engine: {visible(fault)}")
+        for fault in run.faults
+    ]
+    files = f"{len(run.files)} {plural(len(run.files), 'file')}"
+    broken = sum(file.failure is not None for file in run.files)
+    if broken:
+        files += paint("bad", f" ({broken} broken off)")
+    return "\n".join([*lines, f"{files}: {_counts(total(tallies), paint)}"])
+
+
+def _counts(counts: Tally, paint: Paint) -> str:
+    return ", ".join(
+        paint(VERDICTS[kind], words) if kind in VERDICTS else words
+        for kind, _, words in phrases(counts)
+    )
