@@ -12,11 +12,24 @@ engine; the file tree has been made by then, from folders that only root may ent
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import NamedTuple
 
-from harness.sandbox.plan import BIND, DEVICE, LINK, MASK_FILE, MASK_FOLDER, PROC, SCRATCH, Mount
+from harness.sandbox import seccomp
+from harness.sandbox.plan import (
+    BIND,
+    DEVICE,
+    LINK,
+    MASK_FILE,
+    MASK_FOLDER,
+    PROC,
+    SCRATCH,
+    Mount,
+    Plan,
+)
 
 SETPRIV = "/usr/bin/setpriv"
 _ISOLATION = (
@@ -50,8 +63,8 @@ def options(
     return b"".join(word.encode() + b"\0" for word in words)
 
 
-class Descriptors(NamedTuple):
-    """What bubblewrap inherits to talk to us."""
+class Pipes(NamedTuple):
+    """The descriptors by which bubblewrap and we talk."""
 
     options: int  # to read :func:`options` from
     status: int  # where it says whether it could start, and how the engine ended
@@ -59,17 +72,40 @@ class Descriptors(NamedTuple):
     filter: int  # the seccomp program
 
 
-def command(program: str, words: Iterable[str], inherited: Descriptors) -> list[str]:
-    """Return the command to execute for the engine's command ``words``."""
+def command(program: str, words: Iterable[str], pipes: Pipes) -> list[str]:
+    """Return bubblewrap's command for the engine's command ``words``."""
     return [
         program,
-        *("--args", str(inherited.options)),
-        *("--json-status-fd", str(inherited.status)),
-        *("--block-fd", str(inherited.block)),
-        *("--seccomp", str(inherited.filter)),
+        *("--args", str(pipes.options)),
+        *("--json-status-fd", str(pipes.status)),
+        *("--block-fd", str(pipes.block)),
+        *("--seccomp", str(pipes.filter)),
         "--",
         *words,
     ]
+
+
+def start(plan: Plan, streams: tuple[int, int, int], status: int, block: int) -> int:
+    """Start bubblewrap in a session of its own; return its process id.
+
+    Its environment is empty: the engine could read it.
+    """
+    program = seccomp.for_this_machine(False)
+    pipes = Pipes(_pipe_with(plan.options), status, block, _pipe_with(program))
+    connect = [(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(streams)]
+    keep = [(os.POSIX_SPAWN_DUP2, number, number) for number in pipes]
+    try:
+        return os.posix_spawn(
+            plan.bubblewrap,
+            command(plan.bubblewrap, plan.arguments, pipes),
+            {},
+            file_actions=connect + keep,
+            setsid=True,
+            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # ignored by Python; exec keeps that
+        )
+    finally:
+        os.close(pipes.options)
+        os.close(pipes.filter)
 
 
 def as_user(identity: int, words: Iterable[str]) -> tuple[str, ...]:
@@ -90,3 +126,11 @@ def _mount(mount: Mount, size: int) -> tuple[str, ...]:
         MASK_FILE: ("--ro-bind", "/dev/null", place),
         MASK_FOLDER: ("--perms", "0000", "--tmpfs", place, "--remount-ro", place),
     }[mount.kind]
+
+
+def _pipe_with(data: bytes) -> int:
+    """Return the end to read ``data`` from, which is less than a pipe holds."""
+    reading, writing = os.pipe()
+    os.write(writing, data)
+    os.close(writing)
+    return reading

@@ -101,7 +101,7 @@ def enter(parents: list[str]) -> Group:
     """
     entered = []
     for parent in parents:
-        folder = f"{parent}/gtp-harness-{os.getpid()}"
+        folder = f"{parent}/gtp-harness-{os.urandom(6).hex()}"
         with contextlib.suppress(OSError):
             os.mkdir(folder)
             if _write(folder, "cgroup.procs", 0):
@@ -131,7 +131,7 @@ def usable_parents() -> list[str]:
 def _is_usable(parent: str) -> bool:
     if not os.access(parent, os.W_OK):
         return False
-    trial = f"{parent}/gtp-harness-trial-{os.getpid()}"
+    trial = f"{parent}/gtp-harness-trial-{os.urandom(6).hex()}"
     try:
         os.mkdir(trial)
     except OSError:

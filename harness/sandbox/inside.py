@@ -1,9 +1,9 @@
-"""From the box server's child to the engine: everything between fork and exec.
+"""Levels 2 and 1: everything between the box server's fork and the engine's exec.
 
-Level 3 hands over to bubblewrap. Levels 2 and 1 make a *keeper* first, which starts the engine and
-stays behind as its parent: at level 2 it is the first process of a pid namespace, and when it ends
-the kernel ends the rest; at level 1 it can signal nobody but the engine and all its descendants,
-so a single ``kill(-1)`` ends them at once, faster than they can multiply.
+A *keeper* comes first, which starts the engine and stays behind as its parent. At level 2 it is
+the first process of a pid namespace: when it ends, the kernel ends the rest. At level 1 it can
+signal nobody but the engine and its descendants, so a single ``kill(-1)`` ends them at one stroke,
+faster than they can multiply.
 
 What goes wrong here is told the server through the *status* pipe, one line each:
 ``ready`` (all that is left is to execute the program), ``fault …`` (no box), ``unstarted …`` (no
@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import signal
-import sys
 from typing import NoReturn
 
-from harness.sandbox import bubblewrap, kernel, landlock, seccomp, tree
+from harness.sandbox import kernel, landlock, seccomp, tree
+from harness.sandbox.limits import FIRST_TO_DIE, set_limits
 from harness.sandbox.plan import Plan
 
 NAMESPACES = (
@@ -30,16 +29,13 @@ NAMESPACES = (
     | kernel.CLONE_NEWUTS
     | kernel.CLONE_NEWCGROUP
 )
-_FIRST_TO_DIE = b"500"  # when the machine runs out of memory
-
 Streams = tuple[int, int, int]  # what become standard input, output and error
 
 
-def start(plan: Plan, streams: Streams, status: int, block: int) -> int:
-    """Fork the process that becomes the engine's box; return its process id.
+def start(plan: Plan, streams: Streams, status: int) -> int:
+    """Fork the keeper of the engine's box; return its process id.
 
-    ``status``: the end of a pipe to write to. ``block``: level 3 only, the end of a pipe that
-    bubblewrap reads a byte from before it starts the engine.
+    ``status``: the end of a pipe to write to.
     """
     user, group = os.getuid(), os.getgid()
     own_user_namespace = plan.level == 2 and not plan.identity
@@ -49,7 +45,7 @@ def start(plan: Plan, streams: Streams, status: int, block: int) -> int:
             _outlive_nobody()
             if own_user_namespace:
                 _map_identity(user, group)
-            _become(plan, streams, status, block)
+            _keep(plan, streams, status)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the server must know
             tell(status, f"fault {error}")
         os._exit(1)
@@ -73,12 +69,10 @@ def _outlive_nobody() -> None:
     os.setsid()
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python, and exec would keep that
         signal.signal(ignored, signal.SIG_DFL)
-    _write("/proc/self/oom_score_adj", _FIRST_TO_DIE)
+    _write("/proc/self/oom_score_adj", FIRST_TO_DIE)
 
 
-def _become(plan: Plan, streams: Streams, status: int, block: int) -> NoReturn:
-    if plan.level == 3:
-        _become_bubblewrap(plan, streams, status, block)
+def _keep(plan: Plan, streams: Streams, status: int) -> NoReturn:
     if plan.level == 2:
         tree.arrange(plan.mounts, plan.watched.scratch, plan.watched.scratch_files)
     _become_nobody(plan.identity)
@@ -90,20 +84,6 @@ def _become(plan: Plan, streams: Streams, status: int, block: int) -> NoReturn:
     for stream in streams:
         os.close(stream)
     _attend(engine, status)
-
-
-def _become_bubblewrap(plan: Plan, streams: Streams, status: int, block: int) -> NoReturn:
-    """Execute bubblewrap with nothing in its environment: the engine could read it there."""
-    program = seccomp.for_this_machine()
-    inherited = bubblewrap.Descriptors(
-        _pipe_with(plan.options), status, block, _pipe_with(program)
-    )
-    for descriptor in inherited:
-        os.set_inheritable(descriptor, True)
-    command = bubblewrap.command(plan.bubblewrap, plan.arguments, inherited)
-    _set_limits(plan.rlimits)
-    _connect(streams)
-    os.execve(plan.bubblewrap, command, {})
 
 
 def _map_identity(user: int, group: int) -> None:
@@ -134,9 +114,7 @@ def _become_engine(plan: Plan, streams: Streams, status: int) -> NoReturn:
         _connect(streams)
         if plan.landlock:
             landlock.confine(plan.reach, plan.landlock)
-        _set_limits(plan.rlimits)
-        if plan.threads:
-            resource.setrlimit(resource.RLIMIT_NPROC, (plan.threads, plan.threads))
+        set_limits(0, plan.rlimits)
         kernel.filter_system_calls(_filter(plan))
         tell(status, "ready")
         _execute(plan, status)
@@ -147,9 +125,10 @@ def _become_engine(plan: Plan, streams: Streams, status: int) -> NoReturn:
 
 def _filter(plan: Plan) -> bytes:
     if plan.level == 2:
-        return seccomp.for_this_machine()
-    leak = plan.landlock < landlock.ABI_WITH_SCOPES
-    return seccomp.for_this_machine(metadata=True, signals_of=os.getpid() if leak else None)
+        return seccomp.for_this_machine(False)
+    if plan.landlock >= landlock.ABI_WITH_SCOPES:
+        return seccomp.for_this_machine(True)
+    return seccomp.for_this_machine(True, os.getpid())
 
 
 def _execute(plan: Plan, status: int) -> None:
@@ -192,24 +171,9 @@ def _end_all(*_: object) -> NoReturn:
     os._exit(0)
 
 
-def _set_limits(limits: tuple[tuple[int, int, int], ...]) -> None:
-    for kind, soft, hard in limits:
-        most = resource.getrlimit(kind)[1]
-        ceiling = sys.maxsize if most == resource.RLIM_INFINITY else most
-        resource.setrlimit(kind, (min(soft, ceiling), min(hard, ceiling)))
-
-
 def _connect(streams: Streams) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
-
-
-def _pipe_with(data: bytes) -> int:
-    """Return the end to read ``data`` from, which is less than a pipe holds."""
-    reading, writing = os.pipe()
-    os.write(writing, data)
-    os.close(writing)
-    return reading
 
 
 def _write(path: str, data: bytes) -> None:

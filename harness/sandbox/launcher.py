@@ -141,7 +141,7 @@ class BoxLauncher:
             landlock=self._landlock,
             bubblewrap=self._bubblewrap,
             options=options if self.level == 3 else b"",
-            rlimits=tuple(limits.rlimits(allowed)),
+            rlimits=tuple(limits.rlimits(allowed, self._threads)),
             threads=self._threads,
             watched=Watched(
                 allowed.memory,

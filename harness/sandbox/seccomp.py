@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import struct
 from collections.abc import Iterable
+from functools import cache
 
 from harness.sandbox import kernel
 from harness.sandbox.syscalls import NEWEST, NUMBERS
@@ -95,7 +96,8 @@ def program(machine: str, metadata: bool = False, signals_of: int | None = None)
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
 
 
-def for_this_machine(metadata: bool = False, signals_of: int | None = None) -> bytes:
+@cache
+def for_this_machine(metadata: bool, signals_of: int | None = None) -> bytes:
     """The filter for the machine we run on; see :func:`program`."""
     return program(kernel.machine(), metadata, signals_of)
 

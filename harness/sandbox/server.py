@@ -14,6 +14,7 @@ harness has died), ends the engine before.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import resource
@@ -24,7 +25,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from harness.sandbox import cgroup, inside, kernel, watch
+from harness.sandbox import bubblewrap, cgroup, inside, kernel, limits, seccomp, watch
 from harness.sandbox.plan import Plan, Report, pack_report, unpack_plan
 
 LONGEST_MESSAGE = 1 << 18
@@ -42,11 +43,20 @@ def main(descriptor: int, cgroups: list[str]) -> None:
     kernel.prctl("subreaper", kernel.PR_SET_CHILD_SUBREAPER, 1)
     control = socket.socket(fileno=descriptor)
     group = cgroup.enter(cgroups)
+    _warm_up()
     with contextlib.suppress(OSError), contextlib.closing(group):
         while message := _receive(control):
             data, streams = message
             report = Box(unpack_plan(data), control, group).run(streams)
             control.send(pack_report(report))
+
+
+def _warm_up() -> None:
+    """Do beforehand what every child would have to do for itself."""
+    for metadata in (False, True):
+        seccomp.for_this_machine(metadata)
+    gc.freeze()
+    gc.disable()  # a collection touches, and so copies, every page that a child shares with us
 
 
 def _receive(control: socket.socket) -> tuple[bytes, inside.Streams] | None:
@@ -67,6 +77,7 @@ class Box:
         self._control = control
         self._group = group
         self._watched = group.watched(plan.watched)
+        self._news = b""
         self._started = False
         self._status: int | None = None
         self._fault = ""
@@ -96,11 +107,16 @@ class Box:
         """Return the process id of the box and the pipe whose closing lets the engine go."""
         waiting, block = os.pipe()
         try:
-            root = inside.start(self._plan, streams, status, waiting)
+            root = self._start_box(streams, status, waiting)
         finally:
             for descriptor in (*streams, status, waiting):
                 os.close(descriptor)
         return root, block
+
+    def _start_box(self, streams: inside.Streams, status: int, waiting: int) -> int:
+        if self._plan.level == 3:
+            return bubblewrap.start(self._plan, streams, status, waiting)
+        return inside.start(self._plan, streams, status)
 
     def _attend(self, reading: int, block: int) -> None:
         """Wait until the engine ends, hits a limit, or is to be ended."""
@@ -121,7 +137,8 @@ class Box:
     def _read_status(self, reading: int, block: int) -> bool:
         """Take what the box says of itself; False when it says no more."""
         data = os.read(reading, 1 << 12)
-        for line in data.decode(errors="replace").splitlines():
+        *lines, self._news = (self._news + data).split(b"\n")  # bubblewrap writes bit by bit
+        for line in (line.decode(errors="replace") for line in lines):
             if line.startswith("{"):
                 self._take_bubblewrap(json.loads(line), block)
             else:
@@ -141,21 +158,20 @@ class Box:
         """Bubblewrap exits with 1 when it fails, as an engine may: only this tells them apart."""
         if "child-pid" in news:
             self._started = True
-            self._limit_threads(news["child-pid"])
+            self._limit(news["child-pid"])
             os.write(block, b".")
         if "exit-code" in news:
             code = news["exit-code"]
             self._ended(128 - code if code > 128 else code)
 
-    def _limit_threads(self, first: int) -> None:
-        """Bound the box's threads from its first process on, which counts in its own namespace.
-
-        Any earlier, all other processes of the user would count too.
+    def _limit(self, first: int) -> None:
+        """Set the limits of the box's first process: any earlier, and bubblewrap itself as well as
+        all other processes of the user would be counted and bound.
         """
-        limit = self._plan.threads
-        if limit:
-            with contextlib.suppress(OSError):
-                resource.prlimit(first, resource.RLIMIT_NPROC, (limit, limit))
+        with contextlib.suppress(OSError):
+            limits.set_limits(first, self._plan.rlimits)
+            with open(f"/proc/{first}/oom_score_adj", "wb") as file:
+                file.write(limits.FIRST_TO_DIE)
 
     def _ended(self, status: int) -> None:
         self._status = status

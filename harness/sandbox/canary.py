@@ -1,0 +1,89 @@
+"""A small hostile program that every run sends into its sandbox first.
+
+It is executed inside as the text of ``python -I -S -c``, so it imports next to nothing. It prints
+each way out that it found, then ``done``: silence is no proof. What it tries is harmless where it
+succeeds.
+"""
+
+import os
+import sys
+
+
+def escapes(secret: str, harness: int, level: int) -> "list[str]":
+    """Return what is possible here and should not be.
+
+    ``secret``: a file that may not be read. ``harness``: a process that may not be seen.
+    """
+    if level >= 2 and harness < 5:
+        harness = 1 << 22  # in here, that number is one of ours
+    found = [name for name, attempt in ATTEMPTS if _succeeds(attempt, secret, harness)]
+    status = _status()
+    if int(status["CapEff"], 16) or int(status["CapPrm"], 16):
+        found.append("has capabilities")
+    if status["NoNewPrivs"] != "1":
+        found.append("may gain privileges")
+    if status["Seccomp"] != "2":
+        found.append("has no system call filter")
+    if level >= 2 and len([name for name in os.listdir("/proc") if name.isdigit()]) > 4:
+        found.append("sees other processes")
+    return found
+
+
+def _succeeds(attempt, secret: str, harness: int) -> bool:  # type: ignore[no-untyped-def]
+    try:
+        attempt(secret, harness)
+    except OSError:
+        return False
+    return True
+
+
+def _status() -> "dict[str, str]":
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        lines = [line.split(":", 1) for line in file]
+    return {line[0]: line[1].strip() for line in lines}
+
+
+def _read(secret: str, _harness: int) -> None:
+    os.open(secret, os.O_RDONLY)
+
+
+def _signal(_secret: str, harness: int) -> None:
+    os.kill(harness, 0)
+
+
+def _peek(_secret: str, harness: int) -> None:
+    os.open(f"/proc/{harness}/environ", os.O_RDONLY)
+
+
+def _connect(_secret: str, _harness: int) -> None:
+    import _socket
+
+    _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
+
+
+def _write(_secret: str, _harness: int) -> None:
+    os.open("/usr", os.O_RDWR | os.O_TMPFILE)
+
+
+def _set(_secret: str, _harness: int) -> None:
+    os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY)
+
+
+def _terminal(_secret: str, _harness: int) -> None:
+    os.open("/dev/tty", os.O_RDWR)
+
+
+ATTEMPTS = (
+    ("reads a private file", _read),
+    ("signals the harness", _signal),
+    ("reads the harness's environment", _peek),
+    ("opens a socket", _connect),
+    ("writes outside", _write),
+    ("sets the kernel's settings", _set),
+    ("opens the terminal", _terminal),
+)
+
+if __name__ == "__main__":
+    for line in escapes(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])):
+        print(line)
+    print("done")

@@ -1,0 +1,102 @@
+"""Which sandbox this machine has: found by trying, and each run tries the one it takes.
+
+The canary is sent through the very launcher that the engines will use. A sandbox that cannot be
+started is not there; one that the canary gets out of is an error, whatever else there is.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+from harness.sandbox import canary, view
+from harness.sandbox.launcher import BoxLauncher, SandboxError
+from harness.sandbox.limits import BoxLimits
+
+NAMES = {
+    3: "bubblewrap, seccomp, limits",
+    2: "namespaces, Landlock, seccomp, limits",
+    1: "Landlock, seccomp, limits",
+    0: "none",
+}
+_PATIENCE = 10.0  # seconds; the canary takes 0.03
+
+
+class EscapeError(SandboxError):
+    """The canary got out: there is a sandbox, but it does not hold."""
+
+
+def strongest(allowed: BoxLimits = BoxLimits()) -> BoxLauncher | None:  # noqa: B008
+    """Return a launcher of the highest level that works here, None if none does.
+
+    Raises:
+        EscapeError: a level can be started, and does not hold.
+    """
+    for level in (3, 2, 1):
+        try:
+            return proven(level, allowed)
+        except EscapeError:
+            raise
+        except SandboxError:
+            continue
+    return None
+
+
+def proven(level: int, allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
+    """Return a launcher of ``level`` that has just held a canary.
+
+    Raises:
+        SandboxError: the level cannot be started here; says why.
+        EscapeError: it does not hold.
+    """
+    launcher = BoxLauncher(level, allowed)
+    try:
+        prove(launcher)
+    except BaseException:
+        launcher.close()
+        raise
+    return launcher
+
+
+def prove(launcher: BoxLauncher) -> None:
+    """Send a canary into a launcher's box; raise as :func:`proven` does."""
+    secret = str(Path(view.__file__).resolve())
+    script = Path(canary.__file__).read_text(encoding="ascii")
+    arguments = ["-I", "-S", "-c", script, secret, str(os.getpid()), str(launcher.level)]
+    words = [interpreter(), *arguments]
+    seen = view.of_program([words[0]], "/", hidden=view.own_folders())
+    box = launcher.start(seen, words)
+    box.stdin.close()
+    ended = box.wait(_PATIENCE)
+    said = box.stdout.readall().decode(errors="replace").splitlines() if ended else []
+    complaint = box.stderr.readall().decode(errors="replace").strip() if ended else ""
+    box.end()
+    if said[-1:] != ["done"]:
+        raise SandboxError(
+            f"level {launcher.level} does not work here: {_reason(complaint, ended)}"
+        )
+    if said[:-1]:
+        raise EscapeError(
+            f"level {launcher.level} does not hold: an engine {', '.join(said[:-1])}"
+        )
+
+
+def _reason(complaint: str, ended: object) -> str:
+    if not ended:
+        return "a program in it did not end"
+    return complaint.splitlines()[-1] if complaint else f"a program in it failed ({ended})"
+
+
+def interpreter() -> str:
+    """Return a Python that may be executed in a box: as root, by others than root too."""
+    own = os.path.realpath(sys.executable)
+    if os.geteuid() != 0 or _open_to_all(own) or not os.path.exists("/usr/bin/python3"):
+        return own
+    return "/usr/bin/python3"
+
+
+def _open_to_all(path: str) -> bool:
+    above = [Path(path), *Path(path).parents]
+    return all(place.stat().st_mode & stat.S_IXOTH for place in above)
