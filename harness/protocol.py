@@ -40,6 +40,11 @@ class _Unfollowed(dict[str, bool]):
         return self[name]
 
 
+def own_step(command: str) -> Step:
+    """Return a command of the harness's own as a step, in no line of the file."""
+    return Step(0, command, -1, command, is_test=False, pattern=None)
+
+
 def is_quit(step: Step) -> bool:
     """Return whether the step ends the engine."""
     return step.command.partition(" ")[0] == "quit"
@@ -60,12 +65,16 @@ def warnings(steps: Iterable[Step], replies: Sequence[Reply]) -> list[str]:
         if raw.isprintable() and not reply.invalid and _id_is_right(step.id, raw):
             continue
         for kind, what in _breaches(step, reply):
-            first.setdefault(kind, f"line {step.line}: {what}")
+            first.setdefault(kind, f"{_place(step.line)}: {what}")
             count[kind] = count.get(kind, 0) + 1
     return [
         text + (f" (and {count[kind] - 1:,} more like it)" if count[kind] > 1 else "")
         for kind, text in first.items()
     ]
+
+
+def _place(line: int) -> str:
+    return f"line {line}" if line else "at the start"
 
 
 def _id_is_right(wanted: int, raw: str) -> bool:
@@ -78,10 +87,10 @@ def _id_is_right(wanted: int, raw: str) -> bool:
 def _breaches(step: Step, reply: Reply) -> Iterable[tuple[str, str]]:
     command = f"the reply to '{step.command:.60}'"
     if not _id_is_right(step.id, reply.raw):
-        found = reply.raw[1:].split(maxsplit=1)[0] if reply.raw[1:2].isdigit() else ""
-        has = f"has the id {found:.20}" if found else "has no id"
-        wanted = f"its id is {step.id}" if step.id >= 0 else "which has none"
-        yield "id", f"{command} {has}, but {wanted}" if found else f"{command} {has}"
+        found = _STATUS_AND_ID.match(reply.raw)
+        has = f"the id {found[1]:.20}" if found and found[1] else "no id"
+        wanted = f"the id {step.id}" if step.id >= 0 else "none"
+        yield "id", f"{command} has {has}, the command has {wanted}"
     if reply.invalid:
         yield "invalid", f"before {command} came text without = or ?: '{reply.invalid:.60}'"
     if control := _CONTROL.search(reply.raw):

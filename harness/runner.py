@@ -214,7 +214,7 @@ class _Run:
             before=tuple(self._before),
             after=tuple(self._after),
             errors=protocol.count_errors(case.steps, replies),
-            warnings=(*protocol.warnings(case.steps, replies), *self._session.warnings),
+            warnings=(*self._breaches(), *self._session.warnings),
             failure=self._failure,
             stderr=self._session.stderr,
             name=_text(answers.get("name")),
@@ -222,6 +222,11 @@ class _Run:
             seconds=self._seconds,
             cpu_seconds=self._cpu_seconds(),
         )
+
+    def _breaches(self) -> list[str]:
+        answered = [(text, reply) for text, reply in self._before if reply is not None]
+        steps = (*(protocol.own_step(text) for text, _ in answered), *self._case.steps)
+        return protocol.warnings(steps, [*(reply for _, reply in answered), *self._replies])
 
     def _cpu_seconds(self) -> float:
         """Return the difference of the answers to the two cputime commands, 0 without."""

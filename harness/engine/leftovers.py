@@ -12,6 +12,7 @@ import contextlib
 import os
 import signal
 import time
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -60,10 +61,10 @@ def end_leftovers(known: frozenset[int]) -> list[str]:
 
     ``known``: children that are none of ours to end (those from before the engine started).
     """
-    names: list[str] = []
+    names: dict[int, str] = {}
     deadline = time.monotonic() + _PATIENCE
     while found := _orphans(known):
-        names += [orphan.name for orphan in found if orphan.state != "Z"]
+        names |= {orphan.pid: orphan.name for orphan in found if orphan.state != "Z"}
         for orphan in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(orphan.pid, signal.SIGKILL)
@@ -72,7 +73,11 @@ def end_leftovers(known: frozenset[int]) -> list[str]:
             if time.monotonic() > deadline:
                 break
             time.sleep(0.001)
-    return list(dict.fromkeys(names)) if len(names) > 20 else names
+    return [_times(name, count) for name, count in Counter(names.values()).items()]
+
+
+def _times(name: str, count: int) -> str:
+    return f"{name} × {count}" if count > 1 else name
 
 
 def _orphans(known: frozenset[int]) -> list[_Process]:

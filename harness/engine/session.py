@@ -15,7 +15,7 @@ from time import monotonic
 
 from harness.engine.launch import describe_end
 from harness.engine.process import NEVER, EngineProcess
-from harness.engine.replies import Splitter, decode
+from harness.engine.replies import Splitter, decode, end_of_last_reply
 from harness.errors import EngineError
 from harness.options import Limits
 from harness.records import FailureKind, Reply
@@ -57,6 +57,7 @@ class Session:
         self._trace = trace
         self._splitter = Splitter()
         self._surplus: list[Reply] = []
+        self._too_many = False
         self._silent_so_far = True
         self._file_ends = NEVER
         self._ended = False
@@ -81,7 +82,7 @@ class Session:
         if len(replies) > wanted:
             self._surplus = replies[wanted:]
             del replies[wanted:]
-            self._warn_of_surplus(lines[-1])
+            self._note_surplus(_quoted(lines[-1]))
 
     def _exchange(self, lines: Sequence[bytes], replies: list[Reply], wanted: int) -> None:
         data = b"".join(lines)
@@ -119,11 +120,13 @@ class Session:
         taken, self._surplus = self._surplus[:count], self._surplus[count:]
         return taken
 
-    def _warn_of_surplus(self, line: bytes) -> None:
-        self.warnings.append(
-            f"after {_quoted(line)} the engine had answered more often than it was asked;"
-            " each reply is taken for the next command that has none, as they came"
-        )
+    def _note_surplus(self, command: str) -> None:
+        if not self._too_many:
+            self._too_many = True
+            self.warnings.append(
+                f"after {command} the engine had answered more often than it was asked; as they"
+                " came, each reply was taken for the next command without one"
+            )
 
     def leave(self) -> Reply | None:
         """Say ``quit`` and let the engine end; return its reply, if it gave one.
@@ -148,6 +151,8 @@ class Session:
         end = self._process.finish(patience)
         if patience:
             self._warn_of_end(end.status)
+        if self._splitter.split(end.output[: end_of_last_reply(end.output)]):
+            self._note_surplus("'quit'")
         if self._splitter.not_utf8:
             self.warnings.append("some replies were not UTF-8; they were read as Latin-1")
         if self._process.stderr.overflows:

@@ -1,0 +1,6 @@
+"""Ends at once by a segmentation fault."""
+
+import os
+import signal
+
+os.kill(os.getpid(), signal.SIGSEGV)

@@ -1,0 +1,7 @@
+"""Answers with the name of its working directory."""
+
+import os
+
+from common import answer, serve
+
+serve(lambda id_, name: answer(id_, os.path.basename(os.getcwd())))

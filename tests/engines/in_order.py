@@ -1,0 +1,5 @@
+"""Nothing is wrong with this one."""
+
+from common import serve
+
+serve()

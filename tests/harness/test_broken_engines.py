@@ -1,0 +1,358 @@
+"""Every way to be a bad engine, and what a run makes of it.
+
+The same case file is run against each engine in tests/engines. A row says what becomes of its
+three tests (P passed, F failed, - not run), how the engine broke if it did, what its author is
+told, and which warnings the result bears; nothing else may be said, and nothing may survive.
+"""
+
+import re
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from harness.records import FailureKind, FileResult, Verdict
+from harness.runs import Limits, Options, run
+
+ENGINES = Path(__file__).parent.parent / "engines"
+CASE = """\
+first
+10 second
+#? [second]
+third
+20 fault
+#? [fault]
+fourth
+30 fifth
+#? [fifth]
+"""
+LETTERS = {Verdict.PASSED: "P", Verdict.FAILED: "F", Verdict.NOT_RUN: "-"}
+LIMITS = Limits(timeout=1.5, startup=20, quit=1)
+# What a busy machine may take beyond the limits; only a hang is longer.
+SLACK = 10
+
+
+class Row(NamedTuple):
+    engine: str
+    verdicts: str = "PPP"
+    kind: FailureKind | None = None
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+    limits: Limits = LIMITS
+    seconds: float = 0  # that the limits allow
+
+
+DIED, TIMEOUT = FailureKind.DIED, FailureKind.TIMEOUT
+OUTPUT, PROTOCOL = FailureKind.OUTPUT, FailureKind.PROTOCOL
+LATE = r"did not answer '20 fault' within 1\.5 s\."
+DURING = "when it should answer '20 fault'"
+LEFT = r"the engine left processes behind \({}\); they were ended"
+BY_FORCE = "the engine still ran 1 s after quit; it was ended by force"
+TOO_MANY = (
+    "after '.*' the engine had answered more often than it was asked; as they came, each reply"
+    " was taken for the next command without one"
+)
+
+ROWS = [
+    Row("in_order"),
+    # Time
+    Row(
+        "never_answers",
+        "---",
+        TIMEOUT,
+        r"The engine gave no reply within 1 s of its start\.",
+        limits=LIMITS._replace(startup=1),
+        seconds=1,
+    ),
+    Row("answers_late"),
+    Row("answers_once_in_a_minute", "P--", TIMEOUT, rf"The engine {LATE}", seconds=1.5),
+    Row(
+        "answers_once_in_a_minute",
+        "P--",
+        TIMEOUT,
+        r"The engine was not done with the file after 1 s; it was at '20 fault'\.",
+        limits=LIMITS._replace(timeout=0, file=1),
+        seconds=1,
+    ),
+    Row(
+        "drips",
+        "P--",
+        TIMEOUT,
+        rf"The engine {LATE} It had written '=20 x*', but a reply ends with an empty line\.",
+        seconds=1.5,
+    ),
+    Row("stops_itself", "P--", TIMEOUT, rf"The engine {LATE}", seconds=1.5),
+    Row("never_reads", "---", TIMEOUT, r"The engine did not answer 'first' .*", seconds=1.5),
+    # Death
+    Row("dies_at_start", "---", DIED, r"The engine ended with exit status 3 before its first.*"),
+    Row(
+        "crashes_at_start",
+        "---",
+        DIED,
+        r"The engine was killed by SIGSEGV \(segmentation fault\) before its first reply\.",
+    ),
+    Row("dies", "P--", DIED, rf"The engine ended with exit status 1, {DURING}\."),
+    Row(
+        "dies_in_reply",
+        "P--",
+        DIED,
+        rf"The engine was killed by SIGABRT \(aborted\), {DURING}\."
+        r" It had written '=20 fau', but a reply ends with an empty line\.",
+    ),
+    Row(
+        "dies_of_shell",
+        "P--",
+        DIED,
+        "The engine ended with exit status 139, a shell's word for SIGSEGV"
+        rf" \(segmentation fault\), {DURING}\.",
+    ),
+    Row(
+        "dies_but_child_holds_output",
+        "P--",
+        DIED,
+        rf"The engine was killed by SIGKILL \(killed\), {DURING}\.",
+        (LEFT.format("sleep"),),
+    ),
+    Row(
+        "dies_after_last_test",
+        "PPP",
+        DIED,
+        r"The engine ended with exit status 4, when it should answer 'cputime'\.",
+    ),
+    # The protocol
+    Row(
+        "answers_twice",
+        "PPF",
+        None,
+        "",
+        (r"line 7: the reply to 'fourth' has the id 20, .* \(and 1 more like it\)", TOO_MANY),
+    ),
+    Row("answers_before_asked", "FFF", None, "", (r"line 2: .* has no id.*", TOO_MANY)),
+    Row("answers_without_end", "PFF", None, "", (r"line 5: .* has no id.*", TOO_MANY, BY_FORCE)),
+    Row(
+        "no_empty_line",
+        "P--",
+        TIMEOUT,
+        rf"The engine {LATE} It had written '=20 fault', but a reply ends with an empty line\.",
+        seconds=1.5,
+    ),
+    Row(
+        "no_status",
+        "P--",
+        TIMEOUT,
+        rf"The engine {LATE} It had written 'fault', but a reply begins with = or \?\.",
+        seconds=1.5,
+    ),
+    Row(
+        "prompt",
+        "P--",
+        TIMEOUT,
+        rf"The engine {LATE} It had written '> =20 fault', but a reply begins with = or \?\.",
+        seconds=1.5,
+    ),
+    Row(
+        "wrong_id",
+        warnings=(r"line 5: the reply to 'fault' has the id 99, the command has the id 20",),
+    ),
+    Row("no_id", warnings=(r"line 5: the reply to 'fault' has no id, the command has the id 20",)),
+    Row(
+        "id_unasked",
+        warnings=(
+            r"at the start: the reply to 'name' has the id 7, .* none \(and 5 more like it\)",
+        ),
+    ),
+    Row("banner", warnings=(r"at the start: before the reply to 'name' came .*Fantastic Go.*",)),
+    Row("thinks_aloud", warnings=(r"line 5: before the reply to 'fault' came .*thinking .*",)),
+    Row("echo", warnings=(r"line 5: before the reply to 'fault' came .*'20 fault'",)),
+    Row("colours", "PFP", warnings=(r"line 5: .* has the control character U\+001B",)),
+    Row("nul", "PFP", warnings=(r"line 5: .* has the control character U\+0000",)),
+    Row("not_utf8", "PFP", warnings=(r"some replies were not UTF-8; they were read as Latin-1",)),
+    Row("carriage_returns"),
+    Row("old_macintosh"),
+    # Too much
+    Row("big_reply", "PFP"),
+    Row(
+        "big_reply",
+        "P--",
+        OUTPUT,
+        rf"The engine wrote more than 1,000 bytes without ending its reply, {DURING}\.",
+        limits=LIMITS._replace(max_output=1000),
+    ),
+    Row("endless_reply", "P--", OUTPUT, rf"The engine wrote more than 1,048,576 .*{DURING}\..*"),
+    Row("endless_line", "P--", OUTPUT, rf"The engine wrote more than 1,048,576 .*{DURING}\..*"),
+    Row("endless_chatter", "P--", OUTPUT, rf"The engine writes without end, .*{DURING}\..*"),
+    Row("endless_stderr", warnings=("the engine wrote .* bytes on standard error; only .*",)),
+    Row(
+        "silent_with_stderr",
+        "P--",
+        TIMEOUT,
+        rf"The engine {LATE}",
+        ("the engine wrote .* bytes on standard error; only .*",),
+        seconds=1.5,
+    ),
+    Row("writes_before_reading", warnings=(r"at the start: before the reply to 'name' came .*",)),
+    Row("reads_slowly"),
+    # Pipes
+    Row(
+        "closes_input",
+        "PP-",
+        PROTOCOL,
+        r"The engine closed its standard input but runs on, when it should answer 'fourth'\.",
+    ),
+    Row(
+        "closes_output",
+        "P--",
+        PROTOCOL,
+        rf"The engine closed its standard output but runs on, {DURING}\.",
+    ),
+    Row(
+        "closes_everything",
+        "P--",
+        PROTOCOL,
+        rf"The engine closed its standard output but runs on, {DURING}\.",
+    ),
+    # The end
+    Row("quits_silently"),
+    Row("fails_after_quit", warnings=(r"after quit the engine was killed by SIGSEGV .*",)),
+    Row("ignores_quit", warnings=(BY_FORCE,), seconds=1),
+    Row("ignores_all_requests", warnings=(BY_FORCE,), seconds=1),
+    Row("floods_after_quit", warnings=(BY_FORCE,), seconds=1),
+    Row("leaves_child", warnings=(LEFT.format("sleep"),)),
+    Row("leaves_daemon", warnings=(LEFT.format("sleep"),)),
+    Row("leaves_family", warnings=(LEFT.format(r"sleep × 40"),)),
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.engine)
+def test_is_judged_as_stated_and_gone(row: Row, tmp_path: Path) -> None:
+    mark = f"mark-{uuid.uuid4()}"
+    result, seconds = run_engine(row.engine, tmp_path, row.limits, mark)
+    assert "".join(LETTERS[outcome.verdict] for outcome in result.outcomes) == row.verdicts
+    assert (result.failure and result.failure.kind) == row.kind
+    assert re.fullmatch(row.message, result.failure.message if result.failure else "")
+    assert_all_match(result.warnings, row.warnings)
+    assert seconds < row.seconds + 1 + SLACK
+    assert processes_with(mark) == []
+
+
+def test_all_engines_have_a_row() -> None:
+    elsewhere = {"common", "in_its_folder", "flushes_to_terminals", "different_each_time"}
+    engines = {path.stem for path in ENGINES.glob("*.py")}
+    assert engines == {row.engine for row in ROWS} | elsewhere
+
+
+def test_tests_under_way_and_not_reached_are_told_apart(tmp_path: Path) -> None:
+    result, _ = run_engine("dies", tmp_path)
+    assert result.failure is not None
+    assert result.failure.step is not None
+    assert result.case.steps[result.failure.step].text == "20 fault"
+    assert [reply is not None for reply in result.replies] == [True] * 3 + [False] * 3
+    assert "no such vertex" in result.stderr
+
+
+def test_the_reply_that_came_before_the_engine_died_counts(tmp_path: Path) -> None:
+    """The command before the fault was sent in one write with it."""
+    result, _ = run_engine("dies", tmp_path)
+    third = result.replies[2]
+    assert third is not None
+    assert third.text == "third"
+
+
+def test_an_engine_starts_in_the_folder_of_its_file(tmp_path: Path) -> None:
+    result, _ = run_engine("in_its_folder", tmp_path)
+    reply = result.outcomes[1].reply
+    assert reply is not None
+    assert reply.text == tmp_path.name
+
+
+@pytest.mark.parametrize(("pty", "verdicts"), [(False, "---"), (True, "PPP")])
+def test_a_terminal_is_for_those_who_flush_only_to_one(
+    pty: bool, verdicts: str, tmp_path: Path
+) -> None:
+    result, _ = run_engine("flushes_to_terminals", tmp_path, Limits(startup=2), pty=pty)
+    assert "".join(LETTERS[outcome.verdict] for outcome in result.outcomes) == verdicts
+
+
+@pytest.mark.parametrize("row", ROWS[:12], ids=lambda row: row.engine)
+def test_a_terminal_changes_nothing_else(row: Row, tmp_path: Path) -> None:
+    result, _ = run_engine(row.engine, tmp_path, row.limits, pty=True)
+    assert "".join(LETTERS[outcome.verdict] for outcome in result.outcomes) == row.verdicts
+    assert (result.failure and result.failure.kind) == row.kind
+
+
+def test_one_broken_engine_stops_no_other_file(tmp_path: Path) -> None:
+    """The engine of the second file finds no file to read, and dies of it."""
+    for name in ("1", "2", "3"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "case.gtp").write_text("10 one\n#? [one]\n")
+    for name in ("1", "3"):
+        (tmp_path / name / "engine.py").write_text("from common import serve\nserve()\n")
+    program = f"env PYTHONPATH={ENGINES} {sys.executable} engine.py"
+    result = run(program, [str(tmp_path)], Options(jobs=2))
+    verdicts = [[LETTERS[outcome.verdict] for outcome in file.outcomes] for file in result.files]
+    assert verdicts == [["P"], ["-"], ["P"]]
+    assert [file.failure is None for file in result.files] == [True, False, True]
+
+
+CANNOT_START = [
+    ("no_such_program_at_all", "there is no program 'no_such_program_at_all' on the PATH.*"),
+    ("./missing", ".*/missing could not be started: there is no such file."),
+    ("./plain", r".*/plain could not be started: it is not executable \(chmod.*"),
+    ("./bad_interpreter", ".*: its first line names an interpreter that does not exist."),
+    ("./no_shebang", ".*: it is neither a binary for this machine nor a script.*"),
+    (".", ".* could not be started: it is not executable.*"),
+]
+
+
+@pytest.mark.parametrize(("program", "message"), CANNOT_START)
+def test_says_why_it_cannot_start(
+    program: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plain").write_text("text")
+    for name, text in [("bad_interpreter", "#!/no/such/python\n"), ("no_shebang", "text\n")]:
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "case.gtp").write_text(CASE)
+    monkeypatch.chdir(tmp_path)
+    result = run(program if program != "." else "./", ["case.gtp"])
+    (file,) = result.files
+    assert file.failure is not None
+    assert file.failure.kind is FailureKind.NOT_STARTED
+    assert re.search(message, file.failure.message)
+    assert {outcome.verdict for outcome in file.outcomes} == {Verdict.NOT_RUN}
+
+
+def run_engine(
+    engine: str, folder: Path, limits: Limits = LIMITS, mark: str = "", pty: bool = False
+) -> tuple[FileResult, float]:
+    case = folder / "case.gtp"
+    case.write_text(CASE)
+    program = f"env -u PYTHONUNBUFFERED {sys.executable} {ENGINES / engine}.py {mark}"
+    begun = time.monotonic()
+    result = run(program, [str(case)], Options(limits=limits, pty=pty))
+    assert result.errors == ()
+    assert result.faults == ()
+    return result.files[0], time.monotonic() - begun
+
+
+def assert_all_match(texts: tuple[str, ...], patterns: tuple[str, ...]) -> None:
+    """Each text matches a pattern and each pattern a text."""
+    for text in texts:
+        assert any(re.fullmatch(pattern, text, re.DOTALL) for pattern in patterns), text
+    for pattern in patterns:
+        assert any(re.fullmatch(pattern, text, re.DOTALL) for text in texts), (pattern, texts)
+
+
+def processes_with(mark: str) -> list[str]:
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = file.read_text()
+        except OSError:
+            continue
+        if mark in line:
+            found.append(line)
+    return found
