@@ -15,7 +15,7 @@ from harness.errors import CaseError, PatternError
 from harness.records import CaseFile, Step
 
 # A command's id, as gogui-regress reads it: Java's Integer.parseInt() of all before the blank.
-_ID = re.compile(r"\+?([0-9]+) +")
+_ID = re.compile(r"([+-]?[0-9]+) +")
 _MAX_ID = 2**31 - 1
 
 # Where str.strip() and Java's String.trim() differ: control characters and Unicode's blanks.
@@ -112,8 +112,8 @@ def _trimmed(lines: list[str], data: bytes) -> list[str]:
 def _command(number: int, text: str) -> Step:
     if "\t" in text:
         text = text.replace("\t", " ")
-    if text[0] in "0123456789+":
+    if text[0] in "0123456789+-":
         found = _ID.match(text)
-        if found and (id_ := int(found[1])) <= _MAX_ID:
+        if found and 0 <= (id_ := int(found[1])) <= _MAX_ID:
             return _new(Step, (number, text, id_, text[found.end() :], True, None))
     return _new(Step, (number, text, -1, text, False, None))

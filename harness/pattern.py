@@ -12,11 +12,13 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 
+from harness import java_regex
+from harness.engine.replies import BLANKS
 from harness.errors import PatternError
 from harness.records import Pattern
 
-# An alternative that is plain text, save for escaped punctuation: "A1", "B\+4\.5".
-_PLAIN = re.compile(r"(?:[^\\.^$*+?{}\[\]|()]|\\[^0-9A-Za-z\s])*")
+# Alternatives that are plain text, save for escaped punctuation: "A1|A2", "B\+4\.5".
+_PLAIN = re.compile(r"(?:[^\\.^$*+?{}\[\]()]|\\[^0-9A-Za-z\s|])*")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 # The end of a gnugo pattern, from its last bracket: sub(/\][&*]*$/, "")
@@ -29,7 +31,7 @@ def read_gogui(text: str) -> Pattern | None:
     Raises:
         PatternError: a bracket is missing, the ending or the expression is wrong.
     """
-    text = text.strip()
+    text = text.strip(BLANKS)
     if not text:
         return None
     if not text.startswith("["):
@@ -37,7 +39,7 @@ def read_gogui(text: str) -> Pattern | None:
     body = text.removesuffix("*")
     if not body.endswith("]") or len(body) < 2:
         raise PatternError(f"expected ']' or ']*' at the end of the pattern, found {text!r}")
-    expected = body[1:-1].strip()
+    expected = body[1:-1].strip(BLANKS)
     expression = expected.removeprefix("!")
     matcher(expression)
     return Pattern(expected, expression, expected.startswith("!"), text.endswith("*"))
@@ -72,10 +74,11 @@ def matcher(expression: str) -> Callable[[str], object]:
     Raises:
         PatternError: it is no regular expression.
     """
-    if _PLAIN.fullmatch(expression.replace("|", "")):
+    if _PLAIN.fullmatch(expression):
         texts = {_ESCAPED.sub(r"\1", choice) for choice in expression.split("|")}
         return texts.__contains__
-    return _compile(expression, re.MULTILINE | re.DOTALL | re.ASCII).fullmatch
+    flags = re.MULTILINE | re.DOTALL | re.ASCII
+    return _compile(java_regex.in_python(expression), expression, flags).fullmatch
 
 
 @cache
@@ -85,13 +88,13 @@ def searcher(expression: str) -> Callable[[str], object]:
     Raises:
         PatternError: it is no regular expression.
     """
-    return _compile(f"^{expression}$", re.ASCII).search
+    return _compile(f"^{expression}$", expression, re.ASCII).search
 
 
-def _compile(expression: str, flags: re.RegexFlag) -> re.Pattern[str]:
+def _compile(translated: str, expression: str, flags: re.RegexFlag) -> re.Pattern[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what may change in Python is no business of the user's
         try:
-            return re.compile(expression, flags)
-        except (re.error, OverflowError, RecursionError) as error:
+            return re.compile(translated, flags)
+        except (re.error, ValueError, OverflowError, RecursionError) as error:
             raise PatternError(f"{expression!r} is no regular expression: {error}") from None
