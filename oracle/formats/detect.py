@@ -111,7 +111,5 @@ def _refuse_unheeded(name: str, choice: Choice, path: str) -> None:
         chosen = getattr(choice, attribute)
         if chosen != getattr(default, attribute) and attribute not in FORMATS[name]:
             others = " and ".join(other for other in FORMATS if attribute in FORMATS[other])
-            message = (
-                f"a file of format {name} offers no choice of {attribute}; only {others} does"
-            )
+            message = f"a file of format {name} has no choice of {attribute} (only {others})"
             raise FormatError(message, path)

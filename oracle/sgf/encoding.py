@@ -17,7 +17,10 @@ _MARKS = (
 _DECLARED = re.compile(rb"CA\s*\[\s*([!-\\^-~]{1,40})\s*\]")
 # Four letters above ASCII in a row are two Chinese characters; European names have no such run.
 _FOREIGN_RUN = re.compile(rb"[\x80-\xff]{4}")
-_ASCII = bytes(range(32, 127)) + b"\n\\n\\u0041+AGE-~{"
+# Families of encodings in which ASCII text stands for itself. Python knows others by name:
+# UTF-7, ``unicode_escape``, ``idna``, ``rot13``; and in the family cp there is EBCDIC.
+_FAMILIES = ("utf-8", "ascii", "iso", "cp", "koi8", "mac", "gb", "big5", "shift_jis", "euc")
+_SIGNS = b"(;AB[aa])"
 
 
 def decode(data: bytes) -> tuple[str, str]:
@@ -47,15 +50,13 @@ def _candidates(data: bytes) -> list[str]:
 
 
 def _codec(name: str) -> str | None:
-    """Return the name of a codec that leaves ASCII text as it is, None for any other.
-
-    Python knows codecs that do not: UTF-7, ``unicode_escape``, ``idna``, ``rot13``.
-    """
+    """Return Python's name of an encoding in which ASCII stands for itself, None for others."""
     try:
-        same = _ASCII.decode(name) == _ASCII.decode("ascii")
-        return codecs.lookup(name).name if same else None
+        codec = codecs.lookup(name).name
+        plain = codec.startswith(_FAMILIES) and _SIGNS.decode(codec) == _SIGNS.decode("ascii")
     except (LookupError, ValueError):
         return None
+    return codec if plain else None
 
 
 def _fits(text: str) -> bool:

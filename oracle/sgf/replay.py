@@ -127,7 +127,7 @@ class Replay:
         except ValueError as error:
             raise self._faults.error(place, str(error)) from None
         if self.turn not in (None, color):
-            self._faults.fault(place, f"it is {NAMES[opponent(color)]}'s turn")
+            self._faults.fault(place, f"it is {NAMES[opponent(color)].capitalize()}'s turn")
         if point is None:
             self._pass(color, place)
         else:
