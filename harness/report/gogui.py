@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.records import CaseFile, FileResult, Outcome, Verdict
+from harness.records import CaseFile, FileResult, Outcome, Reply, Verdict
 from harness.report.tally import Tally, tally
 from harness.report.visible import visible
 
@@ -45,14 +45,19 @@ def lines(file: FileResult, *, prefix: bool, long: bool = False) -> Iterator[str
 
 def _line(case: CaseFile, outcome: Outcome, long: bool) -> str:
     pattern = case.steps[outcome.step].pattern
-    got = outcome.reply.text if outcome.reply else ""
-    template = _LINES[outcome.verdict][long]
     if pattern is None and outcome.reply is not None:
         # Without a pattern there is a line only for an error, the same in both formats.
-        if outcome.verdict is not Verdict.FAILED:
-            return ""
-        template = "unexpected FAIL" + (": '{got}'" if got else "")
+        return _error(outcome.reply) if outcome.verdict is Verdict.FAILED else ""
+    got = outcome.reply.text if outcome.reply else ""
+    template = _LINES[outcome.verdict][long]
     return template.format(expected=pattern.text if pattern else "", got=got)
+
+
+def _error(reply: Reply) -> str:
+    """Return the line for an error nobody expected; gogui quotes it untrimmed."""
+    _, blank, text = reply.raw.partition(" ")
+    got = text if blank else reply.raw[1:]
+    return f"unexpected FAIL: '{got}'" if got else "unexpected FAIL"
 
 
 def summary(counts: Tally) -> str:

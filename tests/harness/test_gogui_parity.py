@@ -12,21 +12,29 @@ from harness import casefile
 from harness.dialect import named
 from harness.engine.replies import Splitter
 from harness.errors import CaseError
-from harness.records import Outcome
+from harness.records import FileResult, Outcome
+from harness.report import gogui
+from harness.runner import not_run
 
 
-def verdicts(case: bytes, replies: bytes, dialect: str = "gogui") -> str:
-    """Return ``id:verdict`` for each test of ``case``."""
-    steps = casefile.parse(case, "case.tst", dialect).steps
+def judged(text: bytes, replies: bytes, dialect: str = "gogui") -> FileResult:
+    """Return the result of a case file whose commands were answered so."""
+    case = casefile.parse(text, "case.tst", dialect)
     split = Splitter().split(replies)
-    assert len(split) == len(steps)
+    assert len(split) == len(case.steps)
     outcomes = [
         Outcome(index, named(dialect).verdict(step.pattern, reply), reply)
-        for index, (step, reply) in enumerate(zip(steps, split, strict=True))
+        for index, (step, reply) in enumerate(zip(case.steps, split, strict=True))
         if step.is_test
     ]
-    settled = named(dialect).settle_outcomes(steps, outcomes)
-    return " ".join(f"{steps[outcome.step].id}:{outcome.verdict.value}" for outcome in settled)
+    settled = named(dialect).settle_outcomes(case.steps, outcomes)
+    return not_run(case)._replace(outcomes=tuple(settled))
+
+
+def verdicts(text: bytes, replies: bytes, dialect: str = "gogui") -> str:
+    """Return ``id:verdict`` for each test of a case file."""
+    file = judged(text, replies, dialect)
+    return " ".join(f"{file.case.steps[step].id}:{v.value}" for step, v, *_ in file.outcomes)
 
 
 FILES = [
@@ -101,6 +109,39 @@ PATTERNS = [
 @pytest.mark.parametrize(("pattern", "reply", "expected"), PATTERNS)
 def test_gogui_pattern(pattern: str, reply: str, expected: str) -> None:
     assert verdicts(f"1 a\n#? {pattern}\n".encode(), f"= {reply}\n\n".encode()) == f"1:{expected}"
+
+
+# Printed by the plain form, and by --long.
+LINES = [
+    (b"1 a\n#? [x]\n", b"= x\n\n", "", "1 passed"),
+    (b"1 a\n#? [ x ]*\n", b"= x\n\n", "1 unexpected PASS!", "1 PASSED"),
+    (b"1 a\n#? [ !x ]*\n", b"=1  x \n\n", "", "1 failed: Correct '!x', got 'x'"),
+    (
+        b"a\n#? [x]\n",
+        b"= y\nz\n\n",
+        "-1 unexpected FAIL: Correct 'x', got 'y\nz'",
+        "-1 FAILED: Correct 'x', got 'y\nz'",
+    ),
+    (b"1 a\n", b"= x\n\n", "", ""),
+    (b"a\n#?\n", b"? x\n\n", "", ""),
+    *(
+        (b"1 a\n", reply, line, line)
+        for reply, line in [
+            (b"? x\n\n", "1 unexpected FAIL: 'x'"),
+            (b"?\n\n", "1 unexpected FAIL"),
+            (b"?1  x \ny\n\n", "1 unexpected FAIL: ' x \ny'"),
+            (b"?12\n\n", "1 unexpected FAIL: '12'"),
+        ]
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "replies", "plain", "long"), LINES)
+def test_lines(case: bytes, replies: bytes, plain: str, long: str) -> None:
+    file = judged(case, replies)
+    assert "\n".join(gogui.lines(file, prefix=False)) == plain
+    *lines, _summary = gogui.lines(file, prefix=False, long=True)
+    assert "\n".join(lines) == long
 
 
 # What gogui-regress refuses; here with the line, and nothing of the file is run.
