@@ -96,7 +96,14 @@ class Planes:
 
     def any(self) -> NDArray[np.bool_]:
         """Return for each position whether the set has any point."""
-        return _per_position(np.bitwise_or.reduce(self.bits)).view(np.bool_)
+        return _per_position(self.somewhere().bits[0]).view(np.bool_)
+
+    def somewhere(self) -> Planes:
+        """Return the whole board where the set has any point, nothing where it has none.
+
+        It has one row, which stands for all.
+        """
+        return Planes(np.bitwise_or.reduce(self.bits, keepdims=True))
 
 
 class PlaneFrame:
