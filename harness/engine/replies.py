@@ -16,6 +16,7 @@ BLANKS = "".join(map(chr, range(33)))
 
 # Engines that print CR or CR LF: the CR of a CR LF is no line of its own.
 _END_WITH_CR = re.compile(rb"\n\r?\n|\n\r|\r\r")
+_UNDECODED = re.compile("[\udc80-\udcff]")
 _REPLY_START = re.compile(rb"^[=?]", re.MULTILINE)
 
 _MEMO_LENGTH = 48
@@ -29,20 +30,17 @@ def end_of_last_reply(data: bytes) -> int:
     return max((found.end() for found in _END_WITH_CR.finditer(data)), default=0)
 
 
-def encoding_of(data: bytes) -> str:
-    """Return the encoding of a text: UTF-8, or else Latin-1, which every byte string is."""
-    if data.isascii():
-        return "utf-8"
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8"
-
-
 def decode(data: bytes) -> str:
-    """Return ``data`` as text, whatever its bytes."""
-    return data.decode(encoding_of(data))
+    """Return ``data`` as text: UTF-8, with any other byte as a lone surrogate.
+
+    So bytes match the same bytes only, whatever the encoding, and :func:`encode` restores them.
+    """
+    return data.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    """Return the bytes of which :func:`decode` made ``text``."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 class Splitter:
@@ -63,7 +61,7 @@ class Splitter:
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         replies = []
-        for block in data[:-2].split(b"\n\n"):
+        for block in data.strip(b"\n").split(b"\n\n"):
             reply = self._memo.get(block)
             if reply is None or self.invalid:
                 reply = self._reply(block)
@@ -84,8 +82,7 @@ class Splitter:
         return reply
 
     def _record(self, block: bytes, invalid: bytes) -> Reply:
-        encoding = encoding_of(block)
-        self.not_utf8 += encoding != "utf-8"
-        raw = block.decode(encoding)
+        raw = decode(block)
+        self.not_utf8 += not block.isascii() and _UNDECODED.search(raw) is not None
         text = raw.partition(" ")[2].strip(BLANKS)
         return Reply(raw[0] == "=", text, raw, 0.0, decode(invalid))

@@ -110,7 +110,8 @@ class Session:
         self._silent_so_far = False
         if self._trace:
             for reply in fresh:
-                self._show("<< ", reply.raw)
+                self._show("<< ", reply.invalid)
+                self._show("<< ", reply.raw + "\n\n")
 
     def _deadline(self) -> float:
         limit = self._limits.startup if self._silent_so_far else self._limits.timeout
@@ -206,9 +207,9 @@ class Session:
             return f" It had written {_quoted(output)}, but a reply ends with an empty line."
         return f" It had written {_quoted(output)}, but a reply begins with = or ?."
 
-    def _show(self, mark: str, text: str) -> None:
+    def _show(self, mark: str, lines: str) -> None:
         assert self._trace is not None
-        for line in text.rstrip("\n").split("\n"):
+        for line in lines.removesuffix("\n").split("\n") if lines else ():
             self._trace(mark + line)
 
 

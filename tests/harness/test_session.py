@@ -1,0 +1,267 @@
+"""The conversation: what is sent when, and how long things take."""
+
+import itertools
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.engine.launch import Launcher, split_program
+from harness.engine.process import EngineProcess
+from harness.engine.replies import Splitter, end_of_last_reply
+from harness.engine.session import WINDOW, Session, groups
+from harness.errors import EngineError, UsageError
+from harness.options import Limits
+from harness.records import FailureKind, Reply, Verdict
+from harness.runs import Options, run
+
+ENGINES = Path(__file__).parent.parent / "engines"
+
+
+def engine(name: str) -> str:
+    return f"{sys.executable} {ENGINES / name}.py"
+
+
+# --- cutting output into replies
+
+
+@given(st.lists(st.sampled_from([b"= a\n\n", b"? b\nc\n\n", b"=1 \n\n", b"\n", b"x\n"])))
+def test_replies_are_the_same_however_the_output_is_cut(pieces: list[bytes]) -> None:
+    output = b"".join(pieces) + b"= end\n\n"
+    whole = Splitter().split(output)
+    splitter, bits = Splitter(), []
+    pending = b""
+    for byte in output:
+        pending += bytes([byte])
+        end = end_of_last_reply(pending)
+        bits += splitter.split(pending[:end]) if end else []
+        pending = pending[end:]
+    assert bits == whole
+    assert sum(len(reply.invalid.replace("\n", "")) for reply in whole) == pieces.count(
+        b"x\n"
+    ) - sum(reply.raw.count("x") for reply in whole)
+
+
+@given(st.text("=? xy\n", max_size=40))
+def test_line_ends_do_not_matter(text: str) -> None:
+    output = text.encode() + b"\n\n"
+    expected = Splitter().split(output)
+    for end in (b"\r\n", b"\r"):
+        assert Splitter().split(output.replace(b"\n", end)) == expected
+
+
+REPLIES = [
+    (b"= \n\n", (True, "", "= ", "")),
+    (b"=\n\n", (True, "", "=", "")),
+    (b"=12 A1\n\n", (True, "A1", "=12 A1", "")),
+    (b"=12\nA1 B2\n\n", (True, "B2", "=12\nA1 B2", "")),
+    (b"?1  no \n \t\n\n", (False, "no", "?1  no \n \t", "")),
+    (b"\n\n= a\n\n", (True, "a", "= a", "")),
+    (b"hello\n\nyou\n= a\n\n", (True, "a", "= a", "hello\n\nyou")),
+    (b"= \xc3\xa9\n\n", (True, "é", "= é", "")),
+    (b"= \xe9\n\n", (True, "é", "= é", "")),
+]
+
+
+@pytest.mark.parametrize(("output", "expected"), REPLIES)
+def test_a_reply(output: bytes, expected: tuple[bool, str, str, str]) -> None:
+    (reply,) = Splitter().split(output)
+    assert (reply.ok, reply.text, reply.raw, reply.invalid) == expected
+
+
+# --- sending ahead
+
+LINES = st.lists(st.integers(1, 6000).map(lambda size: b"x" * size), max_size=40)
+
+
+@given(LINES, st.randoms(use_true_random=False))
+def test_groups_are_as_long_as_they_may_be(lines: list[bytes], random) -> None:  # type: ignore[no-untyped-def]
+    alone = [random.random() < 0.1 for _ in lines]
+    found = list(groups(lines, alone))
+    assert [index for start, end in found for index in range(start, end)] == list(
+        range(len(lines))
+    )
+    sizes = [sum(map(len, lines[start:end])) for start, end in found]
+    for (start, end), size in zip(found, sizes, strict=True):
+        assert size <= WINDOW or end - start == 1
+        assert not any(alone[start : end - 1])
+    for ((_, end), size), (start, _) in zip(
+        zip(found, sizes, strict=True), found[1:], strict=False
+    ):
+        assert alone[end - 1] or size + len(lines[start]) > WINDOW
+
+
+def test_what_waits_behind_a_command(tmp_path: Path) -> None:
+    """The engine answers with the number of bytes it has been sent beyond the command."""
+    setup = [f"play b {column}{row}" for column in "ABCDEFGH" for row in range(100, 200)]
+    lines = [*setup, "10 test", "after", "reg_genmove b", "after", "20 test", "last"]
+    (tmp_path / "x.gtp").write_text("\n".join(lines))
+    (file,) = run(engine("counts_waiting"), [str(tmp_path / "x.gtp")]).files
+    waiting = [int(reply.text) for reply in file.replies if reply]
+    assert len(waiting) == len(lines)
+    assert max(waiting) > WINDOW // 2
+    assert all(
+        bytes_ + len(line) + 1 <= WINDOW for bytes_, line in zip(waiting, lines, strict=True)
+    )
+    alone = [number for number, line in enumerate(lines) if "test" in line or "genmove" in line]
+    assert [waiting[number] for number in alone] == [0, 0, 0]
+    assert waiting[lines.index("after")] == len("reg_genmove b\n")
+
+
+def test_lockstep_sends_one_command_at_a_time(tmp_path: Path) -> None:
+    (tmp_path / "x.gtp").write_text("a\nb\nc\n10 d\n")
+    (file,) = run(
+        engine("counts_waiting"), [str(tmp_path / "x.gtp")], Options(lockstep=True)
+    ).files
+    exchanges = [exchange.reply for exchange in file.before]
+    assert {reply.text for reply in [*file.replies, *exchanges] if reply} == {"0"}
+
+
+def test_many_commands_to_an_engine_that_reads_slowly(tmp_path: Path) -> None:
+    (tmp_path / "x.gtp").write_text("play b A1\n" * 5000 + "10 end\n#? [end]\n")
+    (file,) = run(engine("reads_slowly"), [str(tmp_path / "x.gtp")]).files
+    assert file.failure is None
+    assert [outcome.verdict for outcome in file.outcomes] == [Verdict.PASSED]
+
+
+def test_replies_bigger_than_the_pipe_to_commands_bigger_than_the_pipe(tmp_path: Path) -> None:
+    """Neither side may wait for the other to read."""
+    (tmp_path / "x.gtp").write_text(f"fault {'x' * 200_000}\n" * 3 + "10 end\n#? [end]\n")
+    (file,) = run(engine("big_reply"), [str(tmp_path / "x.gtp")]).files
+    assert file.failure is None
+    assert [len(reply.text) for reply in file.replies if reply] == [599_999] * 3 + [3]
+
+
+def test_a_command_bigger_than_the_pipe_to_an_engine_that_never_reads(tmp_path: Path) -> None:
+    (tmp_path / "x.gtp").write_text(f"10 {'x' * 200_000}\n")
+    limits = Limits(timeout=0.5)
+    (file,) = run(engine("never_reads"), [str(tmp_path / "x.gtp")], Options(limits=limits)).files
+    assert file.failure is not None
+    assert file.failure.kind is FailureKind.TIMEOUT
+    assert len(file.failure.message) < 200
+
+
+# --- time
+
+
+def test_each_command_has_its_own_time(tmp_path: Path) -> None:
+    """Also when it was sent ahead: the clock starts when the reply before it came."""
+    (tmp_path / "x.gtp").write_text("a\nb\nfault\nc\n10 d\n")
+    (file,) = run(engine("answers_late"), [str(tmp_path / "x.gtp")]).files
+    seconds = [reply.seconds for reply in file.replies if reply]
+    assert 0.4 < seconds[2] < 5
+    assert max(seconds[:2] + seconds[3:]) < 0.4
+    assert file.seconds >= sum(seconds) - 0.001
+
+
+def test_the_limit_holds_for_each_command_not_for_what_was_sent_together(tmp_path: Path) -> None:
+    (tmp_path / "x.gtp").write_text("fault\n" * 6 + "10 d\n")
+    options = Options(limits=Limits(timeout=2))
+    (file,) = run(engine("answers_late"), [str(tmp_path / "x.gtp")], options).files
+    assert file.failure is None
+    assert file.seconds > 2
+
+
+def test_the_engine_has_its_start_up_time_for_itself(tmp_path: Path) -> None:
+    """Only the first reply may take as long as --startup-timeout says."""
+    (tmp_path / "x.gtp").write_text("10 fault\n")
+    slow = f"sh -c 'sleep 1; exec {engine('in_order')}'"
+    options = Options(limits=Limits(timeout=0.5, startup=20))
+    (file,) = run(slow, [str(tmp_path / "x.gtp")], options).files
+    assert file.failure is None
+
+
+# --- the session by itself
+
+
+@pytest.fixture
+def session() -> Session:
+    limits = Limits(timeout=5)
+    process = EngineProcess(Launcher(), split_program(engine("in_order")), "/", limits)
+    return Session(process, limits)
+
+
+def test_a_session_by_itself(session: Session) -> None:
+    replies: list[Reply] = []
+    session.ask([b"1 a\n", b"b\n"], replies)
+    session.ask([b"2 c\n"], replies)
+    assert [reply.raw for reply in replies] == ["=1 a", "= b", "=2 c"]
+    quit_reply = session.leave()
+    assert quit_reply is not None
+    assert session.warnings == []
+    session.close()  # for a second time: nothing
+    with pytest.raises((EngineError, ValueError, OSError)):
+        session.ask([b"3 d\n"], replies)
+
+
+def test_no_descriptor_is_left(session: Session) -> None:
+    session.leave()
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for name, pty in itertools.product(["in_order", "dies_at_start"], [False, True]):
+        limits = Limits(timeout=5)
+        process = EngineProcess(Launcher(), split_program(engine(name)), "/", limits, pty)
+        other = Session(process, limits)
+        other.leave()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_the_stream_can_be_followed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.gtp").write_text("a\n10 b\n")
+    run(engine("in_order"), [str(tmp_path / "x.gtp")], Options(verbose=True))
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[lines.index(">> a") :][:4] == [">> a", ">> 10 b", "<< = a", "<< "]
+    assert "<< =10 b" in lines
+
+
+# --- the program's command
+
+PROGRAMS = [
+    ("gnugo --mode gtp", ["gnugo", "--mode", "gtp"]),
+    ("'./my engine' -x \"a b\"", ["./my engine", "-x", "a b"]),
+    ("a $HOME *; b", ["a", "$HOME", "*;", "b"]),
+]
+
+
+@pytest.mark.parametrize(("program", "words"), PROGRAMS)
+def test_a_command_is_split_but_given_to_no_shell(program: str, words: list[str]) -> None:
+    assert split_program(program) == words
+
+
+def test_a_random_seed() -> None:
+    seeds = {int(split_program("engine -seed %SRAND")[2]) for _ in range(20)}
+    assert len(seeds) > 1
+    assert all(0 <= seed < 32768 for seed in seeds)
+
+
+@pytest.mark.parametrize("program", ["", "  ", "'open"])
+def test_a_command_that_cannot_be_split(program: str) -> None:
+    with pytest.raises(UsageError):
+        split_program(program)
+
+
+def test_a_relative_program_is_one_of_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "cases" / "x.gtp").write_text("10 fault\n")
+    (tmp_path / "engine").write_text(f"#!/bin/sh\nexec {engine('in_its_folder')}\n")
+    (tmp_path / "engine").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    (file,) = run("./engine", ["cases/x.gtp"]).files
+    assert [outcome.reply.text for outcome in file.outcomes if outcome.reply] == ["cases"]
+
+
+def test_gnugo(gnugo: str, tmp_path: Path) -> None:
+    """Debian's gnugo is found though root's PATH lacks its folder, and speaks many lines."""
+    (tmp_path / "x.sgf").write_text("(;GM[1]SZ[5]AB[cc])")
+    (tmp_path / "x.gtp").write_text(
+        "loadsgf x.sgf\n10 showboard\n#? [.*WHITE \\(O\\).*]\n20 list_stones black\n#? [C3]\n"
+    )
+    begun = time.monotonic()
+    (file,) = run("gnugo --mode gtp", [str(tmp_path / "x.gtp")]).files
+    assert [outcome.verdict for outcome in file.outcomes] == [Verdict.PASSED] * 2
+    assert (file.name, file.version) == ("GNU Go", "3.8")
+    assert time.monotonic() - begun < 20

@@ -1,0 +1,59 @@
+"""What TEST arguments name."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import CaseError
+from harness.suite import expand
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with some case files and suites."""
+    for name in ["b.gtp", "a.tst", "notes.txt", ".hidden.gtp", "sub/c.gtp", ".git/d.gtp"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "sub" / "inner").write_text("c.gtp\r\n@../flat\n")
+    (tmp_path / "flat").write_text("# comment\n\n  b.gtp \n")
+    (tmp_path / "nested").write_text("\ufeffa.tst\n@flat\nsub\n")
+    (tmp_path / "beside").write_text("@sub/inner\n")
+    (tmp_path / "one").write_text("a.tst\n@two\n")
+    (tmp_path / "two").write_text("@./one\n")
+    (tmp_path / "self").write_text("@self\n")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("tests", "paths"),
+    [
+        (["b.gtp", "a.tst", "b.gtp"], ["b.gtp", "a.tst", "b.gtp"]),
+        (["notes.txt", "missing.gtp"], ["notes.txt", "missing.gtp"]),
+        (["."], ["./a.tst", "./b.gtp", "./sub/c.gtp"]),
+        (["sub/"], ["sub/c.gtp"]),
+        (["@flat"], ["b.gtp"]),
+        (["@nested", "a.tst"], ["a.tst", "b.gtp", "sub/c.gtp", "a.tst"]),
+        (["@flat", "@flat"], ["b.gtp", "b.gtp"]),
+        # names are those of here, or else of the suite's folder
+        (["@beside"], ["sub/c.gtp", "b.gtp"]),
+    ],
+)
+def test_names(tests: list[str], paths: list[str], folder: Path) -> None:
+    assert [str(Path(path)) for path in expand(tests)] == [str(Path(path)) for path in paths]
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        ("@self", "self: the suite contains itself: @self → @self"),
+        ("@one", r"one: the suite contains itself: @one → @two → @one"),
+        ("@missing", "missing: the suite cannot be read: No such file or directory"),
+        ("@sub", "sub: the suite cannot be read: Is a directory"),
+        ("empty", r"empty: found no case files in this folder, expected \*\.gtp or \*\.tst"),
+    ],
+)
+def test_errors(test: str, message: str, folder: Path) -> None:
+    with pytest.raises(CaseError, match=message):
+        expand(["a.tst", test])
