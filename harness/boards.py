@@ -14,8 +14,9 @@ from pathlib import Path
 from harness.records import FileResult, Reply
 from oracle.color import color_of
 from oracle.draw import Diagram
-from oracle.errors import IllegalMove, OracleError
+from oracle.errors import OracleError
 from oracle.games.go import GoGame
+from oracle.games.gomoku import GomokuGame
 from oracle.grid import grid
 from oracle.position import Position
 from oracle.vertex import Point, parse_vertex, vertex
@@ -56,38 +57,13 @@ def _is_gomoku(file: FileResult) -> bool:
     return any(step.command.startswith(_GOMOKU_COMMANDS) for step in file.case.steps)
 
 
-class _GomokuGame:
-    """Stones that never leave the board, with :class:`GoGame`'s names."""
-
-    def __init__(self, position: Position) -> None:
-        self._positions = [position]
-        self.moves: list[tuple[int, Point | None]] = []
-
-    @property
-    def position(self) -> Position:
-        return self._positions[-1]
-
-    def play(self, color: int, point: Point | None) -> None:
-        position = self.position
-        if point is not None:
-            if not position.grid.bit(point) & position.empty:
-                raise IllegalMove("occupied")
-            position = position.placed(point, color)
-        self._positions.append(position)
-        self.moves.append((color, point))
-
-    def undo(self) -> None:
-        self.moves.pop()
-        self._positions.pop()
-
-
 class _Replay:
     """The game as far as it is known; ``game`` is None while it is not."""
 
     def __init__(self, gomoku: bool, path: str) -> None:
-        self.start: Callable[[Position], GoGame | _GomokuGame] = _GomokuGame if gomoku else GoGame
+        self.kind: type[GoGame | GomokuGame] = GomokuGame if gomoku else GoGame
         self.folder = Path(path).parent
-        self.game: GoGame | _GomokuGame | None = None
+        self.game: GoGame | GomokuGame | None = None
         self.size = 0  # 0: the engine's own choice
         self.refused = ""
 
@@ -127,8 +103,9 @@ class _Replay:
             self.game = None
 
     def _set(self, position: Position) -> None:
-        self.size = position.grid.rows
-        self.game = self.start(position)
+        shape = position.grid
+        self.size = shape.rows if shape.rows == shape.columns else 0
+        self.game = self.kind(position)
         self.refused = ""
 
     def _move(self, color_name: str, vertex_name: str) -> None:
@@ -136,12 +113,19 @@ class _Replay:
         if self.game is None or color is None:
             self.game = None
         elif vertex_name.lower() == "pass":
-            self.game.play(color, None)
+            self._pass(color)
         elif vertex_name.lower() != "resign":
             self.game.play(color, self._point(vertex_name))
 
+    def _pass(self, color: int) -> None:
+        if not isinstance(self.game, GoGame):
+            raise ValueError("Gomoku has no pass: who knows what undo will take back")
+        self.game.play(color, None)
+
     def _point(self, name: str) -> Point:
-        return parse_vertex(name, self.size, self.size)
+        assert self.game is not None
+        shape = self.game.position.grid
+        return parse_vertex(name, shape.rows, shape.columns)
 
     # --- one method for each command ---
 
@@ -191,7 +175,20 @@ class _Replay:
         self.set_up([word for name in names for word in ("b", name)], "")
 
     def loadsgf(self, arguments: list[str], _reply: str) -> None:
-        raise NotImplementedError
+        from oracle.formats import Choice
+        from oracle.sgf import read_sgf
+
+        # GTP 2, section 6.3.4: the position "immediately before" the move of that number.
+        before = int(arguments.pop()) if len(arguments) > 1 else None
+        choice = Choice(move=None if before is None else max(before - 1, 0))
+        path = self.folder / " ".join(arguments)
+        read = read_sgf(path.read_bytes(), str(path), choice)
+        self._set(read.start)
+        for color, point in read.moves:
+            if self.game and point is None:
+                self._pass(color)
+            elif self.game and point is not None:
+                self.game.play(color, point)
 
 
 Handler = Callable[[_Replay, list[str], str], None]

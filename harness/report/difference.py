@@ -8,6 +8,7 @@ cut into the same kind of pieces, words or (for single words) characters, with `
 from __future__ import annotations
 
 import re
+import warnings
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -170,10 +171,13 @@ def _hint(pattern: Pattern | None, reply: Reply) -> str:
         return ""
     if pattern.negated:
         return "This is an answer that must not come."
-    try:
-        return next((hint for test, hint in _HINTS if test(pattern.expression, reply.text)), "")
-    except re.error:  # another dialect's expression
-        return ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of sets that later versions of re may read otherwise
+        try:
+            tests = (hint for test, hint in _HINTS if test(pattern.expression, reply.text))
+            return next(tests, "")
+        except re.error:  # another dialect's expression
+            return ""
 
 
 def _reply_is_empty(_expression: str, text: str) -> bool:

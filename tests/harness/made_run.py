@@ -114,7 +114,7 @@ SCORE = made_file(
         Line("40 genmove w", "=40 D2", "[D3|D4|pass]*", V.EXPECTED_FAIL),
         Line("50 list_stones black", "=50 C3 B1 A2", "[A2 B1 C3]", V.FAILED),
         Line("60 known_command score", "=60 true", "[true]*", V.UNEXPECTED_PASS),
-        Line("70 showboard", "=70\nA B\n1 .", "[]", V.FAILED),
+        Line("70 showboard", "=70 \n  A B\n1 . X", "[]", V.FAILED),
         Line("80 reg_genmove b", "=80 E5", None, V.PASSED, flaky=True),
         Line("90 undo", "? cannot undo", None, V.FAILED),
         Line("final_score", "= ]]>", r"[B\+.*]", V.FAILED),
@@ -122,7 +122,7 @@ SCORE = made_file(
 )
 
 RULES = made_file(
-    "gomoku/rules <&>.gtp",
+    "gomoku/rules & more.gtp",
     [
         comment("# Five in a row end the game."),
         Line("boardsize 7"),

@@ -55,23 +55,36 @@ def _stream(file: FileResult) -> Iterator[str]:
     lines = file.case.lines
     done = 0  # lines of the source that are written
     plain: list[str] = []  # escaped together when something else comes
-    for step, reply in zip(file.case.steps, file.replies, strict=True):
-        number = step.line
-        if number > done + 1:
+    for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):
+        if reply is None:
+            yield _plain(plain) + _unanswered(file, index, done)
+            return
+        if step.line > done + 1:
             yield _plain(plain)
             plain.clear()
-            yield _between(lines[done : number - 1])
-        done = number
-        if reply is not None and reply.ok and not step.is_test and not reply.invalid:
+            yield _between(lines[done : step.line - 1])
+        done = step.line
+        if reply.ok and not step.is_test and not reply.invalid:
             plain += (step.text, "\n", reply.raw, "\n\n")
-            continue
-        yield _plain(plain)
-        plain.clear()
-        yield _special(step, reply)
-        if reply is None:
-            break
-    yield _plain(plain)
-    yield _between(lines[done:])
+        else:
+            yield _plain(plain) + _special(step, reply)
+            plain.clear()
+    yield _plain(plain) + _between(lines[done:])
+
+
+def _unanswered(file: FileResult, index: int, done: int) -> str:
+    """The rest of the file, from the command that got no reply."""
+    named = {step.line for step in file.case.steps[index:] if step.is_test}
+    parts = []
+    if file.failure and file.failure.step == index:
+        step = file.case.steps[index]
+        parts += [_between(file.case.lines[done : step.line - 1]), _special(step, None)]
+        done = step.line
+    parts.append("<i>not sent:</i>\n")
+    for number, line in enumerate(file.case.lines[done:], done + 1):
+        anchor = f' id="L{number}"' if number in named else ""
+        parts.append(f"<i{anchor}>{escape(line)}</i>\n")
+    return "".join(parts)
 
 
 def _plain(parts: list[str]) -> str:
@@ -82,7 +95,7 @@ def _plain(parts: list[str]) -> str:
 
 
 def _between(lines: Sequence[str]) -> str:
-    """Comments, patterns and blank lines; commands after the last that was sent."""
+    """Comments, expectations and blank lines."""
     text = escape("\n".join(lines))
     return f"<i>{text}</i>\n" if text.strip() else "\n" * len(lines)
 

@@ -57,7 +57,7 @@ th{font-size:.8rem;color:var(--dim)}
 .t td:first-child,.t th:first-child{text-align:right}.t code{white-space:pre-wrap}
 tfoot td{font-weight:600}
 .log{line-height:1.45}.log b{font-weight:700}.log i{color:var(--dim);font-style:normal}
-.log .e{color:var(--bad);font-weight:700}.log b:target{outline:2px solid var(--link);
+.log .e{color:var(--bad);font-weight:700}.log :target{outline:2px solid var(--link);
 outline-offset:2px}:target{scroll-margin-top:1rem}
 footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--line);font-size:.8rem;
 color:var(--dim)}

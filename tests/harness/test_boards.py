@@ -1,0 +1,173 @@
+"""The board at a step, from commands and replies; unknown rather than wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.boards import boards
+from harness.records import Exchange
+from oracle.draw import draw_text
+from tests.harness.made_run import Line, V, made_file, reply_of
+
+
+def board_at_end(lines: list[str | tuple[str, str | None]], path: str = "case.gtp", **rest):
+    """Return the drawn board before a test that follows these commands, None when unknown."""
+    game = rest.pop("game", "auto")
+    laid = [Line(line) if isinstance(line, str) else Line(line[0], line[1]) for line in lines]
+    file = made_file(path, [*laid, Line("1 show", "=1", None, V.FAILED)], **rest)
+    last = len(file.case.steps) - 1
+    diagram = boards(file, {last}, game).get(last)
+    return None if diagram is None else draw_text(diagram, unicode=False)
+
+
+START = ["boardsize 3", "clear_board"]
+
+
+def drawn(*rows: str, caption: str = "") -> str:
+    body = [f" {3 - i} {row} {3 - i}" for i, row in enumerate(rows)]
+    return "\n".join(["    A B C", *body, "    A B C"] + ([caption] if caption else []))
+
+
+KNOWN = [
+    pytest.param(START, drawn(" . . . ", " . . . ", " . . . "), id="empty"),
+    pytest.param(["boardsize 3"], drawn(" . . . ", " . . . ", " . . . "), id="boardsize clears"),
+    pytest.param(
+        [*START, "play b b2", "play w C1"],
+        drawn(" . . . ", " . X . ", " . .(O)", caption="last move: W C1"),
+        id="moves",
+    ),
+    pytest.param(
+        [*START, "play w a1", "play b a2", "play black b1"],
+        drawn(" . . . ", " X . . ", " .(X). ", caption="last move: B B1"),
+        id="a capture",
+    ),
+    pytest.param(
+        [*START, "play b b2", "play w pass"],
+        drawn(" . . . ", " . X . ", " . . . ", caption="last move: W pass"),
+        id="a pass",
+    ),
+    pytest.param(
+        [*START, ("genmove b", "= C3"), ("genmove w", "= resign")],
+        drawn(" . .(X)", " . . . ", " . . . ", caption="last move: B C3"),
+        id="genmove adds the reply's move, resigning none",
+    ),
+    pytest.param(
+        [*START, ("reg_genmove b", "= C3"), ("score", "= 0"), ("list_stones b", "=")],
+        drawn(" . . . ", " . . . ", " . . . "),
+        id="questions change nothing",
+    ),
+    pytest.param(
+        [*START, "play b a1", "play w a2", "undo"],
+        drawn(" . . . ", " . . . ", "(X). . ", caption="last move: B A1"),
+        id="undo",
+    ),
+    pytest.param(
+        [*START, "play b a1", "play w a2", "gg-undo 2"],
+        drawn(" . . . ", " . . . ", " . . . "),
+        id="undo of two",
+    ),
+    pytest.param(
+        [*START, ("play b a1", "? no"), ("play b z9", "? invalid coordinate")],
+        drawn(" . . . ", " . . . ", " . . . ", caption="refused: play b z9"),
+        id="what was refused changed nothing",
+    ),
+    pytest.param(
+        [*START, ("fixed_handicap 2", "= A1 C3")],
+        drawn(" . . X ", " . . . ", " X . . "),
+        id="handicap stones are in the reply",
+    ),
+    pytest.param(
+        [*START, "set_free_handicap a1 c3"],
+        drawn(" . . X ", " . . . ", " X . . "),
+        id="or in the command",
+    ),
+    pytest.param(
+        [*START, "gogui-setup b A1 w B1 b C1", "gogui-setup_player w"],
+        drawn(" . . . ", " . . . ", " X O X "),
+        id="stones set up",
+    ),
+    pytest.param(
+        [*START, "gogui-play_sequence b A1 w B1"],
+        drawn(" . . . ", " . . . ", " X(O). ", caption="last move: W B1"),
+        id="a sequence",
+    ),
+    pytest.param(
+        ["boardsize 5", "play b c3", "unknown_setup", *START, "play b a1"],
+        drawn(" . . . ", " . . . ", "(X). . ", caption="last move: B A1"),
+        id="known again after boardsize",
+    ),
+]
+
+
+@pytest.mark.parametrize(("lines", "board"), KNOWN)
+def test_known(lines, board):
+    assert board_at_end(lines) == board
+
+
+UNKNOWN = [
+    pytest.param([], id="nothing is set: engines begin with boards of different sizes"),
+    pytest.param(["clear_board", "play b a1"], id="no size was told"),
+    pytest.param([*START, "play b a1", "play w a1"], id="accepted, and occupied"),
+    pytest.param([*START, "play b d4"], id="accepted, and off the board"),
+    pytest.param([*START, "play b a2", "play b b1", "play w a1"], id="accepted, and suicide"),
+    pytest.param([*START, "play x a1"], id="accepted, and no color"),
+    pytest.param([*START, "play b"], id="accepted, and incomplete"),
+    pytest.param([*START, "undo"], id="accepted, and nothing to undo"),
+    pytest.param([*START, ("genmove b", "= nowhere")], id="a reply that is no move"),
+    pytest.param([*START, ("genmove b", "=")], id="no reply to genmove"),
+    pytest.param([*START, ("play b a1", None)], id="not answered"),
+    pytest.param([*START, "kata-set_position b a1"], id="a setup of another engine's"),
+    pytest.param([*START, ("kgs-genmove_cleanup b", "= nonsense")], id="cleanup"),
+    pytest.param(["boardsize 99"], id="no such board"),
+    pytest.param([*START, "loadsgf missing.sgf"], id="a record that is not there"),
+]
+
+
+@pytest.mark.parametrize("lines", UNKNOWN)
+def test_unknown(lines):
+    assert board_at_end(lines) is None
+
+
+SURROUNDED = [*START, "play w a1", "play b a2", "play b b1"]
+
+
+def test_gomoku_has_no_captures():
+    board = drawn(" . . . ", " X . . ", " O(X). ", caption="last move: B B1")
+    assert board_at_end([*SURROUNDED, ("gogui-rules_final_result", "= unknown")]) == board
+    assert board_at_end([*SURROUNDED, ("policy_moves", "= Random")]) == board
+    assert board_at_end(SURROUNDED, game="gomoku") == board
+    assert board_at_end([*SURROUNDED, ("policy_moves", "=")], game="go") != board
+
+
+def test_gomoku_engines_refuse_in_successful_replies():
+    lines = [*START, "play b a1", ("play w a1", '= illegal move: "a1" occupied'), ("policy", "=")]
+    assert board_at_end(lines) == drawn(
+        " . . . ", " . . . ", "(X). . ", caption="last move: B A1; refused: play w a1"
+    )
+
+
+def test_commands_of_the_gtpfile_count():
+    before = (Exchange("1 boardsize 3", reply_of("=1")), Exchange("name", reply_of("= x")))
+    assert board_at_end(["play b b2"], before=before) == drawn(
+        " . . . ", " .(X). ", " . . . ", caption="last move: B B2"
+    )
+
+
+def test_game_records_are_looked_up_from_the_case_file(tmp_path):
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "a.sgf").write_text("(;GM[1]FF[4]SZ[3];B[ab];W[bb];B[cc])")
+    case = str(tmp_path / "case.gtp")
+    whole = drawn(" . . . ", " X O . ", " . .(X)", caption="last move: B C1")
+    assert board_at_end(["loadsgf games/a.sgf"], case) == whole
+    before_third = drawn(" . . . ", " X(O). ", " . . . ", caption="last move: W B2")
+    assert board_at_end(["loadsgf games/a.sgf 3"], case) == before_third
+    assert board_at_end(["loadsgf games/a.sgf", "undo"], case) == before_third
+    assert board_at_end(["loadsgf games/a.sgf", "clear_board"], case) is not None
+
+
+def test_only_the_steps_asked_for():
+    file = made_file("x.gtp", [Line(text) for text in [*START, "play b a1", "play w a2", "quit"]])
+    assert set(boards(file, {2, 4})) == {2, 4}
+    assert boards(file, set()) == {}
+    assert boards(file, {2})[2].last is None
+    assert boards(file, {4})[4].last == (1, 0)

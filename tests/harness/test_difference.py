@@ -1,0 +1,85 @@
+"""What a reader is shown of expectation against reply; marks stand in braces."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.records import Pattern, Reply
+from harness.report.difference import difference
+
+
+def pattern(text: str) -> Pattern:
+    return Pattern(text, text.removeprefix("!"), text.startswith("!"), False)
+
+
+def reply(text: str, ok: bool = True) -> Reply:
+    return Reply(ok, text, f"{'=' if ok else '?'} {text}", 0.0)
+
+
+def braces(segments) -> str:
+    return "".join(f"{{{text}}}" if differs else text for text, differs in segments)
+
+
+CONTAINED = "The reply contains the expected text, but is more than that."
+CASES = [
+    (r"W\+14.5", "W+13.5", r"W\+1{4}.5", "W+1{3}.5", ""),
+    (r"B\+4(\.0)?", "B+5", r"B\+{4(\.0)?}", "B+{5}", ""),
+    ("a1 a2 b3", "a1 b3 c4", "a1 {a2 }b3", "a1 b3 {c4}", ""),
+    ("a1 a2", "a10 a2", "{a1 }a2", "{a10 }a2", ""),
+    ("unknown", "black", "{unknown}", "{black}", ""),
+    ("C3|D4", "C4", "C{3}|D4", "C{4}", ""),
+    ("C3|D4", "D5", "C3|D{4}", "D{5}", ""),
+    (r"(B\+1|W\+12)", "W+13", r"(B\+1|W\+1{2})", "W+1{3}", ""),
+    (r"(a|b)|c\|d", "c|e", r"(a|b)|c\|{d}", "c|{e}", ""),
+    ("A1 A2", "a1 a2", "{A1 A2}", "{a1 a2}", "Only upper and lower case differ."),
+    ("A1 B1 C1", "B1 C1 A1", "{A1 }B1 C1", "B1 C1 {A1}", "The same words, in another order."),
+    ("a b", "a\nb", "a b", "a\nb", "Only blanks or line ends differ."),
+    ("C3", "x C3", "C3", "{x }C3", CONTAINED),
+    ("a1", "a10", "a1", "a1{0}", CONTAINED),
+    ("", "x", "", "{x}", "The reply should be empty."),
+    ("x", "", "{x}", "", "The reply is empty."),
+    ("!x", "x", "!x", "{x}", "This is an answer that must not come."),
+    ("(", "x", "{(}", "{x}", ""),  # no expression of Python's: no hint, and no error
+]
+
+
+@pytest.mark.parametrize(("expected", "got", "marked_expected", "marked_got", "hint"), CASES)
+def test_difference(expected, got, marked_expected, marked_got, hint):
+    found = difference(pattern(expected), reply(got))
+    assert (braces(found.expected), braces(found.got), found.hint) == (
+        marked_expected,
+        marked_got,
+        hint,
+    )
+
+
+def test_a_special_character_without_backslash_is_explained():
+    found = difference(pattern("B+1"), reply("B+1"))
+    assert braces(found.got) == "B+1"
+    assert "backslash" in found.hint
+
+
+def test_errors_say_so():
+    assert "error" in difference(pattern("x"), reply("no", ok=False)).hint
+    found = difference(None, reply("no", ok=False))
+    assert (found.expected, braces(found.got)) == ((), "{no}")
+    assert "error" in found.hint
+
+
+@given(
+    st.text(alphabet="aB1+\\.|()[]* \n", max_size=40), st.text(alphabet="aB1+. \n", max_size=40)
+)
+def test_nothing_is_lost_whatever_is_compared(expected, got):
+    found = difference(pattern(expected), reply(got))
+    assert "".join(text for text, _ in found.got) == got
+    assert "".join(text for text, _ in found.expected) == expected
+
+
+def test_long_texts_are_compared_fast():
+    """Quadratic work on these would take minutes."""
+    left = " ".join(f"a{i}" for i in range(20_000))
+    found = difference(pattern(left), reply(left.replace("a777 ", "b777 ")))
+    assert braces(found.got).count("{") == 1
+    assert "{b777 }" in braces(found.got)

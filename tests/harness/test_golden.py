@@ -1,0 +1,88 @@
+"""Every output format against the file that was looked at and found good.
+
+To accept a change: ``GTP_HARNESS_GOLDEN=write pytest tests/harness/test_golden.py``, then look at
+what ``git diff tests/harness/golden`` shows. The pages stand there without their style.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.report import baseline, gogui, html, json, junit, tap
+from harness.report.html.style import STYLE
+from harness.report.paint import Paint
+from harness.report.summary import summary
+from harness.report.tally import tally
+from harness.report.terminal import Terminal
+from harness.report.view import view
+from tests.harness.made_run import RUN
+
+GOLDEN = Path(__file__).parent / "golden"
+TALLIES = [tally(file) for file in RUN.files]
+
+
+def terminal(*, color: bool, unicode: bool) -> str:
+    paint = Paint(color)
+    paragraphs = [
+        paragraph
+        for file in RUN.files
+        for paragraph in Terminal(paint, unicode=unicode).file(view(file))
+    ]
+    return "\n".join([*paragraphs, summary(RUN, TALLIES, paint)]) + "\n"
+
+
+def gogui_lines(*, long: bool) -> str:
+    return "".join(
+        f"{line}\n" for file in RUN.files for line in gogui.lines(file, prefix=True, long=long)
+    )
+
+
+def compared() -> str:
+    import json as stdlib_json
+
+    former = stdlib_json.loads(json.dumps(RUN, TALLIES))
+    former["files"][0]["tests"][0]["verdict"] = "FAILED"
+    former["files"][0]["tests"][1]["verdict"] = "passed"
+    former["files"][0]["tests"][2]["id"] = 35
+    former["files"][1]["failure"] = None
+    comparison = baseline.compare(former, RUN)
+    return "".join(
+        "\n    ".join([heading, *lines]) + "\n" for heading, lines in comparison.sections()
+    )
+
+
+TEXTS = {
+    "plain.txt": lambda: gogui_lines(long=False),
+    "long.txt": lambda: gogui_lines(long=True),
+    "terminal.txt": lambda: terminal(color=False, unicode=True),
+    "terminal-ascii.txt": lambda: terminal(color=False, unicode=False),
+    "terminal-color.txt": lambda: terminal(color=True, unicode=True),
+    "run.json": lambda: json.dumps(RUN, TALLIES),
+    "junit.xml": lambda: junit.dumps(RUN, TALLIES),
+    "run.tap": lambda: tap.dumps(RUN),
+    "baseline.txt": compared,
+}
+
+
+def check(path: Path, found: bytes) -> None:
+    if os.environ.get("GTP_HARNESS_GOLDEN") == "write":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(found)
+    assert found.decode() == path.read_bytes().decode()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text(name):
+    check(GOLDEN / name, TEXTS[name]().encode())
+
+
+def test_pages(tmp_path):
+    html.write(tmp_path, RUN, [view(file) for file in RUN.files])
+    written = {path.name for path in tmp_path.iterdir()}
+    for name in sorted(written):
+        page = (tmp_path / name).read_bytes()
+        check(GOLDEN / "pages" / name, page.replace(STYLE.encode(), b"(style)"))
+    assert written == {path.name for path in (GOLDEN / "pages").iterdir()}

@@ -1,0 +1,192 @@
+"""The pages: well-formed, self-contained, linked, with everything from outside escaped."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given, settings
+
+from harness.errors import UsageError
+from harness.report import html
+from harness.report.html.names import link, page_names
+from harness.report.view import comment_before, view
+from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
+from tests.harness.test_report_formats import runs
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+# No other tag or attribute is written; none of these can run a script or load anything.
+TAGS = """html head meta title style body nav a h1 h2 h3 h4 ul li dl dt dd section p code pre
+    article small span div mark i b figure figcaption table thead tbody tfoot tr th td details
+    summary footer svg desc rect g path circle text"""
+ATTRIBUTES = """lang charset http-equiv content name href class id data-l xmlns role width height
+    viewbox x y rx fill transform stroke stroke-linecap stroke-width d cx cy r text-anchor
+    font-family font-size font-weight"""
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every element is closed in its order, every name is known."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self.open
+        assert len(self.ids) == len(set(self.ids))
+
+    def handle_starttag(self, tag, attrs):
+        assert tag in TAGS.split()
+        for name, value in attrs:
+            assert name in ATTRIBUTES.split()
+            if name == "id":
+                self.ids.append(value)
+            if name == "href":
+                self.links.append(value)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.words)
+
+
+def write(run, folder):
+    html.write(folder, run, [view(file) for file in run.files])
+    return {path.name: Page(path.read_bytes().decode()) for path in sorted(folder.glob("*.html"))}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    return write(RUN, folder)
+
+
+def test_names_of_pages(site):
+    assert set(site) == {
+        "index.html",
+        *("score.html", "score.out.html", "score_2.html", "score_2.out.html"),
+        *("rules & more.gtp.html", "rules & more.gtp.out.html"),
+    }
+
+
+def test_every_link_leads_somewhere(site):
+    for name, page in site.items():
+        for address in page.links:
+            target, _, anchor = address.partition("#")
+            target = unquote(target) or name
+            assert target in site
+            assert not anchor or anchor in site[target].ids
+
+
+def test_every_test_is_linked_to_its_place_in_the_log(site):
+    for step in (RUN.files[0].case.steps[outcome.step] for outcome in RUN.files[0].outcomes):
+        assert f"score.out.html#L{step.line}" in site["score.html"].links
+
+
+def test_what_is_not_plainly_passed_has_a_card_with_a_board(site):
+    page = site["score.html"]
+    cards = [name for name in page.ids if name.startswith("T")]
+    assert cards == ["T16", "T19", "T21", "T23", "T25", "T27", "T29", "T30", "T31"]
+    assert page.text.count("last move: ") == 2 * len(cards)  # as title and as caption
+
+
+def test_the_log_holds_the_whole_stream_and_standard_error_apart(site):
+    log = site["score.out.html"].text
+    for line in RUN.files[0].case.lines:
+        assert line in log
+    for reply in RUN.files[0].replies:
+        assert reply.raw in log
+    broken = site["rules & more.gtp.out.html"]
+    stream, stderr = broken.text.split("Standard error")
+    assert "debug: <hello>" in stream
+    assert "=1 \\x1b[31mbl\\x00ack\\xff" in stream
+    assert "no reply" in stream
+    assert "Traceback" not in stream
+    assert "<b>Traceback</b>" in stderr
+
+
+def test_nothing_is_loaded_and_no_script_is_run(tmp_path):
+    write(RUN, tmp_path)
+    for path in tmp_path.glob("*.html"):
+        text = path.read_text()
+        assert "default-src 'none'; style-src 'unsafe-inline'" in text
+        text = text.replace('xmlns="http://www.w3.org/2000/svg"', "")
+        assert not re.search(r"https?:|//|<script|<link|@import|url\(|\bon[a-z]+=", text)
+
+
+@settings(max_examples=40, deadline=None)
+@given(runs())
+def test_pages_are_well_formed_whatever_they_hold(tmp_path_factory, run):
+    folder = tmp_path_factory.mktemp("any")
+    file = run.files[0]
+    named = file.case._replace(path="x.gtp")
+    run = run._replace(files=(file._replace(case=named),))
+    pages = write(run, folder)
+    assert set(pages) == {"index.html", "x.gtp.html", "x.gtp.out.html"}
+
+
+def test_a_run_of_nothing(tmp_path):
+    pages = write(GREEN._replace(files=(made_file("e.gtp", []),)), tmp_path)
+    assert "The file has no tests." in pages["e.gtp.html"].text
+    assert set(write(GREEN._replace(files=()), tmp_path / "none")) == {"index.html"}
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot write"):
+        write(GREEN, tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["a.tst", "b.gtp", "c"], ["a", "b.gtp", "c"]),
+        (["x/a.tst", "y/a.tst", "z/a.tst"], ["a", "a_2", "a_3"]),
+        (["a.tst", "a.out.tst"], ["a", "a.out_2"]),  # the log of the first is a.out.html
+        (["a.out.tst", "a.tst"], ["a.out", "a_2"]),
+        (["index.tst"], ["index_2"]),
+        (["a_2.tst", "a.tst", "x/a.tst"], ["a_2", "a", "a_3"]),
+    ],
+)
+def test_page_names_are_unique(paths, names):
+    assert page_names(paths) == names
+
+
+def test_links_are_addresses():
+    assert link("a b#c?d%e:f\udcff<") == "a%20b%23c%3Fd%25e%3Af%FF%3C.html"
+
+
+def test_the_comment_that_introduces_a_test():
+    file = made_file(
+        "x.gtp",
+        [
+            comment("# head"),
+            comment(""),
+            comment("# one"),
+            comment("#   two "),
+            Line("play b a1"),
+            Line("1 a", "=", "[x]", V.FAILED),
+            Line("2 b", "=", "[x]", V.FAILED),
+            comment("# three"),
+            comment(""),
+            Line("3 c", "=", "[x]", V.FAILED),
+        ],
+    )
+    assert [comment_before(file.case, step) for step in (1, 2, 3)] == ["one\ntwo", "", "three"]

@@ -1,0 +1,417 @@
+"""``gtp-harness run`` from its command line: options, streams, files, exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.cli import arguments, main
+from harness.cli.run import _options, _parser
+from harness.errors import UsageError
+from harness.options import Limits, Options
+
+# Answers what it is asked: "say X" with X, "wrong" with an error, "die" with its death.
+ENGINE = """\
+import os, sys, time
+for line in iter(sys.stdin.readline, ""):
+    words = line.split("#")[0].split()
+    if not words:
+        continue
+    id = words.pop(0) if words[0].isdigit() else ""
+    name, *rest = words
+    if name == "die":
+        print("last words", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), 9)
+    if name == "sleep":
+        time.sleep(float(rest[0]))
+    status = "?" if name == "wrong" else "="
+    text = " ".join(rest) if name == "say" else "made" if name == "name" else ""
+    print(f"{status}{id} {text}\\n", flush=True)
+    if name == "quit":
+        break
+"""
+
+GOOD = "1 say hello\n#? [hello]\n2 say x\n#? [y]*\n"
+BAD = "boardsize 3\nclear_board\nplay b b2\n10 say B+2\n#? [B\\+1]\n20 wrong\n"
+DYING = "1 say a\n#? [a]\n2 die\n#? [.*]\n3 say b\n#? [b]\n"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with an engine and case files, from where commands are run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "engine.py").write_text(ENGINE)
+    for name, text in {"good": GOOD, "bad": BAD, "dying": DYING}.items():
+        (tmp_path / f"{name}.gtp").write_text(text)
+    return tmp_path
+
+
+PROGRAM = f"{shlex.quote(sys.executable)} {{}}/engine.py"
+
+
+def call(capsys, *words, command="run"):
+    """Run in this process; return exit status, standard output and standard error."""
+    status = main([command, *words])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.fixture
+def program(here):
+    return PROGRAM.format(shlex.quote(str(here)))
+
+
+# --- exit status and streams -------------------------------------------------------------------
+
+
+def test_all_well(capsys, program):
+    assert call(capsys, program, "good.gtp") == (
+        0,
+        "",
+        "1 file: 2 tests, 1 failed as expected, 1 passed\n",
+    )
+
+
+def test_failures(capsys, program):
+    status, out, err = call(capsys, program, "bad.gtp")
+    assert (status, out) == (
+        1,
+        "10 unexpected FAIL: Correct 'B\\+1', got 'B+2'\n20 unexpected FAIL\n",
+    )
+    assert err == "1 file: 2 tests, 2 FAILED\n"
+
+
+def test_lines_have_a_prefix_with_several_files(capsys, program):
+    status, out, _ = call(capsys, "-long", program, "good.gtp", "bad.gtp")
+    assert status == 1
+    assert out == (
+        "good.gtp 1 passed\n"
+        "good.gtp 2 failed: Correct 'y', got 'x'\n"
+        "Summary: 1/2 passes. 0 unexpected passes, 0 unexpected failures\n"
+        "bad.gtp 10 FAILED: Correct 'B\\+1', got 'B+2'\n"
+        "bad.gtp 20 unexpected FAIL\n"
+        "Summary: 0/2 passes. 0 unexpected passes, 2 unexpected failures\n"
+    )
+
+
+def test_a_broken_engine_ends_its_file_only(capsys, program):
+    status, out, err = call(capsys, program, "dying.gtp", "good.gtp")
+    assert status == 2
+    assert out == "dying.gtp 2 not run\ndying.gtp 3 not run\n"
+    assert "gtp-harness: dying.gtp: " in err
+    assert "SIGKILL" in err
+    assert err.endswith(
+        "2 files (1 broken off): 5 tests, 2 not run, 1 failed as expected, 2 passed\n"
+    )
+
+
+def test_bad_input_does_not_end_the_other_files(capsys, program, here):
+    (here / "wrong.gtp").write_text("1 say a\n#? [a]\n#? [b]\n")
+    status, out, err = call(capsys, program, "wrong.gtp", "missing.gtp", "good.gtp")
+    assert (status, out) == (2, "")
+    assert "not read  wrong.gtp:3: " in err
+    assert "not read  missing.gtp: " in err
+    assert "1 file: 2 tests" in err
+
+
+def test_the_report_for_readers(capsys, program):
+    status, out, err = call(capsys, "--report", program, "bad.gtp", "dying.gtp")
+    assert (status, err) == (2, "")
+    assert "✗ FAILED  10 say B+2  bad.gtp:4\n    expected  B\\+1\n" in out
+    assert " 2  ├(●)┤  2\n" in out
+    assert "✗ ENGINE died  dying.gtp:3: 2 die\n" in out
+    assert "stderr: last words" in out
+    assert out.count("✗ FAILED") == 2
+
+
+def test_boards_in_ascii(capsys, program):
+    _, out, _ = call(capsys, "--report", "--ascii", program, "bad.gtp")
+    assert " 2  .(X).  2\n" in out
+
+
+def test_verbose_streams_gtp_to_standard_error(capsys, program):
+    status, out, err = call(capsys, "-verbose", program, "good.gtp")
+    assert (status, out) == (0, "")
+    assert "1 say hello" in err
+    assert "=1 hello" in err
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def test_all_reports_at_once(capsys, program, here):
+    options = ["--output", "o/p", "--json", "r.json", "--junit", "r.xml", "--tap", "r.tap"]
+    status, _, _ = call(capsys, *options, program, "good.gtp", "bad.gtp")
+    assert status == 1
+    assert {path.name for path in (here / "o" / "p").iterdir()} == {
+        *("index.html", "summary.dat"),
+        *("good.gtp.html", "good.gtp.out.html", "bad.gtp.html", "bad.gtp.out.html"),
+    }
+    data = (here / "o" / "p" / "summary.dat").read_text().splitlines()[1].split("\t")
+    assert data[:6] == ["4", "2", "1", "0", "1", "0"]
+    assert json.loads((here / "r.json").read_text())["tally"]["failed"] == 2
+    assert (here / "r.xml").read_text().startswith("<?xml")
+    assert (here / "r.tap").read_text().startswith("TAP version 14\n")
+
+
+def test_baseline(capsys, program, here):
+    assert call(capsys, "--json", "old.json", program, "good.gtp", "bad.gtp")[0] == 1
+    same = call(capsys, "--baseline", "old.json", program, "good.gtp", "bad.gtp")
+    assert same[0] == 0
+    assert ": the same\n" in same[2]
+    (here / "good.gtp").write_text(GOOD.replace("say hello", "say bye"))
+    (here / "bad.gtp").write_text(BAD.replace("say B+2", "say B+1"))
+    status, _, err = call(
+        capsys, "--baseline", "old.json", "--json", "old.json", program, "good.gtp", "bad.gtp"
+    )
+    assert status == 1  # for the new test that fails: other commands are other tests
+    assert "new (2)\n    good.gtp:1  1 say bye  FAILED\n" in err
+    assert "gone (2)" in err
+
+
+def test_suites_and_folders(capsys, program, here):
+    (here / "cases").mkdir()
+    (here / "cases" / "a.tst").write_text(GOOD)
+    (here / "all").write_text("# a suite\ncases\nbad.gtp\n")
+    status, out, err = call(capsys, program, "@all")
+    assert status == 1
+    assert out.startswith("bad.gtp 10 unexpected FAIL")
+    assert "2 files: 4 tests" in err
+
+
+# --- the command line --------------------------------------------------------------------------
+
+
+def test_the_defaults_are_those_of_the_library():
+    assert _options(_parser().parse_intermixed_args(["program", "test"])) == Options()
+
+
+SPELLINGS = [
+    (["--timeout", "1.5"], Options(limits=Limits(timeout=1.5))),
+    (["--startup-timeout=7"], Options(limits=Limits(startup=7))),
+    (["--file-timeout", "0"], Options(limits=Limits(file=0))),
+    (["--max-output", "64k"], Options(limits=Limits(max_output=65536))),
+    (["--max-output", "2M"], Options(limits=Limits(max_output=2 << 20))),
+    (["--jobs", "3"], Options(jobs=3)),
+    (["--only", "score"], Options(only="score")),
+    (["--ids", "1,5-7"], Options(ids="1,5-7")),
+    (["--rerun", "2"], Options(rerun=2)),
+    (["--fail-fast"], Options(fail_fast=True)),
+    (["--lockstep"], Options(lockstep=True)),
+    (["--pty"], Options(pty=True)),
+    (["--dialect", "gnugo"], Options(dialect="gnugo")),
+    (["-gtpfile", "f"], Options(gtpfile="f")),
+    (["--gtpfile", "f"], Options(gtpfile="f")),
+    (["-verbose"], Options(verbose=True)),
+]
+
+
+@pytest.mark.parametrize(("words", "options"), SPELLINGS)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_options_may_stand_anywhere(words, options, place):
+    line = ["program --x", "test"]
+    line[place:place] = words
+    given = _parser().parse_intermixed_args(line)
+    assert given.arguments == ["program --x", "test"]
+    assert _options(given) == options
+
+
+@pytest.mark.parametrize("spelling", ["-output", "--output"])
+def test_gogui_spellings(spelling):
+    given = _parser().parse_intermixed_args([spelling, "dir", "-long", "p", "t"])
+    assert (given.output, given.long) == ("dir", True)
+
+
+MISTAKES = [
+    ([], "PROGRAM and at least one TEST are needed"),
+    (["program"], "PROGRAM and at least one TEST are needed"),
+    (["--jobs", "0", "p", "t"], "found '0', expected a whole number from 1"),
+    (["--jobs", "x", "p", "t"], "found 'x', expected a whole number from 1"),
+    (["--timeout", "-1", "p", "t"], "--timeout"),
+    (["--timeout", "nan", "p", "t"], "found 'nan', expected seconds"),
+    (["--max-output", "1x", "p", "t"], "found '1x', expected bytes such as"),
+    (["--dialect", "x", "p", "t"], "invalid choice: 'x'"),
+    (["--frobnicate", "p", "t"], "unrecognized arguments: --frobnicate"),
+    (["-outpu", "d", "p", "t"], "-outpu"),
+    (["--json"], "expected one argument"),
+    (["--baseline", "none.json", "p", "t"], "cannot read none.json"),
+    (["--json", "no/such/x.json", "p", "t"], "cannot write no/such/x.json"),
+    (["--config", "none", "p", "t"], "cannot read none"),
+    (["--config"], "needs the name of a file"),
+    (["--only", "(", "p", "good.gtp"], "regular expression"),
+    (["--ids", "x", "p", "good.gtp"], "found 'x'"),
+    (["--gtpfile", "none", "p", "good.gtp"], "none"),
+    (["", "good.gtp"], "PROGRAM"),
+    (["'open", "good.gtp"], "open"),
+    (["p", "@none"], "none"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), MISTAKES)
+def test_mistakes_are_told_in_one_line(capsys, here, words, message):
+    status, out, err = call(capsys, *words)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.startswith("gtp-harness: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def test_a_program_that_does_not_exist(capsys, here):
+    status, out, err = call(capsys, "./no-such-engine", "good.gtp")
+    assert (status, out) == (2, "1 not run\n2 not run\n")
+    assert "no-such-engine" in err
+    assert "Traceback" not in err
+
+
+def test_config_files_are_as_gogui_reads_them(here):
+    (here / "conf").write_text('# mine\n-long\n-output "my dir"\n"p q" a.tst\n  b.tst\n')
+    assert arguments.with_config(["-config", "conf", "x"]) == [
+        *("-config", "conf", "x"),
+        *("-long", "-output", "my dir", "p q", "a.tst", "b.tst"),
+    ]
+    assert arguments.with_config(["--config=conf"])[1:3] == ["-long", "-output"]
+    for text in ('"open', "--config again"):
+        (here / "conf").write_text(text)
+        with pytest.raises(UsageError, match="conf: a "):
+            arguments.with_config(["--config", "conf"])
+
+
+def test_a_config_file_may_hold_all(capsys, program, here):
+    (here / "conf").write_text(f'-long "{program}"\ngood.gtp')
+    status, out, _ = call(capsys, "-config", "conf")
+    assert status == 0
+    assert out.startswith("1 passed\n")
+
+
+@pytest.mark.parametrize("word", ["--help", "-help", "-h"])
+def test_help(capsys, word):
+    status, out, err = call(capsys, word)
+    assert (status, err) == (0, "")
+    for option in _parser()._option_string_actions:
+        assert option in out
+    assert "Exit status:" in out
+    assert "Examples:" in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_the_commands(capsys):
+    assert call(capsys, command="--help")[:2] == call(capsys, command="help")[:2]
+    status, out, err = call(capsys, command="frobnicate")
+    assert (status, out) == (2, "")
+    assert "unknown command 'frobnicate'" in err
+    for words in (["--version"], ["run", "-version"]):
+        assert main(words) == 0
+        assert capsys.readouterr().out.startswith("gtp-harness ")
+
+
+def test_a_fault_of_the_harness_is_said_to_be_one(capsys, program, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("harness.cli.run.run", broken)
+    status, out, err = call(capsys, program, "good.gtp")
+    assert (status, out) == (3, "")
+    assert "the harness itself failed, not the engine: ZeroDivisionError: oh" in err
+    assert err.count("\n") == 1
+
+
+# --- as a process ------------------------------------------------------------------------------
+
+COMMAND = [sys.executable, "-m", "harness.cli", "run"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm"}
+
+
+def test_interrupted(here, program):
+    (here / "slow.gtp").write_text("1 say a\n#? [a]\n2 sleep 60\n#? []\n")
+    process = subprocess.Popen(
+        [*COMMAND, "--report", program, "slow.gtp"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "interrupted" in err
+    assert "slow.gtp" in err
+    assert "Traceback" not in err
+
+
+def test_a_reader_that_goes_away(here, program):
+    (here / "many.gtp").write_text("wrong\n" + "".join(f"{i} wrong\n" for i in range(20_000)))
+    process = subprocess.Popen(
+        [*COMMAND, program, "many.gtp"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    process.stdout.readline()
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read()
+    assert process.wait(timeout=60) == 2
+
+
+def at_terminal(words, environment):
+    """Run a command whose output is a terminal; return its exit status and what it wrote."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(words, stdout=slave, stderr=slave, env=environment)
+    os.close(slave)
+    written = b""
+    while chunk := _read(master):
+        written += chunk
+    os.close(master)
+    return process.wait(timeout=60), written.decode()
+
+
+def _read(file: int) -> bytes:
+    try:
+        return os.read(file, 65536)
+    except OSError:  # Linux's way to say that the other end is closed
+        return b""
+
+
+def test_on_a_terminal(here, program):
+    (here / "slow.gtp").write_text("sleep 1\n" + "".join(f"{i} sleep 0.01\n" for i in range(20)))
+    plain = {key: value for key, value in ENVIRONMENT.items() if key != "NO_COLOR"}
+    status, written = at_terminal([*COMMAND, program, "slow.gtp", "bad.gtp"], plain)
+    assert status == 1
+    assert "slow.gtp" in written.split("FAILED")[0]  # the live line, before any result
+    assert "\x1b[1;31m✗ FAILED\x1b[0m" in written
+    assert "\x1b[48;5;179" in written  # the board's wood
+    assert "2 files: 22 tests" in written
+
+
+@pytest.mark.parametrize(
+    ("words", "environment"),
+    [(["--no-color"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"})],
+)
+def test_no_color(here, program, words, environment):
+    status, written = at_terminal(
+        [*COMMAND, *words, program, "bad.gtp"], {**ENVIRONMENT, **environment}
+    )
+    assert status == 1
+    assert "✗ FAILED  10 say B+2" in written
+    assert "\x1b[1;31m" not in written
+
+
+def test_ascii_where_the_terminal_knows_no_more(here, program):
+    latin = {**ENVIRONMENT, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    found = subprocess.run(
+        [*COMMAND, "--report", program, "bad.gtp"], capture_output=True, env=latin, timeout=60
+    )
+    assert found.returncode == 1
+    assert b" 2  .(X).  2\n" in found.stdout
+    assert b"Traceback" not in found.stderr
