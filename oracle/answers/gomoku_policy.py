@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.answers.gomoku_rules import explain_result
+from oracle.answers.gomoku_rules import by_name, explain_result
 from oracle.color import NAMES, opponent
 from oracle.explanation import Explanation, listing
 from oracle.grid import each_bit
@@ -35,7 +35,7 @@ def policy_moves(position: Position, color: int, policy: str = "rule_based") -> 
     """
     mine, theirs = _sides(position, color)
     kind, moves = rules.POLICIES[policy](position.grid, mine, theirs)
-    return kind, sorted(position.grid.points(moves), key=vertex)
+    return kind, by_name(position.grid, moves)
 
 
 def readings_policy_moves(
