@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from harness.dialect import Dialect, named
-from harness.engine.replies import BLANKS, decode, encoding_of
+from harness.engine.replies import BLANKS, decode
 from harness.errors import CaseError, PatternError
 from harness.records import CaseFile, Step
 
@@ -42,7 +42,7 @@ def read(path: str, dialect: str = "gogui") -> CaseFile:
 def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
     """Read the text ``data`` of the case file named ``path``.
 
-    Bytes that are not UTF-8 are read as Latin-1 and go to the engine as they came.
+    Bytes that are not UTF-8 go to the engine as they came.
 
     Raises:
         CaseError: a line of it is wrong.
@@ -50,7 +50,7 @@ def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
     """
     lines = split_lines(data, path)
     steps = _steps(lines, _trimmed(lines, data), path, named(dialect))
-    return CaseFile(path, tuple(steps), tuple(lines), encoding_of(data))
+    return CaseFile(path, tuple(steps), tuple(lines))
 
 
 def split_lines(data: bytes, path: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from harness.engine.replies import encode
 from harness.records import CaseFile, Reply, Step
 
 # Commands that end the engine, that run until the next input comes, or that some engines stop
@@ -16,11 +17,11 @@ _STATUS_AND_ID = re.compile(r"[=?](\d*)")
 
 
 def as_sent(case: CaseFile) -> list[bytes]:
-    """Return what is sent for each step, newline included, in the file's own encoding."""
+    """Return what is sent for each step, newline included, in the file's own bytes."""
     if not case.steps:
         return []
     text = "\n".join([step.text for step in case.steps]) + "\n"
-    return text.encode(case.encoding).splitlines(keepends=True)
+    return encode(text).splitlines(keepends=True)
 
 
 def unfollowed(steps: Sequence[Step]) -> list[bool]:

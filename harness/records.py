@@ -50,7 +50,6 @@ class CaseFile(NamedTuple):
     path: str  # as named on the command line
     steps: tuple[Step, ...]
     lines: tuple[str, ...]
-    encoding: str = "utf-8"  # or "latin-1": of the file, and of what is sent
 
 
 class Reply(NamedTuple):

@@ -61,7 +61,7 @@ class Splitter:
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         replies = []
-        for block in data.strip(b"\n").split(b"\n\n"):
+        for block in data[:-2].split(b"\n\n"):
             reply = self._memo.get(block)
             if reply is None or self.invalid:
                 reply = self._reply(block)
@@ -82,7 +82,7 @@ class Splitter:
         return reply
 
     def _record(self, block: bytes, invalid: bytes) -> Reply:
-        raw = decode(block)
+        raw = decode(block.rstrip(b"\n"))
         self.not_utf8 += not block.isascii() and _UNDECODED.search(raw) is not None
         text = raw.partition(" ")[2].strip(BLANKS)
         return Reply(raw[0] == "=", text, raw, 0.0, decode(invalid))

@@ -65,9 +65,9 @@ def test_nothing_else_ends_a_line(control: str) -> None:
 ENCODINGS = [
     (b"echo \xc3\xa9\n", "echo é", b"echo \xc3\xa9\n"),
     (b"\xef\xbb\xbfecho\n", "echo", b"echo\n"),
-    (b"echo \xe9\n", "echo é", b"echo \xe9\n"),
-    (b"echo \xc3\xa9 \xff\n", "echo Ã© ÿ", b"echo \xc3\xa9 \xff\n"),
-    (b"echo \x80\xa0|\n", "echo \x80\xa0|", b"echo \x80\xa0|\n"),
+    (b"echo \xe9\n", "echo \udce9", b"echo \xe9\n"),
+    (b"echo \xc3\xa9 \xff\n", "echo é \udcff", b"echo \xc3\xa9 \xff\n"),
+    (b"echo \x80\xa0|\n", "echo \udc80\udca0|", b"echo \x80\xa0|\n"),
 ]
 
 

@@ -49,12 +49,20 @@ FILES = [
     # lines and blanks
     (b"1\ta\n#?\t[x]\n \t2  a \n\t#?[x]\t\n", b"= x\n\n= x\n\n", "1:passed 2:passed"),
     (b"1 a\r#? [x]\r\r2 a\r\n#? [x]\r\n3 a\n#? [x]", b"= x\n\n" * 3, "1:passed 2:passed 3:passed"),
+    # bytes, whatever the encoding; one of Latin-1 spoils no UTF-8 elsewhere
+    (
+        b"# \xe9\n1 a\n#? [\xe9|x.]\n2 a\n#? [\xc3\xa9]\n",
+        b"= \xe9\n\n= \xc3\xa9\n\n",
+        "1:passed 2:passed",
+    ),
+    (b"1 a\n#? [\xc3\xa9]\n2 a\n#? [\xe9]\n", b"= \xe9\n\n= \xc3\xa9\n\n", "1:FAILED 2:FAILED"),
     # the reply
     (b"1 a\n#? [x]\n2 a\n#? [!y]\n3 a\n#? [x]*\n", b"? x\n\n" * 3, "1:FAILED 2:FAILED 3:failed"),
     (b"1 a\n#? [x]\n2 a\n#? [x]\n", b"=1 x\n\n=77 x\n\n", "1:passed 2:passed"),
     (b"1 a\n#? [x]\n2 a\n#? []\n", b"=1 \t x \n\n=x\n\n", "1:passed 2:passed"),
     (b"1 a\n#? [c]\n2 a\n#? [b\\nc]\n", b"=a\nb c\n\n= b\nc\n\n", "1:passed 2:passed"),
     (b"1 a\n#? [x]\n2 a\n#? [x]\n", b"y\n\n y = z\n= x\n\n\n\n= x\r\n\r\n", "1:passed 2:passed"),
+    (b"1 a\n#? [x]\n2 a\n#?\n", b"= x\n\n\n? x\n\n\n", "1:passed 2:FAILED"),
     (b"1 a\n#? [x\\n \\ny]\n2 a\n#? [= x]\n", b"= x\n \ny\n\n= = x\n\n", "1:passed 2:passed"),
 ]
 

@@ -62,7 +62,7 @@ REPLIES = [
     (b"\n\n= a\n\n", (True, "a", "= a", "")),
     (b"hello\n\nyou\n= a\n\n", (True, "a", "= a", "hello\n\nyou")),
     (b"= \xc3\xa9\n\n", (True, "é", "= é", "")),
-    (b"= \xe9\n\n", (True, "é", "= é", "")),
+    (b"= \xe9\n\n", (True, "\udce9", "= \udce9", "")),
 ]
 
 
