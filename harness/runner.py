@@ -14,6 +14,7 @@ from harness import protocol
 from harness.dialect import Dialect
 from harness.engine.launch import Launcher
 from harness.engine.process import EngineProcess
+from harness.engine.replies import encode
 from harness.engine.session import Session, groups
 from harness.errors import EngineError
 from harness.options import Options
@@ -136,7 +137,7 @@ class _Run:
     def _own(self, commands: list[str], exchanges: list[Exchange]) -> list[Reply]:
         """Send commands of the harness's own; record them, answered or not."""
         replies: list[Reply] = []
-        lines = [command.encode() + b"\n" for command in commands]
+        lines = [encode(command) + b"\n" for command in commands]
         stride = 1 if self._setting.options.lockstep else len(lines)
         try:
             for start in range(0, len(lines), stride):
