@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from io import TextIOWrapper
 from typing import NamedTuple
 
@@ -66,8 +67,8 @@ class Console:
         """Write what is to be said about one file."""
         texts = self._lines(view) if self.lines else self._report(view)
         if texts:
-            self._hide()
-            print("\n".join(texts), flush=True)
+            with self.live.hidden() if self.live else nullcontext():
+                print("\n".join(texts), flush=True)
 
     def _lines(self, view: FileView) -> list[str]:
         from harness.report import gogui
@@ -106,12 +107,9 @@ class Console:
                 print(f"    and {len(lines) - _LISTED} more", file=stream)
 
     def close(self) -> None:
-        """Take the live lines away."""
-        self._hide()
-
-    def _hide(self) -> None:
+        """Take the live lines away for good."""
         if self.live:
-            self.live.hide()
+            self.live.stop()
 
 
 def _never_fail_to_encode() -> None:

@@ -5,80 +5,106 @@ Only for a terminal, and only for runs that last: importing rich takes longer th
 
 from __future__ import annotations
 
-import time
-
-from harness.runs import Progress
+import contextlib
+import threading
+from collections.abc import Iterator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import rich.progress
 
+    from harness.runs import Progress
+
 _PATIENCE = 0.4  # seconds before anything is drawn
 
 
 class LiveProgress:
-    """Draws on standard error; :meth:`hide` before writing anything else, :meth:`stop` at last."""
+    """Draws on standard error; all else is written while it is :meth:`hidden`.
+
+    A timer begins it, for a file's first command may take minutes without any news. It is started
+    by the first news: all processes that are forked have been by then.
+    """
 
     def __init__(self, files: int) -> None:
         self._files = files
-        self._begin = time.monotonic()
-        self._running: dict[int, Progress] = {}
         self._done = 0
+        self._running: dict[int, Progress] = {}
+        self._lines: dict[int, rich.progress.TaskID] = {}
+        self._all: rich.progress.TaskID | None = None
         self._live: rich.progress.Progress | None = None
-        self._tasks: dict[int, rich.progress.TaskID] = {}
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+        self._stopped = False
 
     def update(self, progress: Progress) -> None:
-        """Take in where a file is, and draw it once the run has lasted a while."""
-        if progress.result is not None:
-            self._finish(progress.place)
-        else:
-            self._running[progress.place] = progress
-        if time.monotonic() - self._begin > _PATIENCE:
-            self._draw()
+        """Take in where a file is."""
+        with self._lock:
+            if progress.result is None:
+                self._running[progress.place] = progress
+            else:
+                self._finish(progress.place)
+            if self._timer is None:
+                self._timer = threading.Timer(_PATIENCE, self._begin)
+                self._timer.daemon = True
+                self._timer.start()
+            elif self._live:
+                self._draw(self._live)
+
+    @contextlib.contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Take the lines away while something else is written; the next news draw them again."""
+        with self._lock:
+            if self._live:
+                self._live.stop()
+            yield
+
+    def stop(self) -> None:
+        """Take the lines away for good."""
+        with self.hidden():
+            self._stopped = True
+
+    def _begin(self) -> None:
+        live = _make()
+        with self._lock:
+            if self._stopped:
+                return
+            self._live = live
+            if self._files > 1:
+                self._all = live.add_task("files", total=self._files)
+            self._draw(live)
 
     def _finish(self, place: int) -> None:
         self._done += 1
         self._running.pop(place, None)
-        if self._live and place in self._tasks:
-            self._live.remove_task(self._tasks.pop(place))
+        if self._live and place in self._lines:
+            self._live.remove_task(self._lines.pop(place))
 
-    def _draw(self) -> None:
-        live = self._shown()
+    def _draw(self, live: rich.progress.Progress) -> None:
+        if self._all is not None:
+            live.update(self._all, completed=self._done)
         for place, progress in self._running.items():
-            if place not in self._tasks:
-                self._tasks[place] = live.add_task("", total=progress.total)
+            if place not in self._lines:
+                self._lines[place] = live.add_task("", total=progress.total)
             failed = f"  {progress.failed} FAILED" if progress.failed else ""
             live.update(
-                self._tasks[place],
-                total=progress.total,
+                self._lines[place],
                 completed=progress.done,
                 description=f"{progress.path}{failed}",
             )
-        if -1 in self._tasks:
-            live.update(self._tasks[-1], completed=self._done)
-
-    def _shown(self) -> rich.progress.Progress:
-        if self._live is None:
-            self._live = _make()
-            if self._files > 1:
-                self._tasks[-1] = self._live.add_task("files", total=self._files)
-        self._live.start()
-        return self._live
-
-    def hide(self) -> None:
-        """Take the lines away; the next update draws them again."""
-        if self._live:
-            self._live.stop()
-
-    stop = hide
+        live.start()
 
 
 def _make() -> rich.progress.Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Rich
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
-    return Rich(
+    return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),

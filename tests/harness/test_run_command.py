@@ -241,7 +241,6 @@ MISTAKES = [
     (["--max-output", "1x", "p", "t"], "found '1x', expected bytes such as"),
     (["--dialect", "x", "p", "t"], "invalid choice: 'x'"),
     (["--frobnicate", "p", "t"], "unrecognized arguments: --frobnicate"),
-    (["-outpu", "d", "p", "t"], "-outpu"),
     (["--json"], "expected one argument"),
     (["--baseline", "none.json", "p", "t"], "cannot read none.json"),
     (["--json", "no/such/x.json", "p", "t"], "cannot write no/such/x.json"),
@@ -250,7 +249,7 @@ MISTAKES = [
     (["--only", "(", "p", "good.gtp"], "regular expression"),
     (["--ids", "x", "p", "good.gtp"], "found 'x'"),
     (["--gtpfile", "none", "p", "good.gtp"], "none"),
-    (["", "good.gtp"], "PROGRAM"),
+    (["", "good.gtp"], "empty"),
     (["'open", "good.gtp"], "open"),
     (["p", "@none"], "none"),
 ]
@@ -384,14 +383,14 @@ def _read(file: int) -> bytes:
 
 
 def test_on_a_terminal(here, program):
-    (here / "slow.gtp").write_text("sleep 1\n" + "".join(f"{i} sleep 0.01\n" for i in range(20)))
+    (here / "slow.gtp").write_text("1 sleep 3\n2 say x\n")
     plain = {key: value for key, value in ENVIRONMENT.items() if key != "NO_COLOR"}
     status, written = at_terminal([*COMMAND, program, "slow.gtp", "bad.gtp"], plain)
     assert status == 1
-    assert "slow.gtp" in written.split("FAILED")[0]  # the live line, before any result
+    assert "0/2" in written.split("FAILED")[0]  # the live line, before any result
     assert "\x1b[1;31m✗ FAILED\x1b[0m" in written
     assert "\x1b[48;5;179" in written  # the board's wood
-    assert "2 files: 22 tests" in written
+    assert "2 files: 4 tests" in written
 
 
 @pytest.mark.parametrize(
@@ -410,7 +409,11 @@ def test_no_color(here, program, words, environment):
 def test_ascii_where_the_terminal_knows_no_more(here, program):
     latin = {**ENVIRONMENT, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
     found = subprocess.run(
-        [*COMMAND, "--report", program, "bad.gtp"], capture_output=True, env=latin, timeout=60
+        [*COMMAND, "--report", program, "bad.gtp"],
+        capture_output=True,
+        check=False,
+        env=latin,
+        timeout=60,
     )
     assert found.returncode == 1
     assert b" 2  .(X).  2\n" in found.stdout
