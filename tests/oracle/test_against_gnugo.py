@@ -1,0 +1,186 @@
+"""GNU Go agrees on scores, legal moves and captures; skipped by name where it is missing."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+
+import pytest
+
+from oracle.answers import go_scoring
+from oracle.color import BLACK, WHITE
+from oracle.games.go import GoGame
+from oracle.grid import grid
+from oracle.position import Position
+from oracle.rules import capture
+from oracle.rules.flood import neighbours, regions
+from oracle.vertex import vertex
+from tests.oracle.boards import end_of, random_game
+
+NAMES = {BLACK: "black", WHITE: "white"}
+COLORS = (BLACK, WHITE)
+
+
+def replies(program, commands):
+    """Return the replies to some commands, without ``=`` (but with the ``?`` of a failure)."""
+    engine = subprocess.run(
+        [program, "--mode", "gtp", "--level", "1", "--chinese-rules"],
+        input="\n".join([*commands, "quit", ""]),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    found = engine.stdout.split("\n\n")[: len(commands)]
+    assert len(found) == len(commands)
+    return [reply.removeprefix("=").strip() for reply in found]
+
+
+def setup(position):
+    """Return the commands that set a legal position up."""
+    stones = [
+        (color, point)
+        for color in COLORS
+        for point in position.grid.points(position.stones(color))
+    ]
+    return [
+        f"boardsize {position.grid.rows}",
+        "clear_board",
+        "komi 0",
+        *[f"play {NAMES[color]} {vertex(point)}" for color, point in stones],
+    ]
+
+
+# --- final_score -------------------------------------------------------------------------------
+
+
+def pass_alive(position, color):
+    """Return the stones that no play of the opponent alone can take (Benson's theorem).
+
+    The largest set of chains, each with two enclosed regions all of whose empty points are its
+    liberties, where no region is bordered by a chain outside the set.
+    """
+    shape, stones = position.grid, position.stones(color)
+    chains, enclosed = list(regions(shape, stones)), list(regions(shape, shape.full & ~stones))
+    while True:
+        alive = sum(chains)  # chains are disjoint
+        enclosed = [r for r in enclosed if not neighbours(shape, r) & stones & ~alive]
+        kept = [chain for chain in chains if _eyes_of(position, chain, enclosed) >= 2]
+        if kept == chains:
+            return alive
+        chains = kept
+
+
+def _eyes_of(position, chain, enclosed):
+    touched = neighbours(position.grid, chain)
+    return sum(bool(r & touched) and not r & position.empty & ~touched for r in enclosed)
+
+
+def hollowed(position, share, rng):
+    """Return a position with some stones taken out that touch no opponent, so that eyes grow."""
+    shape = position.grid
+    masks = []
+    for color in COLORS:
+        mine, theirs = position.stones(color), position.stones(3 - color)
+        inner = shape.points(mine & ~neighbours(shape, theirs))
+        masks.append(mine & ~shape.mask([point for point in inner if rng.random() < share]))
+    return Position(shape, *masks)
+
+
+def played_out(size, rng):
+    """Return a position that no one would judge otherwise than it stands.
+
+    All stones are pass-alive and no empty point touches both colors: GNU Go, which removes dead
+    stones and plays neutral points before it counts, has nothing to do.
+    """
+    while True:
+        end = end_of(random_game(grid(size), rng))
+        if end is None:
+            continue
+        position = hollowed(end, rng.random() / 4, rng)
+        settled = 0 not in go_scoring.owners(position).values()
+        if settled and all(pass_alive(position, c) == position.stones(c) for c in COLORS):
+            return position
+
+
+@pytest.mark.parametrize(("size", "games"), [(5, 50), (7, 60), (9, 60), (13, 30)])
+def test_final_score(gnugo, size, games):
+    rng = random.Random(size)
+    positions = [played_out(size, rng) for _ in range(games)]
+    commands = [command for p in positions for command in [*setup(p), "final_score"]]
+    answers = zip(commands, replies(gnugo, commands), strict=True)
+    scores = [reply.removesuffix(".0") for command, reply in answers if command == "final_score"]
+    assert scores == [go_scoring.answer(position) for position in positions]
+    assert len(set(scores)) > 3
+
+
+# --- is_legal and captures ---------------------------------------------------------------------
+
+
+class Dialogue:
+    """A game on the oracle's board, and beside it the commands and replies due from GNU Go."""
+
+    def __init__(self, size):
+        self.game = GoGame.empty(size)
+        self.commands = [f"boardsize {size}", "clear_board"]
+        self.expected = ["", ""]
+        self.suicides = self.kos = 0  # illegal moves asked for, by reason
+
+    def ask(self, command, reply):
+        self.commands.append(command)
+        self.expected.append(reply)
+
+    def ask_legal(self, color, point):
+        reason = self.game.refusal(color, point)
+        self.suicides += reason == "suicide"
+        self.kos += reason == "ko"
+        self.ask(f"is_legal {NAMES[color]} {vertex(point)}", str(int(reason is None)))
+
+    def play(self, color, point):
+        if self.game.is_legal(color, point):
+            self.game.play(color, point)
+            self.ask(f"play {NAMES[color]} {vertex(point)}", "")
+            for either in COLORS:
+                self.ask(f"captures {NAMES[either]}", str(self.game.prisoners(either)))
+        else:
+            self.ask(f"play {NAMES[color]} {vertex(point)}", "? illegal move")
+
+
+def random_dialogue(size, rng):
+    """Return a game of random moves, legal or not, with the legality of all points on the way.
+
+    A ko is tried at once, and stones are taken where it can be done, which makes more kos.
+    """
+    talk = Dialogue(size)
+    points = talk.game.position.grid.points(talk.game.position.grid.full)
+    for number in range(2 * len(points)):
+        color = COLORS[number % 2]
+        if talk.game.ko:
+            talk.play(color, talk.game.ko)
+        talk.play(color, rng.choice(_captures(talk.game, color) or points))
+        for either in COLORS:
+            for point in points:
+                talk.ask_legal(either, point)
+    return talk
+
+
+def _captures(game, color):
+    """Return the points where a stone takes others."""
+    position, mine = game.position, game.position.stones(color)
+    in_atari = capture.in_atari(position.grid, position.stones(3 - color), mine)
+    points = position.grid.points(position.empty & neighbours(position.grid, in_atari))
+    return [point for point in points if game.is_legal(color, point)]
+
+
+@pytest.mark.parametrize(
+    ("size", "games", "kos"),
+    [(2, 40, 0), (3, 60, 10), (4, 40, 10), (5, 40, 30), (7, 15, 20), (9, 5, 10)],
+)
+def test_legal_moves_and_captures(gnugo, size, games, kos):
+    rng = random.Random(size)
+    talks = [random_dialogue(size, rng) for _ in range(games)]
+    commands = [command for talk in talks for command in talk.commands]
+    expected = [reply for talk in talks for reply in talk.expected]
+    assert replies(gnugo, commands) == expected
+    assert sum(talk.suicides for talk in talks) > games
+    assert sum(talk.kos for talk in talks) >= kos

@@ -1,0 +1,46 @@
+"""sgfmill scores 100,000 positions of random play, middles and ends, as the oracle does."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from sgfmill.boards import Board
+
+from oracle import batch
+from oracle.answers import go_scoring
+from oracle.grid import grid
+from tests.oracle.boards import end_of, random_game, to_array
+
+SIZES = range(2, 20)
+PER_SIZE = 100_000 // len(SIZES) + 1
+
+
+def random_play(size):
+    """Return positions of random games: about a third of their middles, and their ends."""
+    rng = random.Random(size)
+    positions, ends = [], 0
+    while len(positions) < PER_SIZE:
+        game = random_game(grid(size), rng)
+        positions += [position for position in game[:-1] if rng.random() < 1 / 3]
+        positions.append(game[-1])
+        ends += end_of(game) is not None
+    assert ends > 5
+    return positions[-PER_SIZE:]
+
+
+def sgfmill_score(cells):
+    """Return sgfmill's score of a board, set up as it stands."""
+    board = Board(len(cells))
+    board.board = [[(None, "b", "w")[color] for color in row] for row in cells]
+    return board.area_score()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_area_score(size):
+    positions = random_play(size)
+    boards = to_array(positions)
+    expected = [sgfmill_score(cells) for cells in boards.tolist()]
+    assert batch.score(boards).tolist() == expected
+    assert [int(go_scoring.score(position)) for position in positions] == expected
+    assert len(set(expected)) > 4
