@@ -24,6 +24,7 @@ from harness.engine.replies import BLANKS
 from harness.errors import CaseError
 from harness.options import Limits, Options
 from harness.records import CaseFile, FailureKind, FileResult, RunResult, Verdict
+from harness.report.visible import visible
 from harness.rerun import merge
 from harness.runner import Judged, Setting, not_run, run_file
 from harness.selection import Selection
@@ -193,7 +194,7 @@ def _gtp_commands(path: str | None) -> tuple[str, ...]:
 
 
 def _to_stderr(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(visible(line), file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

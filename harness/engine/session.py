@@ -155,7 +155,7 @@ class Session:
         if self._splitter.split(end.output[: end_of_last_reply(end.output)]):
             self._note_surplus("'quit'")
         if self._splitter.not_utf8:
-            self.warnings.append("some replies were not UTF-8; they were read as Latin-1")
+            self.warnings.append("some replies were not UTF-8")
         if self._process.stderr.overflows:
             self.warnings.append(
                 f"the engine wrote {self._process.stderr.total:,} bytes on standard error;"
