@@ -56,7 +56,7 @@ def options(
     words = [
         *_ISOLATION,
         *(_AS_ROOT if root else ("--unshare-user",)),
-        *chain.from_iterable(_mount(mount, size) for mount in tree),
+        *chain.from_iterable(_parent_and_mount(mount, size) for mount in tree),
         *("--remount-ro", "/", "--chdir", folder),
         *chain.from_iterable(("--setenv", *pair) for pair in environment.items()),
     ]
@@ -112,6 +112,11 @@ def as_user(identity: int, words: Iterable[str]) -> tuple[str, ...]:
     """Return the command that becomes the user ``identity`` for good and executes ``words``."""
     become = (f"--reuid={identity}", f"--regid={identity}", "--clear-groups", "--inh-caps=-all")
     return (SETPRIV, *become, "--", *words)
+
+
+def _parent_and_mount(mount: Mount, size: int) -> tuple[str, ...]:
+    """Name the folder above as well: by itself, bubblewrap makes it for its own user alone."""
+    return ("--dir", os.path.dirname(mount.place), *_mount(mount, size))
 
 
 def _mount(mount: Mount, size: int) -> tuple[str, ...]:

@@ -70,16 +70,38 @@ class Boxed:
             SandboxError: the box could not be made, so that the engine never ran.
         """
         if self._end is None and _ready(self._control, seconds):
-            self._end = _end(self._control)
+            self._end = self._take_report()
         return self._end
+
+    def _take_report(self) -> End:
+        message = b""
+        with contextlib.suppress(ConnectionError):
+            message = self._control.recv(_LONGEST_REPORT)
+        if not message:
+            raise SandboxError("the box server died")
+        report: Report = plan.unpack_report(message)
+        if report.fault:
+            raise SandboxError(f"the sandbox failed: {report.fault}{self._complaint()}")
+        hit = Hit(*report.hit) if report.hit else None
+        return End(
+            report.status, report.unstarted, hit, report.memory, report.cpu, report.leftovers
+        )
+
+    def _complaint(self) -> str:
+        """Return what bubblewrap has said on the engine's standard error."""
+        os.set_blocking(self.stderr.fileno(), False)
+        said = (self.stderr.read(1 << 12) or b"").decode(errors="replace")
+        return f": {said.strip().splitlines()[-1]}" if said.strip() else ""
 
     def end(self) -> End:
         """End the engine and all it started, wait until they are gone, and close the pipes."""
-        if self.wait(0) is None:
-            self._control.send(b"end")
-        for stream in (self.stdin, self.stdout, self.stderr):
-            stream.close()
-        end = self.wait()
+        try:
+            if self.wait(0) is None:
+                self._control.send(b"end")
+            end = self.wait()
+        finally:
+            for stream in (self.stdin, self.stdout, self.stderr):
+                stream.close()
         assert end is not None
         return end
 
@@ -219,16 +241,3 @@ def _ready(control: socket.socket, seconds: float | None) -> bool:
     poll = select.poll()
     poll.register(control, select.POLLIN)
     return bool(poll.poll(None if seconds is None else seconds * 1000))
-
-
-def _end(control: socket.socket) -> End:
-    message = b""
-    with contextlib.suppress(ConnectionError):
-        message = control.recv(_LONGEST_REPORT)
-    if not message:
-        raise SandboxError("the box server died")
-    report: Report = plan.unpack_report(message)
-    if report.fault:
-        raise SandboxError(f"the sandbox could not be started: {report.fault}")
-    hit = Hit(*report.hit) if report.hit else None
-    return End(report.status, report.unstarted, hit, report.memory, report.cpu, report.leftovers)

@@ -20,6 +20,8 @@ _LINKS = {
     "/dev/stdout": "/proc/self/fd/1",
     "/dev/stderr": "/proc/self/fd/2",
 }
+# What a box's own /proc shows of the whole machine's.
+_MACHINE_WIDE = ("/proc/keys", "/proc/key-users", "/proc/timer_list")
 # Without a /proc of its own an engine sees itself and the machine, but no other process.
 _OWN_PROC = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/loadavg")
 
@@ -40,8 +42,8 @@ def scratch_places(view: View) -> tuple[str, ...]:
     """Return the folders that may be written to: the home and, if nothing is shown there, the
     working directory.
     """
-    taken = any(is_within(view.folder, path) for path in (HOME, *view.shown))
-    return (HOME,) if taken or view.folder == "/" else (HOME, view.folder)
+    there = view.folder in ("/", HOME) or any(is_within(view.folder, path) for path in view.shown)
+    return (HOME,) if there else (HOME, view.folder)
 
 
 def mounts(view: View) -> tuple[Mount, ...]:
@@ -52,6 +54,7 @@ def mounts(view: View) -> tuple[Mount, ...]:
     tree += [Mount(DEVICE, path, path) for path in DEVICES if os.path.exists(path)]
     tree += [Mount(SCRATCH, place) for place in scratch_places(view)]
     tree.append(Mount(PROC, "/proc"))
+    tree += [Mount(MASK_FILE, path) for path in _MACHINE_WIDE if os.path.exists(path)]
     return tuple(sorted(tree, key=lambda mount: mount.place))
 
 
@@ -65,16 +68,22 @@ def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
     if level >= 2:
         writable = [(place, landlock.WRITE) for place in scratch_places(view)]
         return (("/", landlock.READ), *writable, *devices)
-    shown = [(path, landlock.READ) for outer in view.shown for path in _around(outer, view.hidden)]
+    shown = [rule for path in view.shown for rule in _around(path, view.hidden)]
     own = [(path, landlock.READ) for path in _OWN_PROC]
     return (*shown, *own, *devices)
 
 
-def _around(path: str, hidden: tuple[str, ...]) -> Iterator[str]:
-    """Yield what covers ``path`` except what is hidden: Landlock can allow, but not take away."""
+def _around(path: str, hidden: tuple[str, ...]) -> Iterator[landlock.Rule]:
+    """Yield rules for ``path`` without what is hidden: Landlock can allow, but not take away.
+
+    A folder with something hidden may be listed, and what else is in it be read. A link gets no
+    rule: that would be one for what it leads to.
+    """
     inner = [place for place in hidden if is_within(place, path)]
     if not inner:
-        yield path
+        yield path, landlock.READ
     elif path not in inner:
-        for entry in sorted(os.listdir(path)):
-            yield from _around(os.path.join(path, entry), hidden)
+        yield path, landlock.READ_DIR
+        for entry in os.scandir(path):
+            if not entry.is_symlink():
+                yield from _around(entry.path, hidden)

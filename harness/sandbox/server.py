@@ -78,7 +78,7 @@ class Box:
         self._group = group
         self._watched = group.watched(plan.watched)
         self._news = b""
-        self._started = False
+        self._broken = False  # the box ended before its engine did
         self._status: int | None = None
         self._fault = ""
         self._unstarted = ""
@@ -143,10 +143,10 @@ class Box:
                 self._take_bubblewrap(json.loads(line), block)
             else:
                 self._take_keeper(*line.partition(" ")[::2])
+        self._broken = not data
         return bool(data) and not self._unstarted and not self._fault
 
     def _take_keeper(self, word: str, rest: str) -> None:
-        self._started = True
         if word == "ended":
             self._ended(int(rest))
         elif word == "unstarted":
@@ -157,7 +157,6 @@ class Box:
     def _take_bubblewrap(self, news: dict[str, int], block: int) -> None:
         """Bubblewrap exits with 1 when it fails, as an engine may: only this tells them apart."""
         if "child-pid" in news:
-            self._started = True
             self._limit(news["child-pid"])
             os.write(block, b".")
         if "exit-code" in news:
@@ -209,9 +208,9 @@ class Box:
 
     def _report(self) -> Report:
         fault = self._fault
-        if not self._started and not self._hit:
-            fault = fault or "it ended before it was ready (see standard error)"
-        memory = max(self._memory, self._group.peak())
+        if self._broken and not self._hit:
+            fault = fault or "it ended before the engine did"
+        memory = self._group.peak() or self._memory
         return Report(
             self._status, fault, self._unstarted, self._hit, memory, self._cpu, self._leftovers
         )

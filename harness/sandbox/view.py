@@ -70,7 +70,9 @@ def of_program(
     named = [path for word in words[1:] for path in _named(word, folder)]
     shown = [*_program_paths(program, folder), *named, *map(os.path.abspath, also)]
     system, links = _system()
-    lasting = _outermost([*system, *shown])
+    # What a link of the system leads to, /bin to /usr/bin, is shown already.
+    fresh = [path for path in shown if not any(is_within(path, link) for link, _ in links)]
+    lasting = _outermost([*system, *fresh])
     return View(lasting, _within(hidden, lasting), links, os.path.abspath(folder), program)
 
 
@@ -97,7 +99,8 @@ def _named(word: str, folder: str) -> list[str]:
     """Return the paths that a word of the command names: ``x.py``, ``-Dx=y.jar``, ``a:b.jar``."""
     parts = word.rpartition("=")[2].split(":")
     paths = [os.path.abspath(os.path.join(folder, part)) for part in parts if part]
-    return [_submission(path) for path in paths if os.path.exists(path)]
+    found = [_submission(path) for path in paths if os.path.exists(path)]
+    return [path for path in found if not (os.path.isdir(path) and _is_too_much(path))]
 
 
 def _submission(path: str) -> str:
@@ -212,5 +215,7 @@ def _other_names(files: set[str], shown: tuple[str, ...]) -> set[str]:
         str(path)
         for folder in folders
         for path in Path(folder).rglob("*")
-        if path.is_file() and (path.stat().st_dev, path.stat().st_ino) in several
+        if not path.is_symlink()
+        and path.is_file()
+        and (path.stat().st_dev, path.stat().st_ino) in several
     }

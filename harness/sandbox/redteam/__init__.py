@@ -1,0 +1,7 @@
+"""A red team: hostile programs sent through the real sandbox, and a referee who trusts none.
+
+* ``attacks``: the programs, which run inside;
+* ``scene``: what they attack, and the witnesses of their success;
+* ``roster``: the list of attacks, with the layer that is to stop each;
+* ``referee``: runs them and judges.
+"""

@@ -1,0 +1,85 @@
+"""The attacks of the red team, and what is to stop each at the three levels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Attack(NamedTuple):
+    """One hostile program, or two where the second one profits from the first."""
+
+    program: str  # a function of ``attacks``
+    title: str  # follows "an engine that tries to"
+    layer: dict[int, str]  # level → what stops it
+    then: str = ""  # the program that runs in the next box
+    leaks: frozenset[int] = frozenset()  # levels that cannot hold it, and say so
+    patience: float = 8.0  # seconds until it is ended
+
+
+_FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
+_PROC = {3: "pid namespace", 2: "pid namespace", 1: "Landlock"}
+_SIGNALS = {3: "pid namespace", 2: "pid namespace", 1: "Landlock scope or seccomp"}
+_CALLS = dict.fromkeys((3, 2, 1), "seccomp")
+_RIGHTS = dict.fromkeys((3, 2, 1), "no new privileges")
+_READ_ONLY = {3: "read-only mounts", 2: "read-only mounts, Landlock", 1: "Landlock, seccomp"}
+_SCRATCH = {3: "size of its tmpfs", 2: "size of its tmpfs", 1: "no writable folder (Landlock)"}
+_GONE = {3: "private tmpfs", 2: "private tmpfs", 1: "no writable folder (Landlock)"}
+_MEMORY = dict.fromkeys((3, 2, 1), "control group or the watch on the tree")
+_MULTIPLY = dict.fromkeys((3, 2, 1), "RLIMIT_NPROC and the watch on the tree")
+_ENDING = {3: "end of the pid namespace", 2: "end of the pid namespace", 1: "subreaper's sweep"}
+_LIMIT = dict.fromkeys((3, 2, 1), "resource limit")
+_READER = dict.fromkeys((3, 2, 1), "the harness stops reading")
+
+ROSTER = (
+    Attack("read_case_by_name", "read a private case file by name", _FILES),
+    Attack("read_case_through_proc", "read it through /proc/*/root, cwd and fd", _PROC),
+    Attack("read_case_through_links", "read it through symbolic and hard links", _FILES),
+    Attack("read_oracle", "import the harness and the oracle", _FILES),
+    Attack("read_system_secrets", "read the machine's and users' own files", _FILES),
+    Attack("read_environment", "read the harness's environment", _PROC),
+    Attack("read_command_lines", "read other command lines", _PROC),
+    Attack("read_memory", "open the harness's memory", _PROC),
+    Attack("read_memory_by_call", "read memory and take descriptors by system call", _CALLS),
+    Attack("trace", "trace the harness (ptrace)", _CALLS),
+    Attack(
+        "read_metadata",
+        "see that a private file exists, and its size",
+        _FILES | {1: "nothing: Landlock does not see stat"},
+        leaks=frozenset({1}),
+    ),
+    Attack("signal_harness", "signal the harness", _SIGNALS),
+    Attack("signal_everybody", "kill every process it can (kill -1)", _SIGNALS),
+    Attack("fork_bomb", "start 200 processes", _MULTIPLY),
+    Attack("thread_bomb", "start 1,000 threads", _LIMIT),
+    Attack("run_away", "fork faster than it is killed", _ENDING),
+    Attack("daemonise", "leave a daemon behind", _ENDING),
+    Attack("stop_itself", "stop itself (SIGSTOP)", _ENDING, patience=1),
+    Attack("close_everything", "close everything and live on", _ENDING, patience=1),
+    Attack("many_descriptors", "open 10,000 descriptors", _LIMIT),
+    Attack("memory_hog", "fill 1.2 GiB of memory", _MEMORY),
+    Attack("memory_hogs", "fill 1 GiB in eight processes", _MEMORY),
+    Attack("memory_unmapped", "fill 1 GiB of memory out of sight", _MEMORY),
+    Attack("memory_in_file", "fill 1 GiB in memory files", _CALLS),
+    Attack("disk_hog", "write 200 MB", _SCRATCH),
+    Attack("large_file", "write one file of 200 MB", _SCRATCH),
+    Attack("inode_hog", "make 30,000 files", _SCRATCH),
+    Attack("long_lines", "print lines of 100 MB without end", _READER),
+    Attack("endless_errors", "write to standard error without end", _READER),
+    Attack("tcp", "connect by TCP, here and beyond", _CALLS),
+    Attack("udp", "send UDP datagrams", _CALLS),
+    Attack("unix_sockets", "reach Unix sockets, abstract and by path", _CALLS),
+    Attack("other_sockets", "open raw, packet, netlink and vsock sockets", _CALLS),
+    Attack("listen", "listen for connections", _CALLS),
+    Attack("write_outside", "write files outside", _READ_ONLY),
+    Attack("write_case", "change its case file and its own program", _READ_ONLY),
+    Attack("write_kernel_settings", "open the kernel's settings for writing", _READ_ONLY),
+    Attack("open_devices", "open /dev/tty and other devices", _FILES),
+    Attack("type_on_terminal", "type on the terminal (TIOCSTI)", _CALLS),
+    Attack("set_uid", "gain rights through set-uid programs", _RIGHTS),
+    Attack("namespaces", "make or enter namespaces", _CALLS),
+    Attack("mounts", "mount, or change the root", _CALLS),
+    Attack("kernel_holes", "use io_uring, bpf, perf, userfaultfd", _CALLS),
+    Attack("leave_files", "leave files for the next engine", _GONE, "find_files"),
+    Attack("leave_ipc", "leave System V and POSIX messages", _CALLS, "find_ipc"),
+    Attack("leave_key", "leave a key in a keyring", _CALLS, "find_key"),
+)

@@ -1,0 +1,197 @@
+"""What the red team attacks: a private case file, a process that stands for the harness, sockets.
+
+Each is also a witness. What an engine says of itself counts only against it; whether the victim
+was signalled, a socket was reached, a file changed or a process survived is seen from outside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.sandbox.redteam import attacks
+
+# Counts a signal, and says the number whenever it is asked.
+_VICTIM = """
+import signal, sys
+count = 0
+def note(*_):
+    global count
+    count += 1
+signal.signal(signal.SIGURG, note)
+held = open(sys.argv[2])
+print("ready", flush=True)
+for _ in iter(sys.stdin.readline, ""):
+    print(count, flush=True)
+"""
+# Where attacks try to create a file, besides the scene.
+OUTSIDE = ("/usr", "/etc", "/", "/tmp", "/dev/shm", "/dev", "/var/tmp", "/root", "/home")
+
+
+class Scene:
+    """The stage of all attacks. Use as a context manager."""
+
+    def __init__(self) -> None:
+        self.token = secrets.token_hex(16)  # whoever prints it has seen what is private
+        self.mark = f"gtp-harness-mark-{secrets.token_hex(4)}"
+        self.folder = Path(tempfile.mkdtemp(prefix="gtp-harness-doctor-"))
+        self.folder.chmod(0o755)  # what is not seen from the box is not hidden by permissions
+        self.secret = self._private_file()
+        self.submission = self._submission()
+        self.work = self._folder("work")
+        self._victim = self._start_victim()
+        self._sockets = self._listen()
+        self._before = self._files()
+
+    def __enter__(self) -> Scene:
+        """Return the scene."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove all of it."""
+        for one in self._sockets.values():
+            one.close()
+        assert self._victim.stdin is not None
+        assert self._victim.stdout is not None
+        self._victim.stdin.close()
+        self._victim.wait()
+        self._victim.stdout.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        for path in self.strays():
+            path.unlink()
+
+    def aim(self) -> dict[str, object]:
+        """Return what the programs are told."""
+        return {
+            "secret": str(self.secret),
+            "submission": str(self.submission),
+            "folder": str(self.work),
+            "home": str(Path(attacks.__file__).resolve().parents[3]),
+            "path": [path for path in sys.path if path.endswith("-packages")],
+            "victim": self._victim.pid,
+            "mark": self.mark,
+            "tcp": self._sockets["tcp"].getsockname()[1],
+            "udp": self._sockets["udp"].getsockname()[1],
+            "abstract": self.mark,
+            "path_socket": str(self.submission / "socket"),
+        }
+
+    def damage(self) -> Iterator[str]:
+        """Yield what has happened to the scene since it was last asked."""
+        if signals := self._signals():
+            yield f"signalled the harness {signals} times"
+        yield from (f"reached the {name} socket" for name in self._sockets if self._visited(name))
+        files = self._files()
+        for path in sorted(files.keys() ^ self._before.keys()):
+            yield f"made or removed {path}"
+        for path in sorted(files.keys() & self._before.keys()):
+            if files[path] != self._before[path]:
+                yield f"changed {path}"
+        yield from (f"left {path}" for path in self.strays())
+        yield from (f"left process {pid} running" for pid in self._survivors())
+        self._before = files
+
+    def strays(self) -> list[Path]:
+        """Return the files that attacks left outside."""
+        return [Path(f, self.mark) for f in OUTSIDE if os.path.lexists(os.path.join(f, self.mark))]
+
+    def _folder(self, name: str) -> Path:
+        made = self.folder / name
+        made.mkdir(mode=0o755)
+        return made
+
+    def _private_file(self) -> Path:
+        path = self._folder("private") / "case.gtp"
+        path.write_text(f"10 score\n#? [{self.token}]\n")
+        path.chmod(0o644)
+        return path
+
+    def _submission(self) -> Path:
+        folder = self._folder("submission")
+        shutil.copy(attacks.__file__, folder / "attacks.py")
+        (folder / "attacks.py").chmod(0o644)
+        (folder / "symbolic").symlink_to(self.secret)
+        os.link(self.secret, folder / "hard")
+        return folder
+
+    def _start_victim(self) -> subprocess.Popen[str]:
+        victim = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _VICTIM, self.token, str(self.secret)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={"GTP_HARNESS_SECRET": self.token},
+            cwd=self.secret.parent,
+        )
+        assert victim.stdout is not None
+        victim.stdout.readline()
+        self._counted = 0
+        return victim
+
+    def _signals(self) -> int:
+        assert self._victim.stdin is not None
+        assert self._victim.stdout is not None
+        self._victim.stdin.write("\n")
+        self._victim.stdin.flush()
+        total = int(self._victim.stdout.readline())
+        fresh, self._counted = total - self._counted, total
+        return fresh
+
+    def _listen(self) -> dict[str, socket.socket]:
+        path = str(self.submission / "socket")
+        stream, datagram = socket.SOCK_STREAM, socket.SOCK_DGRAM
+        sockets = {
+            "tcp": _bound(socket.AF_INET, stream, ("127.0.0.1", 0)),
+            "udp": _bound(socket.AF_INET, datagram, ("127.0.0.1", 0)),
+            "abstract": _bound(socket.AF_UNIX, stream, f"\0{self.mark}"),
+            "abstract datagram": _bound(socket.AF_UNIX, datagram, f"\0{self.mark}.datagram"),
+            "path": _bound(socket.AF_UNIX, stream, path),
+            "path datagram": _bound(socket.AF_UNIX, datagram, path + ".datagram"),
+        }
+        for name in (path, path + ".datagram"):
+            Path(name).chmod(0o777)
+        return sockets
+
+    def _visited(self, name: str) -> bool:
+        one = self._sockets[name]
+        with contextlib.suppress(BlockingIOError):
+            if one.type == socket.SOCK_STREAM:
+                one.accept()[0].close()
+            else:
+                one.recv(1)
+            return True
+        return False
+
+    def _files(self) -> dict[str, tuple[object, ...]]:
+        found: dict[str, tuple[object, ...]] = {}
+        for path in self.folder.rglob("*"):
+            info = path.lstat()
+            content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+            changed = 0 if path.is_dir() else info.st_mtime_ns
+            found[str(path)] = (info.st_mode, info.st_uid, changed, content)
+        return found
+
+    def _survivors(self) -> Iterator[int]:
+        """Yield the processes that run an attack of this scene."""
+        needle = os.fsencode(str(self.submission / "attacks.py"))
+        for folder in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if folder.name.isdigit() and needle in (folder / "cmdline").read_bytes():
+                    yield int(folder.name)
+
+
+def _bound(family: int, kind: int, address: object) -> socket.socket:
+    made = socket.socket(family, kind)
+    made.bind(address)  # type: ignore[arg-type]
+    if kind == socket.SOCK_STREAM:
+        made.listen()
+    made.setblocking(False)
+    return made
