@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
     Reader = Callable[[bytes, str | None, Choice | None], Snapshot]
 
-# What each format can choose from (the attributes of Choice); the text boards are one position.
+# What each format lets choose (attributes of Choice); the text boards are one position. Which game
+# is played may be said of any: that matters only where there are moves.
 FORMATS: dict[str, tuple[str, ...]] = {
-    "sgf": ("number", "move", "variation", "keep_faults", "size", "game"),
+    "sgf": ("number", "move", "variation", "keep_faults", "size"),
     "text": (),
     "gosensei": (),
     "picture": (),
     "diagram": (),
-    "gtp": ("line", "test", "game"),
+    "gtp": ("line", "test"),
 }
 
 # The function that reads each; only the one that is needed is imported.
@@ -108,8 +109,8 @@ def _refuse_unheeded(name: str, choice: Choice, path: str) -> None:
     """Raise :class:`FormatError` for a choice that this format cannot heed."""
     default = Choice()
     for attribute in Choice.__slots__:
-        chosen = getattr(choice, attribute)
-        if chosen != getattr(default, attribute) and attribute not in FORMATS[name]:
+        heeded = attribute in FORMATS[name] or attribute == "game"
+        if not heeded and getattr(choice, attribute) != getattr(default, attribute):
             others = " and ".join(other for other in FORMATS if attribute in FORMATS[other])
             message = f"a file of format {name} has no choice of {attribute} (only {others})"
             raise FormatError(message, path)

@@ -23,20 +23,20 @@ _FAMILIES = ("utf-8", "ascii", "iso", "cp", "koi8", "mac", "gb", "big5", "shift_
 _SIGNS = b"(;AB[aa])"
 
 
-def decode(data: bytes) -> tuple[str, str]:
-    """Return a file's text and the name of its encoding.
+def decode(data: bytes) -> str:
+    """Return a file's text.
 
-    That is what a byte-order mark or ``CA`` says, if the file bears it out, or else UTF-8, GBK
-    or, where neither fits, Latin-1, which SGF has by default.
+    Its encoding is what a byte-order mark or ``CA`` says, if the file bears it out, or else UTF-8,
+    GBK or, where neither fits, Latin-1, which SGF has by default.
     """
     for mark, name in _MARKS:
         if data.startswith(mark):
-            return data.decode(name, "replace"), name.removesuffix("-sig")
+            return data.decode(name, "replace")
     for name in _candidates(data):
         text = data.decode(name, "replace")
         if _fits(text):
-            return text, name
-    return data.decode("latin-1"), "iso8859-1"
+            return text
+    return data.decode("latin-1")
 
 
 def _candidates(data: bytes) -> list[str]:

@@ -42,11 +42,11 @@ def read_header(root: Node, choice: Choice, faults: Faults) -> Header:
 
     A game and a size that cannot be understood are errors; a komi and a handicap, faults.
     """
-    game = choice.game or _value(root, "GM", values.game, faults.error) or "go"
+    game = _game(root, choice, faults)
     board = _value(root, "SZ", values.shape, faults.error) or _assumed(game, choice, faults)
     komi = _value(root, "KM", values.komi, faults.fault)
     handicap = _value(root, "HA", values.number, faults.fault) or 0
-    return Header(game, board, komi, handicap, _title(root))
+    return Header(game, board, komi, handicap, title(root))
 
 
 def _value(
@@ -68,6 +68,16 @@ def _value(
         return None
 
 
+def _game(root: Node, choice: Choice, faults: Faults) -> str:
+    """Return the chosen game, else the stated one."""
+    if choice.game is None:
+        return _value(root, "GM", values.game, faults.error) or "go"
+    stated = root.properties.get("GM", [])
+    if any(values.GAMES.get(value.strip()) != choice.game for value in stated):
+        faults.note(f"GM[{shortened(stated[0])}] is overruled: played as {choice.game}")
+    return choice.game
+
+
 def _assumed(game: str, choice: Choice, faults: Faults) -> Grid:
     """Return the board where none is stated."""
     if choice.size:
@@ -77,8 +87,8 @@ def _assumed(game: str, choice: Choice, faults: Faults) -> Grid:
     return grid(usual)
 
 
-def _title(root: Node) -> str:
-    """Return the players, and whatever else tells a game from others."""
+def title(root: Node) -> str:
+    """Return the players, and whatever else tells a game from others; ``""`` if nothing does."""
     black, white = (_text(root, name) for name in ("PB", "PW"))
     players = f"{black or '?'} (Black) – {white or '?'} (White)" if black or white else ""
     parts = [players, *(_text(root, name) for name in ("GN", "EV", "DT", "RE"))]

@@ -36,17 +36,17 @@ class Node:
 class Game:
     """One game of a file.
 
-    Attributes: ``number``, from 1; ``root``, its first node; ``fault``, why the rest of it cannot
-    be read, or ``""``; ``encoding``, of the file.
+    Attributes: ``number``, from 1; ``root``, its first node; ``nodes``, how many it has;
+    ``fault``, why the rest of it cannot be read, or ``""``.
     """
 
-    __slots__ = ("encoding", "fault", "number", "root")
+    __slots__ = ("fault", "nodes", "number", "root")
 
-    def __init__(self, number: int, root: Node, fault: str, encoding: str) -> None:
+    def __init__(self, number: int, root: Node, nodes: int, fault: str) -> None:
         self.number = number
         self.root = root
+        self.nodes = nodes
         self.fault = fault
-        self.encoding = encoding
 
 
 def games(data: bytes, file: str | None = None) -> list[Game]:
@@ -59,8 +59,7 @@ def games(data: bytes, file: str | None = None) -> list[Game]:
     """
     from sgfmill.sgf_grammar import tokenise
 
-    text, encoding = decode(data)
-    spelled = _spell(text.encode("utf-8", "replace"))
+    spelled = _spell(decode(data).encode("utf-8", "replace"))
     found: list[Game] = []
     start = _START.search(spelled)
     while start:
@@ -70,7 +69,7 @@ def games(data: bytes, file: str | None = None) -> list[Game]:
         ended = _is_balanced(tokens)
         if not ended:
             fault = fault or f"{builder.place}: {_stop(spelled, end)}"
-        found.append(Game(len(found) + 1, root, fault, encoding))
+        found.append(Game(len(found) + 1, root, builder.count, fault))
         start = _START.search(spelled, end) if ended else None
     if not found:
         raise SgfError("found no game record; expected one that begins with '(;'", file)

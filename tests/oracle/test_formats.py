@@ -422,7 +422,7 @@ def test_an_unknown_format_is_named(data):
         ("text", {"move": 3}, "a file of format text has no choice of move \\(only sgf\\)"),
         ("gtp", {"number": 1}, "a file of format gtp has no choice of number \\(only sgf\\)"),
         ("sgf", {"line": 3}, "a file of format sgf has no choice of line \\(only gtp\\)"),
-        ("diagram", {"game": "go"}, "has no choice of game \\(only sgf and gtp\\)"),
+        ("diagram", {"test": 1}, "has no choice of test \\(only gtp\\)"),
     ],
 )
 def test_a_choice_that_a_format_cannot_heed_is_refused(tmp_path, kind, choice, reason):

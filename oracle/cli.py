@@ -1,0 +1,89 @@
+"""``gtp-oracle``: finds the command and imports nothing else.
+
+A start costs an engine more than all its answers, so ``gtp-oracle gtp`` must not pay for what only
+the other commands need.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from oracle.errors import OracleError
+
+# Name and purpose of each command, in the order of ``--help``.
+COMMANDS = {
+    "score": "the score of a board: area with komi, or territory and prisoners",
+    "captured": "which points are captured, as territory or as prisoners",
+    "legal": "which moves are legal",
+    "eyes": "the eyes, two eyes and eye spaces of a color",
+    "winner": "who has won a game of Gomoku",
+    "policy": "the moves that a Gomoku playout considers",
+    "show": "the position itself; or the games of a file; or the position in another format",
+    "play": "a game of Go between two people at the terminal",
+    "gosensei": "the program that gosensei.txt asks for: gosensei -eyes FILE",
+    "gtp": "an engine that speaks the Go Text Protocol",
+}
+
+USAGE = """\
+usage: gtp-oracle COMMAND ...
+
+Answers to the questions of five assignments on Go and Gomoku, with their reasons.
+
+{commands}
+
+Positions are read from game records (SGF, any game, variation and move), boards of 0, 1 and 2,
+gosensei board files and pictures, sgfmill's diagrams and .gtp case files; - is standard input.
+
+  gtp-oracle score game.sgf --move 120      the score after 120 moves
+  gtp-oracle captured board.txt C3          whether C3 is captured, and why
+  gtp-oracle policy cases.gtp --test 10     what the 10th test asks
+  gtp-oracle COMMAND --help                 the options of a command
+
+Exit status: 0, or 2 with one line on standard error when something is wrong.
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command and return the exit status."""
+    name, *rest = (sys.argv[1:] if argv is None else argv) or ["--help"]
+    if name == "gtp":
+        from oracle.gtp import main as gtp
+
+        return gtp(rest)
+    if name in ("--help", "-h"):
+        width = max(map(len, COMMANDS))
+        lines = [f"  {command:{width}}  {purpose}" for command, purpose in COMMANDS.items()]
+        sys.stdout.write(USAGE.format(commands="\n".join(lines)))
+        return 0
+    if name == "--version":
+        import oracle
+
+        sys.stdout.write(f"gtp-oracle {oracle.__version__}\n")
+        return 0
+    if name not in COMMANDS:
+        return fail(f"no command {name!r}; see gtp-oracle --help")
+    return _run(name, rest)
+
+
+def _run(name: str, arguments: list[str]) -> int:
+    from importlib import import_module
+
+    try:
+        status: int = import_module(f"oracle.commands.{name}").main(arguments)
+        sys.stdout.flush()
+    except OracleError as error:
+        return fail(str(error))
+    except KeyboardInterrupt:
+        return fail("interrupted")
+    except BrokenPipeError:  # whoever read the output has seen enough
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def fail(message: str) -> int:
+    """Say what is wrong on standard error and return the exit status for that, 2."""
+    sys.stderr.write("".join(f"gtp-oracle: {line}\n" for line in message.splitlines()))
+    return 2

@@ -1,0 +1,73 @@
+"""``gtp-oracle gosensei``: the program that gosensei.txt asks for.
+
+It needs no option of the other commands, so that it can stand beside a student's program.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from oracle.answers import gosensei
+from oracle.errors import FormatError
+from oracle.formats import read_bytes
+from oracle.formats.gosensei import draw_gosensei, parse_gosensei
+from oracle.formats.text import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.position import Position
+
+USAGE = """\
+usage: gosensei OPTION FILE
+
+Displays the board of a go board configuration file and tells of Black
+
+  -eyes         the number of eyes
+  -twoeyes      the number of two eyes (-doubleeyes is the same)
+  -eyespaces    the number of eye spaces
+
+Each line of FILE is one stone: its color (b or w), column (a to i) and row (1 to 9).
+Exit status: 0, or 1 with a message on standard error if the arguments or the file are wrong.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the program and return its exit status, 0 or (as C's ``EXIT_FAILURE``) 1.
+
+    Source: gosensei.txt, "Commandline Arguments". The document calls the second option
+    ``-twoeyes`` in its text and ``-doubleeyes`` in its usage line.
+    """
+    if arguments in (["-h"], ["--help"]):
+        sys.stdout.write(USAGE)
+        return 0
+    if len(arguments) != 2 or arguments[0] not in _SENTENCES:
+        sys.stderr.write(USAGE)
+        return 1
+    option, file = arguments
+    try:
+        position = parse_gosensei(decode(read_bytes(file)), file)
+    except FormatError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write(f"{draw_gosensei(position)}\n\n{_SENTENCES[option](position)}\n")
+    return 0
+
+
+def _eyes(position: Position) -> str:
+    return gosensei.eyes_sentence(len(gosensei.eyes(position)))
+
+
+def _two_eyes(position: Position) -> str:
+    return gosensei.two_eyes_sentence(len(gosensei.two_eyes(position)))
+
+
+def _eye_spaces(position: Position) -> str:
+    return gosensei.eye_spaces_sentence(len(gosensei.eye_spaces(position)))
+
+
+_SENTENCES = {
+    "-eyes": _eyes,
+    "-twoeyes": _two_eyes,
+    "-doubleeyes": _two_eyes,
+    "-eyespaces": _eye_spaces,
+}

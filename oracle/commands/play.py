@@ -1,0 +1,64 @@
+"""``gtp-oracle play``."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+from oracle.color import BLACK, NAMES
+from oracle.commands import options as shared
+from oracle.commands.ask import can_draw_unicode, print_notes, print_text
+from oracle.commands.options import Parser
+from oracle.errors import OracleError
+from oracle.formats import Choice, read_position
+from oracle.grid import grid
+from oracle.play import Table, converse
+from oracle.position import Position
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+DESCRIPTION = """\
+A game of Go between two people at the terminal, by the rules of java-go.txt: self capture and the
+immediate recapture of a ko are not allowed, prisoners and territory are a point each, and the game
+ends when Black passes and White passes after it.
+
+Type points such as C3, pass, undo, score, board, save FILE, help or quit.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the game and return the exit status."""
+    parser = Parser("play", DESCRIPTION)
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="begin with this position, in any format"
+    )
+    parser.add_argument(
+        "--size",
+        type=shared.size,
+        default=(11, 11),
+        metavar="N",
+        help="the board, N or COLUMNSxROWS (default: 11)",
+    )
+    shared.add_color(parser, "who begins")
+    parser.add_argument("--ascii", action="store_true", help="draw the board in plain ASCII")
+    options = parser.parse_args(arguments)
+    table = _table(options)
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    converse(table, input, print_text)
+    return 0
+
+
+def _table(options: argparse.Namespace) -> Table:
+    """Return a table with an empty board, or with the game of a file to go on with."""
+    unicode = not options.ascii and can_draw_unicode()
+    if options.file is None:
+        return Table(Position(grid(*options.size)), options.color or BLACK, unicode=unicode)
+    snapshot = read_position(options.file, choice=Choice(game="go"))
+    print_notes(snapshot)
+    if options.color and snapshot.to_play and options.color != snapshot.to_play:
+        raise OracleError(f"{options.file}: it is {NAMES[snapshot.to_play].capitalize()}'s turn")
+    turn = snapshot.to_play or options.color or BLACK
+    return Table(snapshot.start, turn, snapshot.moves, unicode=unicode)

@@ -1,0 +1,125 @@
+"""``gtp-oracle show``."""
+
+from __future__ import annotations
+
+import sys
+
+from oracle.color import BLACK, NAMES
+from oracle.commands import ask
+from oracle.commands.options import add_rules, read
+from oracle.draw import Diagram, draw_svg
+from oracle.errors import OracleError
+from oracle.formats import read_bytes
+from oracle.formats.diagram import format_diagram
+from oracle.formats.digits import format_digits
+from oracle.formats.gosensei import SIZE, draw_gosensei, format_gosensei
+from oracle.komi import plain_text
+from oracle.vertex import vertex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from oracle.formats import Snapshot
+    from oracle.position import Position
+    from oracle.sgf import Game
+
+DESCRIPTION = """\
+The position itself, as a picture and with what is known of it; or the games of an SGF file; or
+the position in another format.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return the exit status."""
+    parser = ask.question("show", DESCRIPTION)
+    add_rules(parser)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--games", action="store_true", help="list the games of an SGF file")
+    what.add_argument("--to", choices=WRITERS, help="write the position in another format")
+    options = parser.parse_args(arguments)
+    if options.games:
+        _list_games(options)
+        return 0
+    snapshot = read(options)
+    if options.json:
+        ask.print_json(ask.described(snapshot, options.file))
+        return 0
+    ask.print_notes(snapshot)
+    if options.to:
+        sys.stdout.write(WRITERS[options.to](snapshot))
+    else:
+        diagram = Diagram(snapshot.position, snapshot.last)
+        ask.print_text("\n".join([ask.drawn(diagram, not options.ascii), "", *_facts(snapshot)]))
+    return 0
+
+
+def _facts(snapshot: Snapshot) -> list[str]:
+    """Return what the file says, a line each."""
+    facts = {
+        "Title": snapshot.title,
+        "Game": snapshot.game,
+        "To play": snapshot.to_play and NAMES[snapshot.to_play],
+        "Komi": None if snapshot.komi is None else plain_text(snapshot.komi),
+        "Ko": snapshot.ko and f"{vertex(snapshot.ko)} may not be taken back",
+    }
+    stated = [f"{name}: {fact}" for name, fact in facts.items() if fact]
+    return [f"Format: {snapshot.kind}", *stated]
+
+
+# --- the games of a file -------------------------------------------------------------------------
+
+
+def _list_games(options: argparse.Namespace) -> None:
+    from oracle.sgf import games
+
+    found = games(read_bytes(options.file), options.file)
+    if options.json:
+        ask.print_json([_game(game) for game in found])
+    else:
+        ask.print_text("\n".join(_game_line(game) for game in found))
+
+
+def _game(game: Game) -> dict[str, object]:
+    from oracle.sgf.header import title
+
+    facts = {"number": game.number, "nodes": game.nodes, "fault": game.fault}
+    return facts | {"title": title(game.root)}
+
+
+def _game_line(game: Game) -> str:
+    facts = _game(game)
+    damage = f"; damaged: {game.fault}" if game.fault else ""
+    return f"{game.number:3}  {facts['title'] or 'without title'} ({game.nodes} nodes{damage})"
+
+
+# --- other formats -------------------------------------------------------------------------------
+
+
+def _nine(snapshot: Snapshot) -> Position:
+    shape = snapshot.position.grid
+    if (shape.rows, shape.columns) != (SIZE, SIZE):
+        raise OracleError(
+            f"gosensei's boards are {SIZE} by {SIZE}, not {shape.columns} by {shape.rows}"
+        )
+    return snapshot.position
+
+
+def _to_sgf(snapshot: Snapshot) -> str:
+    from oracle.sgf import write_sgf
+
+    game = "gomoku" if snapshot.game == "gomoku" else "go"
+    turn = snapshot.to_play or BLACK
+    return write_sgf(snapshot.position, [], game=game, to_play=turn, komi=snapshot.komi).decode()
+
+
+# How to write a position in each format, with its last newline.
+WRITERS: dict[str, Callable[[Snapshot], str]] = {
+    "text": lambda snapshot: format_digits(snapshot.position),
+    "diagram": lambda snapshot: format_diagram(snapshot.position) + "\n",
+    "gosensei": lambda snapshot: format_gosensei(_nine(snapshot)),
+    "picture": lambda snapshot: draw_gosensei(_nine(snapshot)) + "\n",
+    "sgf": _to_sgf,
+    "svg": lambda snapshot: draw_svg(Diagram(snapshot.position, snapshot.last)) + "\n",
+}

@@ -1,0 +1,31 @@
+"""``gtp-oracle winner``."""
+
+from __future__ import annotations
+
+from oracle.answers import gomoku_rules
+from oracle.commands.ask import Answer, question, run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from oracle.formats import Snapshot
+
+DESCRIPTION = """\
+Who has won a game of Gomoku: black, white, draw or unknown (nobody yet), as gomoku-rules.html has
+it. Five or more in a row win.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return the exit status."""
+    return run(arguments, question("winner", DESCRIPTION, rules="gomoku"), ask)
+
+
+def ask(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
+    """Return the result."""
+    position = snapshot.position
+    result = gomoku_rules.result(position)
+    reason = gomoku_rules.explain_result(position)
+    readings = gomoku_rules.readings_result(position)
+    return [Answer("winner", result, result, reason, readings)]
