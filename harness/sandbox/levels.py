@@ -21,6 +21,13 @@ NAMES = {
     1: "Landlock, seccomp, limits",
     0: "none",
 }
+# What a level does not do, beyond what the red team finds.
+LIMITATIONS = {
+    1: (
+        "It has no file system of its own: an engine sees that files exist and how long they",
+        "are, though it can read none; and it has no folder to write into.",
+    ),
+}
 _PATIENCE = 10.0  # seconds; the canary takes 0.03
 
 
