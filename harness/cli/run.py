@@ -21,6 +21,10 @@ from harness.report.view import FileView, view
 from harness.runs import Limits, Options, run
 from harness.suite import expand
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.report.baseline import Comparison
+
 _DESCRIPTION = """\
 Run case files against PROGRAM, an engine that speaks the Go Text Protocol, and
 judge its replies. PROGRAM is one argument, split into words as a shell does.
@@ -88,21 +92,33 @@ class _Run:
             _interrupted([path for path in self.paths if path not in done])
             return ExitCode.INTERRUPTED
         console.close()
-        self._write_reports(result)
-        return self._finish(result)
+        comparison = self._compared(result)
+        self._write_reports(result, comparison)
+        console.summary(result, [shown.tally for shown in self.views])
+        if comparison is None:
+            return exit_code(result)
+        console.comparison(comparison)
+        return comparison.exit_code
 
     def _on_file(self, file: FileResult) -> None:
         shown = view(file, self.given.game)
         self.views.append(shown)
         self.console.on_file(shown)
 
-    def _write_reports(self, result: RunResult) -> None:
+    def _compared(self, result: RunResult) -> Comparison | None:
+        if self.former is None:
+            return None
+        from harness.report import baseline
+
+        return baseline.compare(self.former, result)
+
+    def _write_reports(self, result: RunResult, comparison: Comparison | None) -> None:
         given = self.given
         tallies = [shown.tally for shown in self.views]
         if given.output:
             from harness.report import html
 
-            html.write(Path(given.output), result, self.views)
+            html.write(Path(given.output), result, self.views, comparison)
         if given.json:
             from harness.report import json
 
@@ -115,16 +131,6 @@ class _Run:
             from harness.report import tap
 
             _write(given.tap, tap.dumps(result))
-
-    def _finish(self, result: RunResult) -> ExitCode:
-        self.console.summary(result, [shown.tally for shown in self.views])
-        if self.former is None:
-            return exit_code(result)
-        from harness.report import baseline
-
-        comparison = baseline.compare(self.former, result)
-        self.console.comparison(comparison)
-        return comparison.exit_code
 
 
 # --- the command line --------------------------------------------------------------------------

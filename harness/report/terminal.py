@@ -128,6 +128,9 @@ class Terminal:
             f"{self.paint('bad', '✗ ENGINE ' + failure.kind.value)}  {place}",
             _INDENT + visible(failure.message),
         ]
+        not_run = sum(outcome.verdict is Verdict.NOT_RUN for outcome in file.outcomes)
+        if not_run:
+            lines.append(f"{_INDENT}{not_run} {plural(not_run, 'test')} not run")
         tail = visible(file.stderr).rstrip().splitlines()[-5:]
         lines += [self.paint("dim", f"{_INDENT}stderr: {line}") for line in tail]
         return "\n".join(lines) + "\n"

@@ -38,7 +38,7 @@ LINES = [
         "12 unexpected FAIL: 'reply'",
         "12 unexpected FAIL: 'reply'",
     ),
-    (Line("12 score", "?12", None, V.FAILED), "12 unexpected FAIL", "12 unexpected FAIL"),
+    (Line("12 score", "?", None, V.FAILED), "12 unexpected FAIL", "12 unexpected FAIL"),
     (
         Line("score", "= x", "[y]", V.FAILED),
         "-1 unexpected FAIL: Correct 'y', got 'x'",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as stdlib_json
 import re
 from html.parser import HTMLParser
 from urllib.parse import unquote
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 from harness.errors import UsageError
-from harness.report import html
+from harness.report import html, json
+from harness.report.baseline import compare
 from harness.report.html.names import link, page_names
+from harness.report.tally import tally
 from harness.report.view import comment_before, view
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
 from tests.harness.test_report_formats import runs
@@ -146,6 +149,16 @@ def test_a_run_of_nothing(tmp_path):
     pages = write(GREEN._replace(files=(made_file("e.gtp", []),)), tmp_path)
     assert "The file has no tests." in pages["e.gtp.html"].text
     assert set(write(GREEN._replace(files=()), tmp_path / "none")) == {"index.html"}
+
+
+def test_a_comparison_stands_on_the_first_page(tmp_path):
+    former = stdlib_json.loads(json.dumps(GREEN, [tally(file) for file in GREEN.files]))
+    former["files"][0]["tests"][0]["verdict"] = "FAILED"
+    views = [view(file) for file in GREEN.files]
+    html.write(tmp_path, GREEN, views, compare(former, GREEN))
+    page = Page((tmp_path / "index.html").read_text())
+    assert "Compared with the run of 2024-05-17T09:30:00Z" in page.text
+    assert "1 protocol_version  FAILED → passed" in page.text
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):

@@ -20,8 +20,17 @@ from harness.report.tally import total
 from harness.report.view import FileView
 from harness.report.visible import visible
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.report.baseline import Comparison
 
-def write(folder: Path, run: RunResult, views: Sequence[FileView]) -> None:
+
+def write(
+    folder: Path,
+    run: RunResult,
+    views: Sequence[FileView],
+    comparison: Comparison | None = None,
+) -> None:
     """Write all pages of a run; the folder is made if there is none.
 
     Raises :class:`UsageError` when the folder cannot be written to.
@@ -33,7 +42,7 @@ def write(folder: Path, run: RunResult, views: Sequence[FileView]) -> None:
         for view, name in zip(views, names, strict=True):
             _write(f"{folder}/{name}.html", file_page(view, run, name))
             _write(f"{folder}/{log_name(name)}.html", log_page(view.file, run, name))
-        _write(f"{folder}/index.html", index_page(run, tallies, names))
+        _write(f"{folder}/index.html", index_page(run, tallies, names, comparison))
         _write(f"{folder}/summary.dat", summary_dat(total(tallies)))
     except OSError as error:
         raise UsageError(f"cannot write {error.filename}: {error.strerror}") from error

@@ -51,7 +51,7 @@ def _failure(file: FileResult, log: str) -> str:
     where = ""
     if step := failing_step(file):
         where = f'<p>At line {step.line}: <a href="{log}#L{step.line}"><code>'
-        where += f"{escape(step.text)}</code></a></p>"
+        where += f"{escape(one_line(step.text, 4 * _CELL))}</code></a></p>"
     not_run = sum(outcome.verdict is Verdict.NOT_RUN for outcome in file.outcomes)
     rest = f"<p>{not_run} tests were not run.</p>" if not_run else ""
     tail = "\n".join(file.stderr.rstrip().splitlines()[-8:])
@@ -77,7 +77,7 @@ def _refused(file: FileResult, index: int, log: str) -> str:
     answer = one_line(reply.raw, _CELL) if reply else ""
     return (
         f'<li><a href="{log}#L{step.line}">line {step.line}</a>: '
-        f"<code>{escape(step.text)}</code> → <code>{escape(answer)}</code></li>"
+        f"<code>{escape(one_line(step.text, _CELL))}</code> → <code>{escape(answer)}</code></li>"
     )
 
 

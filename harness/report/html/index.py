@@ -18,8 +18,17 @@ from harness.report.html.parts import (
 from harness.report.markup import escape
 from harness.report.tally import Tally, total
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.report.baseline import Comparison
 
-def index_page(run: RunResult, tallies: Sequence[Tally], names: Sequence[str]) -> str:
+
+def index_page(
+    run: RunResult,
+    tallies: Sequence[Tally],
+    names: Sequence[str],
+    comparison: Comparison | None = None,
+) -> str:
     """Return the first page; ``tallies`` and page ``names`` go with ``run.files``."""
     body = [
         "<h1>Regression test summary</h1>",
@@ -28,6 +37,7 @@ def index_page(run: RunResult, tallies: Sequence[Tally], names: Sequence[str]) -
         _box("The harness itself failed; the engine is not to blame", run.faults),
         _box("Files that could not be read", run.errors),
         _failures(run, names),
+        _comparison(comparison),
         _table(run, tallies, names),
         '<p class="dim">Columns as gogui-regress has them: FAIL and PASS are unexpected, '
         "Error counts commands between the tests that the engine refused.</p>",
@@ -49,6 +59,18 @@ def _failures(run: RunResult, names: Sequence[str]) -> str:
         for file, name in broken
     )
     return box("The engine broke", f"<ul>{rows}</ul>")
+
+
+def _comparison(comparison: Comparison | None) -> str:
+    """How the run differs from the one it is compared with."""
+    if comparison is None:
+        return ""
+    sections = "".join(
+        f"<h4>{escape(heading)}</h4>{items(lines)}" for heading, lines in comparison.sections()
+    )
+    kind = "" if comparison.exit_code else "warn"
+    title = f"Compared with the run of {comparison.started}"
+    return box(title, sections or "<p>The same results.</p>", kind)
 
 
 def _table(run: RunResult, tallies: Sequence[Tally], names: Sequence[str]) -> str:

@@ -46,7 +46,8 @@ padding:.8rem .9rem;margin:.9rem 0;break-inside:avoid}
 .card>p{margin:.4rem 0}
 .row{display:flex;flex-wrap:wrap;gap:.8rem 1.2rem;margin-top:.6rem;align-items:flex-start}
 .both{flex:1 1 18rem;min-width:0;display:grid;gap:.6rem 1rem;grid-template-columns:1fr 1fr}
-.both div{min-width:0}.both p{grid-column:1/-1;margin:0}
+.both div{min-width:0}.both pre,.box pre{max-height:24rem;overflow:auto}
+.both p{grid-column:1/-1;margin:0}
 figure{margin:0;max-width:100%}
 figcaption{font-size:.85rem;color:var(--dim);width:0;min-width:100%;margin-top:.2rem}
 svg{max-width:100%;height:auto;display:block}
@@ -70,7 +71,8 @@ td[data-l]::before{content:attr(data-l) " ";color:var(--dim);font-size:.8rem}
 .n td+td{display:inline-block;margin-right:.9rem}.n td.z{display:none}
 .t td{display:inline;margin-right:.7rem}.t td:nth-child(n+4){display:block}
 }
-@media print{body{max-width:none;font-size:11pt}nav{display:none}}
+@media print{.both pre,.box pre{max-height:none}
+body{max-width:none;font-size:11pt}nav{display:none}}
 """
 
 STYLE = _SHEET.replace("\n", "")

@@ -1,0 +1,139 @@
+"""The pages in a real browser, as wide as a phone and as a desk's screen."""
+
+from __future__ import annotations
+
+import html as stdlib_html
+import json
+import re
+import subprocess
+from urllib.parse import quote
+
+import pytest
+
+from harness.report import html
+from harness.report.view import view
+from tests.harness.made_run import RUN, Line, V, made_file
+
+WIDTHS = (320, 360, 768, 1280)
+LONG = "x" * 3_000
+
+# What does not wrap by itself: words without end, a board of 25 by 25, long names.
+WIDE = made_file(
+    f"folder/{'n' * 120}.gtp",
+    [
+        Line("boardsize 25"),
+        Line("clear_board"),
+        Line("play b z25"),
+        Line(f"1 echo {LONG}", f"=1 {LONG}", f"[{LONG}y]", V.FAILED),
+        Line(f"play b {LONG}", f"? {LONG}"),
+        Line("2 list", "=2 " + "a1 " * 2_000, "[.*]", V.PASSED),
+    ],
+    stderr=LONG,
+    warnings=(LONG,),
+)
+
+# Opens every page in a frame of every width, follows every link into it, and writes down what it
+# finds; the frames' documents can be looked into because all are files (see the flag below).
+PROBE = """<!DOCTYPE html><body><pre id="found"></pre><script>
+const PAGES = %s, WIDTHS = %s, found = [];
+const loaded = frame => new Promise(done => frame.onload = done);
+async function look(page, width) {
+  const frame = document.createElement("iframe");
+  frame.style.cssText = `width:${width}px;height:800px;border:0`;
+  frame.src = page;
+  document.body.append(frame);
+  await loaded(frame);
+  const root = frame.contentDocument.documentElement;
+  found.push({
+    page, width,
+    wide: root.scrollWidth,
+    scripts: root.querySelectorAll("script").length,
+    boards: [...root.querySelectorAll("svg")].map(svg => svg.getBoundingClientRect().width),
+    text: root.textContent.length,
+    color: frame.contentWindow.getComputedStyle(root.querySelector("body")).color,
+  });
+  frame.remove();
+}
+async function follow(page, anchor) {
+  const frame = document.createElement("iframe");
+  frame.style.cssText = "width:360px;height:300px;border:0";
+  frame.src = page + "#" + anchor;
+  document.body.append(frame);
+  await loaded(frame);
+  const target = frame.contentDocument.getElementById(anchor);
+  const box = target.getBoundingClientRect();
+  found.push({page, anchor, seen: box.top >= 0 && box.top < 300});
+  frame.remove();
+}
+(async () => {
+  for (const page of PAGES.pages) for (const width of WIDTHS) await look(page, width);
+  for (const [page, anchor] of PAGES.anchors) await follow(page, anchor);
+  document.getElementById("found").textContent = JSON.stringify(found);
+})();
+</script>"""
+
+
+def browse(chromium: str, page: str, profile) -> str:
+    """Return a page as it is after its scripts have run."""
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--allow-file-access-from-files",
+        "--virtual-time-budget=20000",
+        "--dump-dom",
+    ]
+    command = [chromium, *flags, f"--user-data-dir={profile}", page]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def found(chromium, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    run = RUN._replace(files=(*RUN.files, WIDE), program=LONG, errors=(LONG,))
+    html.write(folder, run, [view(file) for file in run.files])
+    pages = {path.name: path.read_text() for path in folder.glob("*.html")}
+    anchors = [
+        (quote(name), anchor)
+        for name, text in pages.items()
+        for anchor in re.findall(r' id="([LT]\d+|stderr)"', text)
+    ]
+    listed = json.dumps({"pages": [quote(name) for name in pages], "anchors": anchors})
+    (folder / "probe.htm").write_text(PROBE % (listed, json.dumps(WIDTHS)))
+    dom = browse(chromium, (folder / "probe.htm").as_uri(), tmp_path_factory.mktemp("profile"))
+    text = re.search(r'<pre id="found">(.*?)</pre>', dom, re.DOTALL)[1]
+    assert text, "the pages could not be looked into"
+    seen = json.loads(stdlib_html.unescape(text))
+    assert len(seen) == len(pages) * len(WIDTHS) + len(anchors)
+    return seen
+
+
+def looks(found):
+    return [look for look in found if "width" in look]
+
+
+def test_nothing_scrolls_sideways(found):
+    assert [look for look in looks(found) if look["wide"] > look["width"]] == []
+
+
+def test_no_page_has_a_script(found):
+    assert [look for look in looks(found) if look["scripts"]] == []
+
+
+def test_boards_fit_and_are_seen(found):
+    boards = [(width, look) for look in looks(found) for width in look["boards"]]
+    assert len(boards) == len(WIDTHS) * 11
+    for width, look in boards:
+        assert 90 < width <= look["width"] - 40, look
+
+
+def test_every_anchor_is_scrolled_to(found):
+    anchors = [look for look in found if "anchor" in look]
+    assert len(anchors) > 20
+    assert [look for look in anchors if not look["seen"]] == []
