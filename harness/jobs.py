@@ -44,11 +44,12 @@ def run_all(
     ``work`` is given the task and a function to send notes with, which arrive at ``on_note``
     with the task's index. Closing the iterator ends the work under way.
     """
-    if min(workers, len(tasks)) > 1:
-        yield from _Pool(tasks, work, min(workers, len(tasks)), on_note).results()  # type: ignore[misc]
-        return
-    for index, task in enumerate(tasks):
-        yield index, _attempt(work, task, lambda note, index=index: on_note(index, note))  # type: ignore[misc]
+    with leftovers.ended_on_the_way_out():
+        if min(workers, len(tasks)) > 1:
+            yield from _Pool(tasks, work, min(workers, len(tasks)), on_note).results()  # type: ignore[misc]
+            return
+        for index, task in enumerate(tasks):
+            yield index, _attempt(work, task, lambda note, index=index: on_note(index, note))  # type: ignore[misc]
 
 
 def _attempt(work: Work[Task, Result], task: Task, note: Note) -> Result | Fault:
@@ -89,7 +90,7 @@ class _Pool:
 
         self._load = pickle.loads
         self._dump = pickle.dumps
-        leftovers.become_subreaper()
+        known = frozenset(leftovers.children())
         try:
             for _ in range(self._size):
                 self._hire()
@@ -100,7 +101,7 @@ class _Pool:
             for worker in list(self._workers.values()):
                 os.kill(worker.pid, signal.SIGTERM)
                 self._dismiss(worker)
-            leftovers.end_leftovers(frozenset())
+            leftovers.end_leftovers(known)
 
     def _hire(self) -> None:
         requests_out, requests_in = os.pipe()

@@ -174,9 +174,8 @@ class _Run:
             # Silence after quit is no error.
             if step.is_test or len(self._replies) < index or not protocol.is_quit(step):
                 raise
-        if step.is_test:
-            return self._judge(index, step)
-        return protocol.is_quit(step) and self._stop_at_quit(index)
+        enough = step.is_test and self._judge(index, step)
+        return enough or (protocol.is_quit(step) and self._stop_at_quit(index))
 
     def _judge(self, index: int, step: Step) -> bool:
         reply = self._replies[index]

@@ -13,6 +13,7 @@ import os
 import signal
 import time
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -74,6 +75,23 @@ def end_leftovers(known: frozenset[int]) -> list[str]:
                 break
             time.sleep(0.001)
     return [_times(name, count) for name, count in Counter(names.values()).items()]
+
+
+@contextlib.contextmanager
+def ended_on_the_way_out() -> Iterator[None]:
+    """End all engines if the block is left in a hurry: by Ctrl-C, a signal, or an early close.
+
+    Whoever started an engine ends it too; but between its start and the first line that could
+    do so there is always a moment.
+    """
+    known = frozenset(children())
+    become_subreaper()
+    try:
+        yield
+    except BaseException:
+        engines.clear()
+        end_leftovers(known)
+        raise
 
 
 def _times(name: str, count: int) -> str:

@@ -46,15 +46,19 @@ def encode(text: str) -> bytes:
 class Splitter:
     """Cuts output into replies and remembers what belonged to none.
 
-    ``invalid`` is the output since the last reply that belongs to none; ``not_utf8`` counts the
-    replies that were no UTF-8.
+    ``not_utf8`` counts the replies that were no UTF-8.
     """
 
     def __init__(self) -> None:
         self.not_utf8 = 0
-        self.invalid = b""
+        self._stray: list[bytes] = []  # blocks that belong to no reply, since the last one
         # Most replies are alike, an empty "= " above all: one record serves them all.
         self._memo: dict[bytes, Reply] = {}
+
+    @property
+    def invalid(self) -> bytes:
+        """The output since the last reply that belongs to none."""
+        return b"\n\n".join(self._stray)
 
     def split(self, data: bytes) -> list[Reply]:
         """Return the replies in ``data``, which ends with an empty line; ``seconds`` is 0."""
@@ -63,7 +67,7 @@ class Splitter:
         replies = []
         for block in data[:-2].split(b"\n\n"):
             reply = self._memo.get(block)
-            if reply is None or self.invalid:
+            if reply is None or self._stray:
                 reply = self._reply(block)
             if reply is not None:
                 replies.append(reply)
@@ -72,10 +76,11 @@ class Splitter:
     def _reply(self, block: bytes) -> Reply | None:
         start = _REPLY_START.search(block)
         if start is None:
-            self.invalid += block.strip(b"\n") and block + b"\n\n"
+            if block.strip(b"\n"):
+                self._stray.append(block)
             return None
-        invalid = (self.invalid + block[: start.start()]).strip(b"\n")
-        self.invalid = b""
+        invalid = b"\n\n".join([*self._stray, block[: start.start()]]).strip(b"\n")
+        self._stray.clear()
         reply = self._record(block[start.start() :], invalid)
         if not invalid and len(block) <= _MEMO_LENGTH and len(self._memo) < _MEMO_SIZE:
             self._memo[block] = reply

@@ -239,7 +239,13 @@ def test_is_judged_as_stated_and_gone(row: Row, tmp_path: Path) -> None:
 
 
 def test_all_engines_have_a_row() -> None:
-    elsewhere = {"common", "in_its_folder", "flushes_to_terminals", "different_each_time"}
+    elsewhere = {
+        "common",
+        "counts_waiting",
+        "different_each_time",
+        "flushes_to_terminals",
+        "in_its_folder",
+    }
     engines = {path.stem for path in ENGINES.glob("*.py")}
     assert engines == {row.engine for row in ROWS} | elsewhere
 

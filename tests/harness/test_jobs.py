@@ -1,0 +1,110 @@
+"""Tasks in parallel: every result arrives, whatever becomes of the process that worked on it."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from harness import jobs
+
+
+def collect(tasks: list[int], work: jobs.Work[int, object], workers: int) -> dict[int, object]:
+    return dict(jobs.run_all(tasks, work, workers, lambda _index, _note: None))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5, 100])
+def test_each_task_has_its_result(workers: int) -> None:
+    found = collect([3, 1, 2], lambda task, _note: task * 10, workers)
+    assert found == {0: 30, 1: 10, 2: 20}
+    assert collect([], lambda task, _note: task, workers) == {}
+
+
+def test_results_come_in_the_order_of_their_end() -> None:
+    def work(task: int, _note: jobs.Note) -> int:
+        time.sleep(task / 10)
+        return task
+
+    assert [index for index, _ in jobs.run_all([9, 1, 3], work, 3, lambda *_: None)] == [1, 2, 0]
+
+
+def test_tasks_run_in_other_processes_at_the_same_time() -> None:
+    def work(_task: int, _note: jobs.Note) -> int:
+        time.sleep(0.5)
+        return os.getpid()
+
+    begun = time.monotonic()
+    pids = set(collect([0] * 4, work, 4).values())
+    assert len(pids) == 4
+    assert os.getpid() not in pids
+    assert time.monotonic() - begun < 1.9
+
+
+def test_one_worker_is_no_other_process() -> None:
+    assert collect([0], lambda _task, _note: os.getpid(), 8) == {0: os.getpid()}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_notes_arrive_with_their_task(workers: int) -> None:
+    notes: list[tuple[int, object]] = []
+
+    def work(task: int, note: jobs.Note) -> int:
+        note(f"{task} begins")
+        note(f"{task} ends")
+        return task
+
+    list(jobs.run_all([7, 8], work, workers, lambda index, note: notes.append((index, note))))
+    assert sorted(notes) == [(0, "7 begins"), (0, "7 ends"), (1, "8 begins"), (1, "8 ends")]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_of_ours_costs_one_task(workers: int) -> None:
+    def work(task: int, _note: jobs.Note) -> float:
+        return 1 / task
+
+    found = collect([1, 0, 2], work, workers)
+    assert (found[0], found[2]) == (1.0, 0.5)
+    fault = found[1]
+    assert isinstance(fault, jobs.Fault)
+    assert fault.message == "ZeroDivisionError: division by zero"
+    assert "test_jobs.py" in fault.details
+
+
+def test_the_death_of_a_worker_costs_one_task() -> None:
+    def work(task: int, _note: jobs.Note) -> int:
+        if task == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return task
+
+    found = collect([1, 0, 2, 3, 0, 4], work, 2)
+    assert {index: result for index, result in found.items() if index not in (1, 4)} == {
+        0: 1,
+        2: 2,
+        3: 3,
+        5: 4,
+    }
+    assert found[1] == found[4] == jobs.Fault("the harness's own process for this file ended (-9)")
+
+
+def test_what_cannot_be_sent_back_costs_one_task() -> None:
+    found = collect([0, 1], lambda task, _note: (lambda: 0) if task else 0, 2)
+    assert found[0] == 0
+    assert isinstance(found[1], jobs.Fault)
+
+
+def test_closing_ends_what_is_under_way() -> None:
+    def work(task: int, _note: jobs.Note) -> int:
+        time.sleep(task)
+        return os.getpid()
+
+    running: Iterator[tuple[int, object]] = jobs.run_all([0, 50], work, 2, lambda *_: None)
+    begun = time.monotonic()
+    _index, pid = next(running)
+    assert isinstance(pid, int)
+    running.close()  # type: ignore[attr-defined]
+    assert time.monotonic() - begun < 10
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)

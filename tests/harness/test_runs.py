@@ -1,0 +1,336 @@
+"""Whole runs: what is sent around a file, what several files make of each other, the options."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness import runner
+from harness.errors import CaseError, UsageError
+from harness.records import Failure, FailureKind, FileResult, Verdict
+from harness.runs import Limits, Options, Progress, run
+
+ENGINES = Path(__file__).parent.parent / "engines"
+LETTERS = {
+    Verdict.PASSED: "P",
+    Verdict.UNEXPECTED_PASS: "p",
+    Verdict.EXPECTED_FAIL: "f",
+    Verdict.FAILED: "F",
+    Verdict.NOT_RUN: "-",
+    Verdict.IGNORED: "i",
+}
+
+
+def engine(name: str) -> str:
+    return f"{sys.executable} {ENGINES / name}.py"
+
+
+def letters(file: FileResult) -> str:
+    return "".join(LETTERS[outcome.verdict] for outcome in file.outcomes)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(**files: str) -> list[str]:
+    """Write case files named by keyword, and return their names."""
+    for name, text in files.items():
+        Path(f"{name}.gtp").write_text(text)
+    return [f"{name}.gtp" for name in files]
+
+
+# --- one file
+
+
+def test_what_is_sent_around_a_file(folder: Path) -> None:
+    Path("first.gtp").write_text("# comment\nkomi\t0\n\n  boardsize 9  \n#? [ignored]\n")
+    result = run(engine("in_order"), write(x="10 a\n"), Options(gtpfile="first.gtp"))
+    (file,) = result.files
+    before = ["komi 0", "boardsize 9", "name", "version", "cputime"]
+    assert [exchange.text for exchange in file.before] == before
+    assert [exchange.text for exchange in file.after] == ["cputime", "quit"]
+    assert all(exchange.reply for exchange in (*file.before, *file.after))
+    assert (file.name, file.version, file.cpu_seconds) == ("name", "version", 0.0)
+
+
+FOUR_VERDICTS = """\
+10 right
+#? [right]
+20 wrong
+#? [right]
+30 right
+#? [right]*
+40 wrong
+#? [right]*
+50 anything
+setup
+setup
+#? [other]
+#
+60 right
+#? [!wrong]
+"""
+
+
+def test_four_verdicts(folder: Path) -> None:
+    (file,) = run(engine("in_order"), write(x=FOUR_VERDICTS)).files
+    assert letters(file) == "PFpfPFP"
+    assert [file.case.steps[outcome.step].id for outcome in file.outcomes] == [
+        *(10, 20, 30, 40, 50),
+        -1,
+        60,
+    ]
+
+
+def test_errors_are_those_of_setup(folder: Path) -> None:
+    engine_ = 'sh -c \'while read id rest; do printf "?%s no\\n\\n" "${id%%[a-z]*}"; done\''
+    (file,) = run(engine_, write(x="a\nb\n10 c\n20 d\n#? [!no]\ne\n#? [!no]\n")).files
+    assert letters(file) == "FFF"
+    assert file.errors == 2
+    assert (file.name, file.version) == ("", "")
+
+
+def test_cpu_time_is_a_difference(folder: Path) -> None:
+    counter = (
+        "import itertools\nfor n in itertools.count():\n input(); print(f'= {n}.5\\n', flush=1)"
+    )
+    Path("counter.py").write_text(counter)
+    (file,) = run(f"{sys.executable} counter.py", write(x="a\nb\n")).files
+    assert file.cpu_seconds == 3.0
+
+
+AFTER = "'quit' in line 2 ended the engine before the 2 commands after it."
+NO_ANSWER = "The engine ended with exit status 0, when it should answer '20 quit'."
+QUITS = [
+    ("in_order", "10 a\nquit\n", "P", None),
+    ("in_order", "10 a\n quit \n\n# the end\n", "P", None),
+    ("in_order", "10 a\n20 quit\n#? [quit]\n", "PP", None),
+    ("in_order", "10 a\nquit\nb\n20 c\n", "P-", AFTER),
+    ("quits_silently", "10 a\nquit\n", "P", None),
+    ("quits_silently", "10 a\nquit\nb\n20 c\n", "P-", AFTER),
+    ("quits_silently", "10 a\n20 quit\n", "P-", NO_ANSWER),
+]
+
+
+@pytest.mark.parametrize(("name", "case", "verdicts", "message"), QUITS)
+def test_a_file_may_end_the_engine(
+    name: str, case: str, verdicts: str, message: str | None, folder: Path
+) -> None:
+    (file,) = run(engine(name), write(x=case)).files
+    assert letters(file) == verdicts
+    assert (file.failure and file.failure.message) == message
+    assert file.after == ()
+    assert file.warnings == ()
+
+
+def test_an_empty_file(folder: Path) -> None:
+    (file,) = run(engine("in_order"), write(x="")).files
+    assert (file.outcomes, file.replies, file.failure, file.name) == ((), (), None, "name")
+
+
+# --- several files
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_the_order_is_that_of_the_names(jobs: int, folder: Path) -> None:
+    cases = {f"x{number}": f"{number} a\n" for number in range(9)}
+    cases["x0"] = "fault\n0 a\n"  # half a second
+    files: list[str] = []
+    told: list[Progress] = []
+    result = run(
+        engine("answers_late"),
+        write(**cases),
+        Options(jobs=jobs),
+        told.append,
+        lambda file: files.append(file.case.path),
+    )
+    assert [file.case.steps[-1].id for file in result.files] == list(range(9))
+    assert files == [file.case.path for file in result.files]
+    ends = {progress.place: progress for progress in told if progress.result}
+    assert sorted(ends) == list(range(9))
+    assert {(end.done, end.total, end.failed) for end in ends.values()} == {(1, 1, 0)}
+    assert {progress.place for progress in told if progress.result is None} == set(range(9))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_bad_files_stop_no_others(jobs: int, folder: Path) -> None:
+    paths = write(a="10 a\n", b="#? [a]\n", c="10 (\n#? [(]\n", d="10 a\n")
+    result = run(engine("in_order"), [*paths, "missing.gtp"], Options(jobs=jobs))
+    assert [letters(file) for file in result.files] == ["P", "P"]
+    assert [error.split(":")[0] for error in result.errors] == ["b.gtp", "c.gtp", "missing.gtp"]
+
+
+def test_an_error_of_ours_is_no_verdict(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(case: object, *_: object) -> object:
+        raise ValueError("our own mistake")
+
+    monkeypatch.setattr(runner._Run, "_judge", broken)
+    result = run(engine("in_order"), write(a="10 a\n20 b\n", b="setup\n"), Options(jobs=2))
+    assert [letters(file) for file in result.files] == ["--", ""]
+    assert [file.failure for file in result.files] == [None, None]
+    (fault,) = result.faults
+    assert fault.startswith("a.gtp: ValueError: our own mistake\nTraceback")
+
+
+def test_an_error_in_the_gtpfile_ends_the_run(folder: Path) -> None:
+    Path("first").write_text("fine\nfault\nmore\n")
+    Path("refuses.py").write_text(
+        "from common import say, serve\nserve(lambda id, name: say('? no such thing\\n\\n'))\n"
+    )
+    program = f"env PYTHONPATH={ENGINES} {sys.executable} refuses.py"
+    paths = write(a="10 a\n", b="10 b\n", c="10 c\n")
+    result = run(program, paths, Options(jobs=1, gtpfile="first"))
+    assert [letters(file) for file in result.files] == ["-", "-", "-"]
+    message = "The engine answered 'fault' of the --gtpfile with an error: no such thing"
+    assert result.files[0].failure == Failure(FailureKind.SETUP, message)
+    assert [file.failure for file in result.files[1:]] == [None, None]
+    with pytest.raises(CaseError, match="missing: cannot be read"):
+        run(program, paths, Options(gtpfile="missing"))
+
+
+# --- options
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_fail_fast_ends_the_run_at_the_first_failure(jobs: int, folder: Path) -> None:
+    paths = write(
+        a="1 a\n2 b\n#? [x]*\n",
+        b="1 a\n2 b\n#? [x]\n3 c\n",
+        c="1 a\n#? [x]\n",
+        d="1 a\n",
+    )
+    result = run(engine("in_order"), paths, Options(fail_fast=True, jobs=jobs))
+    assert [letters(file) for file in result.files] == ["Pf", "PF-", "-", "-"]
+    assert [file.failure for file in result.files] == [None] * 4
+
+
+SELECTIONS = [
+    (None, None, "1:P 2:P 3:P -1:P 2:P"),
+    (None, "2", "2:P 2:P"),
+    (None, "1, 3-7", "1:P 3:P"),
+    ("^c", None, "3:P"),
+    ("[bd]", None, "2:P -1:P"),
+    ("b", "1-3", "2:P"),
+    ("x", None, None),
+    (None, "9", None),
+]
+
+
+@pytest.mark.parametrize(("only", "ids", "expected"), SELECTIONS)
+def test_selection(only: str | None, ids: str | None, expected: str | None, folder: Path) -> None:
+    paths = write(x="setup\n1 a\n#? [a]\n2 b\n#? [b]\n3 c\nd\n#? [d]\n2 e\nsetup\n")
+    result = run(engine("in_order"), paths, Options(only=only, ids=ids))
+    found = [
+        " ".join(
+            f"{file.case.steps[step].id}:{LETTERS[verdict]}" for step, verdict, *_ in file.outcomes
+        )
+        for file in result.files
+    ]
+    assert found == ([] if expected is None else [expected])
+    if only == "^c":
+        assert [step.text for step in result.files[0].case.steps][-1] == "3 c"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (Options(only="("), "--only .* is no regular expression"),
+        (Options(ids="1-x"), "--ids: found '1-x', expected ids such as 10,20-29"),
+        (Options(dialect="x"), "unknown dialect 'x'"),
+    ],
+)
+def test_options_that_make_no_sense(options: Options, message: str, folder: Path) -> None:
+    with pytest.raises(UsageError, match=message):
+        run(engine("in_order"), write(x="1 a\n"), options)
+
+
+def test_a_verdict_that_changes_is_flaky(folder: Path) -> None:
+    program = f"{engine('different_each_time')} {folder / 'memory'}"
+    paths = write(x="1 a\n#? [a]\n2 fault\n#? [fault]\n3 b\n#? [x]\n")
+    (file,) = run(program, paths, Options(rerun=3)).files
+    assert letters(file) == "PFF"
+    assert [outcome.flaky for outcome in file.outcomes] == [False, True, False]
+    assert file.outcomes[1].reply is not None
+    assert file.outcomes[1].reply.text == "wrong"
+
+
+def test_the_dialect_of_gnu_go(folder: Path) -> None:
+    case = "1 a\n#? [a|x]\n2 ab\n#? [a|x]\n3 ba\n#? [x|a]\n4 b\n#? [x]&\n5 c\n"
+    (file,) = run(engine("in_order"), write(x=case), Options(dialect="gnugo")).files
+    assert letters(file) == "PPPiF"
+
+
+def test_what_the_result_says_of_the_run(folder: Path) -> None:
+    options = Options(jobs=1, limits=Limits(timeout=7))
+    result = run(engine("in_order"), write(x="1 a\n"), options)
+    assert result.program == engine("in_order")
+    assert result.options["jobs"] == 1
+    limits = result.options["limits"]
+    assert isinstance(limits, dict)
+    assert limits["timeout"] == 7
+    assert result.started.endswith("Z")
+    assert os.uname().nodename in result.host
+
+
+# --- the end of the harness itself
+
+HARNESS = """
+import sys
+from harness.runs import Options, run
+run(sys.argv[1], sys.argv[3:], Options(jobs=int(sys.argv[2])))
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_engines_end_with_the_harness(number: int, jobs: int, folder: Path) -> None:
+    mark = f"mark-{os.getpid()}-{number}-{jobs}"
+    program = f"{engine('ignores_all_requests')} {mark}"
+    paths = write(a="1 a\nquit\n", b="1 a\nquit\n")
+    harness = subprocess.Popen(
+        [sys.executable, "-c", HARNESS, program, str(jobs), *paths],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 20
+    while len(processes(mark)) < jobs and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(harness.pid, number)
+    harness.wait(20)
+    assert processes(mark) == []
+
+
+def processes(mark: str) -> list[int]:
+    """Return the engines with this mark, the harness itself left out."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = file.read_text().split("\0")
+        except OSError:
+            continue
+        if mark in words:
+            found.append(int(file.parent.name))
+    return found
+
+
+# --- memory
+
+
+def test_memory(folder: Path, cc: str) -> None:
+    """The benchmark holds 100,000 tests to 200 MB; here a fifth, to what that leaves for it."""
+    source = Path(__file__).parent.parent / "benchmarks" / "zero_engine.c"
+    subprocess.run([cc, "-O2", "-D_GNU_SOURCE", "-o", "zero", source], check=True)
+    write(x="".join(f"{id_} reg_genmove b\n#? [A1|B2]\n" for id_ in range(20_000)))
+    code = (
+        "import resource, sys; from harness.runs import run; run('./zero', ['x.gtp']);"
+        " print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+    assert int(output) < 60_000  # KiB
