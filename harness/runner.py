@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from harness import protocol
 from harness.dialect import Dialect
-from harness.engine.launch import Launcher
+from harness.engine.launch import Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import encode
 from harness.engine.session import Session, groups
@@ -40,7 +40,7 @@ class Setting(NamedTuple):
     options: Options
     dialect: Dialect
     gtp_commands: tuple[str, ...] = ()  # of --gtpfile
-    launcher: Callable[[], Launcher] = Launcher
+    launcher: Callable[[], Launcher] = PlainLauncher
     trace: Callable[[str], None] | None = None  # is told each line of the GTP stream
 
 

@@ -1,8 +1,8 @@
 """How a program becomes a process, and how the process ends.
 
-The session above knows neither. A sandbox is another :class:`Launcher`: it may wrap the command,
-change the environment, and end the process in its own way, as long as what it starts talks on
-three pipes.
+The session above knows neither. A sandbox has a :class:`Launcher` of its own
+(:mod:`harness.sandbox.engines`): it may start programs and end them in its own way, as long as
+what it starts talks on three pipes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import IO, Any, Protocol
 
 from harness.engine import leftovers
 from harness.errors import EngineError, UsageError
@@ -56,16 +57,35 @@ def find_program(name: str) -> str:
     return found
 
 
-class Launcher:
-    """Starts programs as they are, each in a session of its own, and ends them with all theirs."""
+class Engine(Protocol):
+    """A program that has been started."""
 
-    def __init__(self) -> None:
-        leftovers.become_subreaper()
-        self._known: frozenset[int] = frozenset()
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        """Our end of its standard input."""
 
-    def start(
-        self, words: list[str], folder: str, output: int = subprocess.PIPE
-    ) -> subprocess.Popen[bytes]:
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """Our end of its standard output; None if that is a terminal."""
+
+    @property
+    def stderr(self) -> IO[bytes] | None:
+        """Our end of its standard error."""
+
+    def status(self) -> int | None:
+        """Return how it ended, as ``Popen.returncode``; None while it runs, or if it was ended."""
+
+    def exit_descriptor(self) -> int:
+        """Return a new descriptor, the caller's, that can be read once it has ended."""
+
+    def broken_by(self) -> EngineError | None:
+        """Return why it was ended from outside, by a limit for instance, if it was."""
+
+
+class Launcher(Protocol):
+    """Starts programs and ends them, with all they have started."""
+
+    def start(self, words: list[str], folder: str, output: int = subprocess.PIPE) -> Engine:
         """Start the program ``words`` in ``folder`` with three pipes.
 
         ``output``: what its standard output is instead of a pipe (a terminal's descriptor).
@@ -73,10 +93,48 @@ class Launcher:
         Raises:
             EngineError: NOT_STARTED, with the reason.
         """
+
+    def end(self, engine: Any) -> list[str]:
+        """End what :meth:`start` returned, by force if it still runs, and all that it started.
+
+        Returns the names of the processes it left behind.
+        """
+
+
+class PlainEngine(subprocess.Popen[bytes]):
+    """A process of our own."""
+
+    def status(self) -> int | None:
+        """Return what ``returncode`` will be, without collecting it: its id stays its own."""
+        if self.returncode is not None:
+            return self.returncode
+        end = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if end is None:
+            return None
+        return end.si_status if end.si_code == os.CLD_EXITED else -end.si_status
+
+    def exit_descriptor(self) -> int:
+        """Return a descriptor of the process."""
+        return os.pidfd_open(self.pid)
+
+    def broken_by(self) -> EngineError | None:
+        """Return None: nobody watches over it."""
+        return None
+
+
+class PlainLauncher:
+    """Starts programs as they are, each in a session of its own, and ends them with all theirs."""
+
+    def __init__(self) -> None:
+        leftovers.become_subreaper()
+        self._known: frozenset[int] = frozenset()
+
+    def start(self, words: list[str], folder: str, output: int = subprocess.PIPE) -> PlainEngine:
+        """Start a program; see :class:`Launcher`."""
         path = find_program(words[0])
         self._known = frozenset(leftovers.children())
         try:
-            process = subprocess.Popen(
+            process = PlainEngine(
                 [path, *words[1:]],
                 bufsize=0,
                 stdin=subprocess.PIPE,
@@ -90,37 +148,23 @@ class Launcher:
         leftovers.engines.add(process.pid)
         return process
 
-    def end(self, process: subprocess.Popen[bytes]) -> list[str]:
-        """End ``process``, by force if it still runs, and everything it started.
-
-        Returns the names of the processes it left behind.
-        """
-        if exit_status(process) is None:
-            _signal_group(process, signal.SIGTERM)
-            wait_for_exit(process, _SIGTERM_PATIENCE)
+    def end(self, engine: PlainEngine) -> list[str]:
+        """End a program and all it started; see :class:`Launcher`."""
+        if engine.status() is None:
+            _signal_group(engine, signal.SIGTERM)
+            _wait_for_exit(engine, _SIGTERM_PATIENCE)
         left = leftovers.end_leftovers(self._known)
         # Until it is waited for, a dead process keeps its id: nobody else can be hit.
-        _signal_group(process, signal.SIGKILL)
-        process.wait()
-        leftovers.engines.discard(process.pid)
+        _signal_group(engine, signal.SIGKILL)
+        engine.wait()
+        leftovers.engines.discard(engine.pid)
         leftovers.end_leftovers(self._known)
         return left
 
 
-def exit_status(process: subprocess.Popen[bytes]) -> int | None:
-    """Return what ``process.returncode`` will be, None while it runs, without collecting it."""
-    if process.returncode is not None:
-        return process.returncode
-    end = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    if end is None:
-        return None
-    return end.si_status if end.si_code == os.CLD_EXITED else -end.si_status
-
-
-def wait_for_exit(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Wait until ``process`` is dead, no longer than ``seconds``."""
+def _wait_for_exit(engine: PlainEngine, seconds: float) -> None:
     deadline = time.monotonic() + seconds
-    while exit_status(process) is None and time.monotonic() < deadline:
+    while engine.status() is None and time.monotonic() < deadline:
         time.sleep(0.005)
 
 

@@ -12,7 +12,6 @@ import contextlib
 import io
 import os
 import select
-import subprocess
 from math import ceil
 from time import monotonic
 from typing import IO, NamedTuple
@@ -22,7 +21,7 @@ from pexpect.fdpexpect import fdspawn
 from pexpect.spawnbase import SpawnBase
 
 from harness.engine.ends import BothEnds
-from harness.engine.launch import Launcher, describe_end, exit_status
+from harness.engine.launch import Engine, Launcher, describe_end
 from harness.engine.replies import end_of_last_reply
 from harness.errors import EngineError
 from harness.options import Limits
@@ -62,9 +61,7 @@ class _EmptyLine:
 class _Output(fdspawn):  # type: ignore[misc]
     """An engine's standard output; whoever waits for it drains standard error meanwhile."""
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], stdout: IO[bytes], max_stderr: int
-    ) -> None:
+    def __init__(self, process: Engine, stdout: IO[bytes], max_stderr: int) -> None:
         super().__init__(stdout, maxread=_READ_SIZE, timeout=None)
         self.delayafterread = None
         self.deadline = NEVER  # of time.monotonic()
@@ -73,9 +70,9 @@ class _Output(fdspawn):  # type: ignore[misc]
         self._ahead: list[bytes] = []  # read while writing
         assert process.stderr is not None
         self._stderr_fd = process.stderr.fileno()
-        self._pidfd = os.pidfd_open(process.pid)
+        self._exit = process.exit_descriptor()
         self._poll = select.poll()
-        for descriptor in (self.child_fd, self._stderr_fd, self._pidfd):
+        for descriptor in (self.child_fd, self._stderr_fd, self._exit):
             self._poll.register(descriptor, select.POLLIN)
 
     def read_nonblocking(self, size: int = 1, timeout: float | None = -1) -> bytes:
@@ -131,7 +128,7 @@ class _Output(fdspawn):  # type: ignore[misc]
 
     def close(self) -> None:
         """Forget the process; the stream belongs to whoever opened it."""
-        os.close(self._pidfd)
+        os.close(self._exit)
 
     def _ready(self) -> list[int]:
         """Wait for something to happen; return the descriptors that are ready.
@@ -148,8 +145,8 @@ class _Output(fdspawn):  # type: ignore[misc]
         ready = [descriptor for descriptor, _ in events]
         if self._stderr_fd in ready:
             self._take_stderr()
-        if self._pidfd in ready:
-            self._poll.unregister(self._pidfd)
+        if self._exit in ready:
+            self._poll.unregister(self._exit)
             self.exited = True
             self.deadline = min(self.deadline, monotonic() + _GRACE)
         return ready
@@ -257,7 +254,7 @@ class EngineProcess:
         with contextlib.suppress(OSError):
             self._stdin.close()
         output = self._output.read_to_exit(monotonic() + patience, self._max_output)
-        status = exit_status(self._process)
+        status = self._process.status()
         leftovers = self._launcher.end(self._process)
         self._output.drain_stderr()
         self._output.close()
@@ -277,7 +274,9 @@ class EngineProcess:
         before = self._output.before
         self._output.read_to_exit(monotonic() + _GRACE, 0)
         self._output.before = before
-        status = exit_status(self._process)
+        if (broken := self._process.broken_by()) is not None:
+            return broken
+        status = self._process.status()
         if status is None:
             return EngineError(FailureKind.PROTOCOL, "closed its standard output but runs on")
         return EngineError(FailureKind.DIED, describe_end(status))
@@ -289,7 +288,7 @@ class EngineProcess:
 
 def _start(
     launcher: Launcher, words: list[str], folder: str, pty: bool
-) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+) -> tuple[Engine, IO[bytes]]:
     """Start an engine; return its process and the stream of its replies."""
     if not pty:
         process = launcher.start(words, folder)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engine.launch import Launcher, split_program
+from harness.engine.launch import PlainLauncher, split_program
 from harness.engine.process import EngineProcess
 from harness.engine.replies import Splitter, end_of_last_reply
 from harness.engine.session import WINDOW, Session, groups
@@ -180,7 +180,7 @@ def test_the_engine_has_its_start_up_time_for_itself(tmp_path: Path) -> None:
 @pytest.fixture
 def session() -> Session:
     limits = Limits(timeout=5)
-    process = EngineProcess(Launcher(), split_program(engine("in_order")), "/", limits)
+    process = EngineProcess(PlainLauncher(), split_program(engine("in_order")), "/", limits)
     return Session(process, limits)
 
 
@@ -202,7 +202,7 @@ def test_no_descriptor_is_left(session: Session) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     for name, pty in itertools.product(["in_order", "dies_at_start"], [False, True]):
         limits = Limits(timeout=5)
-        process = EngineProcess(Launcher(), split_program(engine(name)), "/", limits, pty)
+        process = EngineProcess(PlainLauncher(), split_program(engine(name)), "/", limits, pty)
         other = Session(process, limits)
         other.leave()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
