@@ -1,0 +1,312 @@
+"""What each command of ``gtp-oracle`` prints, to the letter.
+
+To accept a change: ``GTP_HARNESS_GOLDEN=write pytest tests/oracle/test_commands.py``, then look at
+what ``git diff tests/oracle/golden`` shows.
+"""
+
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oracle.cli import COMMANDS, main
+
+GOLDEN = Path(__file__).parent / "golden"
+
+FILES = {
+    # java-go.txt, page 5: "Sample game board file".
+    "sample.txt": """\
+0 0 0 0 0 2 2 0 0
+0 2 1 2 2 1 1 2 0
+0 1 2 0 2 1 2 1 2
+0 2 0 0 2 1 1 1 2
+0 0 1 0 0 2 2 2 0
+0 1 2 1 0 1 0 0 0
+1 2 2 2 2 2 1 0 0
+1 2 2 1 1 2 2 1 0
+0 1 1 0 0 1 1 0 0
+""",
+    # gosensei.txt, "-eyes Options": "The following example includes three eyes for black".
+    "eyes.txt": """\
+9 +-+-+-+-+-+-+-+-+
+  | | | | | | | | |
+8 +-+-w-w-w-+-+-+-+
+  | | | | | | | | |
+7 w-w-b-b-b-+-+-+-+
+  | | | | | | | | |
+6 +-w-b-+-b-+-+-+-+
+  | | | | | | | | |
+5 +-w-b-b-b-+-+-+-+
+  | | | | | | | | |
+4 +-+-+-+-+-+-+-b-b
+  | | | | | | | | |
+3 +-+-+-+-+-+-+-b-+
+  | | | | | | | | |
+2 +-+-+-+-+-+-+-b-b
+  | | | | | | | | |
+1 +-+-+-+-+-+-+-b-+
+
+  A B C D E F G H I
+""",
+    "ko.sgf": "(;GM[1]SZ[4:3]KM[0.5]PB[Ann]PW[Bob]AB[ba][ab][bc]AW[ca][bb][db][cc]PL[B];B[cb])",
+    "record.sgf": "(;GM[1]SZ[5];B[bb](;W[cc];B[dd])(;W[dd];B[dd];W[ad]))",
+    "games.sgf": "(;GM[1]SZ[3]PB[Ann];B[bb])(;GM[1];W[aa])(;GM[4]SZ[5];B[aa",
+    "five.sgf": "(;GM[4]SZ[7]" + "".join(f";B[{x}b];W[{x}d]" for x in "abcd") + ";B[eb])",
+    "threes.gtp": """\
+boardsize 7
+policy rule_based
+play b b4
+play w a1
+play b c4
+play w a7
+play b d4
+10 policy_moves
+#? [BlockOpenFour a4 e4 f4]
+play w g7
+""",
+    "two-threes.gtp": "boardsize 9\n"
+    + "".join(f"play b {p}\n" for p in ("c3", "d3", "e3", "e6", "f6", "g6"))
+    + "1 policy_moves\n",
+}
+
+# Name of the golden file and command; the exit status is 0.
+EXAMPLES = {
+    "score": "score sample.txt",
+    "score-area": "score sample.txt --assignment go-scoring --komi 7.5",
+    "score-json": "score ko.sgf --json",
+    "score-size": "score record.sgf --move 1 --size 19 --komi 0.1 --ascii",
+    "captured": "captured sample.txt",
+    "captured-points": "captured sample.txt C7 f8 A1 H1 --ascii",
+    "captured-json": "captured sample.txt F8 --json",
+    "legal": "legal sample.txt --color w",
+    "legal-ko": "legal ko.sgf b2 D3 A3 --ascii",
+    "legal-json": "legal ko.sgf --json",
+    "legal-gomoku": "legal threes.gtp --rules gomoku --line 4",
+    "legal-over": "legal five.sgf",
+    "eyes": "eyes eyes.txt",
+    "eyes-of-white": "eyes sample.txt --only eyespaces --color white --ascii",
+    "eyes-json": "eyes eyes.txt --json",
+    "winner": "winner five.sgf",
+    "winner-unknown": "winner threes.gtp --ascii",
+    "winner-json": "winner five.sgf --json",
+    "policy": "policy threes.gtp --test 10 --color w",
+    "policy-open": "policy two-threes.gtp --color w",
+    "policy-random": "policy threes.gtp --policy random --ascii",
+    "policy-json": "policy five.sgf --move 8 --json",
+    "policy-over": "policy five.sgf --ascii",
+    "show": "show record.sgf --variation 1",
+    "show-faults": "show record.sgf --variation 2 --keep-faults --ascii",
+    "show-json": "show ko.sgf --json",
+    "show-game": "show games.sgf --game 2 --size 5 --keep-faults --ascii",
+    "show-games": "show games.sgf --games",
+    "show-games-json": "show games.sgf --games --json",
+    "show-rules": "show five.sgf --rules go --format sgf",
+    "show-to-text": "show eyes.txt --to text",
+    "show-to-gosensei": "show eyes.txt --to gosensei",
+    "show-to-picture": "show sample.txt --to picture",
+    "show-to-diagram": "show sample.txt --to diagram",
+    "show-to-sgf": "show ko.sgf --to sgf",
+    "show-to-svg": "show ko.sgf --to svg",
+}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, command):
+    """Return the exit status, the output and the errors of a command."""
+    try:
+        status = main(shlex.split(command))
+    except SystemExit as stop:  # argparse
+        status = stop.code
+    return status, *capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_what_a_command_prints(name, files, capsys):
+    status, out, err = run(capsys, EXAMPLES[name])
+    assert status == 0, err
+    errors = f"\n--- standard error ---\n{err}" if err else ""
+    printed = f"$ gtp-oracle {EXAMPLES[name]}\n{out}{errors}"
+    golden = GOLDEN / f"{name}.txt"
+    if os.environ.get("GTP_HARNESS_GOLDEN") == "write":
+        golden.write_text(printed)
+    assert printed == golden.read_text()
+
+
+def test_no_golden_file_is_left_over():
+    assert {path.stem for path in GOLDEN.iterdir()} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", [n for n, command in EXAMPLES.items() if "--json" in command])
+def test_json_is_for_programs(name, files, capsys):
+    _, out, _ = run(capsys, EXAMPLES[name])
+    assert out.isascii()
+    assert json.loads(out)
+
+
+# --- help ---------------------------------------------------------------------------------------
+
+ASKING = [name for name in COMMANDS if name not in ("play", "gosensei", "gtp")]
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_every_option_that_help_names_is_in_an_example(name, capsys):
+    status, out, err = run(capsys, f"{name} --help")
+    assert (status, err) == (0, "")
+    options = set(re.findall(r"--[a-z]+(?:-[a-z]+)*", out)) - {"--help"}
+    own = {word for c in EXAMPLES.values() for word in c.split() if c.split()[0] == name}
+    every = {word for c in EXAMPLES.values() for word in c.split()}
+    shared = {"--format", "--game", "--move", "--variation", "--keep-faults", "--size", "--line"}
+    shared |= {"--test", "--json", "--ascii", "--color"}
+    assert shared - {"--color"} <= options
+    assert options - shared <= own
+    assert options <= every
+
+
+@pytest.mark.parametrize("argument", ["--help", "-h", ""])
+def test_help_names_every_command(argument, capsys):
+    status, out, err = run(capsys, argument)
+    assert (status, err) == (0, "")
+    for name, purpose in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(purpose)}$", out, re.MULTILINE)
+    assert max(map(len, out.splitlines())) <= 99
+
+
+def test_the_examples_of_help_work(files, capsys):
+    (files / "game.sgf").write_text("(;SZ[3]" + ";B[];W[aa];B[];W[]" * 30 + ")")
+    (files / "board.txt").write_text(FILES["sample.txt"])
+    (files / "cases.gtp").write_text(FILES["threes.gtp"])
+    _, out, _ = run(capsys, "--help")
+    for line in re.findall(r"^  gtp-oracle (.*?)   ", out, re.MULTILINE):
+        if "COMMAND" not in line:
+            command = line.replace("--move 120", "--move 4 --keep-faults")
+            assert run(capsys, command)[0] == 0, command
+
+
+def test_version(capsys):
+    status, out, _ = run(capsys, "--version")
+    assert (status, bool(re.fullmatch(r"gtp-oracle \d+\.\d+\.\d+\n", out))) == (0, True)
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("nothing", "no command 'nothing'; see gtp-oracle --help"),
+        ("score", "the following arguments are required: FILE; see gtp-oracle score --help"),
+        ("score none.sgf", "none.sgf: cannot read the file: No such file or directory"),
+        ("score sample.txt --move 1", "sample.txt: a file of format text has no choice of move"),
+        ("score sample.txt --move x", "argument --move: 'x' is not a whole number; see"),
+        ("score sample.txt --komi ten", "argument --komi: not a komi: 'ten'; expected a number"),
+        ("score sample.txt --mov 1", "unrecognized arguments: --mov 1; see"),
+        ("score record.sgf --move 9", "record.sgf: move 9: the line has only 3 moves"),
+        ("show record.sgf --variation 2", "record.sgf: node 6, B[dd] (move 3): the point is occ"),
+        ("show record.sgf --variation 1.x", "argument --variation: 'x' is not a whole number"),
+        ("show games.sgf", "games.sgf: the file has 3 games; choose one by its number"),
+        ("show games.sgf --size 0", "argument --size: '0': a board has 1 to 25 lines each way"),
+        ("show games.sgf --size 9x9x9", "argument --size: '9x9x9': a board has 1 to 25 lines"),
+        ("show ko.sgf --to gosensei", "gosensei's boards are 9 by 9, not 4 by 3"),
+        ("show sample.txt --games", "sample.txt: found no game record"),
+        ("captured sample.txt K1", "'K1' is not on a board of 9 columns and 9 rows"),
+        ("captured sample.txt I1", "not a vertex: 'I1'"),
+        ("legal sample.txt --color red", "argument --color: 'red' is not a color (black, white)"),
+        ("eyes record.sgf --size 19 --format text", "has no choice of size"),
+        ("policy threes.gtp --test 7", "threes.gtp: there is no test 7"),
+        ("winner threes.gtp --line 99", "threes.gtp: there is no line 99"),
+        ("show sample.txt --format gosensei", "sample.txt:1: found 9 fields"),
+    ],
+)
+def test_errors_are_a_line_on_standard_error_and_exit_2(command, expected, files, capsys):
+    status, out, err = run(capsys, command)
+    assert (status, out) == (2, "")
+    assert expected in err
+    assert err.startswith("gtp-oracle")
+    if "--format gosensei" not in command:  # which reports every line that is wrong
+        assert len(err.splitlines()) == 1
+
+
+def test_eyes_are_named_by_nine_letters_only(files, capsys):
+    (files / "wide.txt").write_text("0 " * 10)
+    status, _, err = run(capsys, "eyes wide.txt")
+    assert (status, err) == (
+        2,
+        "gtp-oracle: the columns A to I are not enough for a board of 10\n",
+    )
+
+
+# --- as a program --------------------------------------------------------------------------------
+
+
+def program(command, **options):
+    words = [sys.executable, "-m", "oracle", *shlex.split(command)]
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": str(root), **options.pop("env", {})}
+    return subprocess.run(words, capture_output=True, env=environment, check=False, **options)
+
+
+def test_standard_input_and_exit_status(files):
+    done = program("score -", input=FILES["sample.txt"].encode())
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().startswith("Black: 5\n")
+    assert program("score none").returncode == 2
+
+
+def test_a_terminal_without_unicode_gets_ascii(files):
+    done = program("show record.sgf", env={"PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b" X " in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error(files):
+    words = f"{shlex.quote(sys.executable)} -m oracle show record.sgf --to svg"
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {words} | true"],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )
+    assert done.stderr == b""
+
+
+def test_gtp_is_served(files):
+    done = program("gtp --game gomoku", input=b"1 name\nquit\n")
+    assert (done.returncode, done.stdout) == (0, b"=1 gtp-oracle\n\n= \n\n")
+
+
+def test_gtp_starts_without_what_only_other_commands_need():
+    code = "import sys; from oracle.cli import main; main(['gtp']); print(*sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=b"quit\n",
+        capture_output=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    loaded = set(done.stdout.decode().split())
+    foreign = {"numpy", "sgfmill", "argparse", "re", "json", "typing", "decimal", "pathlib"}
+    bare = subprocess.run(
+        [sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, check=True
+    )
+    assert not (loaded & foreign) - set(bare.stdout.decode().split())
+    assert not {name for name in loaded if name.startswith(("oracle.formats", "oracle.sgf"))}
+
+
+def test_input_that_is_no_text(files, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(bytes(range(256)))))
+    status, _, err = run(capsys, "score -")
+    assert (status, len(err.splitlines())) == (2, 1)

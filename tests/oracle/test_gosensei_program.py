@@ -1,0 +1,164 @@
+"""``gtp-oracle gosensei`` beside gosensei.txt: usage, exit status, display, sentences."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oracle.cli import main
+from oracle.formats.gosensei import format_gosensei, parse_picture
+
+# gosensei.txt, "-eyes Options": "The following example includes three eyes for black".
+THREE_EYES = """\
+9 +-+-+-+-+-+-+-+-+
+  | | | | | | | | |
+8 +-+-w-w-w-+-+-+-+
+  | | | | | | | | |
+7 w-w-b-b-b-+-+-+-+
+  | | | | | | | | |
+6 +-w-b-+-b-+-+-+-+
+  | | | | | | | | |
+5 +-w-b-b-b-+-+-+-+
+  | | | | | | | | |
+4 +-+-+-+-+-+-+-b-b
+  | | | | | | | | |
+3 +-+-+-+-+-+-+-b-+
+  | | | | | | | | |
+2 +-+-+-+-+-+-+-b-b
+  | | | | | | | | |
+1 +-+-+-+-+-+-+-b-+
+
+  A B C D E F G H I
+"""
+
+# gosensei.txt, "-eyespaces Options": "The following example includes two eye spaces for black,
+# ones with two empty spaces and one with five empty spaces".
+TWO_SPACES = """\
+9 +-+-+-+-+-+-+-+-+
+  | | | | | | | | |
+8 +-+-w-w-w-+-+-+-+
+  | | | | | | | | |
+7 w-w-b-b-b-+-+-+-+
+  | | | | | | | | |
+6 +-w-b-+-b-+-+-+-+
+  | | | | | | | | |
+5 +-w-b-+-b-+-+-+-+
+  | | | | | | | | |
+4 +-+-b-b-b-+-b-b-b
+  | | | | | | | | |
+3 +-+-+-+-+-+-b-+-+
+  | | | | | | | | |
+2 +-+-+-+-+-+-b-+-+
+  | | | | | | | | |
+1 +-+-+-+-+-+-b-b-+
+
+  A B C D E F G H I
+"""
+
+EMPTY = THREE_EYES.replace("b", "+").replace("w", "+")
+ONE_EYE = EMPTY.replace("1 +-+-+", "1 +-b-+", 1).replace("2 +-+", "2 b-b", 1)
+ONE_EYE = ONE_EYE.replace("9 +-+", "9 +-w", 1)
+
+
+@pytest.fixture
+def board(tmp_path, monkeypatch):
+    """A function that writes a picture's board file and returns its name."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(picture):
+        Path("board").write_text(format_gosensei(parse_picture(picture)))
+        return "board"
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("option", "picture", "sentence"),
+    [
+        ("-eyes", THREE_EYES, "There are 3 eyes for black."),
+        ("-eyes", EMPTY, "There are 0 eyes for black."),
+        ("-eyes", ONE_EYE, "There is 1 eye for black."),
+        ("-twoeyes", THREE_EYES, "There are 2 two eye for blacks."),
+        ("-doubleeyes", THREE_EYES, "There are 2 two eye for blacks."),
+        ("-twoeyes", ONE_EYE, "There are 0 two eye for blacks."),
+        ("-eyespaces", TWO_SPACES, "There are 2 eyespaces for black."),
+        ("-eyespaces", ONE_EYE, "There is 1 eyespace for black."),
+        ("-eyespaces", EMPTY, "There are 0 eyespaces for black."),
+    ],
+)
+def test_the_board_and_the_sentence_to_the_letter(option, picture, sentence, board, capsys):
+    assert main(["gosensei", option, board(picture)]) == 0
+    assert capsys.readouterr() == (f"{picture}\n{sentence}\n", "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["-eyes"],
+        ["board"],
+        ["board", "-eyes"],
+        ["-eyes", "board", "board"],
+        ["-eyes", "-twoeyes", "board"],
+        ["-EYES", "board"],
+        ["--eyes", "board"],
+        ["eyes", "board"],
+        ["-eye", "board"],
+        ["-eyespace", "board"],
+        ["", ""],
+    ],
+)
+def test_wrong_arguments_give_the_usage_and_a_failure(arguments, board, capsys):
+    """ "display a usage statement if the provided arguments are incorrect"."""
+    board(EMPTY)
+    assert main(["gosensei", *arguments]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.splitlines()[0]) == ("", "usage: gosensei OPTION FILE")
+    for option in ("-eyes", "-twoeyes", "-doubleeyes", "-eyespaces"):
+        assert option in err
+
+
+def test_help_is_no_failure(capsys):
+    assert main(["gosensei", "--help"]) == 0
+    assert capsys.readouterr().out.startswith("usage: gosensei OPTION FILE")
+
+
+def test_a_faulty_file_is_not_displayed(board, capsys):
+    board(EMPTY)
+    Path("board").write_text("b a 1\nw A 1\nx b 2\n")
+    assert main(["gosensei", "-eyes", "board"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        "board:2: multiple stones on A1; line 1 has a black one there\n"
+        "board:3: invalid stone color 'x'; expected B, b, W or w\n"
+    )
+
+
+def test_a_file_that_is_not_there(capsys):
+    assert main(["gosensei", "-eyes", "nowhere"]) == 1
+    assert capsys.readouterr() == (
+        "",
+        "nowhere: cannot read the file: No such file or directory\n",
+    )
+
+
+def test_an_empty_file_is_an_empty_board(board, capsys):
+    board(EMPTY)
+    Path("board").write_text("")
+    assert main(["gosensei", "-eyes", "board"]) == 0
+    assert capsys.readouterr().out == f"{EMPTY}\nThere are 0 eyes for black.\n"
+
+
+def test_the_exit_status_of_the_program(board):
+    root = Path(__file__).parents[2]
+    words = [sys.executable, "-m", "oracle", "gosensei", "-eyes"]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    right, wrong = (
+        subprocess.run(line, env=environment, capture_output=True, check=False)
+        for line in ([*words, board(ONE_EYE)], words)
+    )
+    assert (right.returncode, wrong.returncode) == (0, 1)
+    assert right.stdout.decode() == f"{ONE_EYE}\nThere is 1 eye for black.\n"
