@@ -64,11 +64,12 @@ def explain_eyes(position: Position, color: int = BLACK) -> Explanation:
     found = rules.eyes(shape, mine, theirs)
     false = position.empty & ~neighbours(shape, shape.full & ~mine) & ~found
     sentences = [_named("Eyes", eyes(position, color))]
-    marks = dict.fromkeys(shape.points(found), EYE)
+    marks: dict[Point, str] = {}
     for point in shape.points(false):
         missing = _missing_diagonals(position, point, color)
         sentences.append(f"{_name(point)} is false: {_names(missing)} are not {NAMES[color]}.")
         marks |= {point: FALSE_EYE, **dict.fromkeys(missing, MISSING)}
+    marks |= dict.fromkeys(shape.points(found), EYE)  # an eye may be a corner missing to another
     return Explanation(" ".join(sentences), marks)
 
 

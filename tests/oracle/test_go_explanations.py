@@ -1,0 +1,330 @@
+"""Explanations of go-scoring, java-go and gosensei: what they say and where they point."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.answers import go_scoring, gosensei, java_go
+from oracle.color import BLACK, WHITE
+from oracle.errors import VertexError
+from oracle.explanation import is_underspecified
+from oracle.vertex import SENSEI_LETTERS, parse_vertex, vertex
+from tests.oracle.boards import board, from_array
+from tests.oracle.test_go_properties import cells
+
+
+def marked(explanation, letters=None):
+    """Return the marks by label, with the points' names."""
+    names = {}
+    for point, label in sorted(explanation.marks.items()):
+        name = vertex(point, letters) if letters else vertex(point)
+        names[label] = f"{names[label]} {name}" if label in names else name
+    return names
+
+
+# --- go-scoring --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("diagram", "komi", "text", "marks"),
+    [
+        (
+            "...\n ...\n ...",
+            "0",
+            "Black: 0 stones + 0 points of territory = 0. "
+            "White: 0 stones + 0 points of territory = 0. "
+            "There is no stone, so the empty board counts for nobody. The score is 0.",
+            {"n": "A1 B1 C1 A2 B2 C2 A3 B3 C3"},
+        ),
+        (
+            ".X.O\n XXOO\n .X.O\n XXOO",
+            "0.5",
+            "Black: 6 stones + 2 points in 2 regions (1 and 1) = 8. "
+            "White: 6 stones + 0 points of territory + komi 0.5 = 6.5. "
+            "2 empty regions touch both colors: 2 points for nobody. The score is B+1.5.",
+            {"b": "A2 A4", "n": "C2 C4"},
+        ),
+        (
+            "..O\n ...\n ...",
+            "0",
+            "Black: 0 stones + 0 points of territory = 0. "
+            "White: 1 stone + 8 points in 1 region = 9. The score is W+9.",
+            {"w": "A1 B1 C1 A2 B2 C2 A3 B3"},
+        ),
+        (
+            "X.O",
+            "0",
+            "Black: 1 stone + 0 points of territory = 1. "
+            "White: 1 stone + 0 points of territory = 1. "
+            "1 empty region touches both colors: 1 point for nobody. The score is 0.",
+            {"n": "B1"},
+        ),
+    ],
+)
+def test_score_is_added_up(diagram, komi, text, marks):
+    explanation = go_scoring.explain(board(diagram), Decimal(komi))
+    assert explanation.text == text
+    assert marked(explanation) == marks
+
+
+@given(board=cells(), komi=st.decimals(min_value=-20, max_value=20, places=1))
+def test_the_sums_are_the_score(board, komi):
+    """Check that the two sums in the text differ by the score."""
+    position = from_array(board)
+    black, white = [
+        Decimal(sentence.split(" = ")[1])
+        for sentence in go_scoring.explain(position, komi).text.split(". ")[:2]
+    ]
+    assert black - white == go_scoring.score(position, komi)
+
+
+def test_borders_of_a_region():
+    corner, edge = go_scoring.empty_regions(board("X.O\n X.O\n .XO"))
+    assert (corner.points, corner.owner) == ([(0, 0)], BLACK)
+    assert corner.borders == {BLACK: [(0, 1), (1, 0)], WHITE: []}
+    assert (edge.points, edge.owner) == ([(1, 1), (2, 1)], go_scoring.NEUTRAL)
+    assert edge.borders == {BLACK: [(0, 1), (1, 0), (2, 0)], WHITE: [(1, 2), (2, 2)]}
+
+
+# --- java-go -----------------------------------------------------------------------------------
+
+JAVA = board("""
+    X O . . .
+    O X X . .
+    X X O X .
+    . X . X .
+    O . X . O
+""")
+
+
+def at(name):
+    return parse_vertex(name, 5, 5)
+
+
+@pytest.mark.parametrize(
+    ("point", "text", "marks"),
+    [
+        (
+            "A5",
+            "The black chain at A5 (1 stone) has no liberty: captured.",
+            {"?": "A5"},
+        ),
+        (
+            "B5",
+            "The white chain at B5 (1 stone) has 1 liberty (C5): not captured.",
+            {"?": "B5", "L": "C5"},
+        ),
+        (
+            "B4",
+            "The black chain at B4 (5 stones) has 5 liberties: not captured.",
+            {"?": "B2 A3 B3 B4 C4", "L": "B1 A2 C2 D4 C5"},
+        ),
+        (
+            "C2",
+            "The region of C2 (1 empty point) touches stones of both colors: not captured.",
+            {"?": "C2"},
+        ),
+        (
+            "A2",
+            "The region of A2 (1 empty point) touches stones of both colors: not captured.",
+            {"?": "A2"},
+        ),
+    ],
+)
+def test_captured_is_explained(point, text, marks):
+    explanation = java_go.explain_captured(JAVA, at(point))
+    assert explanation.text == text
+    assert marked(explanation) == marks
+    assert java_go.is_captured(JAVA, at(point)) == ("not captured" not in text)
+
+
+def test_territory_is_captured():
+    explanation = java_go.explain_captured(board(".X\n XX"), (1, 0))
+    assert explanation.text == (
+        "The region of A2 (1 empty point) touches black stones only: captured, as territory."
+    )
+    empty_board = java_go.explain_captured(board("..\n .."), (0, 0))
+    assert empty_board.text == "The region of A1 (4 empty points) touches no stone: not captured."
+
+
+@pytest.mark.parametrize(
+    ("diagram", "color", "text", "marks"),
+    [
+        (
+            "XX.\n OX.\n XXX",
+            BLACK,
+            "1 white stone has no liberty: a prisoner, taken off the board. "
+            "2 empty regions touch black stones only: 1 and 2 points. "
+            "Black's score is 1 + 3 = 4.",
+            {"x": "A2", "t": "C2 C3"},
+        ),
+        (
+            "XX.\n OX.\n XXX",
+            WHITE,
+            "No empty region touches white stones only. White's score is 0 + 0 = 0.",
+            {},
+        ),
+        (
+            "XXO\n OOO\n ...",
+            WHITE,
+            "2 black stones have no liberty: prisoners, taken off the board. "
+            "2 empty regions touch white stones only: 2 and 3 points. "
+            "White's score is 2 + 5 = 7.",
+            {"t": "A1 B1 C1", "x": "A3 B3"},
+        ),
+        (
+            ".X\n XX",
+            BLACK,
+            "1 empty region touches black stones only: 1 point. Black's score is 0 + 1 = 1.",
+            {"t": "A2"},
+        ),
+    ],
+)
+def test_java_score_is_explained(diagram, color, text, marks):
+    explanation = java_go.explain_score(board(diagram), color)
+    assert explanation.text == text
+    assert marked(explanation) == marks
+
+
+@pytest.mark.parametrize(
+    ("point", "color", "text", "marks"),
+    [
+        ("A1", BLACK, "A1 is occupied by a white stone: not legal.", {}),
+        (
+            "D1",
+            WHITE,
+            "A white stone at D1 has 1 liberty (E2): legal.",
+            {"?": "D1", "L": "E2"},
+        ),
+        (
+            "B1",
+            WHITE,
+            "A white stone at B1 has 1 liberty (A2): legal.",
+            {"?": "B1", "L": "A2"},
+        ),
+        (
+            "C2",
+            WHITE,
+            "A white stone at C2 has no liberty and takes nothing: self capture, not legal.",
+            {"?": "C2"},
+        ),
+        ("C5", BLACK, "A black stone at C5 takes 1 white stone: legal.", {}),
+        ("E5", BLACK, "A black stone at E5 has 2 liberties (E4 and D5): legal.", {}),
+        ("C2", BLACK, "A black stone at C2 takes 1 white stone: legal.", {"?": "C2", "x": "C3"}),
+    ],
+)
+def test_legality_is_explained(point, color, text, marks):
+    explanation = java_go.explain_legal(JAVA, at(point), color)
+    assert explanation.text == text
+    for label, names in marks.items():
+        assert marked(explanation)[label] == names
+
+
+@given(board=cells())
+def test_verdicts_in_words_are_the_answers(board):
+    position = from_array(board)
+    for point in position.grid.points(position.grid.full):
+        captured = "not captured" not in java_go.explain_captured(position, point).text
+        assert captured == java_go.is_captured(position, point)
+        for color in (BLACK, WHITE):
+            text = java_go.explain_legal(position, point, color).text
+            assert ("not legal" not in text) == java_go.is_legal(position, point, color)
+
+
+@pytest.mark.parametrize("point", [(-1, 0), (5, 0), (0, 5)])
+def test_points_off_the_board_are_refused(point):
+    with pytest.raises(VertexError, match="on a board of 5 columns and 5 rows"):
+        java_go.is_captured(JAVA, point)
+    with pytest.raises(VertexError):
+        java_go.is_legal(JAVA, point, BLACK)
+
+
+# --- gosensei ----------------------------------------------------------------------------------
+
+EYES = board("""
+    . X X X . . . . .
+    X X . X O . . . .
+    X X X X . . . . .
+    . . . O . X . . .
+    . . . . X . X . .
+    . . . . O X O . .
+    . . . . . . . X .
+    . . X X . . X . X
+    . . X . X . . X .
+""")
+
+
+def test_eyes_are_explained():
+    """Check that every diagonal which makes an eye false is named and marked."""
+    explanation = gosensei.explain_eyes(EYES)
+    assert explanation.text == (
+        "Eyes: D1, I1, C8 and A9. H2 is false: G1, I1, G3 and I3 are not black. "
+        "F5 is false: E4, G4, E6 and G6 are not black."
+    )
+    assert marked(explanation, SENSEI_LETTERS) == {
+        "e": "D1 I1 C8 A9",
+        "f": "H2 F5",
+        "!": "G1 G3 I3 E4 G4 E6 G6",  # and I1, which is an eye itself
+    }
+
+
+def test_two_eyes_are_explained():
+    """Check that two eyes in one row at opposite ends count to the letter, and that it is open."""
+    explanation = gosensei.explain_two_eyes(EYES)
+    assert explanation.text == (
+        "Eyes that have another near: D1, I1, C8 and A9. D1 is within 2 rows of I1. "
+        "I1 is within 2 rows of D1. C8 is within 2 rows and 2 columns of A9. "
+        "A9 is within 2 rows and 2 columns of C8."
+    )
+    readings = gosensei.readings_two_eyes(EYES)
+    assert readings == {"rows or columns": 4, "rows and columns": 2}
+    assert is_underspecified(readings)
+
+
+def test_a_lonely_eye_is_explained():
+    lonely = board(".X.....\n XX.....\n .......\n ....XXX\n ....X.X\n ....XXX\n .......")
+    assert gosensei.explain_two_eyes(lonely).text == (
+        "Eyes that have another near: none. "
+        "F3 has no other eye within 2 rows or 2 columns. "
+        "A7 has no other eye within 2 rows or 2 columns."
+    )
+
+
+def test_eye_spaces_are_explained():
+    position = board("""
+        . X . . X
+        X X X X X
+        . O . X .
+        X X X . X
+        . . X X X
+    """)
+    explanation = gosensei.explain_eye_spaces(position)
+    assert explanation.text == (
+        "3 eye spaces. The region of A1 (2 points) is surrounded by one chain. "
+        "The region of D2 (1 point) is none: the stones around it are 2 separate chains. "
+        "The region of A3 (1 point) is none: it touches white stones too. "
+        "The region of C3 (1 point) is none: it touches white stones too. "
+        "The region of E3 (1 point) is none: the stones around it are 2 separate chains. "
+        "The region of A5 (1 point) is surrounded by one chain. "
+        "The region of C5 (2 points) is surrounded by one chain."
+    )
+    assert marked(explanation) == {"s": "A1 B1 A5 C5 D5", "n": "D2 A3 C3 E3"}
+    assert gosensei.readings_eye_spaces(position) == {
+        "stones connect along rows and columns": 3,
+        "stones connect along rows and columns; a single point is none": 2,
+        "stones connect along diagonals too": 5,
+        "stones connect along diagonals too; a single point is none": 2,
+    }
+
+
+def test_readings_that_agree_leave_nothing_open():
+    plain = board("XX.\n .X.\n XX.")
+    assert not is_underspecified(gosensei.readings_eyes(plain))
+    assert not is_underspecified(gosensei.readings_two_eyes(plain))
+    assert not is_underspecified(go_scoring.readings(plain))
+    assert not is_underspecified(java_go.readings_score(plain, BLACK))
+    assert is_underspecified(gosensei.readings_eye_spaces(plain))  # a single point
