@@ -91,8 +91,12 @@ class GnuGo(Dialect):
         return _verdict(bool(matches) is not expected.negated, expected)
 
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
-        """The last reply with an id is that of all its tests."""
-        last = {steps[outcome.step].id: outcome for outcome in outcomes if outcome.reply}
+        """The last reply with an id is that of all its tests, and its first line is all of it."""
+        last = {
+            steps[outcome.step].id: outcome._replace(reply=_shortened(outcome.reply))
+            for outcome in outcomes
+            if outcome.reply
+        }
         return [
             last[steps[outcome.step].id]._replace(step=outcome.step) if outcome.reply else outcome
             for outcome in outcomes
@@ -121,6 +125,11 @@ _STATUS_AND_ID = re.compile(r"[=?][0-9]* *")
 
 def _first_line(reply: Reply) -> str:
     return _STATUS_AND_ID.sub("", reply.raw.partition("\n")[0], count=1)
+
+
+def _shortened(reply: Reply) -> Reply:
+    """Return the reply with the text that was judged."""
+    return reply._replace(text=_first_line(reply))
 
 
 def _verdict(passes: bool, expected: Pattern) -> Verdict:

@@ -54,13 +54,15 @@ def read_gnugo(text: str) -> Pattern:
     text = text.lstrip(" ")
     expected = _GNUGO_END.sub("", text.removeprefix("["))
     expression = expected.removeprefix("!")
-    searcher(expression)
+    ignored = text.endswith("&")
+    if not ignored:
+        searcher(expression)
     return Pattern(
         text=expected,
         expression=expression,
         negated=expected.startswith("!"),
         expected_fail=text.endswith("*"),
-        ignored=text.endswith("&"),
+        ignored=ignored,
     )
 
 

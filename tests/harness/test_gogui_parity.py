@@ -191,6 +191,7 @@ GNUGO = [
     (b"1 a\n#? [x]\n2 a\n#? [!x]\n", b"?1 x\n\n?2 y\n\n", "1:passed 2:passed"),
     (b"1 a\n#? [x]\n", b"=1 x\ny\n\n", "1:passed"),
     (b"1 a\n#? [x]&\n2 a\n#? [x]*&\n", b"=1 y\n\n=2 y\n\n", "1:ignored 2:ignored"),
+    (b"1 a\n#? [(]&\n", b"=1 y\n\n", "1:ignored"),
     (b"1 a\n#? [x\n2 a\n#? x]*\n", b"=1 x\n\n=2 x\n\n", "1:passed 2:PASSED"),
     (b"1 a\n#? [x]\n1 a\n#? [y]\n", b"=1 x\n\n=1 y\n\n", "1:passed 1:passed"),
     (b"1 a\n\n#? [x]\n2 a\n# c\n#? []\n", b"=1 x\n\n=2 \n\n", "1:FAILED 2:passed"),
@@ -203,3 +204,18 @@ GNUGO = [
 @pytest.mark.parametrize(("case", "replies", "expected"), GNUGO)
 def test_gnugo(case: bytes, replies: bytes, expected: str) -> None:
     assert verdicts(case, replies, "gnugo") == expected
+
+
+# What --long prints: of a reply, what was judged.
+GNUGO_LINES = [
+    (b"1 a\n#? [y]\n", b"=1 x \ny\n\n", "1 FAILED: Correct 'y', got 'x '"),
+    (b"1 a\n#? [ !x]*\n", b"?1  x\n\n", "1 failed: Correct ' !x', got 'x'"),
+    (b"1 a\n#? [x]&\n", b"=1 x \ny\n\n", "1 x "),
+    (b"1 a\n#? [!x\n", b"=1 x\n\n", "1 FAILED: Correct '!x', got 'x'"),
+]
+
+
+@pytest.mark.parametrize(("case", "replies", "expected"), GNUGO_LINES)
+def test_gnugo_lines(case: bytes, replies: bytes, expected: str) -> None:
+    line, _summary = gogui.lines(judged(case, replies, "gnugo"), prefix=False, long=True)
+    assert line == expected
