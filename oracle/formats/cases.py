@@ -25,6 +25,8 @@ _KNOWN = (
     "gogui-setup",
     "gogui-setup_player",
 )
+# Those of them that begin a new position.
+_FRESH = ("boardsize", "clear_board", "loadsgf")
 # Parts of the names of commands that may change it in a way not known here …
 _SUSPECT = ("genmove", "sgf", "setup", "position", "play", "undo", "handicap", "load")
 # … and of some that do not: queries and settings.
@@ -49,14 +51,19 @@ def read_case(data: bytes, file: str | None = None, choice: Choice | None = None
         choice: the line or the number of the test before which to stop, else the end of the
             file; and the game, else Gomoku if the file has such commands, and Go if not.
 
-    Raises :class:`FormatError` at the line of a command that is refused, or whose effect depends
-    on the engine (``genmove``), and for a line or test that the file does not have.
+    Raises :class:`FormatError` at the line of a command that is refused, or whose effect on this
+    position depends on the engine (``genmove``), and for a line or test that is not there.
     """
+    from oracle.gtp import new_engine
+
     choice = choice or Choice()
     lines = [(number, line.strip()) for number, line in lines_of(decode(data))]
     game = choice.game or _game(lines)
-    engine = _replay(lines[: _stop(lines, choice, file)], game, file)
-    now = engine.session.game
+    replay = _Replay(new_engine(game), file)
+    replay.run(lines[: _stop(lines, choice, file)])
+    if replay.spoiled:
+        raise replay.spoiled
+    now = replay.engine.session.game
     notes = [] if _has_size(lines) else [f"no boardsize: {now.position.grid.rows} lines assumed"]
     return Snapshot(
         now.position,
@@ -117,23 +124,54 @@ def _before_test(lines: Lines, test: int, file: str | None) -> int:
     return found[0] - 1
 
 
-def _replay(lines: Lines, game: str, file: str | None) -> Engine:
-    from oracle.gtp import new_engine
+class _Replay:
+    """An engine that is given a file's commands.
 
-    engine = new_engine(game)
-    for number, line in lines:
-        words = _words(line)
-        if not words:
-            continue
-        if words[0] in _KNOWN:
-            reply = engine.handle(" ".join(_located(words, file)))
-            if reply.startswith("?") and not line[0].isdigit():
-                refusal = f"{quoted(line)} is refused: {reply[1:].strip()}"
-                raise FormatError(refusal, file, number)
-        elif _may_change(words[0]):
-            message = f"what {quoted(words[0])} does to the board depends on the engine"
-            raise FormatError(message, file, number)
-    return engine
+    ``spoiled`` is why the position is not known: a command's effect depends on the engine. It is
+    None again when a command sets the position anew.
+    """
+
+    def __init__(self, engine: Engine, file: str | None) -> None:
+        self.engine = engine
+        self.file = file
+        self.spoiled: FormatError | None = None
+
+    def run(self, lines: Lines) -> None:
+        """Give the engine the commands that change the position."""
+        for index, (number, line) in enumerate(lines):
+            words = _words(line)
+            if words[:1] == ["genmove"]:
+                words = _expected_move(words, lines[index + 1 : index + 2])
+            if not words:
+                continue
+            if words[0] in _KNOWN:
+                self._send(words, line, number)
+            elif _may_change(words[0]) and not self.spoiled:
+                message = f"what {quoted(words[0])} does to the board depends on the engine"
+                self.spoiled = FormatError(message, self.file, number)
+
+    def _send(self, words: list[str], line: str, number: int) -> None:
+        reply = self.engine.handle(" ".join(_located(words, self.file)))
+        if not reply.startswith("?"):
+            self.spoiled = None if words[0] in _FRESH else self.spoiled
+        elif not (line[0].isdigit() or self.spoiled):  # a test may well try what is refused
+            refusal = f"{quoted(line)} is refused: {reply[1:].strip()}"
+            raise FormatError(refusal, self.file, number)
+
+
+def _expected_move(words: list[str], following: Lines) -> list[str]:
+    """Return the ``play`` command that a ``genmove`` amounts to, if its test allows one answer.
+
+    ``[b5|B5]`` does; after ``[resign]`` nothing is played. Otherwise the words stay as they are.
+    """
+    pattern = following[0][1] if following else ""
+    if not (pattern.startswith("#?") and pattern.endswith("]")) or len(words) < 2:
+        return words
+    answers = {answer.lower() for answer in pattern.partition("[")[2][:-1].split("|")}
+    answer = answers.pop()
+    if answers or not answer.isalnum():
+        return words
+    return [] if answer == "resign" else ["play", words[1], answer]
 
 
 def _may_change(name: str) -> bool:

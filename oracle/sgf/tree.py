@@ -10,7 +10,7 @@ from oracle.sgf.encoding import decode
 Token = tuple[str, bytes]
 
 _PIECE = re.compile(
-    rb"\[[^\\\]]*(?:\\.[^\\\]]*)*\]"  # a value: left as it is
+    rb"\[[^\\\]]*(?:\\.[^\\\]]*)*(?:\]|\\?\Z)"  # a value, maybe without end: left as it is
     rb"|([A-Za-z0-9]{1,64})(?=\s*\[)",  # the name of a property
     re.DOTALL,
 )

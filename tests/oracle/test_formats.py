@@ -349,6 +349,36 @@ def test_files_are_found_from_the_case_files_folder(tmp_path):
     assert len(case(tmp_path, "loadsgf game.sgf 2\n").moves) == 1
 
 
+def test_after_genmove_the_position_is_known_when_it_begins_anew(tmp_path):
+    text = "boardsize 5\ngenmove b\nplay w a1\nclear_board\nplay b b2\n"
+    assert case(tmp_path, text).moves == [(BLACK, (1, 1))]
+    with pytest.raises(FormatError, match=":2: what 'genmove' does to the board"):
+        case(tmp_path, text, line=4)
+
+
+@pytest.mark.parametrize(
+    ("expectation", "moves"),
+    [
+        ("#? [b5|B5]", [(BLACK, (4, 1))]),
+        ("#?[pass]", [(BLACK, None)]),
+        ("#? [resign]", []),
+        ("#? [b5|c5]", None),
+        ("#? [!b5]", None),
+        ("#? [b5]*", None),
+        ("#? [.*]", None),
+        ("# comment", None),
+        ("", None),
+    ],
+)
+def test_a_genmove_of_which_one_answer_is_right_is_that_move(tmp_path, expectation, moves):
+    text = f"boardsize 5\n7 genmove b\n{expectation}\n\n8 score\n"
+    if moves is None:
+        with pytest.raises(FormatError, match=":2: what 'genmove' does to the board"):
+            case(tmp_path, text)
+    else:
+        assert case(tmp_path, text).moves == moves
+
+
 def test_a_size_that_is_missing_is_said(tmp_path):
     assert case(tmp_path, "play b a1\n").notes == ["no boardsize: 19 lines assumed"]
 

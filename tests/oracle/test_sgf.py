@@ -1,12 +1,16 @@
 """Game records: what sgfmill passes over in silence is read, or named."""
 
+import random
+
 import pytest
 from sgfmill import sgf as sgfmill_sgf
+from sgfmill import sgf_moves
 
 from oracle.color import BLACK, WHITE
 from oracle.errors import SgfError
 from oracle.formats import Choice
 from oracle.formats.diagram import parse_diagram
+from oracle.games.go import GoGame
 from oracle.grid import grid
 from oracle.position import Position
 from oracle.sgf import games, read_sgf, write_sgf
@@ -450,3 +454,37 @@ def test_sgfmill_reads_what_is_written():
     assert game.root.get_setup_stones() == ({(2, 1)}, {(1, 2)}, set())
     moves = [node.get_move() for node in game.get_main_sequence()[1:]]
     assert moves == [("b", (0, 0)), ("w", None)]
+
+
+def random_game(seed):
+    """A legal game with a few passes, none after another."""
+    rng = random.Random(seed)
+    game = GoGame.empty(rng.randrange(2, 12))
+    for _ in range(rng.randrange(1, 120)):
+        points = game.position.grid.points(game.legal_moves(game.to_play))
+        passed = bool(game.moves) and game.moves[-1][1] is None
+        if not points and passed:
+            break
+        rest = rng.random() < 0.05 and not passed
+        game.play(game.to_play, None if rest or not points else rng.choice(points))
+    return game
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sound_games_are_what_sgfmill_makes_of_them(seed):
+    game = random_game(seed)
+    data = write_sgf(game.start, game.moves)
+    board, plays = sgf_moves.get_setup_and_moves(sgfmill_sgf.Sgf_game.from_bytes(data))
+    for number, (color, point) in enumerate(plays, start=1):
+        if point is not None:
+            board.play(*point, color)
+        if number % 9 == 0 or number == len(plays):
+            position = read_sgf(data, choice=Choice(move=number)).position
+            points = {(c, p) for c, p in board.list_occupied_points()}
+            found = {
+                ("bw"[color - 1], point)
+                for color in (BLACK, WHITE)
+                for point in position.grid.points(position.stones(color))
+            }
+            assert found == points
+    assert read_sgf(data).position == game.position

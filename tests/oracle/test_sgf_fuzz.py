@@ -122,3 +122,19 @@ def test_deep_nesting_costs_no_stack():
     tree = b"(;SZ[9]" + b"(;" * depth + b"B[aa]" + b")" * depth + b")"
     assert read_sgf(tree).position.black.bit_count() == 1
     check(b"(;" * depth, Choice())
+
+
+def test_large_hostile_files_are_read_in_bounded_time():
+    """Each would take minutes if the time grew with the square of the size."""
+    many = 200_000
+    for data in (
+        b"(;" + b"[" * many,
+        b"(;C[" + b"\\" * (many + 1),
+        b"(;C[" + b"[" * many,
+        b"(" * many + b";",
+        b"( " * many,
+        b"(;" + b"AB" * many,
+        b"(;SZ[3]" + b";B[]" * (many // 10) + b")",
+    ):
+        check(data, Choice())
+        check(data, Choice(number=1, keep_faults=True))
