@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from harness.sandbox.limits import BoxLimits
+
 
 class Limits(NamedTuple):
     """How long and how much an engine may. Seconds and bytes; 0 means no limit."""
@@ -30,3 +32,6 @@ class Options(NamedTuple):
     rerun: int = 0  # so many times more; a verdict that changes is flaky
     fail_fast: bool = False  # nothing after the first unexpected failure
     verbose: bool = False  # the GTP stream on standard error as it happens (one file at a time)
+    sandbox: str = "off"  # or "auto" for the strongest that works, or a level: "3", "2", "1"
+    box: BoxLimits = BoxLimits()  # what an engine in a sandbox may use
+    show: tuple[str, ...] = ()  # paths that it may read besides its own program

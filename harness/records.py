@@ -69,6 +69,9 @@ class FailureKind(enum.Enum):
     DIED = "died"
     TIMEOUT = "timeout"
     OUTPUT = "too much output"
+    MEMORY = "memory"  # this and the next two: a limit of the sandbox
+    PROCESSES = "processes"
+    DISK = "disk"
     PROTOCOL = "protocol"
     SETUP = "setup"  # a --gtpfile command was answered with an error
 

@@ -40,7 +40,7 @@ class Setting(NamedTuple):
     options: Options
     dialect: Dialect
     gtp_commands: tuple[str, ...] = ()  # of --gtpfile
-    launcher: Callable[[], Launcher] = PlainLauncher
+    launcher: Callable[[CaseFile], Launcher] = lambda _: PlainLauncher()
     trace: Callable[[str], None] | None = None  # is told each line of the GTP stream
 
 
@@ -61,7 +61,7 @@ def run_file(
     run = _Run(case, setting, report)
     try:
         process = EngineProcess(
-            setting.launcher(),
+            setting.launcher(case),
             list(setting.words),
             os.path.dirname(os.path.abspath(case.path)),  # noqa: PTH100, PTH120 - as typed
             setting.options.limits,

@@ -19,15 +19,19 @@ from typing import NamedTuple
 
 from harness import casefile, jobs, suite
 from harness.dialect import named
-from harness.engine.launch import split_program
+from harness.engine.launch import Launcher, PlainLauncher, split_program
 from harness.engine.replies import BLANKS
-from harness.errors import CaseError
+from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
 from harness.records import CaseFile, FailureKind, FileResult, RunResult, Verdict
 from harness.report.visible import visible
 from harness.rerun import merge
 from harness.runner import Judged, Setting, not_run, run_file
 from harness.selection import Selection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.sandbox.engines import Sandbox
 
 __all__ = ["Limits", "Options", "Progress", "run"]
 
@@ -81,17 +85,23 @@ def run(
         gtp_commands=_gtp_commands(options.gtpfile),
         trace=_to_stderr if options.verbose else None,
     )
+    sandbox = _sandbox(options, cases)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     gathering = _Gathering(cases, options, on_progress, on_file)
-    with _without_collecting(), _ending_on_signals():
-        gathering.run(setting)
+    with _without_collecting(), _ending_on_signals(), contextlib.closing(sandbox):
+        gathering.run(setting._replace(launcher=sandbox.launcher))
     return RunResult(
         program=program,
         files=tuple(gathering.results),
         errors=tuple(errors),
         started=started,
         host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
-        options=options._asdict() | {"limits": options.limits._asdict()},
+        options=options._asdict()
+        | {
+            "limits": options.limits._asdict(),
+            "sandbox": sandbox.description,
+            "box": options.box._asdict(),
+        },
         faults=tuple(gathering.faults),
     )
 
@@ -171,6 +181,28 @@ def _work(setting: Setting) -> jobs.Work[CaseFile, FileResult]:
         return merge(runs) if len(runs) > 1 else runs[0]
 
     return work
+
+
+class _NoSandbox:
+    """Engines are started as they are."""
+
+    description = "off"
+
+    def launcher(self, _case: CaseFile) -> Launcher:
+        return PlainLauncher()
+
+    def close(self) -> None:
+        pass
+
+
+def _sandbox(options: Options, cases: Sequence[CaseFile]) -> Sandbox | _NoSandbox:
+    if options.sandbox == "off":
+        return _NoSandbox()
+    if options.pty:
+        raise UsageError("there is no terminal in a sandbox: --pty does not go with --sandbox")
+    from harness.sandbox.engines import Sandbox
+
+    return Sandbox(options.sandbox, options.box, [case.path for case in cases], options.show)
 
 
 def _read(path: str, dialect: str, errors: list[str]) -> CaseFile | None:

@@ -53,6 +53,18 @@ def whole(least: int, what: str) -> Callable[[str], int]:
     return read
 
 
+_SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def size(text: str) -> int:
+    """Read a number of bytes, such as 65536, 64k, 4M or 1G."""
+    digits = text.rstrip("kKmMgG")
+    unit = _SUFFIXES.get(text[len(digits) :].lower())
+    if not (digits.isascii() and digits.isdigit()) or unit is None:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected bytes such as 65536 or 64k")
+    return int(digits) * unit
+
+
 def with_config(arguments: list[str]) -> list[str]:
     """Return the command line with the words of its ``--config`` files after its own.
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.cli import version
-from harness.cli.arguments import Parser, number, whole, with_config
+from harness.cli import sandbox, version
+from harness.cli.arguments import Parser, number, size, whole, with_config
 from harness.cli.console import Console, Style
 from harness.errors import UsageError
 from harness.exits import ExitCode
@@ -44,8 +44,6 @@ Examples:
   gtp-harness run --output report --jobs 4 "./engine -x 'a b'" cases/
   gtp-harness run --json now.json --baseline before.json ./engine @all
   gtp-harness run -long ./engine @suite | grep FAILED"""
-
-_SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def main(arguments: list[str]) -> int:
@@ -143,6 +141,7 @@ def _parser() -> Parser:
     _add_gogui(parser)
     _add_engine(parser)
     _add_selection(parser)
+    sandbox.add_options(parser)
     _add_output(parser)
     return parser
 
@@ -168,7 +167,7 @@ def _add_engine(parser: Parser) -> None:
         help="seconds until its first reply (default: %(default)g)")  # fmt: skip
     add("--file-timeout", type=seconds, default=limits.file, metavar="S",
         help="seconds for a whole file (default: no limit)")  # fmt: skip
-    add("--max-output", type=_bytes, default=limits.max_output, metavar="BYTES",
+    add("--max-output", type=size, default=limits.max_output, metavar="BYTES",
         help="longest reply, such as 64k or 4M (default: 1M; 0: no limit)")  # fmt: skip
     add("--lockstep", action="store_true", help="send no command before the last is answered")
     add("--pty", action="store_true", help="let the engine's output be a terminal")
@@ -203,14 +202,6 @@ def _add_output(parser: Parser) -> None:
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
 
 
-def _bytes(text: str) -> int:
-    digits = text.rstrip("kKmMgG")
-    unit = _SUFFIXES.get(text[len(digits) :].lower())
-    if not (digits.isascii() and digits.isdigit()) or unit is None:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected bytes such as 65536 or 64k")
-    return int(digits) * unit
-
-
 def _options(given: argparse.Namespace) -> Options:
     limits = Limits()._replace(
         timeout=given.timeout,
@@ -218,8 +209,10 @@ def _options(given: argparse.Namespace) -> Options:
         file=given.file_timeout,
         max_output=given.max_output,
     )
-    names = set(Options._fields) - {"limits"}
-    return Options(limits=limits, **{name: getattr(given, name) for name in names})
+    box = sandbox.box_limits(given)
+    given.show = tuple(given.show)
+    names = set(Options._fields) - {"limits", "box"}
+    return Options(limits=limits, box=box, **{name: getattr(given, name) for name in names})
 
 
 def _style(given: argparse.Namespace) -> Style:

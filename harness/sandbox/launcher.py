@@ -94,16 +94,20 @@ class Boxed:
         return f": {said.strip().splitlines()[-1]}" if said.strip() else ""
 
     def end(self) -> End:
-        """End the engine and all it started, wait until they are gone, and close the pipes."""
+        """End the engine and all it started; return when they are gone. The pipes stay."""
+        if self.wait(0) is None:
+            self._control.send(b"end")
+        end = self.wait()
+        assert end is not None
+        return end
+
+    def close(self) -> End:
+        """End the engine and close the pipes."""
         try:
-            if self.wait(0) is None:
-                self._control.send(b"end")
-            end = self.wait()
+            return self.end()
         finally:
             for stream in (self.stdin, self.stdout, self.stderr):
                 stream.close()
-        assert end is not None
-        return end
 
 
 class BoxLauncher:

@@ -35,10 +35,11 @@ class EscapeError(SandboxError):
     """The canary got out: there is a sandbox, but it does not hold."""
 
 
-def strongest(allowed: BoxLimits = BoxLimits()) -> BoxLauncher | None:  # noqa: B008
-    """Return a launcher of the highest level that works here, None if none does.
+def strongest(allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
+    """Return a launcher of the highest level that works here.
 
     Raises:
+        SandboxError: none does.
         EscapeError: a level can be started, and does not hold.
     """
     for level in (3, 2, 1):
@@ -48,7 +49,7 @@ def strongest(allowed: BoxLimits = BoxLimits()) -> BoxLauncher | None:  # noqa: 
             raise
         except SandboxError:
             continue
-    return None
+    raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
 
 
 def proven(level: int, allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
@@ -79,7 +80,7 @@ def prove(launcher: BoxLauncher) -> None:
     ended = box.wait(_PATIENCE)
     said = box.stdout.readall().decode(errors="replace").splitlines() if ended else []
     complaint = box.stderr.readall().decode(errors="replace").strip() if ended else ""
-    box.end()
+    box.close()
     if said[-1:] != ["done"]:
         raise SandboxError(
             f"level {launcher.level} does not work here: {_reason(complaint, ended)}"

@@ -39,7 +39,7 @@ def main(descriptor: int, cgroups: list[str]) -> None:
 
     ``cgroups``: folders, one of each hierarchy, under which engines may be counted.
     """
-    os.setsid()  # a Ctrl-C at the terminal is the harness's affair
+    os.setpgid(0, 0)  # a Ctrl-C at the terminal is the harness's affair
     kernel.prctl("subreaper", kernel.PR_SET_CHILD_SUBREAPER, 1)
     control = socket.socket(fileno=descriptor)
     group = cgroup.enter(cgroups)

@@ -71,7 +71,7 @@ def _run(
     box = launcher.start(view.of_program(words, str(scene.work), hidden=hidden), words)
     output = _read(box, patience)
     before = time.monotonic()
-    end = box.end()
+    end = box.close()
     return end, output, time.monotonic() - before
 
 

@@ -1,0 +1,48 @@
+"""The options of a command that runs engines in a sandbox."""
+
+from __future__ import annotations
+
+import argparse
+
+from harness.cli.arguments import Parser, number, size, whole
+from harness.sandbox.limits import BoxLimits
+
+
+def add_options(parser: Parser) -> None:
+    """Add ``--sandbox``, what may be seen in it and how much may be used."""
+    limits = BoxLimits()
+    add = parser.add_argument_group("a sandbox for an engine that is not trusted").add_argument
+    add("--sandbox", choices=("auto", "3", "2", "1", "off"), default="off",
+        help="auto: the strongest that works here; 3 to 1: this one (default: %(default)s;"
+        " gtp-harness doctor tells what works)")  # fmt: skip
+    add("--show", action="append", default=[], metavar="PATH",
+        help="a file or folder that the engine may read, besides its own")  # fmt: skip
+    for name, reader, metavar, what in _LIMITS:
+        default = getattr(limits, name)
+        add(f"--max-{name.replace('_', '-')}", type=reader, default=default, metavar=metavar,
+            help=f"{what} (default: {_shown(default, metavar)})")  # fmt: skip
+
+
+def box_limits(given: argparse.Namespace) -> BoxLimits:
+    """Return the limits that the command line asks for."""
+    return BoxLimits(**{name: getattr(given, f"max_{name}") for name, *_ in _LIMITS})
+
+
+_COUNT = whole(0, "a whole number, 0 for no limit")
+_LIMITS = (
+    ("memory", size, "BYTES", "memory of the engine with all it starts"),
+    ("address_space", size, "BYTES", "address space of each of its processes"),
+    ("cpu", number(0, "seconds, 0 for no limit"), "S", "seconds of processor time"),
+    ("processes", _COUNT, "N", "processes"),
+    ("threads", _COUNT, "N", "threads of all its processes"),
+    ("open_files", _COUNT, "N", "open files of each of its processes"),
+    ("scratch", size, "BYTES", "all files that it writes"),
+    ("scratch_files", _COUNT, "N", "their number"),
+    ("file_size", size, "BYTES", "each of them"),
+)
+
+
+def _shown(value: float, metavar: str) -> str:
+    if metavar != "BYTES":
+        return f"{value:g}"
+    return f"{value >> 30}G" if value >= 1 << 30 else f"{value >> 20}M"  # type: ignore[operator]

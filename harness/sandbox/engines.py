@@ -1,0 +1,149 @@
+"""A run's engines in boxes: what :mod:`harness.engine.launch` does without a sandbox.
+
+An engine sees its own program and the commands on its standard input. Of the folder of the case
+file it is shown what a ``loadsgf`` command names, and nothing else: there are expected answers in
+the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Iterator
+from io import FileIO
+from pathlib import Path
+
+from harness.errors import EngineError, UsageError
+from harness.records import CaseFile, FailureKind
+from harness.sandbox import levels, view
+from harness.sandbox.launcher import Boxed, BoxLauncher, SandboxError
+from harness.sandbox.limits import BoxLimits
+
+_KINDS = {
+    "time": FailureKind.TIMEOUT,
+    "memory": FailureKind.MEMORY,
+    "processes": FailureKind.PROCESSES,
+    "disk": FailureKind.DISK,
+}
+
+
+class Sandbox:
+    """The sandbox of one run: the same level for all its engines, proven before the first.
+
+    Each process that the run is forked into gets a box server of its own.
+    """
+
+    def __init__(
+        self, choice: str, allowed: BoxLimits, hidden: Iterable[str], shown: Iterable[str]
+    ) -> None:
+        """Choose and prove a level.
+
+        ``choice``: ``auto`` or ``3``, ``2``, ``1``. ``hidden``: files never to be seen: case
+        files. ``shown``: paths to be seen besides the program's own.
+
+        Raises:
+            SandboxError: there is no such sandbox here, or it does not hold.
+        """
+        proven = levels.strongest(allowed) if choice == "auto" else _level(choice, allowed)
+        self.level = proven.level
+        self._limits = allowed
+        self._shown = tuple(map(os.path.abspath, shown))
+        own = [f for f in view.own_folders() if not any(view.is_within(f, s) for s in self._shown)]
+        self._hidden = (*hidden, *own)
+        self._boxes = {os.getpid(): proven}
+
+    @property
+    def description(self) -> str:
+        """What is recorded with every result."""
+        return f"level {self.level}: {levels.NAMES[self.level]}"
+
+    def launcher(self, case: CaseFile) -> BoxedLauncher:
+        """Return what starts the engine for a case file, in a box of its own."""
+        boxes = self._boxes.get(os.getpid())
+        if boxes is None:
+            boxes = self._boxes[os.getpid()] = BoxLauncher(self.level, self._limits)
+        shown = (*self._shown, *_named_files(case))
+        return BoxedLauncher(boxes, shown, self._hidden)
+
+    def close(self) -> None:
+        """End this process's box server."""
+        if boxes := self._boxes.pop(os.getpid(), None):
+            boxes.close()
+
+
+def _level(choice: str, allowed: BoxLimits) -> BoxLauncher:
+    return levels.proven(int(choice), allowed)
+
+
+def _named_files(case: CaseFile) -> Iterator[str]:
+    """Yield the files that ``loadsgf`` commands of a case name, if they are there."""
+    folder = Path(case.path).absolute().parent
+    for step in case.steps:
+        words = step.command.split()
+        if words[:1] == ["loadsgf"] and len(words) > 1 and (folder / words[1]).is_file():
+            yield os.path.normpath(folder / words[1])
+
+
+class BoxedEngine:
+    """A program in a box, as the engine's session wants it."""
+
+    def __init__(self, box: Boxed) -> None:
+        self.box = box
+
+    @property
+    def stdin(self) -> FileIO:
+        """Our end of its standard input."""
+        return self.box.stdin
+
+    @property
+    def stdout(self) -> FileIO:
+        """Our end of its standard output."""
+        return self.box.stdout
+
+    @property
+    def stderr(self) -> FileIO:
+        """Our end of its standard error."""
+        return self.box.stderr
+
+    def status(self) -> int | None:
+        """Return how it ended, as ``Popen.returncode``; None while it runs, or if it was ended."""
+        end = self.box.wait(0)
+        return end.status if end else None
+
+    def exit_descriptor(self) -> int:
+        """Return a new descriptor that can be read once it has ended."""
+        return os.dup(self.box.fileno())
+
+    def broken_by(self) -> EngineError | None:
+        """Return the limit that it went over, or why it could not be started in the box."""
+        end = self.box.wait(0)
+        if end is None or not (end.hit or end.unstarted):
+            return None
+        if end.hit:
+            return EngineError(_KINDS[end.hit.limit], f"went over its {end.hit}")
+        message = f"could not be executed in the sandbox ({end.unstarted.lower()})"
+        return EngineError(FailureKind.NOT_STARTED, message)
+
+
+class BoxedLauncher:
+    """Starts programs in boxes. See :class:`harness.engine.launch.Launcher`."""
+
+    def __init__(self, boxes: BoxLauncher, shown: Iterable[str], hidden: Iterable[str]) -> None:
+        self._boxes = boxes
+        self._shown = tuple(shown)
+        self._hidden = tuple(hidden)
+
+    def start(self, words: list[str], folder: str, output: int = subprocess.PIPE) -> BoxedEngine:
+        """Start a program; see :class:`harness.engine.launch.Launcher`."""
+        if output != subprocess.PIPE:
+            raise SandboxError("there is no terminal in a sandbox: --pty does not go with it")
+        try:
+            seen = view.of_program(words, folder, self._shown, self._hidden)
+        except UsageError as error:
+            message = f"The engine could not be started: {error}."
+            raise EngineError(FailureKind.NOT_STARTED, message) from None
+        return BoxedEngine(self._boxes.start(seen, words))
+
+    def end(self, engine: BoxedEngine) -> list[str]:
+        """End a program and its box; return the names of the processes that outlived it."""
+        return list(engine.box.end().leftovers)
