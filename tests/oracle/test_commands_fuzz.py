@@ -1,0 +1,87 @@
+"""Whatever a file holds: a command answers, or says what is wrong; there is no traceback."""
+
+import io
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle.cli import main
+from oracle.errors import FormatError
+from oracle.formats import FORMATS, Snapshot
+from oracle.formats.detect import _READERS
+from oracle.formats.diagram import format_diagram
+from oracle.formats.digits import format_digits
+from oracle.formats.gosensei import draw_gosensei, format_gosensei
+from oracle.position import Position
+
+BOARD = Position.from_rows([[(row * column) % 3 for column in range(9)] for row in range(9)])
+SOUND = {
+    "text": format_digits(BOARD),
+    "gosensei": format_gosensei(BOARD),
+    "picture": draw_gosensei(BOARD),
+    "diagram": format_diagram(BOARD),
+    "sgf": "(;SZ[9];B[aa];W[bb](;B[cc])(;B[dd]))",
+    "gtp": "boardsize 9\nkomi 6.5\nplay b a1\nplay w b2\n10 score\n#? [W+3]\ngenmove b\n",
+}
+COMMANDS = ["score", "captured", "legal", "eyes", "winner", "policy", "show", "gosensei -eyes"]
+
+
+@st.composite
+def files(draw, kind):
+    """A sound file with a piece of it replaced by other text, or any bytes at all."""
+    if draw(st.integers(0, 4)) == 0:
+        return draw(st.binary(max_size=80))
+    text = SOUND[kind].encode()
+    start = draw(st.integers(0, len(text)))
+    end = draw(st.integers(start, min(len(text), start + 12)))
+    other = draw(
+        st.one_of(st.binary(max_size=4), st.sampled_from([b"\n", b"3", b"-", b" ", b"b"]))
+    )
+    return text[:start] + other + text[end:]
+
+
+def reader(kind):
+    module, function = _READERS[kind]
+    return getattr(__import__(module, fromlist=[function]), function)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_any_file_is_read_or_refused(kind):
+    read = reader(kind)
+
+    @settings(max_examples=200, deadline=None, derandomize=True)
+    @given(files(kind))
+    def check(data):
+        try:
+            snapshot = read(data, "file", None)
+        except FormatError as error:
+            assert str(error).startswith("file:")
+        else:
+            assert isinstance(snapshot, Snapshot)
+            assert snapshot.kind == kind
+
+    check()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_any_file_is_answered(command, monkeypatch):
+    @settings(max_examples=60, deadline=None, derandomize=True)
+    @given(st.sampled_from(list(FORMATS)).flatmap(files), st.booleans())
+    def check(data, as_json):
+        out, err = io.StringIO(), io.StringIO()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+            patch.setattr(sys, "stdout", out)
+            patch.setattr(sys, "stderr", err)
+            json = ["--json"] if as_json and "-eyes" not in command else []
+            status = main([*command.split(), "-", *json])
+        if status == 0:
+            assert out.getvalue()
+        else:
+            assert status == (1 if "-eyes" in command else 2)
+            assert err.getvalue()
+            assert not out.getvalue()
+
+    check()
