@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,11 +12,12 @@ from typing import Any
 from harness.cli import sandbox, version
 from harness.cli.arguments import Parser, number, size, whole, with_config
 from harness.cli.console import Console, Style
-from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.records import FileResult, RunResult
+from harness.report import files
 from harness.report.tally import exit_code
 from harness.report.view import FileView, view
+from harness.report.visible import without_surrogates
 from harness.runs import Limits, Options, run
 from harness.suite import expand
 
@@ -72,8 +72,8 @@ class _Run:
         self.paths = expand(tests)
         self.options = _options(given)
         self.former = _former(given.baseline)
-        for path in (given.json, given.junit, given.tap):
-            _try_to_write(path)
+        for path in filter(None, (given.json, given.junit, given.tap)):
+            files.try_to_write(path)
         self.views: list[FileView] = []
         self.console = Console(len(self.paths), _style(given))
 
@@ -120,15 +120,15 @@ class _Run:
         if given.json:
             from harness.report import json
 
-            _write(given.json, json.dumps(result, tallies))
+            files.write(given.json, json.parts(result, tallies), without_surrogates)
         if given.junit:
             from harness.report import junit
 
-            _write(given.junit, junit.dumps(result, tallies))
+            files.write(given.junit, junit.parts(result, tallies))
         if given.tap:
             from harness.report import tap
 
-            _write(given.tap, tap.dumps(result))
+            files.write(given.tap, tap.parts(result))
 
 
 # --- the command line --------------------------------------------------------------------------
@@ -235,22 +235,6 @@ def _former(path: str | None) -> dict[str, Any] | None:
     from harness.report import json
 
     return json.load(path)
-
-
-def _try_to_write(path: str | None) -> None:
-    """Find out before a long run, not after it, that a report cannot be written."""
-    if path is not None:
-        try:
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o666))
-        except OSError as error:
-            raise UsageError(f"cannot write {path}: {error.strerror}") from error
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_bytes(text.encode())
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _interrupted(not_run: Sequence[str]) -> None:

@@ -36,13 +36,15 @@ from harness.errors import UsageError
 from harness.records import CaseFile, FileResult, Outcome, RunResult
 from harness.report.tally import Tally, total
 from harness.report.view import failing_step
-from harness.report.visible import without_surrogates
 
 SCHEMA, VERSION = "gtp-harness/run", 1
 
 
-def dumps(run: RunResult, tallies: Sequence[Tally]) -> str:
-    """Return the document, a line for each test, so that two of them can be compared."""
+def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
+    """Yield the document, a line for each test, so that two of them can be compared.
+
+    To be written with :func:`without_surrogates`: half a surrogate pair is no text.
+    """
     head = {
         "schema": SCHEMA,
         "version": VERSION,
@@ -54,11 +56,13 @@ def dumps(run: RunResult, tallies: Sequence[Tally]) -> str:
         "errors": run.errors,
         "faults": run.faults,
     }
-    files = ",\n".join(
-        _file(file, counts) for file, counts in zip(run.files, tallies, strict=True)
-    )
-    # Half a surrogate pair is no text: few readers would take the file.
-    return without_surrogates(f'{_members(head)},\n"files": [\n{files}\n]}}\n')
+    yield f'{_members(head)},\n"files": ['
+    between = "\n"
+    for file, counts in zip(run.files, tallies, strict=True):
+        yield between
+        yield from _file(file, counts)
+        between = ",\n"
+    yield "\n]}\n"
 
 
 def _members(values: Mapping[str, object]) -> str:
@@ -78,7 +82,7 @@ def _rounded(value: float) -> float:
     return round(value, 6) if isinstance(value, float) else value
 
 
-def _file(file: FileResult, counts: Tally) -> str:
+def _file(file: FileResult, counts: Tally) -> Iterator[str]:
     head = {
         "path": file.case.path,
         "engine": {"name": file.name, "version": file.version},
@@ -87,8 +91,12 @@ def _file(file: FileResult, counts: Tally) -> str:
         "stderr": file.stderr,
         "failure": _failure(file),
     }
-    tests = ",\n".join(_tests(file.case, file.outcomes))
-    return f'{_members(head)},\n"tests": [\n{tests}\n]}}'
+    yield f'{_members(head)},\n"tests": ['
+    between = "\n"
+    for test in _tests(file.case, file.outcomes):
+        yield between + test
+        between = ",\n"
+    yield "\n]}"
 
 
 def _failure(file: FileResult) -> dict[str, object] | None:

@@ -12,23 +12,21 @@ from collections.abc import Iterator, Sequence
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report.markup import escape
 from harness.report.tally import Tally, total
-from harness.report.visible import visible
 
 
-def dumps(run: RunResult, tallies: Sequence[Tally]) -> str:
-    """Return the document."""
+def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
+    """Yield the document, to be written with :func:`~harness.report.visible.visible`."""
     trouble = [*_trouble("not read", run.errors), *_trouble("harness", run.faults)]
-    suites = [_suite(file, counts) for file, counts in zip(run.files, tallies, strict=True)]
-    if trouble:
-        suites.append(
-            f'<testsuite name="gtp-harness" tests="{len(trouble)}" failures="0" '
-            f'errors="{len(trouble)}" skipped="0">\n{"".join(trouble)}</testsuite>\n'
-        )
     counts = total(tallies)
     broken = sum(file.failure is not None for file in run.files) + len(trouble)
-    head = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gtp-harness"'
-    numbers = _numbers(counts, broken)
-    return visible(f"{head} {numbers}>\n{''.join(suites)}</testsuites>\n")
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield f'<testsuites name="gtp-harness" {_numbers(counts, broken)}>\n'
+    for file, tally in zip(run.files, tallies, strict=True):
+        yield from _suite(file, tally)
+    if trouble:
+        numbers = _numbers(Tally(), len(trouble))
+        yield f'<testsuite name="gtp-harness" {numbers}>\n{"".join(trouble)}</testsuite>\n'
+    yield "</testsuites>\n"
 
 
 def _numbers(counts: Tally, broken: int) -> str:
@@ -45,15 +43,17 @@ def _trouble(kind: str, messages: Sequence[str]) -> Iterator[str]:
         yield _case(f"({kind})", "gtp-harness", _element("error", kind, message))
 
 
-def _suite(file: FileResult, counts: Tally) -> str:
-    name = _attribute(file.case.path)
-    cases = [_test(file, outcome) for outcome in file.outcomes]
+def _suite(file: FileResult, counts: Tally) -> Iterator[str]:
+    numbers = _numbers(counts, int(file.failure is not None))
+    yield f'<testsuite name="{_attribute(file.case.path)}" {numbers}>\n'
+    for outcome in file.outcomes:
+        yield _test(file, outcome)
     if file.failure:
         error = _element("error", file.failure.kind.value, file.failure.message)
-        cases.append(_case("(engine)", file.case.path, error))
-    numbers = _numbers(counts, int(file.failure is not None))
-    stderr = f"<system-err>{escape(file.stderr)}</system-err>\n" if file.stderr else ""
-    return f'<testsuite name="{name}" {numbers}>\n{"".join(cases)}{stderr}</testsuite>\n'
+        yield _case("(engine)", file.case.path, error)
+    if file.stderr:
+        yield f"<system-err>{escape(file.stderr)}</system-err>\n"
+    yield "</testsuite>\n"
 
 
 def _test(file: FileResult, outcome: Outcome) -> str:

@@ -23,19 +23,22 @@ _DIRECTIVES = {
 _NOT_OK = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
 
 
-def dumps(run: RunResult) -> str:
-    """Return the document."""
-    lines = ["TAP version 14"]
+def parts(run: RunResult) -> Iterator[str]:
+    """Yield the document, a line at a time."""
+    return (f"{line}\n" for line in _lines(run))
+
+
+def _lines(run: RunResult) -> Iterator[str]:
+    yield "TAP version 14"
     number = 0
     for number, file in enumerate(run.files, 1):
-        lines += _subtest(file, number)
+        yield from _subtest(file, number)
     for kind, messages in (("not read", run.errors), ("harness", run.faults)):
         for message in messages:
             number += 1
-            lines.append(f"not ok {number} - {kind}")
-            lines += _diagnostics({"message": message})
-    lines.append(f"1..{number}")
-    return "\n".join(lines) + "\n"
+            yield f"not ok {number} - {kind}"
+            yield from _diagnostics({"message": message})
+    yield f"1..{number}"
 
 
 def _subtest(file: FileResult, number: int) -> Iterator[str]:

@@ -18,6 +18,7 @@ from harness.report.summary import summary
 from harness.report.tally import tally
 from harness.report.terminal import Terminal
 from harness.report.view import view
+from harness.report.visible import visible, without_surrogates
 from tests.harness.made_run import RUN
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -43,7 +44,7 @@ def gogui_lines(*, long: bool) -> str:
 def compared() -> str:
     import json as stdlib_json
 
-    former = stdlib_json.loads(json.dumps(RUN, TALLIES))
+    former = stdlib_json.loads(without_surrogates("".join(json.parts(RUN, TALLIES))))
     former["files"][0]["tests"][0]["verdict"] = "FAILED"
     former["files"][0]["tests"][1]["verdict"] = "passed"
     former["files"][0]["tests"][2]["id"] = 35
@@ -60,9 +61,9 @@ TEXTS = {
     "terminal.txt": lambda: terminal(color=False, unicode=True),
     "terminal-ascii.txt": lambda: terminal(color=False, unicode=False),
     "terminal-color.txt": lambda: terminal(color=True, unicode=True),
-    "run.json": lambda: json.dumps(RUN, TALLIES),
-    "junit.xml": lambda: junit.dumps(RUN, TALLIES),
-    "run.tap": lambda: tap.dumps(RUN),
+    "run.json": lambda: without_surrogates("".join(json.parts(RUN, TALLIES))),
+    "junit.xml": lambda: visible("".join(junit.parts(RUN, TALLIES))),
+    "run.tap": lambda: "".join(tap.parts(RUN)),
     "baseline.txt": compared,
 }
 

@@ -22,11 +22,14 @@ _CELL = 80  # characters of a command, reply or expectation in the table
 _LISTED = 20  # refused setup commands named one by one
 
 
-def file_page(view: FileView, run: RunResult, name: str) -> str:
-    """Return the page of one file; ``name`` is the page's, without ``.html``."""
+def file_page(view: FileView, run: RunResult, name: str) -> Iterator[str]:
+    """Yield the page of one file; ``name`` is the page's, without ``.html``."""
+    return page(view.file.case.path, _body(view, run, link(log_name(name))))
+
+
+def _body(view: FileView, run: RunResult, log: str) -> Iterator[str]:
     file = view.file
-    log = link(log_name(name))
-    body = [
+    yield from (
         f'<nav><a href="index.html">Summary</a><a href="{log}">GTP log</a></nav>',
         f"<h1>{escape(file.case.path)}</h1>",
         in_words(view.tally),
@@ -34,11 +37,10 @@ def file_page(view: FileView, run: RunResult, name: str) -> str:
         _failure(file, log),
         _setup_errors(file, log),
         _warnings(file),
-        *_cards(view, log),
-        "<h2>All tests</h2>\n" if file.outcomes else "<p>The file has no tests.</p>",
-        *_table(file, log),
-    ]
-    return page(file.case.path, body)
+    )
+    yield from _cards(view, log)
+    yield "<h2>All tests</h2>\n" if file.outcomes else "<p>The file has no tests.</p>"
+    yield from _table(file, log)
 
 
 # --- what went wrong with the file as a whole --------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from harness.records import RunResult
 from harness.report.html.names import link
@@ -28,8 +28,8 @@ def index_page(
     tallies: Sequence[Tally],
     names: Sequence[str],
     comparison: Comparison | None = None,
-) -> str:
-    """Return the first page; ``tallies`` and page ``names`` go with ``run.files``."""
+) -> Iterator[str]:
+    """Yield the first page; ``tallies`` and page ``names`` go with ``run.files``."""
     body = [
         "<h1>Regression test summary</h1>",
         in_words(total(tallies)),

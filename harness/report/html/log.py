@@ -14,24 +14,23 @@ from harness.report.html.parts import box, items, page, run_facts
 from harness.report.markup import escape
 
 
-def log_page(file: FileResult, run: RunResult, name: str) -> str:
-    """Return the log of one file; ``name`` is that of the page about its tests."""
-    path = file.case.path
-    body = [
+def log_page(file: FileResult, run: RunResult, name: str) -> Iterator[str]:
+    """Yield the log of one file; ``name`` is that of the page about its tests."""
+    return page(f"Log: {file.case.path}", _body(file, run, name))
+
+
+def _body(file: FileResult, run: RunResult, name: str) -> Iterator[str]:
+    yield from (
         f'<nav><a href="index.html">Summary</a><a href="{link(name)}">Tests</a></nav>',
-        f"<h1>Log of {escape(path)}</h1>",
+        f"<h1>Log of {escape(file.case.path)}</h1>",
         run_facts(run, file),
         "<h2>GTP stream</h2>\n",
         _exchanges(file.before),
         '<pre class="log">',
-        *_stream(file),
-        "</pre>",
-        _exchanges(file.after),
-        _failure(file),
-        _warnings(file),
-        _stderr(file),
-    ]
-    return page(f"Log: {path}", body)
+    )
+    yield from _stream(file)
+    yield "</pre>"
+    yield from (_exchanges(file.after), _failure(file), _warnings(file), _stderr(file))
 
 
 def _exchanges(exchanges: Sequence[Exchange]) -> str:

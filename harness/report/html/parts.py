@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from harness.records import FileResult, RunResult, Verdict
 from harness.report.gogui import at_most_one_decimal
@@ -27,15 +27,16 @@ COLUMNS = (
 )
 
 
-def page(title: str, body: Iterable[str]) -> str:
-    """Return a whole page."""
-    head = (
+def page(title: str, body: Iterable[str]) -> Iterator[str]:
+    """Yield a whole page, in the parts of its ``body``."""
+    yield (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n"
     )
-    return "".join((head, *body, "\n<footer>gtp-harness</footer>\n</body></html>\n"))
+    yield from body
+    yield "\n<footer>gtp-harness</footer>\n</body></html>\n"
 
 
 def badge(verdict: Verdict, flaky: bool = False) -> str:
