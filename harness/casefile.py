@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from sys import intern
 
 from harness.dialect import Dialect, named
 from harness.engine.replies import BLANKS, decode
@@ -115,5 +116,6 @@ def _command(number: int, text: str) -> Step:
     if text[0] in "0123456789+-":
         found = _ID.match(text)
         if found and 0 <= (id_ := int(found[1])) <= _MAX_ID:
-            return _new(Step, (number, text, id_, text[found.end() :], True, None))
+            command = intern(text[found.end() :])  # many tests are the same but for their id
+            return _new(Step, (number, text, id_, command, True, None))
     return _new(Step, (number, text, -1, text, False, None))

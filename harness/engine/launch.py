@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import time
@@ -46,6 +45,8 @@ def find_program(name: str) -> str:
     """
     if "/" in name:
         return str(Path(name).absolute())
+    import shutil
+
     folders = [os.environ.get("PATH", os.defpath), *GAME_FOLDERS]
     found = shutil.which(name, path=os.pathsep.join(folders))
     if found is None:
@@ -153,12 +154,13 @@ class PlainLauncher:
         if engine.status() is None:
             _signal_group(engine, signal.SIGTERM)
             _wait_for_exit(engine, _SIGTERM_PATIENCE)
+            engine.kill()
+            os.waitid(os.P_PID, engine.pid, os.WEXITED | os.WNOWAIT)
+        # Until it is waited for, a dead process keeps its id: nobody else's group can be hit.
         left = leftovers.end_leftovers(self._known)
-        # Until it is waited for, a dead process keeps its id: nobody else can be hit.
         _signal_group(engine, signal.SIGKILL)
         engine.wait()
         leftovers.engines.discard(engine.pid)
-        leftovers.end_leftovers(self._known)
         return left
 
 

@@ -15,7 +15,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -51,10 +50,19 @@ def _become_subreaper(_pid: int) -> bool:
 def children() -> list[int]:
     """Return the process ids of this process's children, none where /proc cannot tell."""
     found: list[int] = []
-    for thread in Path("/proc/self/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            found += map(int, thread.read_text().split())
+    with contextlib.suppress(OSError):
+        for thread in os.listdir("/proc/self/task"):  # noqa: PTH208 - for its speed
+            found += map(int, _read(f"/proc/self/task/{thread}/children").split())
     return found
+
+
+def _read(path: str) -> bytes:
+    """Return a small file of /proc, a third as fast with :class:`pathlib.Path`."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(descriptor, 1 << 16)
+    finally:
+        os.close(descriptor)
 
 
 def end_leftovers(known: frozenset[int]) -> list[str]:
@@ -108,7 +116,7 @@ def _orphans(known: frozenset[int]) -> list[_Process]:
 def _process(pid: int) -> _Process | None:
     """Read ``/proc/PID/stat``: ``pid (name) state parent group session …``."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        text = _read(f"/proc/{pid}/stat").decode(errors="replace")
     except OSError:
         return None
     start, end = text.index("("), text.rindex(")")

@@ -8,6 +8,7 @@ and ends with two consecutive newlines. As under gogui-regress, lines that prece
 from __future__ import annotations
 
 import re
+from sys import intern
 
 from harness.records import Reply
 
@@ -90,4 +91,6 @@ class Splitter:
         raw = decode(block.rstrip(b"\n"))
         self.not_utf8 += not block.isascii() and _UNDECODED.search(raw) is not None
         text = raw.partition(" ")[2].strip(BLANKS)
+        if len(text) < _MEMO_LENGTH:
+            text = intern(text)
         return Reply(raw[0] == "=", text, raw, 0.0, decode(invalid))

@@ -8,14 +8,14 @@ from common import answer
 os.set_blocking(0, False)
 waiting = b""
 idle = 0
-while idle < 500:
+while idle < 5000:
     try:
         data = os.read(0, 65536)
         idle = 0
     except BlockingIOError:
         data = b""
         idle += 1
-        time.sleep(0.005)
+        time.sleep(0.0005)
     else:
         if not data:
             break
