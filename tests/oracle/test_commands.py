@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from oracle.cli import COMMANDS, main
+from tests.oracle.program import ENVIRONMENT, ROOT, WORDS, gtp_oracle
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -251,40 +252,29 @@ def test_eyes_are_named_by_nine_letters_only(files, capsys):
 # --- as a program --------------------------------------------------------------------------------
 
 
-def program(command, **options):
-    words = [sys.executable, "-m", "oracle", *shlex.split(command)]
-    root = Path(__file__).parents[2]
-    environment = {**os.environ, "PYTHONPATH": str(root), **options.pop("env", {})}
-    return subprocess.run(words, capture_output=True, env=environment, check=False, **options)
-
-
 def test_standard_input_and_exit_status(files):
-    done = program("score -", input=FILES["sample.txt"].encode())
+    done = gtp_oracle("score", "-", input=FILES["sample.txt"].encode())
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode().startswith("Black: 5\n")
-    assert program("score none").returncode == 2
+    assert gtp_oracle("score", "none").returncode == 2
 
 
 def test_a_terminal_without_unicode_gets_ascii(files):
-    done = program("show record.sgf", env={"PYTHONIOENCODING": "ascii"})
+    done = gtp_oracle("show", "record.sgf", env={"PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (0, b"")
     assert b" X " in done.stdout
 
 
 def test_a_reader_that_goes_away_is_no_error(files):
-    words = f"{shlex.quote(sys.executable)} -m oracle show record.sgf --to svg"
-    root = Path(__file__).parents[2]
+    command = f"set -o pipefail; {shlex.join(WORDS)} show record.sgf --to svg | true"
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {words} | true"],
-        capture_output=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(root)},
+        ["bash", "-c", command], capture_output=True, check=False, env=ENVIRONMENT
     )
-    assert done.stderr == b""
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_gtp_is_served(files):
-    done = program("gtp --game gomoku", input=b"1 name\nquit\n")
+    done = gtp_oracle("gtp", "--game", "gomoku", input=b"1 name\nquit\n")
     assert (done.returncode, done.stdout) == (0, b"=1 gtp-oracle\n\n= \n\n")
 
 
@@ -295,7 +285,7 @@ def test_gtp_starts_without_what_only_other_commands_need():
         input=b"quit\n",
         capture_output=True,
         check=True,
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
     )
     loaded = set(done.stdout.decode().split())
     foreign = {"numpy", "sgfmill", "argparse", "re", "json", "typing", "decimal", "pathlib"}

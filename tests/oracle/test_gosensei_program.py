@@ -1,14 +1,12 @@
 """``gtp-oracle gosensei`` beside gosensei.txt: usage, exit status, display, sentences."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from oracle.cli import main
 from oracle.formats.gosensei import format_gosensei, parse_picture
+from tests.oracle.program import gtp_oracle
 
 # gosensei.txt, "-eyes Options": "The following example includes three eyes for black".
 THREE_EYES = """\
@@ -153,12 +151,7 @@ def test_an_empty_file_is_an_empty_board(board, capsys):
 
 
 def test_the_exit_status_of_the_program(board):
-    root = Path(__file__).parents[2]
-    words = [sys.executable, "-m", "oracle", "gosensei", "-eyes"]
-    environment = {**os.environ, "PYTHONPATH": str(root)}
-    right, wrong = (
-        subprocess.run(line, env=environment, capture_output=True, check=False)
-        for line in ([*words, board(ONE_EYE)], words)
-    )
+    right = gtp_oracle("gosensei", "-eyes", board(ONE_EYE))
+    wrong = gtp_oracle("gosensei", "-eyes")
     assert (right.returncode, wrong.returncode) == (0, 1)
     assert right.stdout.decode() == f"{ONE_EYE}\nThere is 1 eye for black.\n"

@@ -1,9 +1,6 @@
 """Two people play Go at the terminal: driven with pexpect, as they would sit there."""
 
-import os
 import re
-import sys
-from pathlib import Path
 
 import pexpect
 import pytest
@@ -14,21 +11,20 @@ from oracle.grid import grid
 from oracle.play import Table
 from oracle.position import Position
 from oracle.sgf import read_sgf
-
-ROOT = Path(__file__).parents[2]
+from tests.oracle.program import ENVIRONMENT, WORDS
 
 
 class Terminal:
     """A running game."""
 
     def __init__(self, arguments, folder):
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+        program, *words = WORDS
         self.child = pexpect.spawn(
-            sys.executable,
-            ["-m", "oracle", "play", *arguments],
+            program,
+            [*words, "play", *arguments],
             encoding="utf-8",
             cwd=folder,
-            env=environment,
+            env=ENVIRONMENT,
             timeout=30,
             dimensions=(60, 120),
             echo=False,
