@@ -13,15 +13,18 @@ from harness.report.visible import visible
 def summary(run: RunResult, tallies: Sequence[Tally], paint: Paint) -> str:
     """Return files not read, the harness's own faults, and a line of counts."""
     lines = [paint("bad", f"✗ not read  {visible(error)}") for error in run.errors]
-    lines += [
-        paint("bad", f"✗ THE HARNESS FAILED, not the engine: {visible(fault)}")
-        for fault in run.faults
-    ]
+    lines += [paint("bad", _fault(fault)) for fault in run.faults]
     files = f"{len(run.files)} {plural(len(run.files), 'file')}"
     broken = sum(file.failure is not None for file in run.files)
     if broken:
         files += paint("bad", f" ({broken} broken off)")
     return "\n".join([*lines, f"{files}: {_counts(total(tallies), paint)}"])
+
+
+def _fault(fault: str) -> str:
+    """Return a fault's first line; where in the harness it arose is in the other reports."""
+    first, _, _rest = visible(fault).partition("\n")
+    return f"✗ THE HARNESS FAILED, not the engine: {first}"
 
 
 def _counts(counts: Tally, paint: Paint) -> str:

@@ -34,7 +34,7 @@ def index_page(
         "<h1>Regression test summary</h1>",
         in_words(total(tallies)),
         run_facts(run, run.files[0] if run.files else None),
-        _box("The harness itself failed; the engine is not to blame", run.faults),
+        _faults(run.faults),
         _box("Files that could not be read", run.errors),
         _failures(run, names),
         _comparison(comparison),
@@ -47,6 +47,11 @@ def index_page(
 
 def _box(title: str, texts: Sequence[str]) -> str:
     return box(title, items(texts)) if texts else ""
+
+
+def _faults(faults: Sequence[str]) -> str:
+    title = "The harness itself failed; the engine is not to blame"
+    return box(title, "".join(f"<pre>{escape(fault)}</pre>" for fault in faults)) if faults else ""
 
 
 def _failures(run: RunResult, names: Sequence[str]) -> str:
