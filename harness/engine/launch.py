@@ -154,7 +154,7 @@ class PlainLauncher:
         if engine.status() is None:
             _signal_group(engine, signal.SIGTERM)
             _wait_for_exit(engine, _SIGTERM_PATIENCE)
-            engine.kill()
+            os.kill(engine.pid, signal.SIGKILL)  # Popen.kill() might collect it
             os.waitid(os.P_PID, engine.pid, os.WEXITED | os.WNOWAIT)
         # Until it is waited for, a dead process keeps its id: nobody else's group can be hit.
         left = leftovers.end_leftovers(self._known)
