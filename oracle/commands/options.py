@@ -40,10 +40,13 @@ class Parser(argparse.ArgumentParser):
 # --- which position ------------------------------------------------------------------------------
 
 
-def add_position(parser: Parser) -> None:
-    """Add the file and the options that choose a position from it."""
+def add_position(parser: Parser, needed: bool = True) -> None:
+    """Add the file, which may be ``needed`` or not, and the options that choose from it."""
     parser.add_argument(
-        "file", metavar="FILE", help="a position in any format; - is standard input"
+        "file",
+        metavar="FILE",
+        nargs=None if needed else "?",
+        help="a position in any format; - is standard input",
     )
     which = parser.add_argument_group("which position")
     which.add_argument(

@@ -10,7 +10,6 @@ from oracle.commands import options as shared
 from oracle.commands.ask import can_draw_unicode, print_notes, print_text
 from oracle.commands.options import Parser
 from oracle.errors import OracleError
-from oracle.formats import Choice, read_position
 from oracle.grid import grid
 from oracle.play import Table, converse
 from oracle.position import Position
@@ -19,28 +18,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+USUAL_SIZE = 11  # java-go.txt, "The Game"
+
 DESCRIPTION = """\
 A game of Go between two people at the terminal, by the rules of java-go.txt: self capture and the
 immediate recapture of a ko are not allowed, prisoners and territory are a point each, and the game
 ends when Black passes and White passes after it.
 
-Type points such as C3, pass, undo, score, board, save FILE, help or quit.
+It begins on an empty board (11 by 11, or --size), or goes on with the position of FILE. Type
+points such as C3, pass, undo, score, board, save FILE, help or quit.
 """
 
 
 def main(arguments: list[str]) -> int:
     """Run the game and return the exit status."""
-    parser = Parser("play", DESCRIPTION)
-    parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="begin with this position, in any format"
-    )
-    parser.add_argument(
-        "--size",
-        type=shared.size,
-        default=(11, 11),
-        metavar="N",
-        help="the board, N or COLUMNSxROWS (default: 11)",
-    )
+    parser = Parser("play", DESCRIPTION, rules="go")
+    shared.add_position(parser, needed=False)
     shared.add_color(parser, "who begins")
     parser.add_argument("--ascii", action="store_true", help="draw the board in plain ASCII")
     options = parser.parse_args(arguments)
@@ -55,8 +48,9 @@ def _table(options: argparse.Namespace) -> Table:
     """Return a table with an empty board, or with the game of a file to go on with."""
     unicode = not options.ascii and can_draw_unicode()
     if options.file is None:
-        return Table(Position(grid(*options.size)), options.color or BLACK, unicode=unicode)
-    snapshot = read_position(options.file, choice=Choice(game="go"))
+        board = grid(*(options.size or (USUAL_SIZE, USUAL_SIZE)))
+        return Table(Position(board), options.color or BLACK, unicode=unicode)
+    snapshot = shared.read(options)
     print_notes(snapshot)
     if options.color and snapshot.to_play and options.color != snapshot.to_play:
         raise OracleError(f"{options.file}: it is {NAMES[snapshot.to_play].capitalize()}'s turn")

@@ -36,13 +36,14 @@ class Replay:
     that open.
     """
 
-    __slots__ = ("_faults", "_header", "count", "game", "start", "turn")
+    __slots__ = ("_faults", "_free", "_header", "count", "game", "start", "turn")
 
     def __init__(self, header: Header, faults: Faults) -> None:
         self._header = header
         self._faults = faults
         self.count = 0
         self.turn: int | None = BLACK
+        self._free = 0  # handicap stones that Black may place as moves
         self._begin(Position(header.board))
 
     @property
@@ -111,6 +112,8 @@ class Replay:
         stated, stones = self._header.handicap, self.start.black.bit_count()
         if stated < 2:
             return
+        if not stones:
+            self._free = stated
         if "PL" not in root.properties:
             self.turn = WHITE if stones else None
         if stones != stated:
@@ -132,7 +135,8 @@ class Replay:
             self._pass(color, place)
         else:
             self._stone(color, point, place)
-        self.turn = opponent(color)
+        placing = color == BLACK and self.count < self._free
+        self.turn = None if placing else opponent(color)
 
     def _pass(self, color: int, place: str) -> None:
         if isinstance(self.game, GoGame):

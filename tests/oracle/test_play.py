@@ -172,6 +172,17 @@ def test_the_game_is_saved_and_gone_on_with(sit_down, tmp_path):
     assert other.type("save game.sgf") == "game.sgf exists already; choose another name.\n\n"
 
 
+def test_any_moment_of_a_record_can_be_gone_on_with(sit_down, tmp_path):
+    """With its ko: the game's memory comes along, not the stones alone."""
+    record = "(;SZ[4:3]AB[ba][ab][bc]AW[ca][bb][db][cc]PL[B];B[cb];W[da];B[dc])"
+    (tmp_path / "games.sgf").write_text(f"(;SZ[2]){record}")
+    game = sit_down("games.sgf", "--game", "2", "--move", "1", "--ascii")
+    assert drawn(game.welcome) == [". X O .", "X . X O", ". X O ."]
+    assert "Black: 1 prisoner" in game.welcome
+    assert "B2 is not legal: the ko rule" in game.type("b2")
+    assert "Black takes C2 back." in game.type("undo")
+
+
 @pytest.mark.parametrize("key", ["sendeof", "sendintr"])
 def test_the_end_of_the_input_and_an_interrupt_leave_the_game(key, sit_down):
     game = sit_down("--size", "3")

@@ -246,6 +246,15 @@ def test_a_handicap_that_does_not_agree_is_said():
     assert read("(;SZ[9]HA[2];W[cc])").notes == ["HA[2] does not agree with the 0 stones of AB"]
 
 
+def test_a_handicap_may_be_placed_as_moves():
+    text = "(;SZ[9]HA[3];B[aa];B[bb];B[cc];W[dd]"
+    assert read(f"{text})").to_play == BLACK
+    assert "node 6, W[ee] (move 5): it is Black's turn" in fault(f"{text};W[ee])")
+    assert "node 5, B[cc] (move 4): it is White's turn" in fault(
+        "(;SZ[9]HA[3];B[aa];B[bb];B[ff];B[cc])"
+    )
+
+
 # --- moves --------------------------------------------------------------------------------------
 
 
