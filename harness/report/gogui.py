@@ -14,15 +14,15 @@ from harness.records import CaseFile, FileResult, Outcome, Reply, Verdict
 from harness.report.tally import Tally, tally
 from harness.report.visible import visible
 
-# By verdict: the plain line and the long line; "" prints nothing.
+# By verdict: the plain line and the long line; None prints nothing.
 _MISMATCH = "Correct '{expected}', got '{got}'"
-_LINES = {
+_LINES: dict[Verdict, tuple[str | None, str | None]] = {
     Verdict.FAILED: ("unexpected FAIL: " + _MISMATCH, "FAILED: " + _MISMATCH),
-    Verdict.EXPECTED_FAIL: ("", "failed: " + _MISMATCH),
+    Verdict.EXPECTED_FAIL: (None, "failed: " + _MISMATCH),
     Verdict.UNEXPECTED_PASS: ("unexpected PASS!", "PASSED"),
-    Verdict.PASSED: ("", "passed"),
+    Verdict.PASSED: (None, "passed"),
     Verdict.NOT_RUN: ("not run", "not run"),
-    Verdict.IGNORED: ("", "{got}"),
+    Verdict.IGNORED: (None, "{got}"),
 }
 
 
@@ -37,19 +37,21 @@ def lines(file: FileResult, *, prefix: bool, long: bool = False) -> Iterator[str
     start = f"{file.case.path} " if prefix else ""
     for outcome in file.outcomes:
         line = _line(file.case, outcome, long)
-        if line:
+        if line is not None:
             yield visible(f"{start}{file.case.steps[outcome.step].id} {line}")
     if long:
         yield summary(tally(file))
 
 
-def _line(case: CaseFile, outcome: Outcome, long: bool) -> str:
+def _line(case: CaseFile, outcome: Outcome, long: bool) -> str | None:
     pattern = case.steps[outcome.step].pattern
     if pattern is None and outcome.reply is not None:
         # Without a pattern there is a line only for an error, the same in both formats.
-        return _error(outcome.reply) if outcome.verdict is Verdict.FAILED else ""
+        return _error(outcome.reply) if outcome.verdict is Verdict.FAILED else None
     got = outcome.reply.text if outcome.reply else ""
     template = _LINES[outcome.verdict][long]
+    if template is None:
+        return None
     return template.format(expected=pattern.text if pattern else "", got=got)
 
 

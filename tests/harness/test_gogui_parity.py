@@ -211,6 +211,7 @@ GNUGO_LINES = [
     (b"1 a\n#? [y]\n", b"=1 x \ny\n\n", "1 FAILED: Correct 'y', got 'x '"),
     (b"1 a\n#? [ !x]*\n", b"?1  x\n\n", "1 failed: Correct ' !x', got 'x'"),
     (b"1 a\n#? [x]&\n", b"=1 x \ny\n\n", "1 x "),
+    (b"1 a\n#? [x]&\n", b"=1 \n\n", "1 "),
     (b"1 a\n#? [!x\n", b"=1 x\n\n", "1 FAILED: Correct '!x', got 'x'"),
 ]
 
