@@ -33,6 +33,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.sandbox.engines import Sandbox
 
+_NO_CASE = CaseFile("", (), ())
+
 __all__ = ["Limits", "Options", "Progress", "run"]
 
 
@@ -150,6 +152,7 @@ class _Gathering:
         if isinstance(result, jobs.Fault):
             self.faults.append(f"{case.path}: {result.message}\n{result.details}".rstrip())
             result = not_run(case)
+        result = result._replace(case=case)
         failed = sum(outcome.verdict is Verdict.FAILED for outcome in result.outcomes)
         self._tell(place, len(result.outcomes), failed, result)
         self._early[place] = result
@@ -178,7 +181,9 @@ def _work(setting: Setting) -> jobs.Work[CaseFile, FileResult]:
     def work(case: CaseFile, note: jobs.Note) -> FileResult:
         note(Judged(0, 0))
         runs = [run_file(case, setting, note) for _ in range(1 + setting.options.rerun)]
-        return merge(runs) if len(runs) > 1 else runs[0]
+        result = merge(runs) if len(runs) > 1 else runs[0]
+        # Whoever gave the case has it: it need not be sent back from another process.
+        return result._replace(case=_NO_CASE)
 
     return work
 

@@ -1,7 +1,8 @@
-/* A GTP engine that costs nothing: every command is answered at once, `genmove` ones with A1.
-   What came in one read is answered in one write, as stdio does it for an engine that flushes
+/* A GTP engine that costs nothing: every command is answered at once, `genmove` ones with A1;
+   `sleep N` takes N milliseconds. What came in one read is answered in one write, as stdio does it for an engine that flushes
    when it has to wait. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,6 +28,8 @@ int main(void)
             }
             *to++ = '\n';
             *to++ = '\n';
+            if (stop - word > 6 && !memcmp(word, "sleep ", 6))
+                usleep(1000 * atoi(word + 6));
             if (stop - word == 4 && !memcmp(word, "quit", 4)) {
                 (void)!write(1, out, to - out);
                 return 0;
