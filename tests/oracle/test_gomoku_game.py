@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.answers import gomoku_policy, gomoku_rules
@@ -125,9 +125,12 @@ class TestRefusal:
 
 # --- properties --------------------------------------------------------------------------------
 
+# The same examples in every run, however busy the machine is.
+steady = settings(deadline=None, derandomize=True)
 moves = st.lists(st.tuples(st.sampled_from([BLACK, WHITE]), st.integers(0, 24)), max_size=40)
 
 
+@steady
 @given(moves)
 def test_play_then_undo_restores(played):
     game, seen = new_game(5), []
@@ -144,6 +147,7 @@ def test_play_then_undo_restores(played):
         assert snapshot(game) == before
 
 
+@steady
 @given(moves)
 def test_winner_is_the_first_to_have_five(played):
     """Recomputed from the moves alone."""
@@ -157,6 +161,7 @@ def test_winner_is_the_first_to_have_five(played):
         assert game.winner == first
 
 
+@steady
 @given(moves)
 def test_questions_change_nothing(played):
     game = new_game(5)
@@ -196,6 +201,7 @@ def moved(now, symmetry):
 
 
 @pytest.mark.parametrize("name", SYMMETRIES)
+@steady
 @given(seed=st.integers(0, 2**32), size=st.integers(5, 19))
 def test_symmetries_move_every_answer(name, seed, size):
     symmetry = SYMMETRIES[name]
@@ -210,6 +216,7 @@ def test_symmetries_move_every_answer(name, seed, size):
             assert (image_kind, set(image_found)) == (kind, expected)
 
 
+@steady
 @given(seed=st.integers(0, 2**32), rows=st.integers(1, 19), columns=st.integers(1, 19))
 def test_color_swap_swaps_every_answer(seed, rows, columns):
     now = position(random_board(Random(seed), rows, columns))
