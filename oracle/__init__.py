@@ -35,6 +35,7 @@ _HOMES = {
     "Position": "position",
     "parse_vertex": "vertex",
     "batch": "batch",
+    "batch_gomoku": "batch_gomoku",
     "go_scoring": "answers.go_scoring",
     "gomoku_policy": "answers.gomoku_policy",
     "gomoku_rules": "answers.gomoku_rules",
