@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import string
 from collections.abc import Sequence
 from pathlib import PurePath
 
-_SAFE = frozenset(string.ascii_letters + string.digits + "-._~")
+_SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
 def page_names(paths: Sequence[str]) -> list[str]:
