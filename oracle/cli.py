@@ -10,6 +10,10 @@ import sys
 
 from oracle.errors import OracleError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # Name and purpose of each command, in the order of ``--help``.
 COMMANDS = {
     "score": "the score of a board: area with komi, or territory and prisoners",
@@ -49,7 +53,7 @@ def main(argv: list[str] | None = None) -> int:
     if name == "gtp":
         from oracle.gtp import main as gtp
 
-        return gtp(rest)
+        return _run(gtp, rest)
     if name in ("--help", "-h"):
         width = max(map(len, COMMANDS))
         lines = [f"  {command:{width}}  {purpose}" for command, purpose in COMMANDS.items()]
@@ -62,14 +66,14 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     if name not in COMMANDS:
         return fail(f"no command {name!r}; see gtp-oracle --help")
-    return _run(name, rest)
-
-
-def _run(name: str, arguments: list[str]) -> int:
     from importlib import import_module
 
+    return _run(import_module(f"oracle.commands.{name}").main, rest)
+
+
+def _run(command: Callable[[list[str]], int], arguments: list[str]) -> int:
     try:
-        status: int = import_module(f"oracle.commands.{name}").main(arguments)
+        status = command(arguments)
         sys.stdout.flush()
     except OracleError as error:
         return fail(str(error))

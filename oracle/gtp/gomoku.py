@@ -27,6 +27,7 @@ class GomokuSession(Session):
     __slots__ = ("policy",)
 
     game: GomokuGame
+    record = "gomoku"  # programs that know nothing but Go's GM[1] write Gomoku as that
 
     def __init__(self, commands: Table, seed: int, playouts: int) -> None:
         super().__init__(commands, seed, playouts)

@@ -32,8 +32,12 @@ def load(session: Session, words: list[str], form: str, move: int | None = None)
     """
     from oracle.formats import Choice, read_position
 
+    choice = Choice(move=move, game=session.record)
     try:
-        session.resume(read_position(filename(words), form, Choice(move=move)))
+        snapshot = read_position(filename(words), form, choice)
+        if session.record is None and snapshot.game == "gomoku":
+            raise FormatError("it is a game of Gomoku, GM[4]")
+        session.resume(snapshot)
     except (FormatError, IllegalMove) as error:
         raise GtpError(f"cannot load file: {' '.join(str(error).split())}") from None
 

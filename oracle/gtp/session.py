@@ -29,6 +29,7 @@ class Session:
 
     sizes = range(2, 26)  # what boardsize accepts
     size = 19  # before the first boardsize
+    record: str | None = None  # what game records are read as, whatever they say; None: Go only
 
     def __init__(self, commands: Table, seed: int, playouts: int) -> None:
         self.commands = commands
