@@ -6,7 +6,7 @@ Sources: go-scoring.txt, "More Detailed Example"; java-go.txt, "Scoring" (territ
 from __future__ import annotations
 
 from oracle.rules.capture import captured
-from oracle.rules.flood import flood_both
+from oracle.rules.flood import flood
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def reach(frame: Frame[Bits], black: Bits, white: Bits) -> tuple[Bits, Bits]:
     """Return for each color its stones and the empty regions they touch."""
     empty = frame.full & ~(black | white)
-    return flood_both(frame, (black, white), (empty, empty))
+    return frame.split(flood(frame, frame.join(black, white), frame.join(empty, empty)))
 
 
 def area(frame: Frame[Bits], black: Bits, white: Bits) -> tuple[Bits, Bits, Bits]:

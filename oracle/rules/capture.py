@@ -7,7 +7,7 @@ Source: java-go.txt, "Capturing Stones & Counting Liberties" and "Self Capture".
 
 from __future__ import annotations
 
-from oracle.rules.flood import flood, flood_both, neighbours, touched_by_several
+from oracle.rules.flood import flood, neighbours, touched_by_several
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ def captured(frame: Frame[Bits], stones: Bits, others: Bits) -> Bits:
 def captured_of_both(frame: Frame[Bits], black: Bits, white: Bits) -> tuple[Bits, Bits]:
     """Return :func:`captured` of Black's and of White's stones; a legal position has none."""
     empty = frame.full & ~(black | white)
-    living_black, living_white = flood_both(frame, (empty, empty), (black, white))
-    return black & ~living_black, white & ~living_white
+    living = flood(frame, frame.join(empty, empty), frame.join(black, white))
+    of_black, of_white = frame.split(living)
+    return black & ~of_black, white & ~of_white
 
 
 def taken(frame: Frame[Bits], mine: Bits, theirs: Bits, move: Bits) -> Bits:

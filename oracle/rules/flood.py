@@ -30,6 +30,8 @@ def flood(frame: Frame[Bits], seeds: Bits, within: Bits) -> Bits:
     """Return ``seeds`` and every point of ``within`` that a path in ``within`` joins to a seed.
 
     The seeds themselves need not lie in ``within``: stones flood the empty points around them.
+    Two floods are made at little more than the price of one by ``frame.join``, which puts their
+    boards side by side.
     """
     stride = frame.stride
     while True:
@@ -51,16 +53,6 @@ def flood_diagonally(frame: Frame[Bits], seeds: Bits, within: Bits) -> Bits:
         seeds = grown
 
 
-def flood_both(
-    frame: Frame[Bits], seeds: tuple[Bits, Bits], within: tuple[Bits, Bits]
-) -> tuple[Bits, Bits]:
-    """Return two floods, ``seeds[0]`` in ``within[0]`` and ``seeds[1]`` in ``within[1]``.
-
-    The two boards are flooded side by side, at little more than the price of one.
-    """
-    return frame.split(flood(frame, frame.join(*seeds), frame.join(*within)))
-
-
 def touched_by_several(
     frame: Frame[Bits], within: Bits, contrasts: Iterable[tuple[Bits, Bits]]
 ) -> Bits:
@@ -70,10 +62,10 @@ def touched_by_several(
     liberties that some pair tells apart has several; a space next to stones of two chains is not
     enclosed by one.
     """
-    several = within & ~within
-    for contrast in contrasts:
-        first, second = flood_both(frame, contrast, (within, within))
-        several = several | first & second
+    several, twice = within & ~within, frame.join(within, within)
+    for one, other in contrasts:
+        by_one, by_other = frame.split(flood(frame, frame.join(one, other), twice))
+        several = several | by_one & by_other
     return several & within
 
 
