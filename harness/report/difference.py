@@ -40,7 +40,7 @@ def difference(pattern: Pattern | None, reply: Reply) -> Difference:
     """Compare a reply with the expectation that it did not meet."""
     if pattern is None:
         return Difference((), (Segment(reply.text, True),), _hint(None, reply))
-    if pattern.negated:
+    if pattern.negated or not reply.ok:  # all of it is what should not have come
         marked = (Segment(reply.text, True),)
         return Difference((Segment(pattern.text, False),), marked, _hint(pattern, reply))
     before, nearest, after = _nearest_alternative(pattern.text, reply.text)

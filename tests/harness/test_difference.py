@@ -62,7 +62,9 @@ def test_a_special_character_without_backslash_is_explained():
 
 
 def test_errors_say_so():
-    assert "error" in difference(pattern("x"), reply("no", ok=False)).hint
+    found = difference(pattern("know nothing"), reply("know not", ok=False))
+    assert (braces(found.expected), braces(found.got)) == ("know nothing", "{know not}")
+    assert "error" in found.hint
     found = difference(None, reply("no", ok=False))
     assert (found.expected, braces(found.got)) == ((), "{no}")
     assert "error" in found.hint
