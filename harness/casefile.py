@@ -33,11 +33,17 @@ def read(path: str, dialect: str = "gogui") -> CaseFile:
     Raises:
         CaseError: it cannot be read, or a line of it is wrong.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise CaseError(f"cannot be read: {error.strerror}", path) from None
-    return parse(data, path, dialect)
+    return parse(_bytes_of(path), path, dialect)
+
+
+def read_commands(path: str) -> tuple[str, ...]:
+    """Return the commands of a ``--gtpfile``: all lines but comments, patterns among them.
+
+    Raises:
+        CaseError: it cannot be read.
+    """
+    lines = [line.strip(BLANKS) for line in split_lines(_bytes_of(path), path)]
+    return tuple(line.replace("\t", " ") for line in lines if line and line[0] != "#")
 
 
 def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
@@ -52,6 +58,13 @@ def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
     lines = split_lines(data, path)
     steps = _steps(lines, _trimmed(lines, data), path, named(dialect))
     return CaseFile(path, tuple(steps), tuple(lines))
+
+
+def _bytes_of(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise CaseError(f"cannot be read: {error.strerror}", path) from None
 
 
 def split_lines(data: bytes, path: str) -> list[str]:

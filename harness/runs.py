@@ -13,18 +13,15 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from signal import SIGHUP, SIGTERM
+from signal import SIG_DFL, SIGHUP, SIGTERM
 from typing import NamedTuple
 
 from harness import casefile, jobs, suite
 from harness.dialect import named
 from harness.engine.launch import Launcher, PlainLauncher, split_program
-from harness.engine.replies import BLANKS
 from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
 from harness.records import CaseFile, FailureKind, FileResult, RunResult, Verdict
-from harness.report.visible import visible
 from harness.rerun import merge
 from harness.runner import Judged, Setting, not_run, run_file
 from harness.selection import Selection
@@ -84,7 +81,7 @@ def run(
         words,
         options,
         dialect,
-        gtp_commands=_gtp_commands(options.gtpfile),
+        gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
         trace=_to_stderr if options.verbose else None,
     )
     sandbox = _sandbox(options, cases)
@@ -218,19 +215,9 @@ def _read(path: str, dialect: str, errors: list[str]) -> CaseFile | None:
         return None
 
 
-def _gtp_commands(path: str | None) -> tuple[str, ...]:
-    """Return the commands of a ``--gtpfile``, comments and empty lines left out."""
-    if path is None:
-        return ()
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise CaseError(f"cannot be read: {error.strerror}", path) from None
-    lines = [line.strip(BLANKS) for line in casefile.split_lines(data, path)]
-    return tuple(line.replace("\t", " ") for line in lines if line and line[0] != "#")
-
-
 def _to_stderr(line: str) -> None:
+    from harness.report.visible import visible
+
     print(visible(line), file=sys.stderr, flush=True)
 
 
@@ -256,12 +243,15 @@ def _ending_on_signals() -> Iterator[None]:
     def leave(number: int, _frame: object) -> None:
         raise SystemExit(128 + number)
 
+    # One that is ignored, as under nohup, stays so; one that is handled is somebody else's.
+    deadly = [number for number in (SIGTERM, SIGHUP) if signal.getsignal(number) is SIG_DFL]
     try:
-        former = {number: signal.signal(number, leave) for number in (SIGTERM, SIGHUP)}
+        for number in deadly:
+            signal.signal(number, leave)
     except ValueError:  # not the main thread
-        former = {}
+        deadly = []
     try:
         yield
     finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
+        for number in deadly:
+            signal.signal(number, SIG_DFL)

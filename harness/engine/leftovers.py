@@ -3,7 +3,8 @@
 On Linux this process declares itself a *subreaper* (``prctl(2)``): a process whose parent is gone
 becomes our child instead of init's, so that even a daemon that forked twice can be found. No
 process can enter our session from another one; hence a child of ours in a foreign session, that
-we did not start, is something an engine left.
+was not there before the engine and is no engine, is something the engine left. (So whoever runs
+engines in a process of his own should not start daemons in it meanwhile.)
 """
 
 from __future__ import annotations

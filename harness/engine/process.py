@@ -12,6 +12,7 @@ import contextlib
 import io
 import os
 import select
+import sys
 from math import ceil
 from time import monotonic
 from typing import IO, NamedTuple
@@ -52,7 +53,7 @@ class _EmptyLine:
         self.end = end_of_last_reply(window)
         if self.end:
             return self.FOUND
-        if 0 < self._max_output < self.seen:
+        if self.seen > self._max_output:
             self.end = len(window)
             return self.TOO_MUCH
         return -1
@@ -183,13 +184,13 @@ class EngineProcess:
         pty: bool = False,
     ) -> None:
         self._launcher = launcher
-        self._max_output = limits.max_output
+        self._max_output = limits.max_output or sys.maxsize
         self._process, self._stdout = _start(launcher, words, folder, pty)
         assert self._process.stdin is not None
         self._stdin = self._process.stdin
         os.set_blocking(self._stdin.fileno(), False)
         self._output = _Output(self._process, self._stdout, limits.max_stderr)
-        self._searcher = _EmptyLine(limits.max_output)
+        self._searcher = _EmptyLine(self._max_output)
         self._deaf = False  # closed its input
 
     @property

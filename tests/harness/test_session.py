@@ -135,6 +135,14 @@ def test_replies_bigger_than_the_pipe_to_commands_bigger_than_the_pipe(tmp_path:
     assert [len(reply.text) for reply in file.replies if reply] == [599_999] * 3 + [3]
 
 
+def test_without_limits(tmp_path: Path) -> None:
+    (tmp_path / "x.gtp").write_text(f"10 fault {'x' * 200_000}\n" * 2)
+    options = Options(limits=Limits(timeout=0, startup=0, file=0, max_output=0))
+    (file,) = run(engine("big_reply"), [str(tmp_path / "x.gtp")], options).files
+    assert file.failure is None
+    assert [len(reply.text) for reply in file.replies if reply] == [599_999] * 2
+
+
 def test_a_command_bigger_than_the_pipe_to_an_engine_that_never_reads(tmp_path: Path) -> None:
     (tmp_path / "x.gtp").write_text(f"10 {'x' * 200_000}\n")
     limits = Limits(timeout=0.5)
