@@ -30,6 +30,7 @@ _X32 = 0x4000_0000
 _NAMESPACES = 0x7E02_0000  # every CLONE_NEW… bit of clone(2)
 _SOCK_STREAM, _SOCK_TYPE = 1, 0xF
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_F_SETOWN, _F_SETOWN_EX = 8, 15  # whom the kernel is to signal when a pipe can be read
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -147,8 +148,10 @@ def _signals(machine: str, process: int) -> list[Instruction]:
     """Allow signals to ``process`` and, by kill(0), to its own group."""
     refuse = (_RETURN, 0, 0, _ERROR | errno.EPERM)
     own = [_low(0), (_EQUAL, 2, 0, process), (_EQUAL, 1, 0, 0), refuse]
-    code = [i for name in SIGNALS[:-1] for i in _on(NUMBERS[machine][name], own)]
-    return code + _refuse(machine, SIGNALS[-1:], errno.EPERM)
+    owner = [_low(1), (_EQUAL, 1, 0, _F_SETOWN), (_EQUAL, 0, 1, _F_SETOWN_EX), refuse]
+    table = NUMBERS[machine]
+    code = [instruction for name in SIGNALS[:-1] for instruction in _on(table[name], own)]
+    return [*code, *_on(table["fcntl"], owner), *_refuse(machine, SIGNALS[-1:], errno.EPERM)]
 
 
 def _low(argument: int) -> Instruction:

@@ -41,6 +41,7 @@ def main(descriptor: int, cgroups: list[str]) -> None:
     """
     os.setpgid(0, 0)  # a Ctrl-C at the terminal is the harness's affair
     kernel.prctl("subreaper", kernel.PR_SET_CHILD_SUBREAPER, 1)
+    os.set_inheritable(descriptor, False)
     control = socket.socket(fileno=descriptor)
     group = cgroup.enter(cgroups)
     _warm_up()
@@ -63,6 +64,8 @@ def _receive(control: socket.socket) -> tuple[bytes, inside.Streams] | None:
     """Wait for the next engine; messages to end the last one, which were too late, are skipped."""
     while True:
         data, descriptors, _, _ = socket.recv_fds(control, LONGEST_MESSAGE, 3)
+        for descriptor in descriptors:  # recv_fds() takes no flag for that before Python 3.13
+            os.set_inheritable(descriptor, False)
         if not data:
             return None
         if len(descriptors) == 3:

@@ -28,7 +28,7 @@ NUMBERS = {
         """
         ioctl=16 shmget=29 shmat=30 shmctl=31 socket=41 connect=42 bind=49 listen=50 socketpair=53
         clone=56 kill=62 semget=64 semop=65 semctl=66 shmdt=67 msgget=68 msgsnd=69 msgrcv=70
-        msgctl=71 truncate=76 chmod=90 fchmod=91 chown=92 fchown=93 lchown=94 ptrace=101
+        msgctl=71 fcntl=72 truncate=76 chmod=90 fchmod=91 chown=92 fchown=93 lchown=94 ptrace=101
         syslog=103 rt_sigqueueinfo=129 utime=132 mknod=133 uselib=134 vhangup=153 modify_ldt=154
         pivot_root=155 adjtimex=159 chroot=161 acct=163 settimeofday=164 mount=165 umount2=166
         swapon=167 swapoff=168 reboot=169 sethostname=170 setdomainname=171 iopl=172 ioperm=173
@@ -47,8 +47,9 @@ NUMBERS = {
     | _table(
         """
         setxattr=5 lsetxattr=6 fsetxattr=7 removexattr=14 lremovexattr=15 fremovexattr=16
-        lookup_dcookie=18 ioctl=29 mknodat=33 umount2=39 mount=40 pivot_root=41 nfsservctl=42
-        truncate=45 chroot=51 fchmod=52 fchmodat=53 fchownat=54 fchown=55 vhangup=58 quotactl=60
+        lookup_dcookie=18 fcntl=25 ioctl=29 mknodat=33 umount2=39 mount=40 pivot_root=41
+        nfsservctl=42 truncate=45 chroot=51 fchmod=52 fchmodat=53 fchownat=54 fchown=55
+        vhangup=58 quotactl=60
         utimensat=88 acct=89 unshare=97 kexec_load=104 init_module=105 delete_module=106
         clock_settime=112 syslog=116 ptrace=117 kill=129 tkill=130 tgkill=131 rt_sigqueueinfo=138
         reboot=142 sethostname=161 setdomainname=162 settimeofday=170 adjtimex=171 mq_open=180

@@ -38,6 +38,12 @@ GAMES = "/usr/games:/usr/local/games"  # Debian keeps gnugo there, where root's 
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:" + GAMES
 
 
+_SHARED = (
+    *("/home", "/root", "/tmp", "/var", "/var/tmp", "/etc", "/run", "/mnt", "/media", "/srv"),
+    *("/proc", "/sys", "/dev", "/dev/shm"),
+)
+
+
 class View(NamedTuple):
     """What is shown, at the same places as outside. Everything is read-only."""
 
@@ -112,9 +118,8 @@ def _submission(path: str) -> str:
 
 
 def _is_too_much(folder: str) -> bool:
-    """Whether somebody's home, or what is above it, or a folder of temporary files."""
-    home = os.path.expanduser("~")
-    return (home + "/").startswith(folder.rstrip("/") + "/") or folder in ("/tmp", "/var/tmp")
+    """Whether somebody's home or what is above it, or a folder of many people's things."""
+    return is_within(os.path.expanduser("~"), folder) or folder in _SHARED
 
 
 def _program_paths(program: str, folder: str) -> list[str]:

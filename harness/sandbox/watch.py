@@ -123,8 +123,10 @@ def _private(process: Process, limit: int, over: bool, shared: dict[str, int]) -
         return process.resident
     try:
         lines = _read(f"/proc/{process.pid}/smaps_rollup").splitlines()[1:]
-    except OSError:
+    except PermissionError:  # it does not let itself be looked into
         return process.resident
+    except OSError:  # it has just ended
+        return 0
     entries = (line.split() for line in lines)  # such as "Pss_Anon:  1234 kB"
     sizes = {entry[0]: int(entry[1]) * 1024 for entry in entries}
     return sizes.get("Pss_Anon:", 0) + sizes.get("Pss_File:", 0)

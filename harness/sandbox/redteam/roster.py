@@ -28,6 +28,7 @@ _MEMORY = dict.fromkeys((3, 2, 1), "control group or the watch on the tree")
 _MULTIPLY = dict.fromkeys((3, 2, 1), "RLIMIT_NPROC and the watch on the tree")
 _ENDING = {3: "end of the pid namespace", 2: "end of the pid namespace", 1: "subreaper's sweep"}
 _LIMIT = dict.fromkeys((3, 2, 1), "resource limit")
+_CLOSED = dict.fromkeys((3, 2, 1), "all but three are closed")
 _READER = dict.fromkeys((3, 2, 1), "the harness stops reading")
 
 ROSTER = (
@@ -40,6 +41,7 @@ ROSTER = (
     Attack("read_command_lines", "read other command lines", _PROC),
     Attack("read_memory", "open the harness's memory", _PROC),
     Attack("read_memory_by_call", "read memory and take descriptors by system call", _CALLS),
+    Attack("use_descriptors", "use descriptors that the harness left open", _CLOSED),
     Attack("trace", "trace the harness (ptrace)", _CALLS),
     Attack(
         "read_metadata",

@@ -1,0 +1,472 @@
+"""What must hold of a box at every level, for root and for an ordinary user.
+
+Plain functions without pytest, because each is run twice: by the test suite's own user, and as
+``python -m tests.harness.sandbox_checks NAME LEVEL`` by another one. A check that fails raises.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.sandbox import cgroup, levels, view
+from harness.sandbox.launcher import Boxed, BoxLauncher, End
+from harness.sandbox.limits import MIB, BoxLimits
+from harness.sandbox.redteam import referee
+from harness.sandbox.redteam.roster import ROSTER
+
+LIMITS = BoxLimits()
+PATIENCE = 30.0  # seconds; finds a hang, not a busy machine
+
+
+class Result(NamedTuple):
+    """What a program in a box did."""
+
+    end: End
+    out: str
+    err: str
+
+
+def start(launcher: BoxLauncher, code: str, *arguments: str, folder: str = "/") -> Boxed:
+    words = [levels.interpreter(), "-I", "-S", "-c", code, *arguments]
+    return launcher.start(view.of_program(words[:1], folder, hidden=view.own_folders()), words)
+
+
+def finish(box: Boxed) -> Result:
+    box.stdin.close()
+    end = box.wait(PATIENCE)
+    assert end is not None, "it did not end"
+    out, err = (stream.readall().decode() for stream in (box.stdout, box.stderr))
+    box.close()
+    return Result(end, out, err)
+
+
+def python(launcher: BoxLauncher, code: str, *arguments: str, folder: str = "/") -> Result:
+    return finish(start(launcher, code, *arguments, folder=folder))
+
+
+@contextmanager
+def launcher_at(level: int, limits: BoxLimits = LIMITS) -> Iterator[BoxLauncher]:
+    with closing(BoxLauncher(level, limits)) as launcher:
+        yield launcher
+
+
+def gone(mark: str) -> bool:
+    """Whether no process has ``mark`` among its arguments any more; waits a little for it."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if not running(mark):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def running(mark: str) -> list[int]:
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit() and mark.encode() in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            pass
+    return [pid for pid in found if pid != os.getpid()]
+
+
+# --- what an engine finds
+
+SURROUNDINGS = """
+import os, json, signal
+status = dict(line.rstrip().split(":", 1) for line in open("/proc/self/status"))
+print(json.dumps({
+    "environment": dict(os.environ), "folder": os.getcwd(), "user": os.getuid(),
+    "groups": os.getgroups(), "session": os.getsid(0) == os.getpid() or os.getpid() < 4,
+    "open": [int(n) for n in os.listdir("/proc/self/fd")], "core": status["CoreDumping"].strip(),
+    "capabilities": [int(status["Cap" + kind], 16) for kind in ("Eff", "Prm", "Inh", "Amb")],
+    "blocked": int(status["SigBlk"], 16),
+}))
+"""
+
+
+def surroundings(level: int) -> None:
+    """Nothing of the harness's environment, descriptors, rights or signal handling gets in."""
+    os.environ["GTP_HARNESS_SECRET"] = "secret"
+    with launcher_at(level) as launcher:
+        end, out, err = python(launcher, SURROUNDINGS, folder="/usr")
+    assert not err, err
+    found = json.loads(out)
+    names = {"PATH", "HOME", "LANG", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}
+    assert set(found["environment"]) - {"PWD", "LC_CTYPE"} == names
+    assert found["environment"]["OPENBLAS_NUM_THREADS"] == "1"
+    assert found["folder"] == "/usr"
+    assert found["user"] != 0
+    assert sorted(found["open"]) == [0, 1, 2, 3], found  # the last is the one that lists them
+    assert found["capabilities"] == [0, 0, 0, 0]
+    assert found["blocked"] == 0
+    assert found["groups"] == [] or os.getuid()  # those of an ordinary user stay
+    assert found["session"]
+    assert end.status == 0
+
+
+def signals_are_not_ignored(level: int) -> None:
+    """A program that is no Python finds SIGPIPE and SIGXFSZ as they are by default."""
+    with launcher_at(level) as launcher:
+        words = ["/usr/bin/grep", "SigIgn", "/proc/self/status"]
+        _, out, err = finish(launcher.start(view.of_program(words, "/"), words))
+    # posix_spawn(3) ignores the two signals that the C library keeps for itself.
+    assert int(out.split()[1], 16) & ~(1 << 31 | 1 << 32) == 0, (out, err)
+
+
+def writable_places(level: int) -> None:
+    """Home, working directory and /dev/shm can be written at levels 3 and 2, nothing at 1."""
+    code = """
+import os, sys
+for place in (".", os.environ["HOME"], "/tmp", "/dev/shm", "/", "/usr", "/dev", "/etc", "/proc"):
+    try:
+        open(os.path.join(place, "new"), "w").close()
+        print(place)
+    except OSError:
+        pass
+"""
+    with tempfile.TemporaryDirectory() as folder, launcher_at(level) as launcher:
+        os.chmod(folder, 0o755)
+        _, out, _ = python(launcher, code, folder=folder)
+        assert os.listdir(folder) == []
+    assert out.split() == ([".", "/tmp", "/tmp", "/dev/shm"] if level > 1 else [])
+
+
+def a_program_and_its_files(level: int) -> None:
+    """A submission can read its own folder; a case file in it is not there, or empty."""
+    with tempfile.TemporaryDirectory() as folder, launcher_at(level) as launcher:
+        place = Path(folder, "submission")
+        place.mkdir()
+        os.chmod(folder, 0o755)
+        code = (
+            "import helper, os, sys\ntry: print(open(os.path.join(sys.path[0], 'a.tst')).read())"
+            "\nexcept OSError: print('refused')\nprint(helper.NAME)"
+        )
+        for name, text in {
+            "engine.py": code,
+            "helper.py": "NAME = 'helped'",
+            "a.tst": "secret",
+        }.items():
+            (place / name).write_text(text)
+            (place / name).chmod(0o644)
+        words = [levels.interpreter(), str(place / "engine.py")]
+        seen = view.of_program(words, str(place), hidden=[str(place / "a.tst")])
+        end, out, err = finish(launcher.start(seen, words))
+    assert end.status == 0, err
+    assert out.split() in (["helped"], ["refused", "helped"])
+
+
+# --- how it ends
+
+ENDINGS: dict[str, int] = {
+    "pass": 0,
+    "sys.exit(1)": 1,
+    "sys.exit(3)": 3,
+    "sys.exit(126)": 126,
+    "os._exit(127)": 127,
+    "os.kill(os.getpid(), 9)": -9,
+    "os.kill(os.getpid(), 15)": -15,
+    "os.kill(os.getpid(), 11)": -11,
+    "os.abort()": -6,
+}
+
+
+def endings(level: int) -> None:
+    """Exit status and signal are the engine's own; no way to end is taken for a failed sandbox."""
+    with launcher_at(level) as launcher:
+        for code, status in ENDINGS.items():
+            end, _, err = python(launcher, f"import os, sys; {code}")
+            assert end.status == status, (code, end, err)
+            assert end.hit is None
+            assert end.unstarted == ""
+
+
+def no_such_program(level: int) -> None:
+    """A file that is no program is told from one that fails (bubblewrap cannot: see README)."""
+    with tempfile.TemporaryDirectory() as folder, launcher_at(level) as launcher:
+        os.chmod(folder, 0o755)
+        program = Path(folder, "engine")
+        program.write_text("this is neither a binary nor a script\n")
+        program.chmod(0o755)
+        seen = view.of_program([str(program)], "/")
+        end, _, _ = finish(launcher.start(seen, [str(program)]))
+    assert end.unstarted or (level == 3 and end.status), end
+
+
+def ends_by_force(level: int) -> None:
+    """What ignores everything, has stopped, or writes without end is gone at once."""
+    codes = (
+        "import signal, time\nfor n in range(1, 65):\n try: signal.signal(n, signal.SIG_IGN)\n"
+        " except (OSError, ValueError): pass\nprint(flush=True); time.sleep(60)",
+        "import os, signal\nprint(flush=True)\nos.kill(os.getpid(), signal.SIGSTOP)",
+        "while True: print('x' * 1000)",
+        "import os\nprint(flush=True)\nos.fork(); os.fork(); os.setsid()\nwhile True: pass",
+    )
+    with launcher_at(level) as launcher:
+        for code in codes:
+            box = start(launcher, code, "mark-of-force")
+            assert box.stdout.read(1)
+            before = time.monotonic()
+            end = box.close()
+            assert end.status is None
+            assert time.monotonic() - before < PATIENCE
+            assert not running("mark-of-force"), code
+
+
+def leaves_nothing(level: int, count: int = 60) -> None:
+    """Engines of all kinds, started and ended, leave no descriptor, process, mount or folder."""
+    kinds = (
+        "pass",
+        "import os; os.fork() or os.fork() or os.setsid()",
+        "import os, time; os.fork(); time.sleep(60)",
+        "import os; os.kill(os.getpid(), 11)",
+        "import os; os.access('/tmp', os.W_OK) and open('/tmp/x', 'w').write('x')",
+    )
+    with launcher_at(level) as launcher:
+        python(launcher, "pass")
+        before = _inventory()
+        for number in range(count):
+            box = start(launcher, kinds[number % len(kinds)], "mark-of-many")
+            if number % 2:
+                box.wait(0.03)
+            box.close()
+        assert _inventory() == before
+        assert not running("mark-of-many")
+        server = _server_of(launcher)
+        assert _open_descriptors(server) < 12
+    assert not Path(f"/proc/{server}").exists()
+    assert _count_groups() == 0
+
+
+def _inventory() -> tuple[object, ...]:
+    mounts = Path("/proc/self/mountinfo").read_text().count("\n")
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    folders = sorted(path.name for path in Path(tempfile.gettempdir()).glob("*gtp-harness*"))
+    own = [path for path in folders if "doctor" not in path]
+    return _open_descriptors(os.getpid()), mounts, children, own
+
+
+def _open_descriptors(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except PermissionError:
+        return 0  # a process that entered a control group as root, say
+
+
+def _server_of(launcher: BoxLauncher) -> int:
+    return launcher._server.pid
+
+
+def _count_groups() -> int:
+    return len([1 for f in cgroup.usable_parents() for _ in Path(f).glob("gtp-harness-trial-*")])
+
+
+ORPHAN = """
+import sys
+from tests.harness.sandbox_checks import *
+with launcher_at(int(sys.argv[1])) as launcher:
+    box = start(launcher, "print(flush=True); import time; time.sleep(60)", sys.argv[2])
+    box.stdout.read(1)
+    print("started", flush=True)
+    sys.stdin.read()
+"""
+
+
+def dies_with_the_harness(level: int) -> None:
+    """When the harness is killed, its engines go too."""
+    mark = f"mark-of-orphan-{os.getpid()}-{level}"
+    words = [sys.executable, "-c", ORPHAN, str(level), mark]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as harness:
+        assert harness.stdout is not None
+        assert harness.stdout.readline() == b"started\n"
+        assert running(mark)
+        harness.kill()
+    assert gone(mark)
+
+
+def dies_with_the_server(level: int) -> None:
+    """When the box server is killed, its engine goes too, whatever it ignores."""
+    mark = f"mark-of-server-{os.getpid()}-{level}"
+    code = "import os, signal, time; os.fork(); print(flush=True); time.sleep(60)"
+    with launcher_at(level) as launcher:
+        box = start(launcher, code, mark)
+        box.stdout.read(1)
+        os.kill(_server_of(launcher), signal.SIGKILL)
+        assert gone(mark)
+
+
+def outlives_the_thread_that_started_it(level: int) -> None:
+    """ "Die with parent" is about threads: one that starts an engine and ends must not end it."""
+    with launcher_at(level) as launcher:
+        started: list[Boxed] = []
+        code = "import sys; print(flush=True); sys.stdin.read(); print('alive')"
+        thread = threading.Thread(target=lambda: started.append(start(launcher, code)))
+        thread.start()
+        thread.join()
+        time.sleep(0.1)
+        end, out, _ = finish(started[0])
+    assert end.status == 0
+    assert out == "\nalive\n"
+
+
+# --- limits
+
+HUNGRY = {
+    "time": "while True: pass",
+    "memory": "block = [bytearray(b'x') * (8 << 20) for _ in range(100)]",
+    "processes": """
+import os, time
+for _ in range(60):
+    try:
+        if not os.fork():
+            time.sleep(20)
+            os._exit(0)
+    except OSError:
+        pass
+time.sleep(20)
+""",
+    "disk": """
+import time
+for number in range(8):
+    try:
+        open(f"/tmp/{number}", "wb").write(bytes(4 << 20))
+    except OSError:
+        time.sleep(20)
+""",
+}
+SHARED_MEMORY_OUT_OF_SIGHT = """
+import mmap, time
+areas = []
+for _ in range(50):
+    areas.append(mmap.mmap(-1, 16 << 20))
+    areas[-1].write(bytes(16 << 20))
+    areas[-1].madvise(mmap.MADV_DONTNEED)
+    time.sleep(0.01)
+"""
+MEMORY_OF_MANY = """
+import os, time
+for _ in range(8):
+    if not os.fork():
+        block = bytearray(b"x") * (40 << 20)
+        time.sleep(20)
+time.sleep(20)
+"""
+THE_SAME_MEMORY_IN_MANY = """
+import os, time
+block = bytearray(b"x") * (60 << 20)
+for _ in range(9):
+    if not os.fork():
+        time.sleep(0.5)
+        os._exit(0)
+time.sleep(0.6)
+"""
+MEAGRE = BoxLimits(
+    memory=200 * MIB, cpu=1, processes=20, threads=60, scratch=12 * MIB, file_size=8 * MIB
+)
+
+
+def hits(level: int) -> None:
+    """Each limit is a verdict of its own, with the figure."""
+    with launcher_at(level, MEAGRE) as launcher:
+        for limit, code in HUNGRY.items():
+            if level == 1 and limit == "disk":
+                continue  # nothing can be written there
+            _assert_hit(python(launcher, code), limit)
+
+
+def hits_without_control_groups(level: int) -> None:
+    """Where control groups are not ours, the tree is watched: memory, shared memory too."""
+    cgroup.usable_parents, former = list, cgroup.usable_parents
+    try:
+        with launcher_at(level, MEAGRE) as launcher:
+            for code in (HUNGRY["memory"], MEMORY_OF_MANY, SHARED_MEMORY_OUT_OF_SIGHT):
+                _assert_hit(python(launcher, code), "memory")
+            fair = python(launcher, THE_SAME_MEMORY_IN_MANY)
+            assert fair.end.hit is None, fair
+    finally:
+        cgroup.usable_parents = former
+
+
+def _assert_hit(result: Result, limit: str) -> None:
+    assert result.end.hit is not None, (limit, result)
+    assert result.end.hit.limit == limit, (limit, result)
+    assert result.end.hit.reached >= result.end.hit.allowed
+    assert result.end.hit.reached < 8 * result.end.hit.allowed
+
+
+def a_large_file(level: int) -> None:
+    """The signal for too large a file is a limit as well."""
+    code = """
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+with open("/tmp/large", "wb") as file:
+    for _ in range(100):
+        file.write(bytes(1 << 20))
+"""
+    if level > 1:
+        with launcher_at(level, MEAGRE) as launcher:
+            _assert_hit(python(launcher, code), "disk")
+
+
+def other_processes_do_not_count(level: int) -> None:
+    """The user's own processes leave an engine its share: RLIMIT_NPROC would count them."""
+    others = [subprocess.Popen(["sleep", "60"]) for _ in range(70)]
+    code = (
+        "import os\nfor _ in range(5):\n if not os.fork(): os._exit(0)\n os.wait()\nprint('fine')"
+    )
+    try:
+        with launcher_at(level, BoxLimits(processes=16, threads=32)) as launcher:
+            assert python(launcher, code).out == "fine\n"
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def signals_on_an_older_kernel(level: int) -> None:
+    """Where Landlock has no scopes yet, level 1 keeps signals in by the filter."""
+    names = {"signal_harness", "signal_everybody", "daemonise", "run_away", "fork_bomb"}
+    attacks = tuple(attack for attack in ROSTER if attack.program in names)
+    if level == 1:
+        with launcher_at(level, referee.LIMITS) as launcher:
+            launcher._landlock = 3
+            for finding in referee.play(launcher, attacks):
+                assert finding.escapes == (), finding
+
+
+CHECKS: dict[str, Callable[[int], None]] = {
+    check.__name__: check
+    for check in (
+        surroundings,
+        signals_are_not_ignored,
+        writable_places,
+        a_program_and_its_files,
+        endings,
+        no_such_program,
+        ends_by_force,
+        leaves_nothing,
+        dies_with_the_harness,
+        dies_with_the_server,
+        outlives_the_thread_that_started_it,
+        hits,
+        hits_without_control_groups,
+        a_large_file,
+        other_processes_do_not_count,
+        signals_on_an_older_kernel,
+    )
+}
+
+if __name__ == "__main__":
+    CHECKS[sys.argv[1]](int(sys.argv[2]))

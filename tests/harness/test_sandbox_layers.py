@@ -1,0 +1,282 @@
+"""The layers by themselves: the filter on paper, the view, the limits' words."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UsageError
+from harness.sandbox import landlock, layout, limits, seccomp, syscalls, view
+from harness.sandbox.limits import GIB, MIB, BoxLimits, Hit
+from harness.sandbox.plan import BIND, MASK_FILE, MASK_FOLDER, SCRATCH, Mount
+
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+PERM, NOSYS = 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
+MACHINES = ("x86_64", "aarch64")
+
+
+def evaluate(program: bytes, number: int, arguments: tuple[int, ...] = (), arch: int = 0) -> int:
+    """Run a seccomp program as the kernel does (classic BPF, the instructions that ours has)."""
+    data = struct.pack("<IIQ6Q", number, arch, 0, *(*arguments, *[0] * 6)[:6])
+    code = list(struct.iter_unpack("<HBBI", program))
+    accumulator = place = 0
+    while True:
+        operation, true, false, value = code[place]
+        place += 1
+        if operation == 0x20:
+            (accumulator,) = struct.unpack_from("<I", data, value)
+        elif operation == 0x54:
+            accumulator &= value
+        elif operation == 0x06:
+            return value
+        else:
+            jumps = {
+                0x15: accumulator == value,
+                0x35: accumulator >= value,
+                0x45: accumulator & value != 0,
+            }
+            place += true if jumps[operation] else false
+
+
+def verdict(machine: str, name: str, *arguments: int, **rest: object) -> int:
+    program = seccomp.program(machine, **rest)  # type: ignore[arg-type]
+    number = syscalls.NUMBERS[machine][name]
+    return evaluate(program, number, arguments, seccomp.AUDIT_ARCH[machine])
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_named_call_is_refused(machine: str) -> None:
+    table = syscalls.NUMBERS[machine]
+    for names, answer in ((seccomp.FORBIDDEN, PERM), (seccomp.ABSENT, NOSYS)):
+        for name in set(names) & set(table):
+            assert verdict(machine, name) == answer, name
+    for name in set(seccomp.METADATA) & set(table):
+        assert verdict(machine, name, metadata=True) == PERM, name
+        assert verdict(machine, name) == ALLOW, name
+
+
+NEW_NAMESPACE = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)
+ARGUMENTS = [
+    *(("clone", (flag | 17,), PERM) for flag in NEW_NAMESPACE),
+    ("clone", (0x3D0F00 | 17,), ALLOW),  # what pthread_create asks for
+    ("socketpair", (1, 1), ALLOW),  # AF_UNIX, SOCK_STREAM
+    ("socketpair", (1, 1 | 0x80000), ALLOW),  # with SOCK_CLOEXEC
+    ("socketpair", (1, 2), PERM),  # a datagram socket can address others
+    ("socketpair", (1, 5), PERM),
+    ("ioctl", (0, 0x5412), PERM),  # TIOCSTI
+    ("ioctl", (0, 0x541C), PERM),  # TIOCLINUX
+    ("ioctl", (0, 0x5401), ALLOW),  # TCGETS: isatty()
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(("name", "arguments", "answer"), ARGUMENTS)
+def test_arguments(machine: str, name: str, arguments: tuple[int, ...], answer: int) -> None:
+    assert verdict(machine, name, *arguments) == answer
+    # The upper half of an argument is not looked at, nor by the kernel for these.
+    assert verdict(machine, name, *(a | 1 << 40 for a in arguments)) == answer
+
+
+SIGNALS = [
+    ("kill", (77, 9), ALLOW),
+    ("kill", (0, 9), ALLOW),  # its own group
+    ("kill", (78, 0), PERM),
+    ("kill", (2**64 - 1, 9), PERM),
+    ("tgkill", (77, 79, 6), ALLOW),  # abort() in a thread
+    ("tgkill", (78, 78, 6), PERM),
+    ("tkill", (78, 6), PERM),
+    ("rt_sigqueueinfo", (78, 6), PERM),
+    ("pidfd_send_signal", (77, 6), PERM),
+    ("fcntl", (3, 8, 78), PERM),  # F_SETOWN
+    ("fcntl", (3, 15, 78), PERM),  # F_SETOWN_EX
+    ("fcntl", (3, 4, 2048), ALLOW),  # F_SETFL
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(("name", "arguments", "answer"), SIGNALS)
+def test_signals_to_itself_alone(
+    machine: str, name: str, arguments: tuple[int, ...], answer: int
+) -> None:
+    assert verdict(machine, name, *arguments, signals_of=77) == answer
+    assert verdict(machine, name, *arguments) == ALLOW
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_other_modes_and_the_future(machine: str) -> None:
+    program, arch = seccomp.program(machine), seccomp.AUDIT_ARCH[machine]
+    assert evaluate(program, 0, arch=arch) == ALLOW
+    for other in (0x40000003, 0xC00000B7, 0xC000003E, 0x40000028, 0):
+        if other != arch:
+            assert evaluate(program, 0, arch=other) == KILL
+    assert evaluate(program, 0x40000000, arch=arch) == KILL  # x32
+    assert evaluate(program, syscalls.NEWEST, arch=arch) != KILL
+    assert evaluate(program, syscalls.NEWEST + 1, arch=arch) == NOSYS
+
+
+def test_no_jump_leaves_the_program() -> None:
+    for machine in MACHINES:
+        code = list(struct.iter_unpack("<HBBI", seccomp.program(machine, True, 5)))
+        assert code[-1] == (0x06, 0, 0, ALLOW)
+        for place, (_, true, false, _value) in enumerate(code):
+            assert place + 1 + max(true, false) < len(code) or (true, false) == (0, 0)
+        assert len(code) < 4096  # the kernel's limit
+
+
+# --- the view
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "engine.py").write_text("print()\n")
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "cases" / "a.tst").write_text("1 name\n")
+    return tmp_path
+
+
+def test_a_script_shows_its_folder(place: Path) -> None:
+    seen = view.of_program(["/usr/bin/python3", str(place / "sub" / "engine.py")], "/")
+    assert str(place / "sub") in seen.shown
+    assert str(place) not in seen.shown
+    assert str(place / "cases") not in seen.shown
+
+
+def test_a_relative_script_is_one_of_the_working_directory(place: Path) -> None:
+    seen = view.of_program(["/usr/bin/python3", "engine.py"], str(place / "sub"))
+    assert str(place / "sub") in seen.shown
+
+
+@pytest.mark.parametrize("word", ["-Dx={}/sub/engine.py", "/nowhere:{}/sub", "--lib={}/sub:x"])
+def test_paths_within_words(word: str, place: Path) -> None:
+    seen = view.of_program(["/usr/bin/env", word.format(place)], "/")
+    assert str(place / "sub") in seen.shown
+
+
+@pytest.mark.parametrize("word", ["/", "/tmp", "~", "/home"])
+def test_what_is_far_too_much_is_not_shown(word: str) -> None:
+    seen = view.of_program(["/usr/bin/env", os.path.expanduser(word)], "/usr")
+    assert os.path.expanduser(word) not in seen.shown
+
+
+def test_a_program_beside_many_others_shows_itself_alone(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(place))
+    program = place / "engine"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    seen = view.of_program([str(program)], "/")
+    assert str(program) in seen.shown
+    assert str(place) not in seen.shown
+
+
+def test_the_interpreter_of_a_virtual_environment(place: Path) -> None:
+    seen = view.of_program([sys.executable], "/")
+    assert any(view.is_within(sys.prefix, path) for path in seen.shown)
+    assert any(view.is_within(os.path.realpath(sys.executable), path) for path in seen.shown)
+
+
+def test_the_interpreter_in_the_first_line(place: Path) -> None:
+    base = place / "python" / "bin"
+    base.mkdir(parents=True)
+    (base / "python3").symlink_to("/usr/bin/env")
+    for first in (f"#!{base}/python3 -u", f"#!/usr/bin/env -S {base}/python3"):
+        script = place / "sub" / "run"
+        script.write_text(first + "\n")
+        script.chmod(0o755)
+        seen = view.of_program([str(script)], "/")
+        assert str(place / "python") in seen.shown, first
+
+
+@pytest.mark.parametrize("name", ["no-such-program", "./no-such-program", "engine.py"])
+def test_no_such_program(name: str, place: Path) -> None:
+    with pytest.raises(UsageError, match="no program"):
+        view.of_program([name], str(place / "sub"))
+
+
+def test_case_files_in_a_shown_folder_are_hidden_by_all_their_names(place: Path) -> None:
+    case = place / "cases" / "a.tst"
+    (place / "cases" / "soft").symlink_to("a.tst")
+    os.link(case, place / "cases" / "hard")
+    os.link(case, place / "sub" / "hard")
+    words = ["/usr/bin/env", str(place / "cases"), str(place / "sub")]
+    seen = view.of_program(words, "/", hidden=[str(case), str(place / "gone.tst")])
+    expected = [case, place / "cases" / "hard", place / "sub" / "hard"]
+    assert seen.hidden == tuple(map(str, expected))
+    masks = [mount for mount in layout.mounts(seen) if str(place) in mount.place]
+    assert [mount.kind for mount in masks] == [BIND, MASK_FILE, MASK_FILE, BIND, MASK_FILE]
+    rules = dict(layout.reach(seen, 1))
+    assert str(case) not in rules
+    assert str(place / "cases" / "soft") not in rules  # a rule would be one for the case itself
+    assert rules[str(place / "cases")] == landlock.READ_DIR
+    assert rules[str(place / "sub" / "engine.py")] == landlock.READ
+
+
+def test_own_folders_are_hidden_where_they_are_shown() -> None:
+    home = view.own_folders()[0].removesuffix("/harness")
+    seen = view.of_program(["/usr/bin/env"], "/", also=[home], hidden=view.own_folders())
+    hidden = {home + "/harness", home + "/oracle", home + "/cases"}
+    assert hidden - set(seen.hidden) <= {home + "/cases"}
+    assert Mount(MASK_FOLDER, home + "/oracle") in layout.mounts(seen)
+
+
+def test_the_working_directory_can_be_written_unless_it_is_shown(place: Path) -> None:
+    script = str(place / "sub" / "engine.py")
+    away = view.of_program(["/usr/bin/env", script], str(place / "cases"))
+    assert Mount(SCRATCH, str(place / "cases")) in layout.mounts(away)
+    at_home = view.of_program(["/usr/bin/env", script], str(place / "sub"))
+    assert layout.scratch_places(at_home) == ("/tmp",)
+    assert layout.scratch_places(at_home._replace(folder="/")) == ("/tmp",)
+
+
+def test_outer_places_are_made_before_inner_ones(place: Path) -> None:
+    seen = view.of_program(["/usr/bin/env", str(place / "sub")], str(place))
+    places = [mount.place for mount in layout.mounts(seen)]
+    assert places.index("/tmp") < places.index(str(place)) < places.index(str(place / "sub"))
+
+
+# --- limits
+
+
+@pytest.mark.parametrize(
+    ("hit", "text"),
+    [
+        (
+            Hit("memory", 1.5 * GIB, GIB, "bytes"),
+            "memory limit: 1.5 GiB used, 1 GiB allowed",
+        ),
+        (Hit("disk", 65 * MIB, 64 * MIB, "bytes"), "disk limit: 65 MiB used, 64 MiB allowed"),
+        (
+            Hit("disk", 12345, 10000, "files"),
+            "disk limit: 12,345 files used, 10,000 files allowed",
+        ),
+        (
+            Hit("processes", 65, 64, "processes"),
+            "processes limit: 65 processes used, 64 processes allowed",
+        ),
+        (
+            Hit("time", 301.23, 300, "seconds"),
+            "time limit: 301.2 s of processor time used, 300 s of processor time allowed",
+        ),
+    ],
+)
+def test_a_limit_says_what_was_reached(hit: Hit, text: str) -> None:
+    assert str(hit) == text
+
+
+def test_no_limit_is_zero() -> None:
+    none = BoxLimits(*(0 for _ in BoxLimits._fields))
+    kinds = [kind for kind, _, _ in limits.rlimits(none, 0)]
+    assert kinds == [kind for kind, soft, _ in limits.rlimits(BoxLimits(), 256) if soft == 0]
+
+
+def test_the_signals_that_are_limits() -> None:
+    assert signal.SIGXCPU == 24
+    assert signal.SIGXFSZ == 25
