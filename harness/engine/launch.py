@@ -26,11 +26,19 @@ GAME_FOLDERS = ("/usr/games", "/usr/local/games")
 _SIGTERM_PATIENCE = 0.25
 
 
+def with_seed(program: str) -> str:
+    """Return the command string with a random number for ``%SRAND``, as gogui-regress does."""
+    return program.replace("%SRAND", str(int.from_bytes(os.urandom(2)) >> 1))
+
+
 def split_program(program: str) -> list[str]:
-    """Split a command string as a shell would, without being one; ``%SRAND`` is a random seed."""
-    seeded = program.replace("%SRAND", str(int.from_bytes(os.urandom(2)) >> 1))
+    """Split a command string as a shell would, without being one.
+
+    Raises:
+        UsageError: it is empty, or a quote is open.
+    """
     try:
-        words = shlex.split(seeded)
+        words = shlex.split(program)
     except ValueError as error:
         raise UsageError(f"the program's command {program!r} cannot be split: {error}") from None
     if not words:

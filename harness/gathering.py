@@ -1,0 +1,111 @@
+"""The results of the files of a run as they come in, and the order in which they are wanted."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from harness import jobs
+from harness.options import Options
+from harness.records import CaseFile, FailureKind, FileResult, Verdict
+from harness.rerun import merge
+from harness.runner import Judged, Setting, not_run, run_file
+
+_NO_CASE = CaseFile("", (), ())
+
+
+class Progress(NamedTuple):
+    """Where a file is. Comes at its start, some ten times a second, and at its end."""
+
+    place: int  # of the file in the order named, from 0
+    path: str
+    done: int  # tests judged so far
+    total: int  # tests in the file
+    failed: int  # unexpected failures so far
+    result: FileResult | None = None  # at the end
+
+
+class Gathering:
+    """Runs files, one after the other or in parallel, and puts their results in order.
+
+    ``results`` has those of the first files, without a gap; ``faults`` a text for each file that
+    came to nothing because the harness broke.
+    """
+
+    def __init__(
+        self,
+        cases: Sequence[CaseFile],
+        options: Options,
+        on_progress: Callable[[Progress], None] | None,
+        on_file: Callable[[FileResult], None] | None,
+    ) -> None:
+        self.results: list[FileResult] = []
+        self.faults: list[str] = []
+        self._cases = cases
+        self._options = options
+        self._on_progress = on_progress or (lambda _: None)
+        self._on_file = on_file or (lambda _: None)
+        self._totals = [sum([step.is_test for step in case.steps]) for case in cases]
+        self._early: dict[int, FileResult] = {}  # those after a gap
+
+    def run(self, setting: Setting) -> None:
+        """Run all files, until one says that it was the last."""
+        running = jobs.run_all(self._cases, _work(setting), self._workers(), self._progress)
+        with contextlib.closing(running):  # type: ignore[type-var]
+            for place, result in running:
+                if self._arrive(place, result):
+                    break
+        for case in self._cases[len(self.results) :]:
+            self._deliver(not_run(case))
+
+    def _workers(self) -> int:
+        if self._options.verbose:
+            return 1
+        return self._options.jobs or len(os.sched_getaffinity(0))
+
+    def _progress(self, place: int, judged: object) -> None:
+        assert isinstance(judged, Judged)
+        self._tell(place, judged.done, judged.failed)
+
+    def _arrive(self, place: int, result: FileResult | jobs.Fault) -> bool:
+        """Take a result, hand on those whose turn it is; return whether the run is over."""
+        case = self._cases[place]
+        if isinstance(result, jobs.Fault):
+            self.faults.append(f"{case.path}: {result.message}\n{result.details}".rstrip())
+            result = not_run(case)
+        result = result._replace(case=case)
+        failed = sum(outcome.verdict is Verdict.FAILED for outcome in result.outcomes)
+        self._tell(place, len(result.outcomes), failed, result)
+        self._early[place] = result
+        while (ready := self._early.pop(len(self.results), None)) is not None:
+            self._deliver(ready)
+            if self._is_last(ready):
+                return True
+        return False
+
+    def _deliver(self, result: FileResult) -> None:
+        self.results.append(result)
+        self._on_file(result)
+
+    def _is_last(self, result: FileResult) -> bool:
+        if result.failure is not None and result.failure.kind is FailureKind.SETUP:
+            return True
+        failed = any(outcome.verdict is Verdict.FAILED for outcome in result.outcomes)
+        return self._options.fail_fast and failed
+
+    def _tell(self, place: int, done: int, failed: int, result: FileResult | None = None) -> None:
+        case = self._cases[place]
+        self._on_progress(Progress(place, case.path, done, self._totals[place], failed, result))
+
+
+def _work(setting: Setting) -> jobs.Work[CaseFile, FileResult]:
+    def work(case: CaseFile, note: jobs.Note) -> FileResult:
+        note(Judged(0, 0))
+        runs = [run_file(case, setting, note) for _ in range(1 + setting.options.rerun)]
+        result = merge(runs) if len(runs) > 1 else runs[0]
+        # Whoever gave the case has it: it need not be sent back from another process.
+        return result._replace(case=_NO_CASE)
+
+    return work
