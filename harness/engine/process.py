@@ -33,6 +33,7 @@ _READ_SIZE = 1 << 16  # what a Linux pipe holds
 # long an engine that closed its input or its output has to die of it.
 _GRACE = 0.5
 NEVER = float("inf")
+_LONGEST_POLL = 2**31 - 1  # milliseconds, nearly 25 days
 
 
 class _EmptyLine:
@@ -140,7 +141,8 @@ class _Output(fdspawn):  # type: ignore[misc]
         if self.deadline == NEVER:
             events = self._poll.poll()
         else:
-            events = self._poll.poll(max(0, ceil((self.deadline - monotonic()) * 1000)))
+            left = ceil((self.deadline - monotonic()) * 1000)
+            events = self._poll.poll(min(max(0, left), _LONGEST_POLL))
             if not events:
                 raise TIMEOUT("")
         ready = [descriptor for descriptor, _ in events]

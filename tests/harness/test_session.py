@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import harness
 from harness.engine.launch import PlainLauncher, split_program, with_seed
 from harness.engine.process import EngineProcess
-from harness.engine.replies import Splitter, end_of_last_reply
+from harness.engine.replies import Splitter, decode, end_of_last_reply
 from harness.engine.session import WINDOW, Session, groups
 from harness.errors import EngineError, UsageError
 from harness.options import Limits
@@ -23,6 +24,13 @@ ENGINES = Path(__file__).parent.parent / "engines"
 
 def engine(name: str) -> str:
     return f"{sys.executable} {ENGINES / name}.py"
+
+
+def test_one_module_knows_pexpect() -> None:
+    package = Path(harness.__file__).parent
+    users = [path for path in package.rglob("*.py") if "import pexpect" in path.read_text()]
+    users += [path for path in package.rglob("*.py") if "from pexpect" in path.read_text()]
+    assert {str(path.relative_to(package)) for path in users} == {"engine/process.py"}
 
 
 # --- cutting output into replies
@@ -43,6 +51,18 @@ def test_replies_are_the_same_however_the_output_is_cut(pieces: list[bytes]) -> 
     assert sum(len(reply.invalid.replace("\n", "")) for reply in whole) == pieces.count(
         b"x\n"
     ) - sum(reply.raw.count("x") for reply in whole)
+
+
+@given(st.binary().map(lambda output: output + b"\n\n"))
+def test_any_output_is_cut(output: bytes) -> None:
+    splitter = Splitter()
+    end = end_of_last_reply(output)
+    replies = splitter.split(output[:end])
+    assert output[end:].strip(b"\r\n") == b""
+    assert all(reply.raw[0] in "=?" and "\n\n" not in reply.raw for reply in replies)
+    kept = "".join(reply.invalid + reply.raw for reply in replies) + decode(splitter.invalid)
+    ends = str.maketrans("", "", "\r\n")
+    assert kept.translate(ends) == decode(output).translate(ends)
 
 
 @given(st.text("=? xy\n", max_size=40))
@@ -135,9 +155,10 @@ def test_replies_bigger_than_the_pipe_to_commands_bigger_than_the_pipe(tmp_path:
     assert [len(reply.text) for reply in file.replies if reply] == [599_999] * 3 + [3]
 
 
-def test_without_limits(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seconds", [0, 1e9, float("inf")])
+def test_without_limits(seconds: float, tmp_path: Path) -> None:
     (tmp_path / "x.gtp").write_text(f"10 fault {'x' * 200_000}\n" * 2)
-    options = Options(limits=Limits(timeout=0, startup=0, file=0, max_output=0))
+    options = Options(limits=Limits(timeout=seconds, startup=seconds, file=0, max_output=0))
     (file,) = run(engine("big_reply"), [str(tmp_path / "x.gtp")], options).files
     assert file.failure is None
     assert [len(reply.text) for reply in file.replies if reply] == [599_999] * 2
