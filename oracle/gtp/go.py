@@ -172,7 +172,7 @@ def subject(session: GoSession, words: list[str]) -> tuple[Position, Komi]:
     return session.game.position, session.game.komi
 
 
-_SCORE = (subject, go_scoring.explain, go_scoring.readings)
+_SCORE = (subject, go_scoring.explain, go_scoring.readings, str)
 QUESTIONS: Questions = {"score": _SCORE, "final_score": _SCORE}
 
 COMMANDS: Table = {

@@ -119,7 +119,12 @@ def board_size(session: GomokuSession, words: list[str]) -> str:
 def legal_moves(session: GomokuSession, words: list[str]) -> str:
     """: the empty points, lower case, sorted as strings; none when the game is over."""
     moves = session.game.position.grid.points(session.game.legal_moves())
-    return " ".join(sorted(vertex(point).lower() for point in moves))
+    return moves_text(sorted(moves, key=vertex))
+
+
+def moves_text(moves: list[Point]) -> str:
+    """Return moves as ``gogui-rules_legal_moves`` writes them."""
+    return " ".join(vertex(point).lower() for point in moves)
 
 
 def side_to_move(session: GomokuSession, words: list[str]) -> str:
@@ -146,7 +151,12 @@ def policy(session: GomokuSession, words: list[str]) -> str:
 
 def policy_moves(session: GomokuSession, words: list[str]) -> str:
     """: the type and the moves that the playout policy considers for the side to move."""
-    kind, moves = gomoku_policy.policy_moves(*policy_subject(session, words))
+    return policy_text(gomoku_policy.policy_moves(*policy_subject(session, words)))
+
+
+def policy_text(found: tuple[str, list[Point]]) -> str:
+    """Return a type and its moves as ``policy_moves`` writes them."""
+    kind, moves = found
     return " ".join([kind, *(vertex(point) for point in moves)])
 
 
@@ -177,16 +187,19 @@ QUESTIONS: Questions = {
         questions.position,
         gomoku_rules.explain_result,
         gomoku_rules.readings_result,
+        str,
     ),
     "gogui-rules_legal_moves": (
         questions.position,
         gomoku_rules.explain_legal_moves,
         gomoku_rules.readings_legal_moves,
+        moves_text,
     ),
     "policy_moves": (
         policy_subject,
         gomoku_policy.explain_policy_moves,
         gomoku_policy.readings_policy_moves,
+        policy_text,
     ),
 }
 

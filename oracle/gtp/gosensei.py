@@ -89,9 +89,19 @@ def analyze_commands(session: GosenseiSession, words: list[str]) -> str:
 
 _BOARD = questions.position
 QUESTIONS: Questions = {
-    "eyes": (_BOARD, answers.explain_eyes, answers.readings_eyes),
-    "twoeyes": (_BOARD, answers.explain_two_eyes, answers.readings_two_eyes),
-    "eyespaces": (_BOARD, answers.explain_eye_spaces, answers.readings_eye_spaces),
+    "eyes": (_BOARD, answers.explain_eyes, answers.readings_eyes, answers.eyes_sentence),
+    "twoeyes": (
+        _BOARD,
+        answers.explain_two_eyes,
+        answers.readings_two_eyes,
+        answers.two_eyes_sentence,
+    ),
+    "eyespaces": (
+        _BOARD,
+        answers.explain_eye_spaces,
+        answers.readings_eye_spaces,
+        answers.eye_spaces_sentence,
+    ),
 }
 
 COMMANDS: Table = {

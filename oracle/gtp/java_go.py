@@ -91,9 +91,19 @@ def move_subject(session: JavaGoSession, words: list[str]) -> tuple[Position, Po
 
 
 QUESTIONS: Questions = {
-    "is_captured": (point_subject, answers.explain_captured, answers.readings_captured),
-    "score": (color_subject, answers.explain_score, answers.readings_score),
-    "is_legal": (move_subject, answers.explain_legal, answers.readings_legal),
+    "is_captured": (
+        point_subject,
+        answers.explain_captured,
+        answers.readings_captured,
+        arguments.boolean,
+    ),
+    "score": (color_subject, answers.explain_score, answers.readings_score, str),
+    "is_legal": (
+        move_subject,
+        answers.explain_legal,
+        answers.readings_legal,
+        arguments.boolean,
+    ),
 }
 
 

@@ -39,7 +39,7 @@ def load(session: Session, words: list[str], form: str, move: int | None = None)
             raise FormatError("it is a game of Gomoku, GM[4]")
         session.resume(snapshot)
     except (FormatError, IllegalMove) as error:
-        raise GtpError(f"cannot load file: {' '.join(str(error).split())}") from None
+        raise GtpError(f"cannot load file: {'; '.join(str(error).splitlines())}") from None
 
 
 def filename(words: list[str]) -> str:

@@ -1,9 +1,9 @@
 """Asking an engine why: the reason of an answer, and whether the document settles it.
 
 A game's session lists its questions: for the command that answers, a function of the session and
-the command's arguments that gives what the answer depends on (the position and perhaps more), and
-two functions of that: one explains the answer, the other gives it under every reading which the
-document leaves open.
+the command's arguments that gives what the answer depends on (the position and perhaps more), two
+functions of that, of which one explains the answer and the other gives it under every reading that
+the document leaves open, and a function that writes an answer as the command does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     Subject = Callable[[Any, list[str]], tuple[Any, ...]]
     Explain = Callable[..., Explanation]
     Readings = Callable[..., Mapping[str, object]]
-    Questions = dict[str, tuple[Subject, Explain, Readings]]
+    Write = Callable[[Any], str]
+    Question = tuple[Subject, Explain, Readings, Write]
+    Questions = dict[str, Question]
 
 
 def explain(session: Session, words: list[str]) -> str:
@@ -34,7 +36,7 @@ def explain(session: Session, words: list[str]) -> str:
 
     The marks of the explanation become a ``LABEL`` line, its sentences a ``TEXT`` line.
     """
-    subject, explain_, _ = _question(session, words)
+    subject, explain_, _, _ = _question(session, words)
     explanation = explain_(*subject(session, words[1:]))
     labels = [f"{vertex(point)} {mark}" for point, mark in sorted(explanation.marks.items())]
     text = f"TEXT {explanation.text}"
@@ -43,13 +45,13 @@ def explain(session: Session, words: list[str]) -> str:
 
 def readings(session: Session, words: list[str]) -> str:
     """COMMAND ...: settled or underspecified, and its answer under each reading."""
-    subject, _, readings_ = _question(session, words)
+    subject, _, readings_, write = _question(session, words)
     found = readings_(*subject(session, words[1:]))
     verdict = "underspecified" if is_underspecified(found) else "settled"
-    return "\n".join([verdict, *(f"{name}: {answer}" for name, answer in found.items())])
+    return "\n".join([verdict, *(f"{name}: {write(answer)}" for name, answer in found.items())])
 
 
-def _question(session: Session, words: list[str]) -> tuple[Subject, Explain, Readings]:
+def _question(session: Session, words: list[str]) -> Question:
     questions = session.questions()
     name = arguments.word(words, 0)
     if name not in questions:
