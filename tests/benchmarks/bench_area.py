@@ -130,7 +130,7 @@ def draw(path):
     from matplotlib import pyplot
 
     pyplot.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "area", "font.size": 10})
-    figure, axes = pyplot.subplots(figsize=(7, 4))
+    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
     for stage, line in zip(("ends", "middles"), ("--", "-"), strict=True):
         rates = np.array([measured(size, stage) for size in PLOTTED])
         rates[:, 1:] *= rates[:, :1]
@@ -138,8 +138,8 @@ def draw(path):
             axes.plot(PLOTTED, points, line, color=color, marker="o", label=f"{way}, {stage}")
     axes.set(yscale="log", xlabel="board size", ylabel="area scores per second", xticks=PLOTTED)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8, ncols=2, loc="upper right")
-    figure.savefig(path, format="svg", bbox_inches="tight", metadata={"Date": None})
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    figure.savefig(path, format="svg", metadata={"Date": None})
 
 
 def main():
