@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 
-from harness import java_regex
 from harness.engine.replies import BLANKS
 from harness.errors import PatternError
 from harness.records import Pattern
@@ -79,6 +78,8 @@ def matcher(expression: str) -> Callable[[str], object]:
     if _PLAIN.fullmatch(expression):
         texts = {_ESCAPED.sub(r"\1", choice) for choice in expression.split("|")}
         return texts.__contains__
+    from harness import java_regex
+
     flags = re.MULTILINE | re.DOTALL | re.ASCII
     return _compile(java_regex.in_python(expression), expression, flags).fullmatch
 
