@@ -71,6 +71,11 @@ def gone(mark: str) -> bool:
     return False
 
 
+def fresh_mark() -> str:
+    """Return a word by which the processes of one check are known among those of others."""
+    return f"mark-{os.urandom(8).hex()}"
+
+
 def running(mark: str) -> list[int]:
     found = []
     for folder in Path("/proc").iterdir():
@@ -212,17 +217,18 @@ def ends_by_force(level: int) -> None:
         " except (OSError, ValueError): pass\nprint(flush=True); time.sleep(60)",
         "import os, signal\nprint(flush=True)\nos.kill(os.getpid(), signal.SIGSTOP)",
         "while True: print('x' * 1000)",
-        "import os\nprint(flush=True)\nos.fork(); os.fork(); os.setsid()\nwhile True: pass",
+        "import os\nprint(flush=True)\nos.fork() or os.setsid(); os.fork()\nwhile True: pass",
     )
+    mark = fresh_mark()
     with launcher_at(level) as launcher:
         for code in codes:
-            box = start(launcher, code, "mark-of-force")
+            box = start(launcher, code, mark)
             assert box.stdout.read(1)
             before = time.monotonic()
             end = box.close()
             assert end.status is None
             assert time.monotonic() - before < PATIENCE
-            assert not running("mark-of-force"), code
+            assert not running(mark), code
 
 
 def leaves_nothing(level: int, count: int = 60) -> None:
@@ -234,43 +240,39 @@ def leaves_nothing(level: int, count: int = 60) -> None:
         "import os; os.kill(os.getpid(), 11)",
         "import os; os.access('/tmp', os.W_OK) and open('/tmp/x', 'w').write('x')",
     )
+    mark = fresh_mark()
     with launcher_at(level) as launcher:
         python(launcher, "pass")
         before = _inventory()
         for number in range(count):
-            box = start(launcher, kinds[number % len(kinds)], "mark-of-many")
+            box = start(launcher, kinds[number % len(kinds)], mark)
             if number % 2:
                 box.wait(0.03)
             box.close()
         assert _inventory() == before
-        assert not running("mark-of-many")
-        server = _server_of(launcher)
+        assert not running(mark)
+        server = launcher._server.pid
         assert _open_descriptors(server) < 12
+        groups = _own_groups(server)
     assert not Path(f"/proc/{server}").exists()
-    assert _count_groups() == 0
+    assert not [group for group in groups if group.exists()]
 
 
 def _inventory() -> tuple[object, ...]:
     mounts = Path("/proc/self/mountinfo").read_text().count("\n")
     children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    folders = sorted(path.name for path in Path(tempfile.gettempdir()).glob("*gtp-harness*"))
-    own = [path for path in folders if "doctor" not in path]
-    return _open_descriptors(os.getpid()), mounts, children, own
+    return _open_descriptors(os.getpid()), mounts, children
 
 
 def _open_descriptors(pid: int) -> int:
-    try:
-        return len(os.listdir(f"/proc/{pid}/fd"))
-    except PermissionError:
-        return 0  # a process that entered a control group as root, say
+    return len(os.listdir(f"/proc/{pid}/fd"))
 
 
-def _server_of(launcher: BoxLauncher) -> int:
-    return launcher._server.pid
-
-
-def _count_groups() -> int:
-    return len([1 for f in cgroup.usable_parents() for _ in Path(f).glob("gtp-harness-trial-*")])
+def _own_groups(server: int) -> list[Path]:
+    """Return the folders of the control groups that a server has made for itself."""
+    lines = Path(f"/proc/{server}/cgroup").read_text().splitlines()
+    own = [line.split(":", 2) for line in lines if "gtp-harness-" in line]
+    return [Path("/sys/fs/cgroup", controller + path) for _, controller, path in own]
 
 
 ORPHAN = """
@@ -286,7 +288,7 @@ with launcher_at(int(sys.argv[1])) as launcher:
 
 def dies_with_the_harness(level: int) -> None:
     """When the harness is killed, its engines go too."""
-    mark = f"mark-of-orphan-{os.getpid()}-{level}"
+    mark = fresh_mark()
     words = [sys.executable, "-c", ORPHAN, str(level), mark]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as harness:
         assert harness.stdout is not None
@@ -298,12 +300,12 @@ def dies_with_the_harness(level: int) -> None:
 
 def dies_with_the_server(level: int) -> None:
     """When the box server is killed, its engine goes too, whatever it ignores."""
-    mark = f"mark-of-server-{os.getpid()}-{level}"
+    mark = fresh_mark()
     code = "import os, signal, time; os.fork(); print(flush=True); time.sleep(60)"
     with launcher_at(level) as launcher:
         box = start(launcher, code, mark)
         box.stdout.read(1)
-        os.kill(_server_of(launcher), signal.SIGKILL)
+        os.kill(launcher._server.pid, signal.SIGKILL)
         assert gone(mark)
 
 

@@ -1,0 +1,304 @@
+"""A box at every level, for whoever runs the tests and, if that is root, for an ordinary user."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from harness.cli.doctor import main as doctor
+from harness.sandbox import bubblewrap, canary, layout, levels, view
+from harness.sandbox.launcher import BoxLauncher, SandboxError
+from harness.sandbox.redteam import referee
+from harness.sandbox.redteam.roster import ROSTER
+from harness.sandbox.redteam.scene import Scene
+from tests.harness.sandbox_checks import CHECKS
+
+ROOM = Path(__file__).resolve().parents[2]
+SOMEBODY = 54321  # a user id that needs no entry anywhere
+USERS = ["root", "ordinary user"] if os.geteuid() == 0 else ["ordinary user"]
+LEVELS = (3, 2, 1)
+
+
+@cache
+def why_not(level: int) -> str:
+    try:
+        levels.proven(level).close()
+    except SandboxError as error:
+        return str(error)
+    return ""
+
+
+def needs(level: int) -> None:
+    if reason := why_not(level):
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def open_room() -> Iterator[Path]:
+    """The code at a place where every user may read it."""
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-room-") as folder:
+        room = Path(folder)
+        room.chmod(0o755)
+        ignore = shutil.ignore_patterns("__pycache__", "test_*", "golden")
+        for name in ("harness", "oracle", "tests/harness"):
+            shutil.copytree(ROOM / name, room / name, ignore=ignore)
+        for path in room.rglob("*"):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        yield room
+
+
+def open_python() -> str:
+    """A Python that every user may execute."""
+    path = os.path.realpath(sys.executable)
+    above = [Path(path), *Path(path).parents]
+    if all(place.stat().st_mode & stat.S_IXOTH for place in above):
+        return path
+    return "/usr/bin/python3"
+
+
+def as_user(user: str, room: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with ``words`` as the user, from a folder where its imports are found."""
+    python = sys.executable
+    become: list[str] = []
+    if user != "root" and os.geteuid() == 0:
+        python = open_python()
+        become = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups"]
+    done = subprocess.run(
+        [*become, python, "-B", *words],
+        cwd=room,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(room)},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    print(done.stdout, done.stderr)
+    return done
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("check", CHECKS)
+def test_check(check: str, level: int, user: str, open_room: Path) -> None:
+    needs(level)
+    done = as_user(user, open_room, "-m", "tests.harness.sandbox_checks", check, str(level))
+    assert done.returncode == 0, done.stderr
+
+
+# --- the red team
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_attack_is_held(level: int, user: str, open_room: Path) -> None:
+    """But those that a level is known, and says, not to hold."""
+    needs(level)
+    words = ("-m", "harness.cli", "doctor", "--attack", "--level", str(level))
+    done = as_user(user, open_room, *words)
+    lines = done.stdout.splitlines()
+    escaped = [line for line in lines if line.startswith("  ESCAPED")]
+    known = [attack.title for attack in ROSTER if level in attack.leaks]
+    assert [line for line in escaped if "(this level cannot hold it)" not in line] == []
+    assert len(escaped) == len(known)
+    held = len(ROSTER) - len(known)
+    assert lines[-1] == f"{held} of {len(ROSTER)} held at level {level}."
+    assert done.returncode == (1 if known else 0), done.stderr
+    assert not any("Traceback" in text for text in (done.stdout, done.stderr))
+
+
+class NoLauncher:
+    """Engines without a sandbox, so that attacks may succeed."""
+
+    level = 0
+
+    def start(self, _seen: view.View, words: list[str]) -> Bare:
+        return Bare(words)
+
+
+class Bare:
+    """Looks like a box."""
+
+    def __init__(self, words: list[str]) -> None:
+        self._process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        self.stdin, self.stdout, self.stderr = (
+            self._process.stdin,
+            self._process.stdout,
+            self._process.stderr,
+        )
+        self._pidfd = os.pidfd_open(self._process.pid)
+
+    def fileno(self) -> int:
+        return self._pidfd
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+        os.close(self._pidfd)
+
+
+# Those that are harmless even if they succeed, on any machine.
+REAL = {
+    "read_case_by_name",
+    "read_case_through_proc",
+    "read_case_through_links",
+    "read_oracle",
+    "read_environment",
+    "read_command_lines",
+    "read_memory",
+    "read_metadata",
+    "signal_harness",
+    "write_outside",
+    "write_case",
+    "tcp",
+    "udp",
+    "unix_sockets",
+    "listen",
+    "many_descriptors",
+}
+
+
+@pytest.mark.parametrize("program", sorted(REAL))
+def test_the_attacks_are_real(program: str) -> None:
+    """Without a sandbox they succeed, and the referee sees it."""
+    attacks = tuple(attack for attack in ROSTER if attack.program == program)
+    (finding,) = referee.play(NoLauncher(), attacks)  # type: ignore[arg-type]
+    assert finding.escapes, finding.output
+
+
+def test_a_scene_leaves_nothing() -> None:
+    with Scene() as scene:
+        assert list(scene.damage()) == []
+        folder = scene.folder
+        (scene.submission / "new").write_text("x")
+        scene.secret.write_text("y")
+        changed = [scene.secret, scene.submission / "hard"]  # the same file
+        assert list(scene.damage()) == [
+            f"made or removed {scene.submission / 'new'}",
+            *(f"changed {path}" for path in changed),
+        ]
+        assert list(scene.damage()) == []
+    assert not folder.exists()
+
+
+# --- fail closed
+
+
+def test_without_a_sandbox_the_canary_finds_ways_out() -> None:
+    here = Path(canary.__file__)
+    words = [sys.executable, "-I", "-S", "-c", here.read_text(), str(here), str(os.getpid()), "2"]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert {"reads a private file", "signals the harness", "opens a socket"} <= set(said)
+    assert {"has no system call filter", "sees other processes"} <= set(said)
+    assert said[-1] == "done"
+
+
+@pytest.mark.parametrize("level", [2, 1])
+def test_a_layer_that_is_missing_is_noticed(level: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same canary, in a box whose Landlock is off, gets at a file; that is no small matter."""
+    needs(level)
+    with closing(BoxLauncher(level)) as launcher:
+        levels.prove(launcher)
+        home = view.own_folders()[0]
+        monkeypatch.setattr(view, "own_folders", lambda: ())
+        monkeypatch.setattr(view, "SETTINGS", (*view.SETTINGS, home))
+        with pytest.raises(levels.EscapeError, match="reads a private file"):
+            levels.prove(launcher)
+
+
+def fake_bubblewrap(folder: Path, body: str) -> str:
+    program = folder / "bwrap"
+    program.write_text(f"#!{sys.executable}\nimport json, os, sys\n{body}\n")
+    program.chmod(0o755)
+    folder.chmod(0o755)
+    return str(program)
+
+
+def proof_with(path: str) -> None:
+    with closing(BoxLauncher(3)) as launcher:
+        launcher._bubblewrap = path
+        levels.prove(launcher)
+
+
+def test_a_bubblewrap_that_fails_is_no_engine_that_fails(tmp_path: Path, bwrap: str) -> None:
+    with pytest.raises(SandboxError, match="bwrap: no namespaces today"):
+        proof_with(fake_bubblewrap(tmp_path, "sys.exit('bwrap: no namespaces today')"))
+
+
+def test_a_bubblewrap_that_does_nothing_is_noticed(tmp_path: Path, bwrap: str) -> None:
+    body = """
+status = int(sys.argv[sys.argv.index("--json-status-fd") + 1])
+os.write(status, b'{"child-pid": %d}\\n' % os.getpid())
+words = sys.argv[sys.argv.index("--") + 1:]
+words = words[words.index("--") + 1:] if words[0].endswith("setpriv") else words
+code = os.spawnv(os.P_WAIT, words[0], words)
+os.write(status, b'{"exit-code": %d}\\n' % code)
+"""
+    with pytest.raises(levels.EscapeError, match="reads a private file, signals the harness"):
+        proof_with(fake_bubblewrap(tmp_path, body))
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    with pytest.raises(SandboxError, match="bubblewrap, which is not installed"):
+        BoxLauncher(3)
+    monkeypatch.setattr("harness.sandbox.landlock.abi", lambda: 0)
+    with pytest.raises(SandboxError, match="needs Landlock"):
+        BoxLauncher(1)
+
+
+def test_doctor_says_what_does_not_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(level: int, *_: object) -> None:
+        raise SandboxError(f"level {level} is refused")
+
+    monkeypatch.setattr(levels, "proven", refuse)
+    assert doctor([]) == 1
+    said = capsys.readouterr().out
+    assert "level 2         no: level 2 is refused" in said
+    assert "untrusted ones are refused" in said
+
+
+def test_threads_may_start_engines_at_the_same_time() -> None:
+    """Each with a launcher of its own."""
+    needs(2)
+    ended: list[int | None] = []
+
+    def one() -> None:
+        with closing(BoxLauncher(2)) as launcher:
+            seen = view.of_program(["/bin/true"], "/")
+            for _ in range(5):
+                box = launcher.start(seen, ["/bin/true"])
+                end = box.wait(30)
+                ended.append(end.status if end else None)
+                box.close()
+
+    threads = [threading.Thread(target=one) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ended == [0] * 20
+
+
+def test_bubblewrap_is_given_everything_by_name() -> None:
+    seen = view.of_program(["/bin/true"], "/usr/share")
+    options = bubblewrap.options(layout.mounts(seen), 1 << 20, "/usr", {"A": "b"}, root=False)
+    words = [word.decode() for word in options.split(b"\0")]
+    assert {"--unshare-user", "--unshare-net", "--unshare-pid", "--new-session"} <= set(words)
+    assert not {"--clearenv", "--dev", "--bind", "--share-net", "--cap-add"} & set(words)
+    assert words[words.index("--tmpfs") - 2 :][:2] == ["--size", "1048576"]
+    assert words[-8:] == ["--remount-ro", "/", "--chdir", "/usr", "--setenv", "A", "b", ""]
