@@ -194,16 +194,12 @@ class EngineProcess:
         self._output = _Output(self._process, self._stdout, limits.max_stderr)
         self._searcher = _EmptyLine(self._max_output)
         self._deaf = False  # closed its input
+        self.unfinished = b""  # what came after the last empty line, once read() has raised
 
     @property
     def stderr(self) -> BothEnds:
         """What the engine wrote on its standard error so far."""
         return self._output.stderr
-
-    @property
-    def unfinished(self) -> bytes:
-        """What came after the last empty line, once ``read`` has raised."""
-        return self._output.before or b""
 
     def write(self, data: bytes, deadline: float) -> None:
         """Send ``data``. That the engine has stopped reading shows in the next :meth:`read`."""
@@ -250,6 +246,7 @@ class EngineProcess:
             return data
         if found == searcher.TOO_MUCH:
             raise self._too_much()
+        self.unfinished = output.before
         raise self._ended() if found == searcher.eof_index else self._silent()
 
     def finish(self, patience: float) -> End:
@@ -274,9 +271,7 @@ class EngineProcess:
         return EngineError(FailureKind.TIMEOUT, "did not answer in time")
 
     def _ended(self) -> EngineError:
-        before = self._output.before
         self._output.read_to_exit(monotonic() + _GRACE, 0)
-        self._output.before = before
         if (broken := self._process.broken_by()) is not None:
             return broken
         status = self._process.status()

@@ -303,6 +303,25 @@ def test_one_broken_engine_stops_no_other_file(tmp_path: Path) -> None:
     assert [file.failure is None for file in result.files] == [True, False, True]
 
 
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_what_one_engine_leaves_is_ended_and_no_other_engine(jobs: int, tmp_path: Path) -> None:
+    """Each file's engine is of its own folder: one in order and slow, one that leaves things."""
+    names = ["answers_late", "leaves_daemon", "leaves_child", "answers_late"] * 3
+    for number, name in enumerate(names):
+        folder = tmp_path / f"{number:02}"
+        folder.mkdir()
+        (folder / "case.gtp").write_text(CASE)
+        (folder / "engine.py").write_text((ENGINES / f"{name}.py").read_text())
+    mark = f"mark-{uuid.uuid4()}"
+    program = f"env PYTHONPATH={ENGINES} {sys.executable} engine.py {mark}"
+    result = run(program, [str(tmp_path)], Options(jobs=jobs, limits=LIMITS))
+    assert {outcome.verdict for file in result.files for outcome in file.outcomes} == {
+        Verdict.PASSED
+    }
+    assert [len(file.warnings) for file in result.files] == [0, 1, 1, 0] * 3
+    assert processes_with(mark) == []
+
+
 CANNOT_START = [
     ("no_such_program_at_all", "there is no program 'no_such_program_at_all' on the PATH.*"),
     ("./missing", ".*/missing could not be started: there is no such file."),
