@@ -110,11 +110,12 @@ def new_engine(game: str = "go", seed: int = 0, playouts: int = 10) -> Engine:
 
 def describe(commands: Table) -> str:
     """Return one line for each command: its name, arguments and purpose."""
-    lines = []
+    rows = []
     for name, command in commands.items():
-        arguments, _, purpose = (command.__doc__ or "").splitlines()[0].partition(": ")
-        lines.append(f"  {f'{name} {arguments}':32} {purpose}\n")
-    return "".join(lines)
+        arguments, _, purpose = (command.__doc__ or "").partition("\n")[0].partition(": ")
+        rows.append((f"{name} {arguments}", purpose))
+    width = max(len(usage) for usage, _ in rows)
+    return "".join(f"  {usage:{width}} {purpose}\n" for usage, purpose in rows)
 
 
 def serve(engine: Engine, read: Callable[[], bytes], write: Callable[[bytes], None]) -> None:

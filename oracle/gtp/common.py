@@ -57,7 +57,7 @@ def quit_(session: Session, words: list[str]) -> str:
 
 
 def cputime(session: Session, words: list[str]) -> str:
-    """: the processor time used so far, in seconds (GNU Go's command)."""
+    """: the processor seconds used so far (as in GNU Go)."""
     return f"{time.process_time():.3f}"
 
 
@@ -74,7 +74,7 @@ def boardsize(session: Session, words: list[str]) -> str:
 
 
 def clear_board(session: Session, words: list[str]) -> str:
-    """: empty the board and forget the moves; komi and other settings stay."""
+    """: empty the board; komi and other settings stay."""
     session.clear(session.game.position.grid)
     return ""
 
@@ -99,7 +99,7 @@ def undo(session: Session, words: list[str]) -> str:
 
 
 def setup(session: Session, words: list[str]) -> str:
-    """COLOR VERTEX ...: put stones as they are, without rules (GoGui's command)."""
+    """COLOR VERTEX ...: put stones as they are, without rules (as in GoGui)."""
     position = session.game.position
     for index in range(0, len(words), 2):
         point = on_board(session, words, index + 1)
@@ -109,7 +109,7 @@ def setup(session: Session, words: list[str]) -> str:
 
 
 def setup_player(session: Session, words: list[str]) -> str:
-    """COLOR: say whose turn it is (GoGui's command)."""
+    """COLOR: say whose turn it is (as in GoGui)."""
     session.game = session.new_game(session.game.position, arguments.color(words, 0))
     return ""
 

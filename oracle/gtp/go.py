@@ -57,7 +57,7 @@ def komi(session: GoSession, words: list[str]) -> str:
 
 
 def get_komi(session: GoSession, words: list[str]) -> str:
-    """: the komi (GNU Go's command)."""
+    """: the komi (as in GNU Go)."""
     return plain_text(session.game.komi)
 
 
@@ -67,7 +67,7 @@ def score(session: GoSession, words: list[str]) -> str:
 
 
 def final_status_list(session: GoSession, words: list[str]) -> str:
-    """STATUS: the stones that are alive, dead or seki; area scoring counts all as alive."""
+    """STATUS: the stones alive, dead or in seki; all count as alive."""
     status = arguments.word(words, 0)
     if status not in ("alive", "dead", "seki"):
         raise GtpError(arguments.SYNTAX)
@@ -81,24 +81,24 @@ def final_status_list(session: GoSession, words: list[str]) -> str:
 
 
 def is_legal(session: GoSession, words: list[str]) -> str:
-    """COLOR VERTEX: 1 when the move is legal now, ko included, else 0 (GNU Go's command)."""
+    """COLOR VERTEX: 1 when the move is legal now, else 0 (as in GNU Go)."""
     color, point = arguments.color(words, 0), arguments.move(words, 1)
     return "1" if point is None or session.game.is_legal(color, point) else "0"
 
 
 def all_legal(session: GoSession, words: list[str]) -> str:
-    """COLOR: the points where a stone is legal now (GNU Go's command)."""
+    """COLOR: the points where a stone is legal now (as in GNU Go)."""
     game = session.game
     return listed(game.position, game.legal_moves(arguments.color(words, 0)))
 
 
 def captures(session: GoSession, words: list[str]) -> str:
-    """COLOR: how many stones this color has captured (GNU Go's command)."""
+    """COLOR: how many stones it has captured (as in GNU Go)."""
     return str(session.game.prisoners(arguments.color(words, 0)))
 
 
 def genmove(session: GoSession, words: list[str]) -> str:
-    """COLOR: play a random move that fills none of one's own eyes, or pass."""
+    """COLOR: play a random move that fills no eye of its own."""
     color = arguments.color(words, 0)
     point = random_move(session.game, color, session.random)
     session.game.play(color, point)
@@ -106,7 +106,7 @@ def genmove(session: GoSession, words: list[str]) -> str:
 
 
 def reg_genmove(session: GoSession, words: list[str]) -> str:
-    """COLOR: choose such a move without playing it; always the same in the same position."""
+    """COLOR: choose such a move without playing it."""
     color = arguments.color(words, 0)
     point = random_move(session.game, color, session.new_random())
     return vertex(point) if point else "pass"
@@ -154,7 +154,7 @@ def analyze_commands(session: GoSession, words: list[str]) -> str:
 
 
 def owner(session: GoSession, words: list[str]) -> str:
-    """: the owner of every point as a board of colors for GoGui: black, white or gray."""
+    """: the owner of every point, in colors for GoGui."""
     position = session.game.position
     owners = go_scoring.owners(position)
     rows, columns = reversed(range(position.grid.rows)), range(position.grid.columns)

@@ -46,7 +46,7 @@ class GomokuSession(Session):
 
 
 def play(session: GomokuSession, words: list[str]) -> str:
-    """COLOR VERTEX: play a stone; a refusal is a successful reply, as the document has it.
+    """COLOR VERTEX: play a stone, or say why not.
 
     gogui-regress fails every reply that begins with ``?``, so the errors that are tested must not.
     The first of the three reasons that holds is given, with the argument that it is about.
@@ -66,7 +66,7 @@ def play(session: GomokuSession, words: list[str]) -> str:
 
 
 def genmove(session: GomokuSession, words: list[str]) -> str:
-    """COLOR: play a move; resign after the opponent's five, pass on a full board."""
+    """COLOR: play a move, or resign, or pass on a full board."""
     color = arguments.color(words, 0)
     answer = choice(session, color)
     if isinstance(answer, str):
@@ -76,7 +76,7 @@ def genmove(session: GomokuSession, words: list[str]) -> str:
 
 
 def reg_genmove(session: GomokuSession, words: list[str]) -> str:
-    """COLOR: choose a move without playing it; always the same in the same position."""
+    """COLOR: choose a move without playing it."""
     answer = choice(session, arguments.color(words, 0), fresh=True)
     return answer if isinstance(answer, str) else vertex(answer)
 
@@ -117,7 +117,7 @@ def board_size(session: GomokuSession, words: list[str]) -> str:
 
 
 def legal_moves(session: GomokuSession, words: list[str]) -> str:
-    """: the empty points, lower case, sorted as strings; none when the game is over."""
+    """: the empty points, sorted; none when the game is over."""
     moves = session.game.position.grid.points(session.game.legal_moves())
     return moves_text(sorted(moves, key=vertex))
 
@@ -150,7 +150,7 @@ def policy(session: GomokuSession, words: list[str]) -> str:
 
 
 def policy_moves(session: GomokuSession, words: list[str]) -> str:
-    """: the type and the moves that the playout policy considers for the side to move."""
+    """: the type and the moves that the policy considers."""
     return policy_text(gomoku_policy.policy_moves(*policy_subject(session, words)))
 
 

@@ -46,7 +46,7 @@ def load_board(session: Session, words: list[str]) -> str:
 
 
 def is_valid(session: Session, words: list[str]) -> str:
-    """FILE: whether it is a go board configuration file without errors: true or false."""
+    """FILE: whether it is such a file without errors: true or false."""
     from oracle.formats import read_position
 
     try:
@@ -72,7 +72,7 @@ def eye_spaces(session: GosenseiSession, words: list[str]) -> str:
 
 
 def display(session: GosenseiSession, words: list[str]) -> str:
-    """: the board as the document displays it; a blank stands in the empty line."""
+    """: the board as the document displays it."""
     from oracle.formats.gosensei import draw_gosensei
 
     return draw_gosensei(session.game.position)

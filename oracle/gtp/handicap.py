@@ -50,7 +50,7 @@ def fixed_handicap(session: Session, words: list[str]) -> str:
 
 
 def place_free_handicap(session: Session, words: list[str]) -> str:
-    """STONES: place a handicap of the engine's choice, never more stones than the standard has.
+    """STONES: place a handicap of the engine's choice.
 
     Section 4.1.2 allows to place fewer stones than asked for. Where the standard has no points
     for so many, this engine takes the largest handicap that it has, or else the lowest points.

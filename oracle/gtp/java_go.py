@@ -40,22 +40,22 @@ class JavaGoSession(Session):
 
 
 def is_captured(session: JavaGoSession, words: list[str]) -> str:
-    """VERTEX: whether the point is captured, as territory or as a prisoner: true or false."""
+    """VERTEX: whether the point is captured: true or false."""
     return arguments.boolean(answers.is_captured(*point_subject(session, words)))
 
 
 def score(session: JavaGoSession, words: list[str]) -> str:
-    """COLOR: its points on the board as it lies: territory, and stones without liberties."""
+    """COLOR: its territory and prisoners on this board."""
     return str(answers.score(*color_subject(session, words)))
 
 
 def is_legal(session: JavaGoSession, words: list[str]) -> str:
-    """COLOR VERTEX: whether a stone is legal on the board as it lies: true or false."""
+    """COLOR VERTEX: whether a stone is legal on this board: true or false."""
     return arguments.boolean(answers.is_legal(*move_subject(session, words)))
 
 
 def can_play(session: JavaGoSession, words: list[str]) -> str:
-    """COLOR VERTEX: whether the move is legal in the game, ko included: true or false."""
+    """COLOR VERTEX: the same in the game, which knows ko."""
     _, point, color = move_subject(session, words)
     return arguments.boolean(session.game.is_legal(color, point))
 
@@ -66,7 +66,7 @@ def is_over(session: JavaGoSession, words: list[str]) -> str:
 
 
 def load_board(session: Session, words: list[str]) -> str:
-    """FILE: go on with a board file of 0, 1 and 2, of any shape; Black is to play."""
+    """FILE: go on with a board of 0, 1 and 2, of any shape."""
     loading.load(session, words, "text")
     return ""
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def loadsgf(session: Session, words: list[str]) -> str:
-    """FILE [MOVE]: load a game record up to its end, or to the position before a move's number.
+    """FILE [MOVE]: load a game record, up to before a move.
 
     Source: GTP version 2, section 6.3.4 *loadsgf*. A name with blanks may stand in quotes.
     """

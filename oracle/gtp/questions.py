@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def explain(session: Session, words: list[str]) -> str:
-    """COMMAND ...: why that command answers as it does, in GoGui's graphics commands.
+    """COMMAND ...: why it answers as it does, as graphics for GoGui.
 
     The marks of the explanation become a ``LABEL`` line, its sentences a ``TEXT`` line.
     """
@@ -44,7 +44,7 @@ def explain(session: Session, words: list[str]) -> str:
 
 
 def readings(session: Session, words: list[str]) -> str:
-    """COMMAND ...: settled or underspecified, and its answer under each reading."""
+    """COMMAND ...: settled or underspecified; its answers."""
     subject, _, readings_, write = _question(session, words)
     found = readings_(*subject(session, words[1:]))
     verdict = "underspecified" if is_underspecified(found) else "settled"

@@ -1,10 +1,13 @@
 """What the engine answers, to the letter: sessions as one would see them on a terminal.
 
 A transcript's first line names the game. A line that begins with ``> `` is a command; below it
-stands the reply, empty line included. Run this file as a program to write the replies anew, and
-read the difference before you keep it.
+stands the reply, empty line included.
+
+To accept a change: ``GTP_HARNESS_GOLDEN=write pytest tests/oracle/test_gtp_transcripts.py``, then
+look at what ``git diff tests/oracle/transcripts`` shows.
 """
 
+import os
 from pathlib import Path
 
 import pytest
@@ -30,16 +33,11 @@ def replayed(text):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_replies_are_these(path, monkeypatch):
     monkeypatch.chdir(FOLDER)
-    assert replayed(path.read_text()) == path.read_text()
+    replies = replayed(path.read_text())
+    if os.environ.get("GTP_HARNESS_GOLDEN") == "write":
+        path.write_text(replies)
+    assert replies == path.read_text()
 
 
 def test_no_transcript_was_lost():
     assert len(FILES) >= 10
-
-
-if __name__ == "__main__":
-    import os
-
-    os.chdir(FOLDER)
-    for file in FILES:
-        file.write_text(replayed(file.read_text()))

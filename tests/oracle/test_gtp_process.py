@@ -1,0 +1,163 @@
+"""``gtp-oracle gtp`` as a process: pipes, options, several at once, and what a start loads."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from oracle.gtp import GAMES
+from tests.oracle.program import ENVIRONMENT, ROOT, WORDS, gtp_oracle
+
+
+class Process:
+    """An engine at the other end of two pipes; used as a context, it is ended at the end."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen(
+            [*WORDS, "gtp", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def ask(self, command):
+        """Send one command and wait for its reply alone."""
+        self.process.stdin.write(command.encode() + b"\n")
+        self.process.stdin.flush()
+        lines = iter(self.process.stdout.readline, b"\n")
+        return b"".join(lines).decode().rstrip("\n")
+
+
+def test_every_reply_comes_at_once():
+    with Process() as engine:
+        assert engine.ask("1 name") == "=1 gtp-oracle"
+        assert engine.ask("boardsize 5") == "= "
+        assert engine.ask("play b C3") == "= "
+        assert engine.ask("score") == "= B+25"
+        assert engine.ask("quit") == "= "
+        assert engine.process.wait(timeout=60) == 0
+
+
+def test_two_engines_know_nothing_of_each_other():
+    with Process("--game", "go") as first, Process("--game=gomoku") as second:
+        for command in ("boardsize 7", "play b D4"):
+            first.ask(command)
+        assert second.ask("gogui-rules_board_size") == "= 19"
+        second.ask("boardsize 7")
+        assert second.ask("play w D4") == "= "
+        assert first.ask("play w D4") == "? illegal move"
+        assert first.ask("score") == "= B+49"
+
+
+def test_the_same_seed_gives_the_same_moves_in_two_processes():
+    commands = b"boardsize 5\n" + b"genmove b\ngenmove w\n" * 8
+    outputs = {gtp_oracle("gtp", "--seed", seed, input=commands).stdout for seed in "112"}
+    assert len(outputs) == 2
+
+
+def test_a_thousand_commands_in_one_go():
+    commands = b"".join(b"%d play b pass\n" % number for number in range(1000))
+    done = gtp_oracle("gtp", input=commands + b"quit\n")
+    assert done.stdout == b"".join(b"=%d \n\n" % number for number in range(1000)) + b"= \n\n"
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"name", b"# nothing\n"])
+def test_the_end_of_the_input_is_the_end(text):
+    done = gtp_oracle("gtp", input=text)
+    assert done.returncode == 0
+    assert done.stdout == (b"= gtp-oracle\n\n" if text == b"name" else b"")
+
+
+def test_nobody_reading_is_no_error():
+    with Process() as engine:
+        engine.process.stdout.close()
+        engine.process.stdin.write(b"name\n" * 3)
+        engine.process.stdin.close()
+        assert engine.process.wait(timeout=60) == 0
+        assert engine.process.stderr.read() == b""
+        engine.process.stdout = engine.process.stdin = None
+
+
+def test_any_bytes_at_all():
+    done = gtp_oracle("gtp", input=bytes(range(256)) * 20 + b"\n9 name\n")
+    assert done.returncode == 0
+    assert done.stderr == b""
+    assert done.stdout.endswith(b"=9 gtp-oracle\n\n")
+
+
+# --- options -----------------------------------------------------------------------------------
+
+WRONG = {
+    "--game chess": "--game is one of go, gomoku, java-go, gosensei, not 'chess'",
+    "--game": "--game is one of go, gomoku, java-go, gosensei, not ''",
+    "--seed x": "--seed takes a whole number of at most 9 digits, not 'x'",
+    "--seed -1": "--seed takes a whole number of at most 9 digits, not '-1'",
+    "--playouts=": "--playouts takes a whole number of at most 9 digits, not ''",
+    "--level 5": "unknown option '--level'",
+    "gomoku": "unknown option 'gomoku'",
+}
+
+
+@pytest.mark.parametrize("arguments", WRONG)
+def test_wrong_options_are_named(arguments):
+    done = gtp_oracle("gtp", *arguments.split(), input=b"name\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    first, second, *_ = done.stderr.decode().splitlines()
+    assert first == f"gtp-oracle gtp: {WRONG[arguments]}"
+    assert second.startswith("usage: gtp-oracle gtp")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_help_lists_the_commands_of_the_game(game):
+    done = gtp_oracle("gtp", "--game", game, "--help", input=b"")
+    assert (done.returncode, done.stderr) == (0, b"")
+    commands = gtp_oracle("gtp", "--game", game, input=b"list_commands\n").stdout.decode()
+    text = done.stdout.decode()
+    for name in commands.removeprefix("= ").split():
+        assert re.search(rf"^  {re.escape(name)} ", text, re.MULTILINE)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+# --- what a start costs ------------------------------------------------------------------------
+
+
+def loaded(game, session):
+    """Return the modules that a session has loaded, beside those of a bare Python."""
+    code = (
+        "import os, sys; bare = set(sys.modules)\n"
+        "from oracle.cli import main\n"
+        f"main(['gtp', '--game', {game!r}])\n"
+        "sys.stderr.write(' '.join(set(sys.modules) - bare))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        input=session,
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    return set(done.stderr.decode().split())
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_session_of_setup_loads_nothing_but_the_oracle(game):
+    session = b"name\nversion\ncputime\nboardsize 9\nclear_board\nplay b C3\nundo\nquit\n"
+    foreign = {name for name in loaded(game, session) if name.split(".")[0] != "oracle"}
+    assert foreign <= {"__future__", "time"}
+
+
+def test_a_game_loads_only_its_own_rules():
+    modules = loaded("go", b"quit\n")
+    assert "oracle.games.go" in modules
+    assert not {name for name in modules if "gomoku" in name or "sgf" in name or "draw" in name}
