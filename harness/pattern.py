@@ -91,7 +91,9 @@ def searcher(expression: str) -> Callable[[str], object]:
     Raises:
         PatternError: it is no regular expression.
     """
-    return _compile(f"^{expression}$", expression, re.ASCII).search
+    from harness import awk_regex
+
+    return _compile(f"^{awk_regex.in_python(expression)}$", expression, re.ASCII).search
 
 
 def _compile(translated: str, expression: str, flags: re.RegexFlag) -> re.Pattern[str]:

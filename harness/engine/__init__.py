@@ -2,7 +2,8 @@
 
 * ``replies``: bytes to replies, pure;
 * ``session``: commands and replies, who waits for whom and how long;
-* ``process``: pipes to a process, the only module that knows pexpect;
+* ``process``: pipes to a process, the only module that knows pexpect; ``ends``: what is kept of
+  its standard error;
 * ``launch``: how a program becomes a process and ends again (a sandbox is another launcher);
 * ``leftovers``: whatever a program leaves behind.
 """
