@@ -14,7 +14,6 @@ from oracle.rules.flood import neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.komi import Komi
     from oracle.vertex import Point
 
     Move = tuple[int, Point | None]  # color and point; None is a pass
@@ -83,23 +82,21 @@ class GoGame:
     Suicide is refused, and so is the immediate recapture of a single stone (simple ko).
     """
 
-    __slots__ = ("_states", "ending", "komi")
+    __slots__ = ("_states", "ending")
 
     def __init__(
         self,
         position: Position,
         to_play: int = BLACK,
-        komi: Komi = 0,
         ending: frozenset[tuple[int, int]] = EITHER_FIRST,
     ) -> None:
         self._states = [State(position, to_play)]
-        self.komi = komi
         self.ending = ending
 
     @classmethod
-    def empty(cls, rows: int, columns: int | None = None, komi: Komi = 0) -> GoGame:
+    def empty(cls, rows: int, columns: int | None = None) -> GoGame:
         """Return a new game on an empty board, square when only ``rows`` is given."""
-        return cls(Position(grid(rows, columns)), komi=komi)
+        return cls(Position(grid(rows, columns)))
 
     @property
     def position(self) -> Position:

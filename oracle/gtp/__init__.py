@@ -94,7 +94,7 @@ def new_engine(game: str = "go", seed: int = 0, playouts: int = 10) -> Engine:
     if game == "go":
         from oracle.gtp import go
 
-        return go.new_engine(seed, playouts)
+        return go.new_engine(seed)
     if game == "gomoku":
         from oracle.gtp import gomoku
 
@@ -102,10 +102,10 @@ def new_engine(game: str = "go", seed: int = 0, playouts: int = 10) -> Engine:
     if game == "java-go":
         from oracle.gtp import java_go
 
-        return java_go.new_engine(seed, playouts)
+        return java_go.new_engine(seed)
     from oracle.gtp import gosensei
 
-    return gosensei.new_engine(seed, playouts)
+    return gosensei.new_engine(seed)
 
 
 def describe(commands: Table) -> str:

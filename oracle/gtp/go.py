@@ -27,24 +27,23 @@ if TYPE_CHECKING:
 class GoSession(Session):
     """A game of Go; the komi outlives ``boardsize`` and ``clear_board``."""
 
-    __slots__ = ()
+    __slots__ = ("komi",)
 
     game: GoGame
 
+    def __init__(self, commands: Table, questions: Questions, seed: int) -> None:
+        super().__init__(commands, questions, seed)
+        self.komi: Komi = 0
+
     def new_game(self, position: Position, to_play: int) -> GoGame:
-        """Return a game with the komi of the game before it."""
-        former: GoGame | None = getattr(self, "game", None)
-        return GoGame(position, to_play, former.komi if former else 0)
+        """Return a game of Go."""
+        return GoGame(position, to_play)
 
     def resume(self, snapshot: Snapshot) -> None:
         """Take the komi from the file as well, where it states one."""
         super().resume(snapshot)
         if snapshot.komi is not None:
-            self.game.komi = snapshot.komi
-
-    def questions(self) -> Questions:
-        """Return what can be explained."""
-        return QUESTIONS
+            self.komi = snapshot.komi
 
 
 # --- komi and score ----------------------------------------------------------------------------
@@ -52,13 +51,13 @@ class GoSession(Session):
 
 def komi(session: GoSession, words: list[str]) -> str:
     """KOMI: set the komi; every digit counts."""
-    session.game.komi = arguments.komi(words, 0)
+    session.komi = arguments.komi(words, 0)
     return ""
 
 
 def get_komi(session: GoSession, words: list[str]) -> str:
     """: the komi (as in GNU Go)."""
-    return plain_text(session.game.komi)
+    return plain_text(session.komi)
 
 
 def score(session: GoSession, words: list[str]) -> str:
@@ -169,7 +168,7 @@ def listed(position: Position, mask: int) -> str:
 
 def subject(session: GoSession, words: list[str]) -> tuple[Position, Komi]:
     """Return what the score depends on."""
-    return session.game.position, session.game.komi
+    return session.game.position, session.komi
 
 
 _SCORE = (subject, go_scoring.explain, go_scoring.readings, str)
@@ -197,6 +196,6 @@ COMMANDS: Table = {
 }
 
 
-def new_engine(seed: int, playouts: int) -> Engine:
+def new_engine(seed: int) -> Engine:
     """Return an engine for Go."""
-    return Engine(COMMANDS, GoSession(COMMANDS, seed, playouts))
+    return Engine(GoSession(COMMANDS, QUESTIONS, seed))

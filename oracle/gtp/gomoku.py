@@ -24,22 +24,19 @@ POLICIES = ("random", "rule_based")
 class GomokuSession(Session):
     """A game of Gomoku; the policy outlives ``boardsize`` and ``clear_board``."""
 
-    __slots__ = ("policy",)
+    __slots__ = ("playouts", "policy")
 
     game: GomokuGame
     record = "gomoku"  # programs that know nothing but Go's GM[1] write Gomoku as that
 
-    def __init__(self, commands: Table, seed: int, playouts: int) -> None:
-        super().__init__(commands, seed, playouts)
+    def __init__(self, commands: Table, questions: Questions, seed: int, playouts: int) -> None:
+        super().__init__(commands, questions, seed)
+        self.playouts = playouts
         self.policy = gomoku_policy.DEFAULT
 
     def new_game(self, position: Position, to_play: int) -> GomokuGame:
         """Return a game; a five on its first board has won it."""
         return GomokuGame(position, to_play)
-
-    def questions(self) -> Questions:
-        """Return what can be explained."""
-        return QUESTIONS
 
 
 # --- playing: gomoku-rules.html, "Details of the play command", "Details for end of game" ------
@@ -224,4 +221,4 @@ COMMANDS: Table = {
 
 def new_engine(seed: int, playouts: int) -> Engine:
     """Return an engine for Gomoku."""
-    return Engine(COMMANDS, GomokuSession(COMMANDS, seed, playouts))
+    return Engine(GomokuSession(COMMANDS, QUESTIONS, seed, playouts))

@@ -34,10 +34,6 @@ class GosenseiSession(Session):
         """Return a game of Go."""
         return GoGame(position, to_play)
 
-    def questions(self) -> Questions:
-        """Return what can be explained."""
-        return QUESTIONS
-
 
 def load_board(session: Session, words: list[str]) -> str:
     """FILE: go on with a go board configuration file."""
@@ -118,6 +114,6 @@ COMMANDS: Table = {
 }
 
 
-def new_engine(seed: int, playouts: int) -> Engine:
+def new_engine(seed: int) -> Engine:
     """Return an engine for gosensei."""
-    return Engine(COMMANDS, GosenseiSession(COMMANDS, seed, playouts))
+    return Engine(GosenseiSession(COMMANDS, QUESTIONS, seed))

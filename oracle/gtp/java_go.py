@@ -34,10 +34,6 @@ class JavaGoSession(Session):
         """Return a game without komi."""
         return GoGame(position, to_play, ending=BLACK_FIRST)
 
-    def questions(self) -> Questions:
-        """Return what can be explained."""
-        return QUESTIONS
-
 
 def is_captured(session: JavaGoSession, words: list[str]) -> str:
     """VERTEX: whether the point is captured: true or false."""
@@ -135,6 +131,6 @@ COMMANDS: Table = {
 }
 
 
-def new_engine(seed: int, playouts: int) -> Engine:
+def new_engine(seed: int) -> Engine:
     """Return an engine for java-go."""
-    return Engine(COMMANDS, JavaGoSession(COMMANDS, seed, playouts))
+    return Engine(JavaGoSession(COMMANDS, QUESTIONS, seed))

@@ -22,7 +22,7 @@ _CLEAN.update({9: " ", 10: " "})
 
 
 class Engine:
-    """A GTP engine: a table of commands that act on one session.
+    """A GTP engine: a session and the table of commands that act on it.
 
     A command is a function of the session and its arguments. It returns the result, which may
     have several lines, or raises an :class:`OracleError` whose text becomes the error message.
@@ -30,9 +30,9 @@ class Engine:
 
     __slots__ = ("commands", "session")
 
-    def __init__(self, commands: Table, session: Any) -> None:
-        self.commands = commands
+    def __init__(self, session: Any) -> None:
         self.session = session
+        self.commands: Table = session.commands
 
     def handle(self, line: str) -> str:
         """Return the reply to a line with its empty line; ``""`` to a blank or comment line."""

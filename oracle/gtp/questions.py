@@ -52,11 +52,10 @@ def readings(session: Session, words: list[str]) -> str:
 
 
 def _question(session: Session, words: list[str]) -> Question:
-    questions = session.questions()
     name = arguments.word(words, 0)
-    if name not in questions:
-        raise GtpError(f"no explanation for {name!r}, only for {', '.join(questions)}")
-    return questions[name]
+    if name not in session.questions:
+        raise GtpError(f"no explanation for {name!r}, only for {', '.join(session.questions)}")
+    return session.questions[name]
 
 
 def position(session: Session, words: list[str]) -> tuple[Position]:

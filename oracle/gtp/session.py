@@ -21,30 +21,27 @@ if TYPE_CHECKING:
 class Session:
     """The state behind one engine; a subclass for each game says how a game begins.
 
-    Attributes: ``commands``, the engine's table; ``game``, the game in progress; ``running``,
-    false after ``quit``; ``seed`` and ``playouts``, the options for ``genmove``.
+    Attributes: ``commands``, the engine's table; ``questions``, those of its commands that can be
+    explained; ``game``, the game in progress; ``running``, false after ``quit``; ``seed``, that of
+    the random moves.
     """
 
-    __slots__ = ("_random", "commands", "game", "playouts", "running", "seed")
+    __slots__ = ("_random", "commands", "game", "questions", "running", "seed")
 
     sizes = range(2, 26)  # what boardsize accepts
     size = 19  # before the first boardsize
     record: str | None = None  # what game records are read as, whatever they say; None: Go only
 
-    def __init__(self, commands: Table, seed: int, playouts: int) -> None:
+    def __init__(self, commands: Table, questions: Questions, seed: int) -> None:
         self.commands = commands
+        self.questions = questions
         self.seed = seed
-        self.playouts = playouts
         self.running = True
         self._random: Random | None = None
         self.game = self.new_game(Position(grid(self.size)), BLACK)
 
     def new_game(self, position: Position, to_play: int) -> Any:
         """Return a game of this kind that begins with a position."""
-        raise NotImplementedError
-
-    def questions(self) -> Questions:
-        """Return which of the game's commands can be explained, and how."""
         raise NotImplementedError
 
     def clear(self, shape: Grid) -> None:

@@ -40,7 +40,7 @@ def assignment(case):
 def oracle_replies(case):
     """The reply of the oracle's engine to each step, and whether the step's answer is settled."""
     engine = oracle.gtp.new_engine(GAMES[assignment(case)])
-    questions = engine.session.questions()
+    questions = engine.session.questions
     for step in case.steps:
         name = step.command.split()[0]
         settled = True

@@ -70,7 +70,7 @@ def test_every_analyze_command_is_known(game):
 def test_every_question_is_explained_in_a_fresh_engine(game):
     engine = oracle.gtp.new_engine(game)
     ask(engine, "boardsize 9")
-    for name in engine.session.questions():
+    for name in engine.session.questions:
         arguments = {"is_captured": "C3", "is_legal": "b C3", "score": "b"}.get(name, "")
         (explanation,) = ask(engine, f"oracle-explain {name} {arguments}")
         assert re.search(r"^TEXT .+\.$", explanation, re.MULTILINE)
