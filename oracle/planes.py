@@ -247,6 +247,6 @@ def _pieces(boards: Boards) -> Iterator[Boards]:
     size = WORD * max(1, CACHED // (8 * rows * (columns + 1)))
     for start in range(0, max(count, 1), size):
         piece = boards[start : start + size]
-        missing = -len(piece) % WORD or (0 if len(piece) else WORD)
+        missing = -len(piece) % WORD
         padding = np.zeros((missing, rows, columns), np.int8)
         yield np.concatenate([piece, padding]) if missing else np.ascontiguousarray(piece)

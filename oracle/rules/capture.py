@@ -54,12 +54,6 @@ def several_liberties(frame: Frame[Bits], stones: Bits, others: Bits) -> Bits:
     return touched_by_several(frame, stones, contrasts)
 
 
-def in_atari(frame: Frame[Bits], stones: Bits, others: Bits) -> Bits:
-    """Return the stones of one color whose chains have exactly one liberty."""
-    dead = captured(frame, stones, others)
-    return stones & ~dead & ~several_liberties(frame, stones, others)
-
-
 def legal(frame: Frame[Bits], mine: Bits, theirs: Bits) -> Bits:
     """Return every empty point on which the color of ``mine`` may play, ko aside.
 
@@ -68,7 +62,8 @@ def legal(frame: Frame[Bits], mine: Bits, theirs: Bits) -> Bits:
     """
     empty = frame.full & ~(mine | theirs)
     friends = several_liberties(frame, mine, theirs)
-    victims = in_atari(frame, theirs, mine)
+    # Next to an empty point, that is in atari: a chain without liberties touches none.
+    victims = theirs & ~several_liberties(frame, theirs, mine)
     return empty & neighbours(frame, empty | friends | victims)
 
 

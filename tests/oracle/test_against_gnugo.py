@@ -166,10 +166,13 @@ def random_dialogue(size, rng):
 
 def _captures(game, color):
     """Return the points where a stone takes others."""
-    position, mine = game.position, game.position.stones(color)
-    in_atari = capture.in_atari(position.grid, position.stones(3 - color), mine)
-    points = position.grid.points(position.empty & neighbours(position.grid, in_atari))
-    return [point for point in points if game.is_legal(color, point)]
+    position, shape = game.position, game.position.grid
+    mine, theirs = position.stones(color), position.stones(3 - color)
+    return [
+        point
+        for point in shape.points(position.empty)
+        if capture.taken(shape, mine, theirs, shape.bit(point)) and game.is_legal(color, point)
+    ]
 
 
 @pytest.mark.parametrize(
