@@ -1,1 +1,1 @@
-"""."""
+"""Games: turn, history, ko and winners, which a position alone does not know."""
