@@ -7,7 +7,7 @@ They differ in which pattern belongs to which test and in what a pattern is matc
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from harness import pattern
 from harness.engine.replies import BLANKS
@@ -46,11 +46,15 @@ class Dialect:
         return steps
 
     def verdict(self, expected: Pattern | None, reply: Reply) -> Verdict:
-        """Judge a reply. One that begins with ``?`` fails, whatever is expected."""
+        """Judge a reply. One that begins with ``?`` fails, whatever is expected.
+
+        Raises:
+            UndecidedError: matching takes too long.
+        """
         if expected is None:
             return Verdict.PASSED if reply.ok else Verdict.FAILED
-        matches = pattern.matcher(expected.expression)(reply.text)
-        return _verdict(reply.ok and bool(matches) is not expected.negated, expected)
+        passes = reply.ok and _matches(pattern.matcher, expected, reply.text)
+        return _verdict(passes, expected)
 
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """Return the outcomes of a whole file as they are to be reported."""
@@ -87,8 +91,8 @@ class GnuGo(Dialect):
         assert expected is not None  # settle() gave every test one
         if expected.ignored:
             return Verdict.IGNORED
-        matches = pattern.searcher(expected.expression)(_first_line(reply))
-        return _verdict(bool(matches) is not expected.negated, expected)
+        passes = _matches(pattern.searcher, expected, _first_line(reply))
+        return _verdict(passes, expected)
 
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """The last reply with an id is that of all its tests, and its first line is all of it."""
@@ -130,6 +134,12 @@ def _first_line(reply: Reply) -> str:
 def _shortened(reply: Reply) -> Reply:
     """Return the reply with the text that was judged."""
     return reply._replace(text=_first_line(reply))
+
+
+def _matches(
+    tester: Callable[[str], Callable[[str], object]], expected: Pattern, text: str
+) -> bool:
+    return bool(tester(expected.expression)(text)) is not expected.negated
 
 
 def _verdict(passes: bool, expected: Pattern) -> Verdict:

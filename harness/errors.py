@@ -3,6 +3,7 @@
     HarnessError               printed as one line, exit status 2; never a traceback
     ├── UsageError             the command line or an option file is wrong
     ├── CaseError              a case file or suite is wrong: file, line, found, expected
+    ├── UndecidedError         matching takes too long; becomes the verdict "not judged"
     └── EngineError            the engine broke; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)
 
@@ -39,6 +40,10 @@ class CaseError(HarnessError):
 
 class PatternError(HarnessError):
     """An expectation (``#? [...]``) that cannot be read."""
+
+
+class UndecidedError(HarnessError):
+    """An expectation of which it takes too long to say whether a reply meets it."""
 
 
 class EngineError(HarnessError):

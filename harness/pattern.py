@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
+from harness import deadline
 from harness.engine.replies import BLANKS
 from harness.errors import PatternError
 from harness.records import Pattern
@@ -19,6 +20,10 @@ from harness.records import Pattern
 # Alternatives that are plain text, save for escaped punctuation: "A1|A2", "B\+4\.5".
 _PLAIN = re.compile(r"(?:[^\\.^$*+?{}\[\]()]|\\[^0-9A-Za-z\s|])*")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+# What multiplies the ways to match: repetitions, choices, references; some other (?...) as well.
+_WAYS = re.compile(r"[*+?{|\\]")
+_NO_WAYS = re.compile(r"\\[^1-9]", re.DOTALL)
 
 # The end of a gnugo pattern, from its last bracket: sub(/\][&*]*$/, "")
 _GNUGO_END = re.compile(r"\][&*]*$")
@@ -72,6 +77,8 @@ def matcher(expression: str) -> Callable[[str], object]:
     Most patterns are a text or a choice of texts, and need no regular expression: compiling one
     costs a hundred times as much as running it.
 
+    The test raises :class:`UndecidedError` when it takes too long.
+
     Raises:
         PatternError: it is no regular expression.
     """
@@ -81,19 +88,23 @@ def matcher(expression: str) -> Callable[[str], object]:
     from harness import java_regex
 
     flags = re.MULTILINE | re.DOTALL | re.ASCII
-    return _compile(java_regex.in_python(expression), expression, flags).fullmatch
+    compiled = _compile(java_regex.in_python(expression), expression, flags)
+    return _bounded(compiled, compiled.fullmatch)
 
 
 @cache
 def searcher(expression: str) -> Callable[[str], object]:
     """Return a test of whether awk finds ``^expression$`` in a line.
 
+    The test raises :class:`UndecidedError` when it takes too long.
+
     Raises:
         PatternError: it is no regular expression.
     """
     from harness import awk_regex
 
-    return _compile(f"^{awk_regex.in_python(expression)}$", expression, re.ASCII).search
+    compiled = _compile(f"^{awk_regex.in_python(expression)}$", expression, re.ASCII)
+    return _bounded(compiled, compiled.search)
 
 
 def _compile(translated: str, expression: str, flags: re.RegexFlag) -> re.Pattern[str]:
@@ -103,3 +114,10 @@ def _compile(translated: str, expression: str, flags: re.RegexFlag) -> re.Patter
             return re.compile(translated, flags)
         except (re.error, ValueError, OverflowError, RecursionError) as error:
             raise PatternError(f"{expression!r} is no regular expression: {error}") from None
+
+
+def _bounded(compiled: re.Pattern[str], test: Callable[[str], object]) -> Callable[[str], object]:
+    """Return ``test``, under a deadline unless its time can only grow with the text's length."""
+    if len(_WAYS.findall(_NO_WAYS.sub("", compiled.pattern))) < 2:
+        return test
+    return partial(deadline.within, deadline.LIMIT, test)

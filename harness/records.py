@@ -20,6 +20,7 @@ class Verdict(enum.Enum):
     EXPECTED_FAIL = "failed"
     FAILED = "FAILED"
     NOT_RUN = "not run"  # the engine broke before the answer; no pass and no wrong answer
+    NOT_JUDGED = "not judged"  # matching takes too long: the case file's fault, not the engine's
     IGNORED = "ignored"  # GNU Go's suffix ``&``
 
 
@@ -123,7 +124,7 @@ class RunResult(NamedTuple):
 
     program: str
     files: tuple[FileResult, ...]  # in the order named, whatever --jobs
-    errors: tuple[str, ...]  # case files that could not be read, one sentence each
+    errors: tuple[str, ...]  # what is wrong with case files, one sentence each
     started: str  # ISO 8601, UTC
     host: str
     options: dict[str, object]

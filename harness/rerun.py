@@ -10,6 +10,7 @@ from harness.records import FileResult, Outcome, Verdict
 _GRAVEST_FIRST = (
     Verdict.FAILED,
     Verdict.NOT_RUN,
+    Verdict.NOT_JUDGED,
     Verdict.UNEXPECTED_PASS,
     Verdict.EXPECTED_FAIL,
     Verdict.PASSED,

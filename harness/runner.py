@@ -16,7 +16,7 @@ from harness.engine.launch import Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import encode
 from harness.engine.session import Session, groups
-from harness.errors import EngineError
+from harness.errors import EngineError, UndecidedError
 from harness.options import Options
 from harness.records import (
     CaseFile,
@@ -179,12 +179,18 @@ class _Run:
 
     def _judge(self, index: int, step: Step) -> bool:
         reply = self._replies[index]
-        verdict = self._setting.dialect.verdict(step.pattern, reply)
+        verdict = self._verdict(step, reply)
         self._outcomes.append(Outcome(index, verdict, reply))
         if verdict is not Verdict.FAILED:
             return False
         self._failed += 1
         return self._setting.options.fail_fast
+
+    def _verdict(self, step: Step, reply: Reply) -> Verdict:
+        try:
+            return self._setting.dialect.verdict(step.pattern, reply)
+        except UndecidedError:
+            return Verdict.NOT_JUDGED
 
     def _stop_at_quit(self, index: int) -> bool:
         self._quit = True

@@ -15,13 +15,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from signal import SIG_DFL, SIGHUP, SIGTERM
 
-from harness import casefile, suite
+from harness import casefile, deadline, suite
 from harness.dialect import named
 from harness.engine.launch import Launcher, PlainLauncher, split_program, with_seed
 from harness.errors import CaseError, UsageError
 from harness.gathering import Gathering, Progress
 from harness.options import Limits, Options
-from harness.records import CaseFile, FileResult, RunResult
+from harness.records import CaseFile, FileResult, RunResult, Verdict
 from harness.runner import Setting
 from harness.selection import Selection
 
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from harness.sandbox.engines import Sandbox
 
 __all__ = ["Limits", "Options", "Progress", "run"]
+
+_TOO_HEAVY = (
+    f"matching it with the expectation takes more than {deadline.LIMIT:g} s; an expression should"
+    " not offer many ways to match one text, as (a+)+ does"
+)
 
 
 def run(
@@ -45,6 +50,9 @@ def run(
     ``tests``: case files, directories, ``@suites``, as on the command line.
     ``on_progress``: called as files start, proceed and end, in any order.
     ``on_file``: called with each file's result in the order named, as soon as that is possible.
+
+    A reply that takes too long to be matched with its expectation has the verdict *not judged* and
+    an error of its case file. (Call from the main thread: signals, which end that, go there.)
 
     Both are called in the caller's own thread. Files in parallel run in forked processes, so
     start no threads of your own before the first ``on_progress``.
@@ -73,7 +81,7 @@ def run(
     return RunResult(
         program=program,
         files=tuple(gathering.results),
-        errors=tuple(errors),
+        errors=(*errors, *_not_judged(gathering.results)),
         started=started,
         host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
         options=_described(options, sandbox.description),
@@ -95,6 +103,16 @@ def _cases(tests: Sequence[str], options: Options) -> tuple[list[CaseFile], list
         else:
             cases += [case] if case else []
     return cases, errors
+
+
+def _not_judged(results: Sequence[FileResult]) -> Iterator[str]:
+    """Say of each test that was not judged what its case file has to do with it."""
+    for file in results:
+        for outcome in file.outcomes:
+            if outcome.verdict is Verdict.NOT_JUDGED:
+                step = file.case.steps[outcome.step]
+                what = f"the reply to '{step.text:.60}' could not be judged: {_TOO_HEAVY}"
+                yield str(CaseError(what, file.case.path, step.line))
 
 
 def _described(options: Options, sandbox: str) -> dict[str, object]:

@@ -89,7 +89,7 @@ class Session:
         if self._trace:
             self._show(">> ", decode(data))
         if not self._silent_so_far:
-            self.arrived = monotonic()
+            self._begin()
         self._process.write(data, self._deadline())
         unanswered = 0
         while len(replies) < wanted:
@@ -101,6 +101,12 @@ class Session:
                 replies += fresh
             elif unanswered > self._limits.max_output > 0:
                 raise EngineError(FailureKind.OUTPUT, "writes without end, but no reply")
+
+    def _begin(self) -> None:
+        """Let the time begin; what the harness itself took since the last reply does not count."""
+        now = monotonic()
+        self._file_ends += now - self.arrived
+        self.arrived = now
 
     def _stamp(self, fresh: list[Reply]) -> None:
         """Give the first of the replies that came together the time that all of them took."""

@@ -2,7 +2,7 @@
 
 A test is the same when file, id and command are, counted in the order of the file where several
 are alike. Its verdicts are ranked: passed (expected or not) is better than failed as expected,
-and that is better than FAILED or not run. To sink is to break, to rise to be mended.
+and that is better than FAILED, not run or not judged. To sink is to break, to rise to be mended.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ from harness.exits import ExitCode
 from harness.records import RunResult
 from harness.report.visible import one_line
 
-_RANKS = {"passed": 2, "PASSED": 2, "ignored": 2, "failed": 1, "FAILED": 0, "not run": 0}
+_RANKS = {
+    "passed": 2,
+    "PASSED": 2,
+    "ignored": 2,
+    "failed": 1,
+    "FAILED": 0,
+    "not run": 0,
+    "not judged": 0,
+}
 
 # file, id, command, how many like it came before
 Key = tuple[str, int, str, int]
@@ -43,7 +51,7 @@ class Comparison(NamedTuple):
     new: tuple[Change, ...]
     gone: tuple[Change, ...]
     broken_files: tuple[str, ...]  # the engine broke here, and did not before
-    new_errors: tuple[str, ...]  # case files that can no longer be read
+    new_errors: tuple[str, ...]  # what is wrong with case files, and was not before
     faults: tuple[str, ...]
 
     @property
@@ -61,7 +69,7 @@ class Comparison(NamedTuple):
         for heading, found in (
             ("broke", self.broke),
             ("engine broke, and did not before", self.broken_files),
-            ("not read, and was before", self.new_errors),
+            ("wrong in case files, and was not before", self.new_errors),
             ("mended", self.mended),
             ("new", self.new),
             ("gone", self.gone),

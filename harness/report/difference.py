@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
+from harness.deadline import within
+from harness.errors import UndecidedError
 from harness.records import Pattern, Reply
 
 # Longer texts are only compared from both ends: aligning takes quadratic time.
 _MAX_WORDS = 600
 # A hint tries the pattern again, in ways that may be slower than the judgment's.
 _MAX_HINT = 2_000
+_HINT_SECONDS = 0.1
 _FLAGS = re.MULTILINE | re.DOTALL | re.ASCII
 
 
@@ -174,10 +178,13 @@ def _hint(pattern: Pattern | None, reply: Reply) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of sets that later versions of re may read otherwise
         try:
-            tests = (hint for test, hint in _HINTS if test(pattern.expression, reply.text))
-            return next(tests, "")
-        except re.error:  # another dialect's expression
+            return within(_HINT_SECONDS, partial(_first_hint, pattern.expression), reply.text)
+        except (re.error, UndecidedError):  # an expression of another dialect, or a heavy one
             return ""
+
+
+def _first_hint(expression: str, text: str) -> str:
+    return next((hint for test, hint in _HINTS if test(expression, text)), "")
 
 
 def _reply_is_empty(_expression: str, text: str) -> bool:

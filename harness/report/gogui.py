@@ -1,7 +1,7 @@
 """The lines and the data file of gogui-regress, to the letter, so that scripts go on working.
 
 Plain lines are those of GNU Go's ``regress.sh``, long ones those of its ``eval.sh``. A test that
-was not reached has no line there; here it has one of its own, ``12 not run``.
+was not reached, or not judged, has no line there; here it has one: ``12 not run``.
 
 Source: gogui-regress's manual page and its output; GNU Go's ``regression/regress.awk``.
 """
@@ -22,6 +22,7 @@ _LINES: dict[Verdict, tuple[str | None, str | None]] = {
     Verdict.UNEXPECTED_PASS: ("unexpected PASS!", "PASSED"),
     Verdict.PASSED: (None, "passed"),
     Verdict.NOT_RUN: ("not run", "not run"),
+    Verdict.NOT_JUDGED: ("not judged", "not judged"),
     Verdict.IGNORED: (None, "{got}"),
 }
 

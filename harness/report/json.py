@@ -6,8 +6,8 @@ version stays; whatever else changes makes it 2)::
     schema    "gtp-harness/run", and version: 1
     program, started (ISO 8601, UTC), host, options (as given)
     tally     {tests, failed, expected_fails, unexpected_passes, passed, errors, seconds,
-               cpu_seconds, not_run, ignored, flaky}; errors are refused setup commands
-    errors    case files that could not be read, one sentence each
+               cpu_seconds, not_run, ignored, flaky, not_judged}; errors are refused setup commands
+    errors    what is wrong with case files, one sentence each
     faults    failures of the harness itself, one sentence each
     files     in the order they were named:
       path, engine {name, version}, tally, warnings, stderr
@@ -18,7 +18,8 @@ version stays; whatever else changes makes it 2)::
         line      1-based, in the case file
         command   without the id
         expected  the pattern between the brackets, or null for any answer but an error
-        verdict   "passed", "PASSED", "failed", "FAILED", "not run" or "ignored"
+        verdict   "passed", "PASSED", "failed", "FAILED", "not run", "not judged" or
+                  "ignored"
         flaky     whether another run of --rerun gave another verdict
         reply     the engine's text, or null when there was none
         ok        whether the reply began with =

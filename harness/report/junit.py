@@ -1,8 +1,8 @@
 """A run as JUnit XML, as Jenkins, GitLab and others read it: a suite for each case file.
 
-An expected failure is *skipped*, as a test that was not run is; the reason is in the message. A
-broken engine is a test case of its own, ``(engine)``, with an *error*, and so are files that
-could not be read and faults of the harness. An unexpected pass is a pass.
+An expected failure is *skipped*, as a test that was not run or not judged is; the reason is in the
+message. A broken engine is a test case of its own, ``(engine)``, with an *error*, and so is what
+is wrong with case files, and faults of the harness. An unexpected pass is a pass.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from harness.report.tally import Tally, total
 
 def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
     """Yield the document, to be written with :func:`~harness.report.visible.visible`."""
-    trouble = [*_trouble("not read", run.errors), *_trouble("harness", run.faults)]
+    trouble = [*_trouble("case file", run.errors), *_trouble("harness", run.faults)]
     counts = total(tallies)
     broken = sum(file.failure is not None for file in run.files) + len(trouble)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -31,7 +31,7 @@ def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
 
 def _numbers(counts: Tally, broken: int) -> str:
     """The attributes that count; what broke has a test case of its own."""
-    skipped = counts.expected_fails + counts.not_run + counts.ignored
+    skipped = counts.expected_fails + counts.not_run + counts.not_judged + counts.ignored
     return (
         f'tests="{counts.tests + counts.ignored + broken}" failures="{counts.failed}" '
         f'errors="{broken}" skipped="{skipped}" time="{counts.seconds:.3f}"'
@@ -76,10 +76,8 @@ def _result(step: Step, outcome: Outcome) -> str:
             found = _element("failure", "FAILED", mismatch(step, outcome))
         case Verdict.EXPECTED_FAIL:
             found = _element("skipped", "", f"expected failure: {mismatch(step, outcome)}")
-        case Verdict.NOT_RUN:
-            found = _element("skipped", "", "not run")
-        case Verdict.IGNORED:
-            found = _element("skipped", "", "ignored")
+        case Verdict.NOT_RUN | Verdict.NOT_JUDGED | Verdict.IGNORED:
+            found = _element("skipped", "", outcome.verdict.value)
         case Verdict.UNEXPECTED_PASS:
             found = "<system-out>PASSED unexpectedly</system-out>"
         case _:

@@ -15,6 +15,7 @@ _CODES = {
 VERDICTS = {
     "FAILED": "bad",
     "not run": "warn",
+    "not judged": "warn",
     "errors": "warn",
     "flaky": "odd",
     "PASSED": "good",

@@ -11,8 +11,8 @@ from harness.report.visible import visible
 
 
 def summary(run: RunResult, tallies: Sequence[Tally], paint: Paint) -> str:
-    """Return files not read, the harness's own faults, and a line of counts."""
-    lines = [paint("bad", f"✗ not read  {visible(error)}") for error in run.errors]
+    """Return what is wrong with case files, the harness's own faults, and a line of counts."""
+    lines = [paint("bad", f"✗ case file  {visible(error)}") for error in run.errors]
     lines += [paint("bad", _fault(fault)) for fault in run.faults]
     files = f"{len(run.files)} {plural(len(run.files), 'file')}"
     broken = sum(file.failure is not None for file in run.files)

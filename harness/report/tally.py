@@ -12,7 +12,7 @@ from harness.records import FileResult, RunResult, Verdict
 class Tally(NamedTuple):
     """Counts of one file, or of several together; the first eight are gogui's columns."""
 
-    tests: int = 0  # judged or not reached, but not the ignored ones
+    tests: int = 0  # all but the ignored ones
     failed: int = 0  # FAIL: unexpectedly
     expected_fails: int = 0  # fail
     unexpected_passes: int = 0  # PASS
@@ -23,6 +23,7 @@ class Tally(NamedTuple):
     not_run: int = 0
     ignored: int = 0
     flaky: int = 0
+    not_judged: int = 0
 
     @property
     def passes(self) -> int:
@@ -46,6 +47,7 @@ def tally(file: FileResult) -> Tally:
         not_run=verdicts.count(Verdict.NOT_RUN),
         ignored=ignored,
         flaky=sum(outcome.flaky for outcome in file.outcomes),
+        not_judged=verdicts.count(Verdict.NOT_JUDGED),
     )
 
 
@@ -59,6 +61,7 @@ def phrases(counts: Tally) -> list[tuple[str, str, str]]:
     named = (
         ("FAILED", "✗", counts.failed, "FAILED"),
         ("not run", "–", counts.not_run, "not run"),
+        ("not judged", "?", counts.not_judged, "not judged"),
         ("errors", "!", counts.errors, plural(counts.errors, "setup command") + " refused"),
         ("flaky", "~", counts.flaky, "flaky"),
         ("PASSED", "↑", counts.unexpected_passes, "PASSED unexpectedly"),

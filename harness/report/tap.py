@@ -1,7 +1,8 @@
 """A run in the Test Anything Protocol, version 14: a subtest for each case file.
 
-An expected failure is ``# TODO``, a test that was not run or is ignored ``# SKIP``; a broken
-engine is a test point of its own, ``engine``, that is not ok.
+An expected failure is ``# TODO``, a test that was not run, not judged or is ignored ``# SKIP``; a
+broken engine is a test point of its own, ``engine``, that is not ok, and so is a fault in a case
+file.
 
 Source: TAP 14 specification, https://testanything.org/tap-version-14-specification.html
 """
@@ -18,6 +19,7 @@ _DIRECTIVES = {
     Verdict.EXPECTED_FAIL: " # TODO expected to fail",
     Verdict.UNEXPECTED_PASS: " # TODO expected to fail",
     Verdict.NOT_RUN: " # SKIP not run",
+    Verdict.NOT_JUDGED: " # SKIP not judged",
     Verdict.IGNORED: " # SKIP ignored",
 }
 _NOT_OK = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
@@ -33,7 +35,7 @@ def _lines(run: RunResult) -> Iterator[str]:
     number = 0
     for number, file in enumerate(run.files, 1):
         yield from _subtest(file, number)
-    for kind, messages in (("not read", run.errors), ("harness", run.faults)):
+    for kind, messages in (("case file", run.errors), ("harness", run.faults)):
         for message in messages:
             number += 1
             yield f"not ok {number} - {kind}"

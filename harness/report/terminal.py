@@ -17,6 +17,7 @@ _INDENT = "    "
 _TEXT = 14  # column of the expectation and the reply
 _SHOWN = 50  # results in full in one file; a broken engine would fill the screen many times
 _WIDTH = 200  # characters of a command
+_UNEXPECTED = (Verdict.FAILED, Verdict.NOT_JUDGED, Verdict.UNEXPECTED_PASS)
 
 
 class Terminal:
@@ -137,7 +138,7 @@ class Terminal:
 
 
 def _is_unexpected(outcome: Outcome) -> bool:
-    return outcome.flaky or outcome.verdict in (Verdict.FAILED, Verdict.UNEXPECTED_PASS)
+    return outcome.flaky or outcome.verdict in _UNEXPECTED
 
 
 def _without_caption(diagram: Diagram) -> Diagram:

@@ -18,6 +18,7 @@ WORDS = {
     Verdict.EXPECTED_FAIL: ("·", "failed"),
     Verdict.FAILED: ("✗", "FAILED"),
     Verdict.NOT_RUN: ("–", "not run"),
+    Verdict.NOT_JUDGED: ("?", "not judged"),
     Verdict.IGNORED: ("○", "ignored"),
 }
 

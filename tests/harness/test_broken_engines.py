@@ -1,8 +1,9 @@
 """Every way to be a bad engine, and what a run makes of it.
 
 The same case file is run against each engine in tests/engines. A row says what becomes of its
-three tests (P passed, F failed, - not run), how the engine broke if it did, what its author is
-told, and which warnings the result bears; nothing else may be said, and nothing may survive.
+three tests (P passed, F failed, - not run, ? not judged), how the engine broke if it did, what its
+author is told, which warnings the result bears, and how long it may take; nothing else may be
+said, and nothing may survive.
 """
 
 import re
@@ -24,12 +25,17 @@ first
 #? [second]
 third
 20 fault
-#? [fault]
+#? [fault|(a+)+b]
 fourth
 30 fifth
 #? [fifth]
 """
-LETTERS = {Verdict.PASSED: "P", Verdict.FAILED: "F", Verdict.NOT_RUN: "-"}
+LETTERS = {
+    Verdict.PASSED: "P",
+    Verdict.FAILED: "F",
+    Verdict.NOT_RUN: "-",
+    Verdict.NOT_JUDGED: "?",
+}
 LIMITS = Limits(timeout=1.5, startup=20, quit=1)
 # What a busy machine may take beyond the limits; only a hang is longer.
 SLACK = 10
@@ -43,6 +49,7 @@ class Row(NamedTuple):
     warnings: tuple[str, ...] = ()
     limits: Limits = LIMITS
     seconds: float = 0  # that the limits allow
+    errors: str = ""  # what is wrong with the case file
 
 
 DIED, TIMEOUT = FailureKind.DIED, FailureKind.TIMEOUT
@@ -171,6 +178,13 @@ ROWS = [
     Row("colours", "PFP", warnings=(r"line 5: .* has the control character U\+001B",)),
     Row("nul", "PFP", warnings=(r"line 5: .* has the control character U\+0000",)),
     Row("not_utf8", "PFP", warnings=(r"some replies were not UTF-8",)),
+    Row(
+        "baits",
+        "P?P",
+        errors=r".*case\.gtp:5: the reply to '20 fault' could not be judged: matching it with the"
+        r" expectation takes more than 2 s; an expression should not offer many ways .*",
+        seconds=2,
+    ),
     Row("carriage_returns"),
     Row("old_macintosh"),
     # Too much
@@ -230,7 +244,7 @@ ROWS = [
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.engine)
 def test_is_judged_as_stated_and_gone(row: Row, tmp_path: Path) -> None:
     mark = f"mark-{uuid.uuid4()}"
-    result, seconds = run_engine(row.engine, tmp_path, row.limits, mark)
+    result, seconds = run_engine(row.engine, tmp_path, row.limits, mark, errors=row.errors)
     assert "".join(LETTERS[outcome.verdict] for outcome in result.outcomes) == row.verdicts
     assert (result.failure and result.failure.kind) == row.kind
     assert re.fullmatch(row.message, result.failure.message if result.failure else "")
@@ -352,14 +366,20 @@ def test_says_why_it_cannot_start(
 
 
 def run_engine(
-    engine: str, folder: Path, limits: Limits = LIMITS, mark: str = "", pty: bool = False
+    engine: str,
+    folder: Path,
+    limits: Limits = LIMITS,
+    mark: str = "",
+    *,
+    pty: bool = False,
+    errors: str = "",
 ) -> tuple[FileResult, float]:
     case = folder / "case.gtp"
     case.write_text(CASE)
     program = f"env -u PYTHONUNBUFFERED {sys.executable} {ENGINES / engine}.py {mark}"
     begun = time.monotonic()
     result = run(program, [str(case)], Options(limits=limits, pty=pty))
-    assert result.errors == ()
+    assert re.fullmatch(errors, "\n".join(result.errors))
     assert result.faults == ()
     return result.files[0], time.monotonic() - begun
 

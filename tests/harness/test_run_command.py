@@ -118,8 +118,8 @@ def test_bad_input_does_not_end_the_other_files(capsys, program, here):
     (here / "wrong.gtp").write_text("1 say a\n#? [a]\n#? [b]\n")
     status, out, err = call(capsys, program, "wrong.gtp", "missing.gtp", "good.gtp")
     assert (status, out) == (2, "")
-    assert "not read  wrong.gtp:3: " in err
-    assert "not read  missing.gtp: " in err
+    assert "case file  wrong.gtp:3: " in err
+    assert "case file  missing.gtp: " in err
     assert "1 file: 2 tests" in err
 
 

@@ -43,9 +43,10 @@ def test_numbers_are_those_of_gogui():
 
 
 def test_tally_counts_every_outcome_once():
-    for file in (*RUN.files, made_file("x", [Line("1 a", "=1", "[b]", V.IGNORED)])):
+    for file in (*RUN.files, made_file("x", [Line("1 a", "=1", "[b]", verdict) for verdict in V])):
         t = tally(file)
         counted = t.failed + t.expected_fails + t.unexpected_passes + t.passed + t.not_run
+        counted += t.not_judged
         assert counted == t.tests
         assert t.tests + t.ignored == len(file.outcomes)
 

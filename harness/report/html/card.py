@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.records import Outcome, Step, Verdict
 from harness.report.difference import Segment, difference
-from harness.report.html.parts import badge
+from harness.report.html.parts import as_class, badge
 from harness.report.markup import escape
 from harness.report.view import FileView, comment_before
 from harness.report.visible import one_line
@@ -17,7 +17,7 @@ def card(view: FileView, outcome: Outcome, log: str) -> str:
     """Return the card of one result; ``log`` is the address of the GTP log."""
     case = view.file.case
     step = case.steps[outcome.step]
-    kind = "flaky" if outcome.flaky else outcome.verdict.value
+    kind = "flaky" if outcome.flaky else as_class(outcome.verdict.value)
     comment = escape(comment_before(case, outcome.step))
     return "".join(
         (

@@ -35,7 +35,7 @@ def index_page(
         in_words(total(tallies)),
         run_facts(run, run.files[0] if run.files else None),
         _faults(run.faults),
-        _box("Files that could not be read", run.errors),
+        _box("What is wrong with case files", run.errors),
         _failures(run, names),
         _comparison(comparison),
         _table(run, tallies, names),

@@ -42,15 +42,19 @@ def page(title: str, body: Iterable[str]) -> Iterator[str]:
 def badge(verdict: Verdict, flaky: bool = False) -> str:
     """Return a verdict as sign and word."""
     sign, word = WORDS[verdict]
-    kind = "notrun" if verdict is Verdict.NOT_RUN else word
-    drawn = f'<span class="v {kind}">{sign} {word}</span>'
+    drawn = f'<span class="v {as_class(word)}">{sign} {word}</span>'
     return drawn + ' <span class="v flaky">~ flaky</span>' if flaky else drawn
+
+
+def as_class(word: str) -> str:
+    """Return a verdict's word as the name of a class, which has no blanks."""
+    return word.replace(" ", "")
 
 
 def in_words(counts: Tally) -> str:
     """Return the counts that are not zero as a list, the worst first."""
     drawn = "".join(
-        f'<li class="{"".join(kind.split())}">{sign} {words}</li>'
+        f'<li class="{as_class(kind)}">{sign} {words}</li>'
         for kind, sign, words in phrases(counts)
     )
     return f'<ul class="sum">{drawn}</ul>'

@@ -31,7 +31,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:0;fo
 dt{color:var(--dim)}dd{margin:0}
 .v{font-weight:600;white-space:nowrap}
 .FAILED,.errors{color:var(--bad)}.PASSED{color:var(--good)}.failed,.ignored{color:var(--dim)}
-.passed{color:var(--good);font-weight:400}.notrun{color:var(--warn)}.flaky{color:var(--odd)}
+.passed{color:var(--good);font-weight:400}.notrun,.notjudged{color:var(--warn)}.flaky{color:var(--odd)}
 .sum{font-size:1.05rem;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;margin:.8rem 0;padding:0;
 list-style:none}
 .box{border:1px solid var(--line);border-left:.35rem solid var(--bad);border-radius:.4rem;
