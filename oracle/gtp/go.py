@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from oracle.formats.snapshot import Snapshot
     from oracle.gtp.protocol import Table
-    from oracle.gtp.questions import Questions
+    from oracle.gtp.session import Questions
     from oracle.komi import Komi
     from oracle.position import Position
     from oracle.vertex import Point

@@ -14,7 +14,7 @@ from oracle.vertex import parse_vertex, vertex
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.gtp.protocol import Table
-    from oracle.gtp.questions import Questions
+    from oracle.gtp.session import Questions
     from oracle.position import Position
     from oracle.vertex import Point
 

@@ -17,7 +17,7 @@ from oracle.gtp.session import Session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.gtp.protocol import Table
-    from oracle.gtp.questions import Questions
+    from oracle.gtp.session import Questions
     from oracle.position import Position
 
 

@@ -15,20 +15,9 @@ from oracle.vertex import vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from oracle.explanation import Explanation
     from oracle.gtp.protocol import Table
-    from oracle.gtp.session import Session
+    from oracle.gtp.session import Question, Session
     from oracle.position import Position
-
-    Subject = Callable[[Any, list[str]], tuple[Any, ...]]
-    Explain = Callable[..., Explanation]
-    Readings = Callable[..., Mapping[str, object]]
-    Write = Callable[[Any], str]
-    Question = tuple[Subject, Explain, Readings, Write]
-    Questions = dict[str, Question]
 
 
 def explain(session: Session, words: list[str]) -> str:

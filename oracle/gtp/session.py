@@ -9,13 +9,23 @@ from oracle.position import Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from random import Random
     from typing import Any
 
+    from oracle.explanation import Explanation
     from oracle.formats.snapshot import Snapshot
     from oracle.grid import Grid
     from oracle.gtp.protocol import Table
-    from oracle.gtp.questions import Questions
+
+    # What an answer depends on, why it is so, what it is under each reading, how it is written:
+    # see oracle.gtp.questions.
+    Subject = Callable[[Any, list[str]], tuple[Any, ...]]
+    Explain = Callable[..., Explanation]
+    Readings = Callable[..., Mapping[str, object]]
+    Write = Callable[[Any], str]
+    Question = tuple[Subject, Explain, Readings, Write]
+    Questions = dict[str, Question]
 
 
 class Session:
