@@ -4,6 +4,8 @@
     ├── UsageError             the command line or an option file is wrong
     ├── CaseError              a case file or suite is wrong: file, line, found, expected
     ├── UndecidedError         matching takes too long; becomes the verdict "not judged"
+    ├── AssignmentError        an assignment.toml is wrong: file, key, found, expected
+    ├── ArchiveError           an archive that intake refuses: what in it, and why
     └── EngineError            the engine broke; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)
 
@@ -36,6 +38,33 @@ class CaseError(HarnessError):
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{place}: {self.message}"
+
+
+class AssignmentError(HarnessError):
+    """An ``assignment.toml`` that cannot be used; prints as ``file: key: message``."""
+
+    def __init__(self, message: str, file: str, key: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.key = key
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.file, self.key, self.message)))
+
+
+class ArchiveError(HarnessError):
+    """An archive that intake refuses. ``member`` is the name it stumbled over, or empty."""
+
+    def __init__(self, message: str, member: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.member = member
+
+    def __str__(self) -> str:
+        from harness.report.visible import one_line
+
+        return f"{one_line(self.member, 200)!r}: {self.message}" if self.member else self.message
 
 
 class PatternError(HarnessError):

@@ -1,0 +1,148 @@
+"""Looking at an archive, and unpacking it: twice the same reading, the second time with a pen.
+
+:func:`examine` reads all of it and writes nothing. :func:`unpack` takes the names that
+:func:`examine` found harmless to the places that the caller gives them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from harness.errors import ArchiveError, UsageError
+from harness.intake import kinds, tar, zip  # noqa: A004 - the format's name
+from harness.intake.limits import IntakeLimits, Meter
+from harness.intake.members import Member
+from harness.intake.names import Names, checked
+from harness.intake.streams import PIECE, Stream, pieces
+
+
+class Listed(NamedTuple):
+    """A member as :func:`examine` found it."""
+
+    name: str  # parts joined by "/", without "." and without a final slash
+    is_folder: bool
+    size: int
+    executable: bool
+
+
+class Contents(NamedTuple):
+    """What is in an archive."""
+
+    kind: str  # one of harness.intake.kinds
+    sha256: str  # of its original bytes
+    size: int
+    members: tuple[Listed, ...]  # in the archive's order
+    remarks: tuple[str, ...]  # sentences about what is odd and taken all the same
+
+    @property
+    def files(self) -> tuple[Listed, ...]:
+        """The members that are files."""
+        return tuple(member for member in self.members if not member.is_folder)
+
+
+def examine(path: str, limits: IntakeLimits = IntakeLimits()) -> Contents:  # noqa: B008
+    """Read an archive from beginning to end and return what is in it.
+
+    Raises:
+        UsageError: it cannot be opened.
+        ArchiveError: it is refused; says what in it, and why.
+    """
+    with _opened(path) as file:
+        meter = Meter(limits, os.fstat(file.fileno()).st_size)
+        kind = _kind(file)
+        digest = _sha256(file)
+        listed = tuple(
+            Listed("/".join(parts), member.is_folder, member.size, member.executable)
+            for parts, member in _members(file, kind, meter)
+        )
+        size = os.fstat(file.fileno()).st_size
+    if not any(not member.is_folder for member in listed):
+        raise ArchiveError("the archive has no files in it")
+    remark = kinds.misnamed(path, kind)
+    return Contents(kind, digest, size, listed, (remark,) if remark else ())
+
+
+def unpack(
+    path: str,
+    folder: Path,
+    places: Mapping[str, str],
+    limits: IntakeLimits = IntakeLimits(),  # noqa: B008
+) -> None:
+    """Write files of an archive below ``folder``, which is there and empty.
+
+    ``places``: for each file that is wanted, by its name in :class:`Contents`, its name below
+    the folder. All others are passed over.
+
+    Raises as :func:`examine`.
+    """
+    with _opened(path) as file:
+        meter = Meter(limits, os.fstat(file.fileno()).st_size)
+        for parts, member in _members(file, _kind(file), meter):
+            place = places.get("/".join(parts))
+            if place is not None and not member.is_folder:
+                _write(member, folder / place)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    """Open a regular file; anything else, such as a pipe, might never end."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UsageError(f"{path} is no regular file")
+        yield file
+
+
+def _kind(file: BinaryIO) -> str:
+    head = file.read(kinds.HEAD)
+    file.seek(0)
+    kind = kinds.kind(head)
+    if not kind:
+        what = kinds.described(head)
+        raise ArchiveError(f"it is {what}, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip")
+    return kind
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while piece := file.read(PIECE):
+        digest.update(piece)
+    file.seek(0)
+    return digest.hexdigest()
+
+
+def _members(file: BinaryIO, kind: str, meter: Meter) -> Iterator[tuple[tuple[str, ...], Member]]:
+    """Yield each member with the parts of its name, which leads nowhere else."""
+    names = Names()
+    found = (
+        zip.members(file, meter)
+        if kind == kinds.ZIP
+        else tar.members(Stream(pieces(file, kind), meter))
+    )
+    for member in found:
+        meter.member()
+        parts = checked(member.name, meter.limits)
+        if parts:
+            names.add(parts, member.is_folder)
+            yield parts, member
+        elif not member.is_folder:  # "./" is the folder that tar was told to pack
+            raise ArchiveError("a file without a name", member.name)
+        for _ in member.content:  # looked at, at least, if nobody has read it
+            pass
+
+
+def _write(member: Member, place: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with os.fdopen(os.open(place, flags, 0o755 if member.executable else 0o644), "wb") as file:
+        for piece in member.content:
+            file.write(piece)

@@ -1,0 +1,61 @@
+"""How much an archive may be, hold and unpack to, and the meter that holds it to that."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from harness.errors import ArchiveError
+
+KIB = 1024
+MIB = 1024 * KIB
+_SLACK = MIB  # unpacked bytes that are never too many for the ratio: a file of blanks is one
+
+
+class IntakeLimits(NamedTuple):
+    """What is taken in. Bytes, seconds and counts; submissions are far below all of them."""
+
+    compressed: int = 32 * MIB
+    unpacked: int = 128 * MIB
+    members: int = 2_000
+    ratio: int = 100  # unpacked to compressed
+    depth: int = 16  # folders within one another
+    name: int = 512  # bytes of a whole name; 255 of each part, as file systems have it
+    seconds: float = 20.0
+
+
+class Meter:
+    """Counts what an archive of so many bytes unpacks to, and stops it in time.
+
+    Every method raises :class:`ArchiveError` when a limit is passed.
+    """
+
+    def __init__(self, limits: IntakeLimits, compressed: int) -> None:
+        self.limits = limits
+        self._compressed = compressed
+        self._unpacked = 0
+        self._members = 0
+        self._deadline = time.monotonic() + limits.seconds
+        if compressed > limits.compressed:
+            raise ArchiveError(
+                f"the archive has {compressed:,} bytes, {limits.compressed:,} are the most"
+            )
+
+    def unpacked(self, count: int) -> None:
+        """Count unpacked bytes."""
+        self._unpacked += count
+        limits = self.limits
+        if self._unpacked > limits.unpacked:
+            raise ArchiveError(f"it unpacks to more than {limits.unpacked:,} bytes, the most")
+        if self._unpacked > limits.ratio * self._compressed + _SLACK:
+            raise ArchiveError(
+                f"it unpacks to more than {limits.ratio} times its size, like a bomb"
+            )
+        if time.monotonic() > self._deadline:
+            raise ArchiveError(f"reading it takes more than {limits.seconds:g} seconds")
+
+    def member(self) -> None:
+        """Count a member."""
+        self._members += 1
+        if self._members > self.limits.members:
+            raise ArchiveError(f"it has more than {self.limits.members:,} members, the most")
