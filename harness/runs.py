@@ -21,7 +21,7 @@ from harness.engine.launch import Launcher, PlainLauncher, split_program, with_s
 from harness.errors import CaseError, UsageError
 from harness.gathering import Gathering, Progress
 from harness.options import Limits, Options
-from harness.records import CaseFile, FileResult, RunResult, Verdict
+from harness.records import CaseFile, FileResult, RunResult, Step, Verdict
 from harness.runner import Setting
 from harness.selection import Selection
 
@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.sandbox.engines import Sandbox
 
-__all__ = ["Limits", "Options", "Progress", "run"]
+__all__ = ["Limits", "Options", "Progress", "not_judged", "run", "run_cases"]
 
 _TOO_HEAVY = (
     f"matching it with the expectation takes more than {deadline.LIMIT:g} s; an expression should"
@@ -62,26 +62,42 @@ def run(
         CaseError: a suite is a circle. (A case file that cannot be read ends up in
             ``RunResult.errors``, and the others are run.)
     """
-    program = with_seed(program)
-    words = tuple(split_program(program))
     with _without_collecting():
         cases, errors = _cases(tests, options)
-        setting = Setting(
-            words,
-            options,
-            named(options.dialect),
-            gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
-            trace=_to_stderr if options.verbose else None,
-        )
-        sandbox = _sandbox(options, cases)
-        started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        gathering = Gathering(cases, options, on_progress, on_file)
-        with _ending_on_signals(), contextlib.closing(sandbox):
-            gathering.run(setting._replace(launcher=sandbox.launcher))
+        result = run_cases(program, cases, options, on_progress, on_file)
+    return result._replace(errors=(*errors, *result.errors))
+
+
+def run_cases(
+    program: str,
+    cases: Sequence[CaseFile],
+    options: Options = Options(),  # noqa: B008 - immutable
+    on_progress: Callable[[Progress], None] | None = None,
+    on_file: Callable[[FileResult], None] | None = None,
+) -> RunResult:
+    """Run case files that are read already, whatever ``options`` select; else as :func:`run`.
+
+    Raises:
+        UsageError: ``program`` is empty or cannot be split; an option makes no sense.
+        CaseError: the ``--gtpfile`` cannot be read.
+    """
+    program = with_seed(program)
+    setting = Setting(
+        tuple(split_program(program)),
+        options,
+        named(options.dialect),
+        gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
+        trace=_to_stderr if options.verbose else None,
+    )
+    sandbox = _sandbox(options, cases)
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    gathering = Gathering(cases, options, on_progress, on_file)
+    with _ending_on_signals(), contextlib.closing(sandbox):
+        gathering.run(setting._replace(launcher=sandbox.launcher))
     return RunResult(
         program=program,
         files=tuple(gathering.results),
-        errors=(*errors, *_not_judged(gathering.results)),
+        errors=tuple(_not_judged(gathering.results)),
         started=started,
         host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
         options=_described(options, sandbox.description),
@@ -110,9 +126,13 @@ def _not_judged(results: Sequence[FileResult]) -> Iterator[str]:
     for file in results:
         for outcome in file.outcomes:
             if outcome.verdict is Verdict.NOT_JUDGED:
-                step = file.case.steps[outcome.step]
-                what = f"the reply to '{step.text:.60}' could not be judged: {_TOO_HEAVY}"
-                yield str(CaseError(what, file.case.path, step.line))
+                yield str(not_judged(file.case, file.case.steps[outcome.step]))
+
+
+def not_judged(case: CaseFile, step: Step) -> CaseError:
+    """Return what is wrong with the expectation of a test that was not judged."""
+    what = f"the reply to '{step.text:.60}' could not be judged: {_TOO_HEAVY}"
+    return CaseError(what, case.path, step.line)
 
 
 def _described(options: Options, sandbox: str) -> dict[str, object]:

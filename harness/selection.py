@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from harness.errors import UsageError
 from harness.records import CaseFile, Step
@@ -32,18 +33,24 @@ class Selection:
         if self._everything:
             return case
         wanted = [self._wants(step) for step in case.steps]
-        if True not in wanted:
-            return None
-        end = len(wanted) - wanted[::-1].index(True)
-        steps = [
-            step if chosen else step._replace(is_test=False, pattern=None)
-            for step, chosen in zip(case.steps[:end], wanted, strict=False)
-        ]
-        return case._replace(steps=tuple(steps))
+        return narrowed(case, wanted) if True in wanted else None
 
     def _wants(self, step: Step) -> bool:
         in_ids = self._ids is None or any(step.id in ids for ids in self._ids)
         return step.is_test and in_ids and self._only.search(step.command) is not None
+
+
+def narrowed(case: CaseFile, wanted: Sequence[bool]) -> CaseFile:
+    """Return ``case`` with no other tests than those ``wanted`` (one word for each step).
+
+    The steps up to the last one wanted keep their indices; those after it are left out.
+    """
+    end = len(wanted) - wanted[::-1].index(True)
+    steps = [
+        step if chosen else step._replace(is_test=False, pattern=None)
+        for step, chosen in zip(case.steps[:end], wanted, strict=False)
+    ]
+    return case._replace(steps=tuple(steps))
 
 
 def _expression(only: str) -> re.Pattern[str]:
