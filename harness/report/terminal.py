@@ -34,14 +34,17 @@ class Terminal:
         unexpected = [outcome for outcome in view.remarkable if _is_unexpected(outcome)]
         above: Diagram | None = None
         for outcome in unexpected[:_SHOWN]:
-            yield self._result(view, outcome, above)
+            yield self.result(view, outcome, above)
             above = view.boards.get(outcome.step)
         if len(unexpected) > _SHOWN:
             rest = len(unexpected) - _SHOWN
             yield f"{view.file.case.path}: {rest} more unexpected results are not shown here.\n"
-        yield from self._trouble(view.file)
+        if view.file.failure:
+            yield self.failure(view.file)
+        yield from self.notes(view.file)
 
-    def _result(self, view: FileView, outcome: Outcome, above: Diagram | None) -> str:
+    def result(self, view: FileView, outcome: Outcome, above: Diagram | None = None) -> str:
+        """Return a paragraph about one test; ``above`` is the board that was drawn before."""
         step = view.file.case.steps[outcome.step]
         comment = comment_before(view.file.case, outcome.step)
         lines = [
@@ -105,10 +108,8 @@ class Terminal:
         if caption:
             yield self.paint("dim", caption)
 
-    def _trouble(self, file: FileResult) -> Iterator[str]:
-        """Yield what is the matter with the file as a whole."""
-        if file.failure:
-            yield self._failure(file)
+    def notes(self, file: FileResult) -> Iterator[str]:
+        """Yield what is odd about the file as a whole, and yet costs no test."""
         refused = setup_errors(file)
         if refused:
             step, reply = file.case.steps[refused[0]], file.replies[refused[0]]
@@ -119,7 +120,8 @@ class Terminal:
         for warning in file.warnings:
             yield f"{self.paint('warn', '! protocol')}  {file.case.path}: {visible(warning)}\n"
 
-    def _failure(self, file: FileResult) -> str:
+    def failure(self, file: FileResult) -> str:
+        """Return a paragraph about how the engine broke."""
         failure = file.failure
         assert failure is not None
         place = file.case.path
