@@ -13,7 +13,7 @@ from harness.records import CaseFile, Reply, Step
 _UNFOLLOWED = re.compile(r"quit|.*analyze|.*genmove.*|.*search.*|.*think.*|.*ponder.*")
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_STATUS_AND_ID = re.compile(r"[=?](\d*)")
+_STATUS_AND_ID = re.compile(r"[=?]([0-9]*)")
 
 
 def as_sent(case: CaseFile) -> list[bytes]:
@@ -80,9 +80,10 @@ def _place(line: int) -> str:
 
 def _id_is_right(wanted: int, raw: str) -> bool:
     if wanted < 0:
-        return not raw[1:2].isdigit()
+        return not "0" <= raw[1:2] <= "9"
     found = _STATUS_AND_ID.match(raw)
-    return found is not None and found[1] != "" and int(found[1]) == wanted
+    # Not as a number: there are ids too long to be read as one.
+    return found is not None and found[1] != "" and found[1].lstrip("0") == f"{wanted or ''}"
 
 
 def _breaches(step: Step, reply: Reply) -> Iterable[tuple[str, str]]:

@@ -116,7 +116,7 @@ class FileResult(NamedTuple):
     name: str  # the engine's answers to name and version
     version: str
     seconds: float  # wall time of the file's commands
-    cpu_seconds: float  # difference of the engine's two cputime answers, 0 without
+    cpu_seconds: float  # difference of the engine's two cputime answers, 0 if it is absurd
 
 
 class RunResult(NamedTuple):

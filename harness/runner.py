@@ -30,6 +30,7 @@ from harness.records import (
     Verdict,
 )
 
+_AGE = 1e9  # seconds; no engine has computed that long
 _PROGRESS_INTERVAL = 0.1  # seconds between two calls of a progress callback
 
 
@@ -235,13 +236,13 @@ class _Run:
         return protocol.warnings(steps, [*(reply for _, reply in answered), *self._replies])
 
     def _cpu_seconds(self) -> float:
-        """Return the difference of the answers to the two cputime commands, 0 without."""
+        """Return the difference of the answers to the two cputime commands, 0 if it is absurd."""
         texts = [_text(exchange.reply) for exchange in (*self._before[-1:], *self._after[:1])]
         try:
             first, second = map(float, texts)
         except ValueError:
             return 0.0
-        return second - first
+        return second - first if 0 <= second - first < _AGE else 0.0
 
 
 def _text(reply: Reply | None) -> str:

@@ -272,6 +272,7 @@ class EngineProcess:
 
     def _ended(self) -> EngineError:
         self._output.read_to_exit(monotonic() + _GRACE, 0)
+        self._output.drain_stderr()
         if (broken := self._process.broken_by()) is not None:
             return broken
         status = self._process.status()

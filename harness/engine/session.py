@@ -21,6 +21,7 @@ from harness.options import Limits
 from harness.records import FailureKind, Reply
 
 WINDOW = 4096
+_WORDS = 120  # characters
 
 
 def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int, int]]:
@@ -194,7 +195,8 @@ class Session:
             what = f"{error.message} before its first reply"
         else:
             what = f"{error.message}, when it should answer {command}"
-        return EngineError(error.kind, f"The engine {what}.{self._hint()}")
+        hints = self._hint() + (self._last_words() if error.kind is FailureKind.DIED else "")
+        return EngineError(error.kind, f"The engine {what}.{hints}")
 
     def _overdue(self, command: str) -> str:
         limits = self._limits
@@ -212,6 +214,13 @@ class Session:
         if output[:1] in b"=?":
             return f" It had written {_quoted(output)}, but a reply ends with an empty line."
         return f" It had written {_quoted(output)}, but a reply begins with = or ?."
+
+    def _last_words(self) -> str:
+        """Return the last line of standard error, or the one before the places of a stack."""
+        from harness.report.visible import one_line
+
+        lines = [line for line in self.stderr.splitlines() if line[:1].strip()]
+        return f" Its last words: {one_line(lines[-1], _WORDS)}" if lines else ""
 
     def _show(self, mark: str, lines: str) -> None:
         assert self._trace is not None

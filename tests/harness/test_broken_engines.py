@@ -97,12 +97,53 @@ ROWS = [
     # Death
     Row("dies_at_start", "---", DIED, r"The engine ended with exit status 3 before its first.*"),
     Row(
+        "gives_up_at_start",
+        "---",
+        DIED,
+        r"The engine ended with exit status 0 before its first reply\.",
+    ),
+    Row(
+        "cannot_import",
+        "---",
+        DIED,
+        r"The engine ended with exit status 1 before its first reply\."
+        " Its last words: ModuleNotFoundError: No module named 'no_such_module_anywhere'",
+    ),
+    Row(
+        "reports_as_java",
+        "---",
+        DIED,
+        r"The engine ended with exit status 1 before its first reply\. Its last words:"
+        r' Exception in thread "main" java\.lang\.Error: \\x1b\[31mno board',
+    ),
+    Row(
         "crashes_at_start",
         "---",
         DIED,
         r"The engine was killed by SIGSEGV \(segmentation fault\) before its first reply\.",
     ),
-    Row("dies", "P--", DIED, rf"The engine ended with exit status 1, {DURING}\."),
+    Row(
+        "dies",
+        "P--",
+        DIED,
+        rf"The engine ended with exit status 1, {DURING}\."
+        " Its last words: KeyError: 'no such vertex'",
+    ),
+    Row(
+        "long_last_words",
+        "P--",
+        DIED,
+        rf"The engine ended with exit status 1, {DURING}\. Its last words: (word ){{23}}word…",
+    ),
+    Row("largest_status", "P--", DIED, rf"The engine ended with exit status 255, {DURING}\."),
+    Row("real_time_signal", "P--", DIED, rf"The engine was killed by signal 39, {DURING}\."),
+    Row(
+        "dumps_core",
+        "P--",
+        DIED,
+        rf"The engine was killed by SIGSEGV \(segmentation fault\), {DURING}\.",
+    ),
+    Row("hangs_up", "P--", DIED, rf"The engine ended with exit status 0, {DURING}\."),
     Row(
         "dies_in_reply",
         "P--",
@@ -185,6 +226,15 @@ ROWS = [
         r" expectation takes more than 2 s; an expression should not offer many ways .*",
         seconds=2,
     ),
+    Row("endless_id", warnings=(r"line 5: .* has the id 9{20}, the command has the id 20",)),
+    Row("foreign_digits", warnings=(r"line 5: .* has no id, the command has the id 20",)),
+    Row("decimal_comma"),
+    Row("computes_for_ever"),
+    Row("refuses", "PFP"),
+    Row("depends_on_time", "PFP"),
+    Row("markup", "PFP"),
+    Row("formulas", "PFP"),
+    Row("commands_terminals", "PFP", warnings=(r"line 5: .* the control character U\+001B",)),
     Row("carriage_returns"),
     Row("old_macintosh"),
     # Too much
@@ -199,6 +249,7 @@ ROWS = [
     Row("endless_reply", "P--", OUTPUT, rf"The engine wrote more than 1,048,576 .*{DURING}\..*"),
     Row("endless_line", "P--", OUTPUT, rf"The engine wrote more than 1,048,576 .*{DURING}\..*"),
     Row("endless_chatter", "P--", OUTPUT, rf"The engine writes without end, .*{DURING}\..*"),
+    Row("empty_lines", "P--", OUTPUT, rf"The engine writes without end, .*{DURING}\..*"),
     Row("endless_stderr", warnings=("the engine wrote .* bytes on standard error; only .*",)),
     Row(
         "silent_with_stderr",
@@ -217,6 +268,7 @@ ROWS = [
         PROTOCOL,
         r"The engine closed its standard input but runs on, when it should answer 'fourth'\.",
     ),
+    Row("closes_stderr"),
     Row(
         "closes_output",
         "P--",
@@ -280,6 +332,12 @@ def test_the_reply_that_came_before_the_engine_died_counts(tmp_path: Path) -> No
     third = result.replies[2]
     assert third is not None
     assert third.text == "third"
+
+
+@pytest.mark.parametrize("engine", ["decimal_comma", "computes_for_ever"])
+def test_an_absurd_computing_time_is_none(engine: str, tmp_path: Path) -> None:
+    result, _ = run_engine(engine, tmp_path)
+    assert result.cpu_seconds == 0
 
 
 def test_an_engine_starts_in_the_folder_of_its_file(tmp_path: Path) -> None:
