@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 GAMES = ("go", "gomoku", "java-go", "gosensei")
 
 USAGE = """\
-usage: gtp-oracle gtp [--game GAME] [--seed N] [--playouts N] [--help]
+usage: gtp-oracle gtp [--game GAME] [--seed N] [--playouts N] [--mistake NAME] [--help]
 
 The oracle as an engine that speaks the Go Text Protocol (GTP version 2) on standard input and
 output.
@@ -27,6 +27,8 @@ output.
   --seed N       seed of genmove's random choices (default 0): same seed, same moves
   --playouts N   Gomoku: playouts for each candidate of genmove (default 10); with 0 it plays any
                  move of its policy, as the random player of the gomoku-rules assignment does
+  --mistake NAME make one of the mistakes that people make, in the game it belongs to;
+                 --mistake list shows them all
   --help         this text and the commands of GAME
 """
 
@@ -46,6 +48,10 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(f"{USAGE}\nCommands of --game {options['--game']}:\n\n")
         sys.stdout.write(describe(engine.commands))
         return 0
+    if "--mistake" in options:
+        from oracle.mistakes import program
+
+        return program.main(options, lambda wrong: serve(wrong, _read, _write))
     serve(engine, _read, _write)
     return 0
 
@@ -73,7 +79,7 @@ def parse_options(argv: list[str]) -> dict[str, str]:
             options["--help"] = ""
             continue
         name, equals, value = argument.partition("=")
-        if name not in options:
+        if name not in options and name != "--mistake":
             raise ValueError(f"unknown option {argument!r}")
         options[name] = value if equals else next(rest, "")
     _check(options)

@@ -1,0 +1,71 @@
+"""Mistakes people make: each a small named change to the right engine.
+
+They measure test cases (a good set catches every one) and name what is wrong with a program (the
+mistake that fails the same tests with the same replies). ``gtp-oracle gtp --mistake NAME`` is the
+engine with one of them. Nothing here is imported by the right engine.
+"""
+
+from __future__ import annotations
+
+from oracle.gtp import new_engine
+from oracle.mistakes import go_scoring, gomoku_policy, gomoku_rules, gosensei, java_go
+from oracle.mistakes.bank import Breakdown, Crash, Hang, Mistake
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.gtp.protocol import Engine
+
+__all__ = [
+    "ASSIGNMENTS",
+    "MISTAKES",
+    "Breakdown",
+    "Crash",
+    "Hang",
+    "Mistake",
+    "listing",
+    "mistaken_engine",
+    "named",
+]
+
+# The game of each assignment's engine.
+ASSIGNMENTS = {
+    "go-scoring": "go",
+    "gomoku-rules": "gomoku",
+    "gomoku-policy": "gomoku",
+    "gosensei": "gosensei",
+    "java-go": "java-go",
+}
+
+_SHELVES = (go_scoring, gomoku_rules, gomoku_policy, gosensei, java_go)
+MISTAKES: dict[str, Mistake] = {
+    found.name: found for module in _SHELVES for found in module.SHELF.mistakes
+}
+
+
+def named(name: str) -> Mistake:
+    """Return the mistake of this name.
+
+    Raises :class:`ValueError` when there is none.
+    """
+    try:
+        return MISTAKES[name]
+    except KeyError:
+        raise ValueError(f"no mistake {name!r}; --mistake list shows all") from None
+
+
+def mistaken_engine(mistake: Mistake, seed: int = 0, playouts: int = 10) -> Engine:
+    """Return an engine that makes a mistake; its other commands are right."""
+    engine = new_engine(ASSIGNMENTS[mistake.assignment], seed, playouts)
+    engine.commands = engine.session.commands = mistake.table(engine.commands)
+    return engine
+
+
+def listing() -> str:
+    """Return all mistakes by assignment, a line for each with its sentence."""
+    width = max(map(len, MISTAKES))
+    lines = []
+    for assignment in ASSIGNMENTS:
+        found = [one for one in MISTAKES.values() if one.assignment == assignment]
+        lines += [f"{assignment} ({len(found)})"]
+        lines += [f"  {one.name:{width}}  {one.sentence}" for one in found]
+    return "\n".join(lines) + "\n"
