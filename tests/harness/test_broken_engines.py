@@ -234,6 +234,15 @@ ROWS = [
     Row("depends_on_time", "PFP"),
     Row("markup", "PFP"),
     Row("formulas", "PFP"),
+    Row(
+        "every_byte",
+        "FFF",
+        warnings=(
+            r"at the start: before the reply to 'name' came .*",
+            r"at the start: .* has the control character U\+0000 .*",
+            r"some replies were not UTF-8",
+        ),
+    ),
     Row("commands_terminals", "PFP", warnings=(r"line 5: .* the control character U\+001B",)),
     Row("carriage_returns"),
     Row("old_macintosh"),
@@ -288,6 +297,7 @@ ROWS = [
     Row("ignores_all_requests", warnings=(BY_FORCE,), seconds=1),
     Row("floods_after_quit", warnings=(BY_FORCE,), seconds=1),
     Row("leaves_child", warnings=(LEFT.format("sleep"),)),
+    Row("leaves_a_name", warnings=(LEFT.format(r"\x1b\[2J.*"),)),
     Row("leaves_daemon", warnings=(LEFT.format(YOUNG),)),
     Row("leaves_family", warnings=(LEFT.format(YOUNG),)),
 ]

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from harness.records import Failure, FailureKind
 from harness.report import html
 from harness.report.view import view
 from tests.harness.made_run import RUN, Line, V, made_file
@@ -32,6 +33,25 @@ WIDE = made_file(
     warnings=(LONG,),
 )
 
+# Would rename the page that shows it if it were not text there.
+SCRIPT = (
+    "</pre></code></td></table></title></style>"
+    "<script>document.title = 'owned'</script><img src=x onerror=\"document.title = 'owned'\">"
+)
+HOSTILE = made_file(
+    "hostile.gtp",
+    [
+        Line("refused", f"? {SCRIPT}"),
+        Line("1 name", f"= {SCRIPT}", f"[{SCRIPT}.*]", V.FAILED, invalid=SCRIPT),
+        Line("2 name", f"= {SCRIPT}", "[.*]", V.PASSED),
+    ],
+    stderr=SCRIPT,
+    warnings=(SCRIPT,),
+    failure=Failure(FailureKind.DIED, SCRIPT),
+    name=SCRIPT,
+    version=SCRIPT,
+)
+
 # Opens every page in a frame of every width, follows every link into it, and writes down what it
 # finds; the frames' documents can be looked into because all are files (see the flag below).
 PROBE = """<!DOCTYPE html><body><pre id="found"></pre><script>
@@ -47,7 +67,8 @@ async function look(page, width) {
   found.push({
     page, width,
     wide: root.scrollWidth,
-    scripts: root.querySelectorAll("script").length,
+    title: frame.contentDocument.title,
+    scripts: root.querySelectorAll("script,img,iframe,object,embed,link,base,form").length,
     boards: [...root.querySelectorAll("svg")].map(svg => svg.getBoundingClientRect().width),
     text: root.textContent.length,
     color: frame.contentWindow.getComputedStyle(root.querySelector("body")).color,
@@ -96,7 +117,7 @@ def browse(chromium: str, page: str, profile) -> str:
 @pytest.fixture(scope="module")
 def found(chromium, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
-    run = RUN._replace(files=(*RUN.files, WIDE), program=LONG, errors=(LONG,))
+    run = RUN._replace(files=(*RUN.files, WIDE, HOSTILE), program=LONG, errors=(LONG, SCRIPT))
     html.write(folder, run, [view(file) for file in run.files])
     pages = {path.name: path.read_text() for path in folder.glob("*.html")}
     anchors = [
@@ -104,18 +125,20 @@ def found(chromium, tmp_path_factory):
         for name, text in pages.items()
         for anchor in re.findall(r' id="([LT]\d+|stderr)"', text)
     ]
-    listed = json.dumps({"pages": [quote(name) for name in pages], "anchors": anchors})
+    (folder / "owned.htm").write_text(f"<!DOCTYPE html><title></title><body>{SCRIPT}")
+    names = [*map(quote, pages), "owned.htm"]
+    listed = json.dumps({"pages": names, "anchors": anchors})
     (folder / "probe.htm").write_text(PROBE % (listed, json.dumps(WIDTHS)))
     dom = browse(chromium, (folder / "probe.htm").as_uri(), tmp_path_factory.mktemp("profile"))
     text = re.search(r'<pre id="found">(.*?)</pre>', dom, re.DOTALL)[1]
     assert text, "the pages could not be looked into"
     seen = json.loads(stdlib_html.unescape(text))
-    assert len(seen) == len(pages) * len(WIDTHS) + len(anchors)
+    assert len(seen) == len(names) * len(WIDTHS) + len(anchors)
     return seen
 
 
 def looks(found):
-    return [look for look in found if "width" in look]
+    return [look for look in found if "width" in look and look["page"] != "owned.htm"]
 
 
 def test_nothing_scrolls_sideways(found):
@@ -124,6 +147,12 @@ def test_nothing_scrolls_sideways(found):
 
 def test_no_page_has_a_script(found):
     assert [look for look in looks(found) if look["scripts"]] == []
+
+
+def test_what_an_engine_sends_is_text(found):
+    """A page that did not escape it would be renamed, and one is."""
+    renamed = {look["page"] for look in found if look.get("title") == "owned"}
+    assert renamed == {"owned.htm"}
 
 
 def test_boards_fit_and_are_seen(found):
