@@ -32,6 +32,7 @@ _READ_SIZE = 1 << 16  # what a Linux pipe holds
 # How long a dead engine's output may still trickle in, held open by something it started; and how
 # long an engine that closed its input or its output has to die of it.
 _GRACE = 0.5
+_LOOKS = 50  # before going to sleep
 NEVER = float("inf")
 _LONGEST_POLL = 2**31 - 1  # milliseconds, nearly 25 days
 
@@ -138,14 +139,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         Raises:
             TIMEOUT: the deadline has passed.
         """
-        if self.deadline == NEVER:
-            events = self._poll.poll()
-        else:
-            left = ceil((self.deadline - monotonic()) * 1000)
-            events = self._poll.poll(min(max(0, left), _LONGEST_POLL))
-            if not events:
-                raise TIMEOUT("")
-        ready = [descriptor for descriptor, _ in events]
+        ready = [descriptor for descriptor, _ in self._look() or self._sleep()]
         if self._stderr_fd in ready:
             self._take_stderr()
         if self._exit in ready:
@@ -153,6 +147,26 @@ class _Output(fdspawn):  # type: ignore[misc]
             self.exited = True
             self.deadline = min(self.deadline, monotonic() + _GRACE)
         return ready
+
+    def _look(self) -> list[tuple[int, int]]:
+        """Look for events without sleeping: nothing after some 50 microseconds.
+
+        To be put to sleep and woken on another core takes longer than many an answer.
+        """
+        for _ in range(_LOOKS):
+            if events := self._poll.poll(0):
+                return events
+            os.sched_yield()  # if there is one core only, it is the engine's turn
+        return []
+
+    def _sleep(self) -> list[tuple[int, int]]:
+        if self.deadline == NEVER:
+            return self._poll.poll()
+        left = ceil((self.deadline - monotonic()) * 1000)
+        events = self._poll.poll(min(max(0, left), _LONGEST_POLL))
+        if not events:
+            raise TIMEOUT("")
+        return events
 
     def _take_stderr(self) -> None:
         data = os.read(self._stderr_fd, _READ_SIZE)
