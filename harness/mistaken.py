@@ -1,0 +1,80 @@
+"""Case files put to engines in this process: the oracle's, right or with a mistake. Pure.
+
+Nothing is started, so that a thousand tests meet dozens of mistakes in seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.dialect import Dialect
+from harness.records import CaseFile, Reply, Step, Verdict
+from oracle.gtp import new_engine
+from oracle.gtp.protocol import Engine
+from oracle.mistakes import ASSIGNMENTS, Breakdown, Mistake, mistaken_engine
+
+# gomoku-rules asks for a random player; playouts would only take time.
+_PLAYOUTS = {"gomoku-rules": 0}
+
+
+def right_engine(assignment: str) -> Engine:
+    """Return the oracle's engine for an assignment, without a mistake."""
+    return new_engine(ASSIGNMENTS[assignment], playouts=_PLAYOUTS.get(assignment, 10))
+
+
+def wrong_engine(mistake: Mistake) -> Engine:
+    """Return the engine that makes a mistake."""
+    return mistaken_engine(mistake, playouts=_PLAYOUTS.get(mistake.assignment, 10))
+
+
+def answers(case: CaseFile, engine: Engine) -> Iterator[tuple[Step, str | None]]:
+    """Yield each step with the engine's raw reply (:func:`reply_of` reads it).
+
+    The last one is None where the engine breaks down; nothing is asked of it then, nor after
+    ``quit``. The caller sees to it that the working directory is the file's (:func:`in_folder`).
+    """
+    handle = engine.handle
+    for step in case.steps:
+        try:
+            raw = handle(step.text)
+        except Breakdown:
+            yield step, None
+            return
+        yield step, raw
+        if not engine.session.running:
+            return
+
+
+def reply_of(raw: str) -> Reply:
+    """Return an engine's answer to one command as the harness reads it off a pipe."""
+    raw = raw[:-2]  # the empty line that ends it
+    return Reply(raw.startswith("="), raw.partition(" ")[2].strip(), raw, 0.0)
+
+
+def failing(case: CaseFile, engine: Engine, dialect: Dialect) -> set[int]:
+    """Return the lines of the tests that the engine fails.
+
+    When it breaks down, that is the test under way or the next one.
+    """
+    failed: set[int] = set()
+    for step, raw in answers(case, engine):
+        if raw is None:
+            return failed | _first_test(case, step)
+        if step.is_test and dialect.verdict(step.pattern, reply_of(raw)) is Verdict.FAILED:
+            failed.add(step.line)
+    return failed
+
+
+def _first_test(case: CaseFile, step: Step) -> set[int]:
+    """Return the line of the first test from a step on, if there is one."""
+    return set([t.line for t in case.steps if t.is_test and t.line >= step.line][:1])
+
+
+@contextlib.contextmanager
+def in_folder(case: CaseFile) -> Iterator[None]:
+    """Work where an engine of a run would: in the case file's folder, if there is one."""
+    folder = Path(case.path).resolve().parent
+    with contextlib.chdir(folder) if folder.is_dir() else contextlib.nullcontext():
+        yield

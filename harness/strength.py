@@ -1,0 +1,113 @@
+"""How strong a set of cases is: which of the mistakes people make do its tests catch?
+
+Every test is put to an engine for each mistake (:mod:`oracle.mistakes`). A test *catches* a
+mistake when the right engine passes it and the mistaken one fails it or breaks down at it. Tests
+stay in their files: all commands of a file are sent, only the verdicts of other tests are left
+out of account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from harness import mistaken
+from harness.cover import smallest
+from harness.dialect import named
+from harness.records import CaseFile, Step
+from oracle.mistakes import MISTAKES, Mistake
+
+
+class Test(NamedTuple):
+    """One test of a case file, and the mistakes it catches, as bits of their places."""
+
+    path: str
+    step: Step
+    caught: int
+
+    @property
+    def place(self) -> str:
+        """Where it stands: ``FILE:LINE``."""
+        return f"{self.path}:{self.step.line}"
+
+
+class Strength(NamedTuple):
+    """What the tests of some case files catch.
+
+    A mistake that shows only where the specification leaves the answer open is not asked for.
+    """
+
+    assignment: str
+    mistakes: tuple[Mistake, ...]
+    open_mistakes: tuple[Mistake, ...]
+    tests: tuple[Test, ...]
+    wrong: tuple[Test, ...]  # tests that the right engine fails; they count for nothing
+
+    @property
+    def caught(self) -> int:
+        """All mistakes that some test catches, as bits."""
+        every = 0
+        for test in self.tests:
+            every |= test.caught
+        return every
+
+    @property
+    def kill_rate(self) -> float:
+        """The share of the mistakes that some test catches, from 0 to 1."""
+        return self.caught.bit_count() / len(self.mistakes)
+
+    @property
+    def survivors(self) -> list[Mistake]:
+        """The mistakes that no test catches."""
+        return [one for place, one in enumerate(self.mistakes) if not self.caught >> place & 1]
+
+    @property
+    def indispensable(self) -> list[Test]:
+        """The tests that catch something no other test catches."""
+        once = twice = 0
+        for test in self.tests:
+            twice |= once & test.caught
+            once |= test.caught
+        return [test for test in self.tests if test.caught & once & ~twice]
+
+    def smallest(self) -> tuple[list[Test], bool]:
+        """Return few tests that catch as much as all, and whether no fewer can."""
+        places, is_least = smallest([test.caught for test in self.tests])
+        return [self.tests[place] for place in places], is_least
+
+
+def measure(cases: Sequence[CaseFile], assignment: str, dialect: str = "gogui") -> Strength:
+    """Put all tests of ``cases`` to all mistakes of an assignment.
+
+    ``assignment`` is one of :data:`oracle.mistakes.ASSIGNMENTS`.
+    """
+    own = [one for one in MISTAKES.values() if one.assignment == assignment]
+    mistakes = tuple(one for one in own if not one.is_open)
+    tests: list[Test] = []
+    wrong: list[Test] = []
+    for case in cases:
+        with mistaken.in_folder(case):
+            right, others = of_file(case, mistakes, assignment, dialect)
+        tests += right
+        wrong += others
+    return Strength(
+        assignment, mistakes, tuple(one for one in own if one.is_open), tuple(tests), tuple(wrong)
+    )
+
+
+def of_file(
+    case: CaseFile, mistakes: Sequence[Mistake], assignment: str, dialect: str = "gogui"
+) -> tuple[list[Test], list[Test]]:
+    """Return the tests of one file that the right engine passes, and the others."""
+    judge = named(dialect)
+    bad = mistaken.failing(case, mistaken.right_engine(assignment), judge)
+    caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
+    used = {step.command.partition(" ")[0] for step in case.steps}
+    for place, mistake in enumerate(mistakes):
+        if used.isdisjoint(mistake.commands):
+            continue  # it would answer as the right engine does
+        for line in mistaken.failing(case, mistaken.wrong_engine(mistake), judge):
+            caught[line] |= 1 << place
+    tests = [Test(case.path, step, caught[step.line]) for step in case.steps if step.is_test]
+    good = [test for test in tests if test.step.line not in bad]
+    return good, [test._replace(caught=0) for test in tests if test.step.line in bad]

@@ -1,0 +1,178 @@
+"""``gtp-harness strength``: what tests catch, what gets away, and which tests would do."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness import casefile, suite
+from harness.cli import main
+from harness.exits import ExitCode
+from harness.strength import measure
+from oracle.mistakes import ASSIGNMENTS, MISTAKES
+
+CASES = Path(__file__).parents[2] / "cases"
+
+KOMI = """\
+# The komi is White's.
+boardsize 2
+komi 2.5
+play b a1
+10 score
+#? [B\\+1\\.5]
+20 score
+#? [B\\+1\\.5]
+"""
+
+
+def strength_of(text, assignment="go-scoring"):
+    return measure([casefile.parse(text.encode(), "some.gtp")], assignment)
+
+
+def names(strength, caught):
+    return {one.name for place, one in enumerate(strength.mistakes) if caught >> place & 1}
+
+
+@pytest.fixture(scope="module", params=ASSIGNMENTS)
+def shipped(request):
+    paths = suite.expand([str(CASES / request.param)])
+    return measure([casefile.read(path) for path in paths], request.param)
+
+
+def test_the_shipped_cases_catch_every_mistake(shipped):
+    assert shipped.survivors == []
+    assert shipped.wrong == ()
+    assert shipped.kill_rate == 1
+
+
+def test_forty_of_the_shipped_tests_would_do(shipped):
+    least, is_least = shipped.smallest()
+    assert is_least
+    assert len(least) <= 40
+    caught = 0
+    for test in least:
+        caught |= test.caught
+    assert caught == shipped.caught
+
+
+def test_the_indispensable_are_in_the_smallest_set(shipped):
+    assert set(shipped.indispensable) <= set(shipped.smallest()[0])
+
+
+def test_what_a_test_catches():
+    found = strength_of(KOMI)
+    first, second = (names(found, test.caught) for test in found.tests)
+    assert {"komi-to-black", "komi-twice", "integer-division"} <= first
+    assert "minus-sign" not in first, "White does not lead"
+    assert second - first == {"points-add-up"}, "one score cannot show it"
+    assert [test.step.id for test in found.indispensable] == [20]
+    assert [test.step.id for test in found.smallest()[0]] == [20]
+
+
+def test_a_mistake_that_hangs_is_caught_where_it_hangs():
+    found = strength_of("boardsize 2\nkomi 0\n10 score\n#? [0]\n20 score\n#? [0]\n")
+    first, second = (names(found, test.caught) for test in found.tests)
+    assert "fill-never-ends-on-empty-board" in first
+    assert "fill-never-ends-on-empty-board" not in second, "it was not reached"
+
+
+def test_a_mistake_that_hangs_at_setup_is_caught_by_the_next_test():
+    found = strength_of("boardsize 2\nscore\nplay b a1\n10 score\n#? [B\\+4]\n")
+    assert "fill-never-ends-on-empty-board" in names(found, found.tests[0].caught)
+
+
+def test_a_wrong_test_counts_for_nothing():
+    found = strength_of(KOMI.replace("20 score\n#? [B", "20 score\n#? [W"))
+    assert [test.step.id for test in found.wrong] == [20]
+    assert [test.step.id for test in found.tests] == [10]
+
+
+def test_open_mistakes_are_left_out():
+    found = strength_of("10 gogui-rules_final_result\n#? [unknown]\n", "gomoku-rules")
+    assert [one.name for one in found.open_mistakes] == ["draw-before-win", "sorted-as-numbers"]
+    assert not set(found.open_mistakes) & set(found.mistakes)
+    assert all(MISTAKES[one.name].is_open for one in found.open_mistakes)
+
+
+def test_files_are_found_beside_the_case():
+    """load_board reads what lies in the case's folder, wherever the command is run."""
+    case = casefile.read(str(CASES / "java-go" / "board-files.gtp"))
+    assert measure([case], "java-go").wrong == ()
+
+
+# --- the command -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def komi(tmp_path):
+    path = tmp_path / "komi.gtp"
+    path.write_text(KOMI)
+    return str(path)
+
+
+def test_the_report(komi, capsys):
+    assert main(["strength", komi, "--assignment", "go-scoring"]) == ExitCode.FAILED
+    out = capsys.readouterr().out
+    assert out.startswith("go-scoring: 2 tests in 1 file, ")
+    assert f"komi-to-black{' ' * 27}2  {komi}:5" in out
+    assert "\nNo test catches (" in out
+    assert "  minus-sign  As if White's lead were written with a minus sign, W+-3." in out
+    assert f"\nA smallest set of the same power (1):\n  {komi}:7  20 score\n" in out
+    assert out.splitlines()[-1].startswith("kill rate ")
+
+
+def test_the_matrix_has_a_row_for_each_test(komi, capsys):
+    main(["strength", komi, "--assignment", "go-scoring", "--matrix"])
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line for line in lines if line.startswith(f"{komi}:") and line[-1] in "#."]
+    assert len(rows) == 2
+    assert {len(row.split()[1]) for row in rows} == {len(strength_of(KOMI).mistakes)}
+
+
+def test_the_exit_status_is_the_teachers(komi, capsys):
+    command = ["strength", komi, "--assignment", "go-scoring", "--at-least"]
+    assert main([*command, "20"]) == ExitCode.OK
+    assert main([*command, "99"]) == ExitCode.FAILED
+
+
+def test_a_wrong_test_fails_whatever_the_rate(tmp_path, capsys):
+    path = tmp_path / "wrong.gtp"
+    path.write_text("boardsize 2\n10 score\n#? [W\\+1]\n")
+    command = ["strength", str(path), "--assignment", "go-scoring", "--at-least", "0"]
+    assert main(command) == ExitCode.FAILED
+    assert "The right engine fails (1):" in capsys.readouterr().out
+
+
+def test_json(komi, tmp_path, capsys):
+    path = tmp_path / "strength.json"
+    main(["strength", komi, "--assignment", "go-scoring", "--json", str(path)])
+    document = json.loads(path.read_text())
+    assert (document["schema"], document["version"]) == ("gtp-harness/strength", 1)
+    assert [test["id"] for test in document["tests"]] == [10, 20]
+    assert "komi-twice" in document["tests"][0]["catches"]
+    assert document["smallest"] == {"tests": [f"{komi}:7"], "exact": True}
+    assert document["indispensable"] == [f"{komi}:7"]
+    caught = {name for test in document["tests"] for name in test["catches"]}
+    assert caught.isdisjoint(document["survivors"])
+    assert len(caught) + len(document["survivors"]) == len(document["mistakes"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--assignment", "go-scoring"], "CASES and --assignment are needed"),
+        (["x.gtp"], "CASES and --assignment are needed"),
+        (["x.gtp", "--assignment", "chess"], "invalid choice: 'chess'"),
+        (["no-such.gtp", "--assignment", "go-scoring"], "no-such.gtp: cannot be read"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, message, capsys):
+    assert main(["strength", *arguments]) == ExitCode.BROKEN
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_help(capsys):
+    assert main(["strength", "--help"]) == ExitCode.OK
+    assert "Exit status:" in capsys.readouterr().out
