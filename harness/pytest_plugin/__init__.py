@@ -1,0 +1,48 @@
+"""The pytest plugin: its options, and nothing else until ``--gtp-engine`` asks for more.
+
+Every pytest of a Python where the harness is installed loads this module, for whatever tests.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the group of ``pytest --help``."""
+    group = parser.getgroup("gtp", "case files for programs that play Go (gtp-harness)")
+    add = group.addoption
+    add("--gtp-engine", metavar="PROGRAM",
+        help="collect .gtp and .tst files and run them against PROGRAM, split into words as a"
+        " shell does; each file gets a fresh engine, started in the file's folder")  # fmt: skip
+    add("--gtp-timeout", metavar="S", type=_seconds,
+        help="seconds for a command, 0 for no limit (default: as gtp-harness run)")  # fmt: skip
+    add("--gtp-dialect", choices=("gogui", "gnugo"), default="gogui",
+        help="whose reading of expectations (default: %(default)s)")  # fmt: skip
+
+
+def _seconds(text: str) -> float:
+    from harness.cli.arguments import number
+
+    return number(0, "seconds, 0 for no limit")(text)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
+    """Let pytest-xdist's ``-n`` alone keep files whole: one engine for each file."""
+    option = config.option
+    if option.gtp_engine is not None and getattr(option, "numprocesses", None):
+        option.dist = "loadfile" if option.dist == "no" else option.dist
+    return (yield)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load the rest if there is an engine to test."""
+    if config.option.gtp_engine is not None:
+        from harness.pytest_plugin.items import Collecting
+
+        config.pluginmanager.register(Collecting(config), "gtp-harness-collecting")

@@ -1,0 +1,226 @@
+"""Case files and their tests as pytest knows them. What is run and judged is a run's own.
+
+A file's engine is run once, when the first of its tests is set up. What a test comes to:
+
+* a wrong answer fails the test's *call*; expected to be wrong, it is an xfail;
+* an engine that broke, an expectation that cannot be judged and a fault of the harness are
+  *errors*, in the set-up of the tests that they leave without an answer, or, when there is none,
+  in the tear-down of the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import casefile
+from harness.engine.launch import split_program
+from harness.errors import CaseError, UsageError
+from harness.options import Limits, Options
+from harness.records import CaseFile, Outcome, Step, Verdict
+from harness.report.junit import mismatch
+from harness.report.paint import Paint
+from harness.report.terminal import Terminal
+from harness.report.view import FileView, view
+from harness.report.visible import one_line, visible
+from harness.runs import not_judged, run_cases
+from harness.selection import narrowed
+from harness.suite import SUFFIXES
+
+
+class WrongAnswer(Exception):  # noqa: N818 - no error: an answer
+    """A reply that is not the one expected. The text is the report; ``sentence`` is its sum."""
+
+    def __init__(self, report: str, sentence: str) -> None:
+        super().__init__(report)
+        self.sentence = sentence
+
+
+class GtpWarning(pytest.PytestWarning):
+    """Something odd about a case file's run that costs no test."""
+
+
+class Collecting:
+    """The hooks of a session that has an engine."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        try:
+            split_program(config.option.gtp_engine)
+        except UsageError as error:
+            raise pytest.UsageError(f"--gtp-engine: {error}") from None
+
+    def pytest_collect_file(
+        self, file_path: Path, parent: pytest.Collector
+    ) -> CaseFileCollector | None:
+        """Take case files; hidden ones only if they are named, as ``gtp-harness run`` does."""
+        hidden = file_path.name.startswith(".") and not parent.session.isinitpath(file_path)
+        if file_path.suffix not in SUFFIXES or hidden:
+            return None
+        return CaseFileCollector.from_parent(parent, path=file_path)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Tell each file which of its tests are left after ``-k``, ``--lf`` and the like."""
+        for item in session.items:
+            if isinstance(item, CaseTest):
+                item.file.chosen.add(item.index)
+
+
+class CaseFileCollector(pytest.File):
+    """A case file and, once a test of it is set up, what became of it."""
+
+    case: CaseFile
+
+    def __init__(self, **node: Any) -> None:
+        super().__init__(**node)
+        self.chosen: set[int] = set()  # the steps that are tests of this session
+        self.outcomes: dict[int, Outcome] = {}  # by step
+        self._view: FileView | None = None
+        self._told = False  # of the engine's failure
+
+    def collect(self) -> Iterator[CaseTest]:
+        """Yield an item for each test, named by its id: ``10``, or ``10[line7]`` if it recurs."""
+        dialect = self.config.option.gtp_dialect
+        try:
+            with self._at_home():
+                self.case = casefile.read(self._shown_path(), dialect)
+        except CaseError as error:
+            raise self.CollectError(visible(str(error))) from None
+        tests = [(index, step) for index, step in enumerate(self.case.steps) if step.is_test]
+        counts = Counter(step.id for _, step in tests)
+        for index, step in tests:
+            yield CaseTest.from_parent(self, name=_name(step, counts[step.id]), index=index)
+
+    def setup(self) -> None:
+        """Run the file, unless that is done."""
+        if self._view is None:
+            self._view = self._run()
+            self.outcomes = {outcome.step: outcome for outcome in self._view.file.outcomes}
+            for note in self.terminal.notes(self._view.file):
+                self.warn(GtpWarning(note.strip()))
+
+    def teardown(self) -> None:
+        """Tell of an engine that broke when all tests had their answers."""
+        if self._view is not None and self._view.file.failure and not self._told:
+            pytest.fail(self.engine_failure(), pytrace=False)
+
+    def _run(self) -> FileView:
+        config = self.config
+        timeout = config.option.gtp_timeout
+        limits = Limits() if timeout is None else Limits(timeout=timeout)
+        options = Options(dialect=config.option.gtp_dialect, jobs=1, limits=limits)
+        with self._at_home():
+            wanted = narrowed(self.case, self._wanted())
+            result = run_cases(config.option.gtp_engine, [wanted], options)
+            if result.faults:
+                what = visible(result.faults[0])
+                pytest.fail(f"THE HARNESS FAILED, not the engine: {what}", pytrace=False)
+            return view(result.files[0])
+
+    def _wanted(self) -> list[bool]:
+        """Say of each step whether it is a test of this session.
+
+        Tests that share an id belong together: GNU Go's dialect judges them by the last reply.
+        """
+        steps = self.case.steps
+        ids = {steps[index].id for index in self.chosen} - {-1}
+        return [
+            step.is_test and (index in self.chosen or step.id in ids)
+            for index, step in enumerate(steps)
+        ]
+
+    def _at_home(self) -> contextlib.AbstractContextManager[None]:
+        """Be where pytest was called, wherever tests may have gone: names are relative to it."""
+        return contextlib.chdir(self.config.invocation_params.dir)
+
+    def _shown_path(self) -> str:
+        home = self.config.invocation_params.dir
+        return str(self.path.relative_to(home) if self.path.is_relative_to(home) else self.path)
+
+    # --- for its tests ---
+
+    @property
+    def terminal(self) -> Terminal:
+        """The report, as text: pytest has its own colors, and other plugins take none."""
+        encoding = getattr(sys.__stdout__, "encoding", None) or ""
+        return Terminal(Paint(False), unicode="utf" in encoding.lower())
+
+    def report(self, outcome: Outcome) -> str:
+        """Return the difference and the board."""
+        assert self._view is not None
+        return self.terminal.result(self._view, outcome).rstrip()
+
+    def engine_failure(self) -> str:
+        """Return how the engine broke: in full the first time, then in a sentence."""
+        assert self._view is not None
+        file = self._view.file
+        assert file.failure is not None, "a test is left out for no other reason"
+        if self._told:
+            return f"not run: {visible(file.failure.message)}"
+        self._told = True
+        return self.terminal.failure(file).rstrip()
+
+
+class CaseTest(pytest.Item):
+    """A test of a case file."""
+
+    def __init__(self, *, index: int, parent: CaseFileCollector, **node: Any) -> None:
+        super().__init__(parent=parent, **node)
+        self.index = index
+        self.file = parent
+        self.step = parent.case.steps[index]
+        self.extra_keyword_matches.add(self.step.command)
+        pattern = self.step.pattern
+        if pattern is not None and pattern.expected_fail:
+            reason = one_line(f"expected not to answer '{pattern.text}'")
+            self.add_marker(pytest.mark.xfail(raises=WrongAnswer, strict=False, reason=reason))
+
+    def setup(self) -> None:
+        """Make an error of a test that has no verdict."""
+        verdict = self.file.outcomes[self.index].verdict
+        if verdict is Verdict.NOT_RUN:
+            pytest.fail(self.file.engine_failure(), pytrace=False)
+        if verdict is Verdict.NOT_JUDGED:
+            error = not_judged(self.file.case, self.step)
+            pytest.fail(f"not judged: {visible(str(error))}", pytrace=False)
+
+    def runtest(self) -> None:
+        """Raise what the verdict is for pytest; nothing is left to run.
+
+        Raises:
+            WrongAnswer: it is one.
+        """
+        outcome = self.file.outcomes[self.index]
+        if outcome.verdict is Verdict.IGNORED:
+            pytest.skip("ignored: the expectation ends in &")
+        sentence = one_line(mismatch(self.step, outcome))
+        if outcome.verdict is Verdict.EXPECTED_FAIL:
+            pytest.xfail(sentence)  # does nothing under --runxfail
+        if outcome.verdict in (Verdict.EXPECTED_FAIL, Verdict.FAILED):
+            raise WrongAnswer(self.file.report(outcome), sentence)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: object) -> object:  # type: ignore[override]
+        """Show a wrong answer's report, and its sentence in pytest's short summary."""
+        if not isinstance(excinfo.value, WrongAnswer):
+            return super().repr_failure(excinfo)
+        shown = excinfo.getrepr(style="value")
+        if shown.reprcrash is not None:
+            shown.reprcrash.message = excinfo.value.sentence
+        return shown
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return file, line from 0, and heading."""
+        heading = f"{self.path.name}: {one_line(self.step.text, 60)}"
+        return self.path, self.step.line - 1, heading
+
+
+def _name(step: Step, count: int) -> str:
+    """Return a name of its own; as with parametrized tests, ``file::10`` selects all of id 10."""
+    if step.id < 0:
+        return f"line{step.line}"
+    return str(step.id) if count == 1 else f"{step.id}[line{step.line}]"

@@ -1,0 +1,454 @@
+"""The pytest plugin: the outcomes of ``gtp-harness run`` and its texts, as pytest tells them."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from harness import deadline, gathering
+from harness.records import FileResult, Verdict
+from harness.report.paint import Paint
+from harness.report.terminal import Terminal
+from harness.report.view import view
+from harness.runs import Options, run
+
+pytest_plugins = ["pytester"]
+
+CASES = Path(__file__).parent.parent.parent / "cases"
+ENGINES = Path(__file__).parent.parent / "engines"
+
+# Writes what it is told to "log", with a line for its start. Answers "say X" with X, "wrong" with
+# an error, "byte N" with that byte, "long" with what (a+)+ never ends on, "hang" not
+# at all, "die" with its death.
+ENGINE = """\
+import os, sys, time
+log = open(sys.argv[1], "a", buffering=1)
+log.write("start\\n")
+for line in sys.stdin:
+    log.write(line)
+    words = line.split()
+    id = words.pop(0) if words[0].isdigit() else ""
+    name, *rest = words
+    if name == "die":
+        print("last words", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), 9)
+    if name == "hang":
+        time.sleep(60)
+    text = {"say": " ".join(rest), "long": "a" * 40}.get(name, "").encode()
+    if name == "byte":
+        text = b"before " + bytes([int(rest[0])]) + b" after"
+    status = b"?" if name == "wrong" else b"="
+    sys.stdout.buffer.write(status + id.encode() + b" " + text + b"\\n\\n")
+    sys.stdout.buffer.flush()
+    if name == "quit":
+        break
+"""
+
+# The oracle, but White never wins.
+WHITE_LOSES = """\
+import os
+from oracle.gtp import new_engine, serve
+serve(new_engine("go", 0, 0), lambda: os.read(0, 1 << 16),
+      lambda data: os.write(1, data.replace(b"W+", b"B+")))
+"""
+
+# What pytest's words are for a verdict.
+WORDS = {
+    Verdict.PASSED: "passed",
+    Verdict.UNEXPECTED_PASS: "xpassed",
+    Verdict.EXPECTED_FAIL: "xfailed",
+    Verdict.FAILED: "failed",
+    Verdict.NOT_RUN: "error",
+    Verdict.NOT_JUDGED: "error",
+    Verdict.IGNORED: "skipped",
+}
+
+GOOD = "1 say hello\n#? [hello]\n2 say x\n#? [y]*\n3 say y\n#? [y]*\n"
+BAD = "boardsize 3\nclear_board\nplay b b2\n\n# half a point\n10 say B+2\n#? [B\\+1]\n20 wrong\n"
+DYING = "1 say a\n#? [a]\n2 die\n#? [.*]\n3 say b\n#? [b]\n4 say c\n#? [d]*\n"
+
+
+class Bench:
+    """A folder with an engine and case files, where pytest is called."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.log = pytester.path / "log"
+        script = pytester.path / "engine.py"
+        script.write_text(ENGINE)
+        self.program = shlex.join([sys.executable, str(script), str(self.log)])
+
+    def write(self, **files: str) -> list[str]:
+        for name, text in files.items():
+            (self.pytester.path / f"{name}.gtp").write_text(text)
+        return [f"{name}.gtp" for name in files]
+
+    def pytest(self, *words: object) -> pytest.RunResult:
+        return self.pytester.runpytest_inprocess("--gtp-engine", self.program, *words)
+
+    def sent(self) -> list[str]:
+        """Return the engine's log without what the harness sends on its own account."""
+        own = {"name", "version", "cputime", "quit"}
+        return [line for line in self.log.read_text().splitlines() if line not in own]
+
+    def words(self, *words: object) -> list[tuple[str, str]]:
+        """Run pytest; return what it says of each item, in the order of its reports."""
+        recorder = self.pytester.inline_run("--gtp-engine", self.program, *words)
+        found: dict[str, str] = {}
+        for report in recorder.getreports("pytest_runtest_logreport"):
+            word = word_of(report)
+            if word:
+                assert report.nodeid not in found, "an item with two results"
+                found[report.nodeid] = word
+        return list(found.items())
+
+
+def word_of(report: pytest.TestReport) -> str:
+    """Return pytest's word for a phase of a test, empty for one it does not mention."""
+    if hasattr(report, "wasxfail"):
+        return {"skipped": "xfailed", "passed": "xpassed"}[report.outcome]
+    if report.failed:
+        return "failed" if report.when == "call" else "error"
+    return report.outcome if report.skipped or report.when == "call" else ""
+
+
+@pytest.fixture
+def bench(pytester: pytest.Pytester) -> Bench:
+    return Bench(pytester)
+
+
+def of_run(files: tuple[FileResult, ...]) -> list[tuple[str, str]]:
+    """Return what pytest should say of each test; the ids of these files do not recur."""
+    return [
+        (f"{file.case.path}::{file.case.steps[outcome.step].id}", WORDS[outcome.verdict])
+        for file in files
+        for outcome in file.outcomes
+    ]
+
+
+# --- outcomes ----------------------------------------------------------------------------------
+
+
+def test_every_verdict(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "LIMIT", 0.2)
+    heavy = "5 long\n#? [(a+)+b]\n6 say on\n#? [on]\n"
+    names = bench.write(good=GOOD, bad=BAD, dying=DYING, heavy=heavy)
+    result = run(bench.program, names, Options(jobs=1))
+    verdicts = {outcome.verdict for file in result.files for outcome in file.outcomes}
+    assert verdicts == set(Verdict) - {Verdict.IGNORED}
+    assert bench.words(*names) == of_run(result.files)
+
+
+def test_gnugo_dialect(bench: Bench) -> None:
+    names = bench.write(x="1 say b\n#? [b]\n2 say x\n#? [y]&\n3 quiet\nsay y\n#? [z]\n")
+    result = run(bench.program, names, Options(dialect="gnugo"))
+    assert bench.words("--gtp-dialect=gnugo", *names) == of_run(result.files)
+    assert [word for _, word in of_run(result.files)] == ["passed", "skipped", "passed"]
+
+
+@pytest.mark.parametrize("words", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize(
+    ("folder", "arguments"),
+    [
+        ("go-scoring", ["-m", "oracle.cli", "gtp"]),
+        ("go-scoring", ["-c", WHITE_LOSES]),
+        ("gomoku-rules", ["-m", "oracle.cli", "gtp", "--game", "gomoku"]),
+        ("gomoku-rules", ["-m", "oracle.cli", "gtp"]),
+    ],
+    ids=["scoring-right", "scoring-wrong", "gomoku-right", "gomoku-wrong"],
+)
+def test_shipped_cases_as_run(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, folder: str, arguments: list[str], words: tuple
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(CASES.parent))
+    (bench.pytester.path / folder).symlink_to(CASES / folder)
+    bench.program = shlex.join([sys.executable, *arguments])
+    expected = of_run(run(bench.program, [folder]).files)
+    assert len(expected) > 40
+    assert dict(bench.words(*words, folder)) == dict(expected)
+
+
+def test_expected_failures_are_not_strict_and_can_be_told_to_count(bench: Bench) -> None:
+    bench.pytester.makeini("[pytest]\nxfail_strict = true\n")
+    names = bench.write(good=GOOD)
+    bench.pytest(*names).assert_outcomes(passed=1, xfailed=1, xpassed=1)
+    bench.pytest("--runxfail", *names).assert_outcomes(passed=2, failed=1)
+    shown = bench.pytest("-rxX", *names)
+    shown.stdout.fnmatch_lines(["XFAIL good.gtp::2 - expected 'y', got 'x'", "XPASS good.gtp::3*"])
+
+
+# --- what broke --------------------------------------------------------------------------------
+
+
+def test_an_engine_that_dies(bench: Bench) -> None:
+    result = bench.pytest(*bench.write(dying=DYING, good=GOOD))
+    result.assert_outcomes(passed=2, errors=3, xfailed=1, xpassed=1)
+    shown = result.stdout
+    shown.fnmatch_lines(
+        [
+            "*ERROR at setup of dying.gtp: 2 die*",
+            "✗ ENGINE died  dying.gtp:3: 2 die",
+            "    The engine was killed by SIGKILL (killed)*",
+            "    stderr: last words",
+            "*ERROR at setup of dying.gtp: 3 say b*",
+            "not run: The engine was killed by SIGKILL*",
+        ]
+    )
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "Traceback" not in shown.str()
+
+
+def test_an_engine_that_dies_when_all_is_answered(bench: Bench) -> None:
+    bench.program = shlex.join([sys.executable, str(ENGINES / "dies_after_last_test.py")])
+    names = bench.write(x="1 a\n#? [a]\n2 b\n#? [b]\n")
+    (file,) = run(bench.program, names).files
+    assert file.failure is not None
+    result = bench.pytest(*names)
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(["*ERROR at teardown of x.gtp: 2 b*", f"*{file.failure.message}"])
+
+
+def test_an_engine_that_is_not_there(bench: Bench) -> None:
+    bench.program = "./nowhere"
+    result = bench.pytest(*bench.write(good=GOOD))
+    result.assert_outcomes(errors=3)
+    result.stdout.fnmatch_lines(["✗ ENGINE not started  good.gtp", "*there is no such file*"])
+
+
+def test_an_engine_that_is_silent(bench: Bench) -> None:
+    result = bench.pytest("--gtp-timeout=1", *bench.write(x="1 a\n2 hang\n3 b\n"))
+    result.assert_outcomes(passed=1, errors=2)
+    result.stdout.fnmatch_lines(["✗ ENGINE timeout  x.gtp:2: 2 hang"])
+
+
+def test_a_fault_of_the_harness(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("a mistake of ours")
+
+    monkeypatch.setattr(gathering, "run_file", broken)
+    result = bench.pytest(*bench.write(good=GOOD))
+    result.assert_outcomes(errors=3)
+    result.stdout.fnmatch_lines(
+        ["THE HARNESS FAILED, not the engine: good.gtp: ZeroDivisionError: a mistake of ours"]
+    )
+
+
+def test_a_bad_case_file(bench: Bench) -> None:
+    names = bench.write(wrong="1 say a\n#? [a\n", good=GOOD)
+    result = bench.pytest("--continue-on-collection-errors", *names)
+    result.assert_outcomes(errors=1, passed=1, xfailed=1, xpassed=1)
+    result.stdout.fnmatch_lines(["*ERROR collecting wrong.gtp*", "wrong.gtp:2: expected ']'*"])
+    assert bench.pytest(*names).ret == pytest.ExitCode.INTERRUPTED
+
+
+def test_refused_setup_is_a_warning(bench: Bench) -> None:
+    result = bench.pytest(*bench.write(x="wrong thing\n1 say a\n#? [a]\n"))
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*GtpWarning: ! 1 setup command refused, first x.gtp:1:*"])
+
+
+# --- texts -------------------------------------------------------------------------------------
+
+
+def test_failures_have_the_report_of_a_run(bench: Bench) -> None:
+    names = bench.write(bad=BAD)
+    (file,) = run(bench.program, names).files
+    shown = view(file)
+    assert set(shown.boards) == {3, 4}
+    text = bench.pytest(*names).stdout.str()
+    for outcome in file.outcomes:
+        report = Terminal(Paint(False)).result(shown, outcome)
+        assert "●" in report
+        assert report in text
+    assert "FAILED bad.gtp::10 - expected 'B\\+1', got 'B+2'" in text
+
+
+def junit(bench: Bench, *words: object) -> ET.Element:
+    bench.pytest("--junitxml=out.xml", *words)
+    return ET.parse(bench.pytester.path / "out.xml").getroot()[0]
+
+
+@pytest.mark.parametrize("words", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_junit(bench: Bench, words: tuple) -> None:
+    suite = junit(bench, *words, *bench.write(good=GOOD, bad=BAD, dying=DYING))
+    counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "9", "failures": "2", "errors": "3", "skipped": "1"}
+    found = {
+        (case.get("classname"), case.get("name")): [
+            (part.tag, part.get("message")) for part in case
+        ]
+        for case in suite
+    }
+    assert found[("good.gtp", "1")] == []
+    assert found[("good.gtp", "2")] == [("skipped", "expected 'y', got 'x'")]
+    assert found[("good.gtp", "3")] == []
+    assert found[("bad.gtp", "10")] == [("failure", "expected 'B\\+1', got 'B+2'")]
+    (text,) = [case[0].text for case in suite if case.get("name") == "10"]
+    assert text is not None
+    assert "    2  ├(●)┤  2\n" in text
+    ((kind, message),) = found[("dying.gtp", "4")]
+    assert kind == "error"
+    assert message is not None
+    assert "not run: The engine was killed by SIGKILL" in message
+
+
+@pytest.mark.parametrize("words", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("byte", [0, 27, 255])
+def test_any_byte_can_be_told_of(bench: Bench, byte: int, words: tuple) -> None:
+    names = bench.write(x=f"1 byte {byte}\n#? [nothing]\n2 byte {byte}\n#? [nothing]*\n")
+    suite = junit(bench, *words, *names)
+    messages = [case[0].get("message") or "" for case in suite]
+    assert [f"before \\x{byte:02x} after" in message for message in messages] == [True, True]
+
+
+# --- names and selection -----------------------------------------------------------------------
+
+NAMED = "1 say a\n1 say b\n#? [a]\nsay c\n#? [c]\n2 say d\nsay e\n3 say f\n"
+
+
+def test_names(bench: Bench) -> None:
+    names = bench.write(x=NAMED)
+    expected = ["1[line1]", "1[line2]", "line4", "2", "3"]
+    assert [name for name, _ in bench.words(*names)] == [f"x.gtp::{name}" for name in expected]
+
+
+# What is asked for, the items run, and all that was sent for it.
+SELECTIONS = {
+    "id": (["x.gtp::2"], ["2"], 4),
+    "recurring-id": (["x.gtp::1"], ["1[line1]", "1[line2]"], 2),
+    "one-of-it": (["x.gtp::1[line1]"], ["1[line1]"], 2),  # GNU Go's dialect judges by the other
+    "line": (["x.gtp::line4"], ["line4"], 3),
+    "two-arguments": (["x.gtp::2", "x.gtp::line4"], ["2", "line4"], 4),
+    "command": (["x.gtp", "-k", "say and (c or f)"], ["line4", "3"], 6),
+    "keyword-id": (["x.gtp", "-k", "line2"], ["1[line2]"], 2),
+    "deselected": (["x.gtp", "--deselect=x.gtp::3"], ["1[line1]", "1[line2]", "line4", "2"], 4),
+}
+
+
+@pytest.mark.parametrize(("words", "items", "sent"), SELECTIONS.values(), ids=SELECTIONS)
+def test_selection(bench: Bench, words: list[str], items: list[str], sent: int) -> None:
+    bench.write(x=NAMED)
+    assert [name for name, _ in bench.words(*words)] == [f"x.gtp::{item}" for item in items]
+    commands = [line for line in NAMED.splitlines() if not line.startswith("#")]
+    assert bench.sent() == ["start", *commands[:sent]]
+
+
+def test_a_test_of_a_recurring_id_is_judged_alone_as_among_all(bench: Bench) -> None:
+    bench.write(x="1 say a\n#? [a]\n2 quiet\n1 say c\n")
+    every = dict(bench.words("--gtp-dialect=gnugo", "x.gtp"))
+    assert every == {
+        "x.gtp::1[line1]": "failed",
+        "x.gtp::2": "passed",
+        "x.gtp::1[line4]": "failed",
+    }
+    for name, word in every.items():
+        assert bench.words("--gtp-dialect=gnugo", name) == [(name, word)]
+
+
+def test_last_failed(bench: Bench) -> None:
+    names = bench.write(good=GOOD, bad="1 say a\n#? [a]\n2 say b\n#? [c]\n3 say d\n#? [d]\n")
+    bench.pytest(*names).assert_outcomes(passed=3, failed=1, xfailed=1, xpassed=1)
+    bench.log.unlink()
+    bench.pytest("--lf", *names).assert_outcomes(failed=1)
+    assert bench.sent() == ["start", "1 say a", "2 say b"]
+    bench.write(bad="1 say a\n#? [a]\n2 say b\n#? [b]\n3 say d\n#? [d]\n")
+    bench.pytest("--lf", *names).assert_outcomes(passed=1)
+
+
+def test_hidden_files_only_if_named(bench: Bench) -> None:
+    bench.write(**{"good": GOOD, ".hidden": BAD})
+    (bench.pytester.path / "list.tst").write_text("1 say a\n")
+    (bench.pytester.path / "notes.txt").write_text("1 say a\n")
+    assert {name for name, _ in bench.words()} == {f"good.gtp::{n}" for n in (1, 2, 3)} | {
+        "list.tst::1"
+    }
+    assert [name for name, _ in bench.words(".hidden.gtp")] == [
+        ".hidden.gtp::10",
+        ".hidden.gtp::20",
+    ]
+
+
+# --- where and when engines are started --------------------------------------------------------
+
+
+def test_one_engine_for_each_file_in_any_number_of_workers(bench: Bench) -> None:
+    many = "".join(f"{number} say a\n#? [a]\n" for number in range(1, 21))
+    names = bench.write(a=many, b=many, c=DYING)
+    alone = bench.words(*names)
+    for words, engines in [(["-n2"], 3), (["-n2", "--dist=loadscope"], 3)]:
+        bench.log.unlink()
+        assert sorted(bench.words(*words, *names)) == sorted(alone)
+        assert bench.sent().count("start") == engines
+    assert sorted(bench.words("-n2", "--dist=load", *names)) == sorted(alone)
+
+
+def test_a_test_that_changes_the_folder_changes_nothing_else(bench: Bench) -> None:
+    (bench.pytester.path / "engine").write_text(f"#!/bin/sh\nexec {bench.program}\n")
+    (bench.pytester.path / "engine").chmod(0o755)
+    bench.program = "./engine"
+    bench.pytester.makepyfile(test_a="import os\ndef test_a():\n    os.chdir('/')\n")
+    cases = bench.pytester.mkdir("cases")
+    (cases / "good.gtp").write_text(GOOD)
+    assert dict(bench.words("test_a.py", "cases")) == {
+        "test_a.py::test_a": "passed",
+        "cases/good.gtp::1": "passed",
+        "cases/good.gtp::2": "xfailed",
+        "cases/good.gtp::3": "xpassed",
+    }
+
+
+# --- options, and what it costs without them ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--gtp-engine", ""], "--gtp-engine: the program's command is empty"),
+        (["--gtp-engine", "a 'b"], "--gtp-engine: the program's command *cannot be split*"),
+        (["--gtp-engine=x", "--gtp-timeout=-1"], "*--gtp-timeout: found '-1', expected seconds*"),
+        (["--gtp-engine=x", "--gtp-dialect=go"], "*--gtp-dialect: invalid choice: 'go'*"),
+    ],
+)
+def test_usage_errors(bench: Bench, words: list[str], message: str) -> None:
+    result = bench.pytester.runpytest_inprocess(*words, *bench.write(good=GOOD))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{message}"])
+
+
+def test_nothing_without_an_engine(bench: Bench) -> None:
+    bench.write(good=GOOD)
+    bench.pytester.makepyfile(
+        test_a="import sys\ndef test_a():\n    assert not HEAVY & set(sys.modules)\n".replace(
+            "HEAVY",
+            "{'harness.pytest_plugin.items', 'harness.runs', 'oracle', 'numpy', 'pexpect'}",
+        )
+    )
+    result = bench.pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=1)
+
+
+def test_loading_the_plugin_loads_nothing_else() -> None:
+    script = (
+        "import pytest, sys; before = set(sys.modules); import harness.pytest_plugin;"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=CASES.parent,
+        check=True,
+    )
+    assert done.stdout == "['harness', 'harness.pytest_plugin']\n"
+
+
+def test_help_has_the_options(bench: Bench) -> None:
+    help_ = bench.pytester.runpytest_inprocess("--help").stdout.str()
+    _, _, group = help_.partition("case files for programs that play Go (gtp-harness):")
+    for option in ("--gtp-engine=PROGRAM", "--gtp-timeout=S", "--gtp-dialect={gogui,gnugo}"):
+        assert option in group
