@@ -13,7 +13,7 @@ from harness.dialect import Dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from oracle.gtp import new_engine
 from oracle.gtp.protocol import Engine
-from oracle.mistakes import ASSIGNMENTS, Breakdown, Mistake, mistaken_engine
+from oracle.mistakes import ASSIGNMENTS, Breakdown, Crash, Mistake, mistaken_engine
 
 # gomoku-rules asks for a random player; playouts would only take time.
 _PLAYOUTS = {"gomoku-rules": 0}
@@ -29,18 +29,21 @@ def wrong_engine(mistake: Mistake) -> Engine:
     return mistaken_engine(mistake, playouts=_PLAYOUTS.get(mistake.assignment, 10))
 
 
-def answers(case: CaseFile, engine: Engine) -> Iterator[tuple[Step, str | None]]:
+def answers(case: CaseFile, engine: Engine) -> Iterator[tuple[Step, str | Breakdown]]:
     """Yield each step with the engine's raw reply (:func:`reply_of` reads it).
 
-    The last one is None where the engine breaks down; nothing is asked of it then, nor after
+    Where the engine breaks down, that comes instead, and nothing more is asked of it, nor after
     ``quit``. The caller sees to it that the working directory is the file's (:func:`in_folder`).
     """
     handle = engine.handle
     for step in case.steps:
         try:
             raw = handle(step.text)
-        except Breakdown:
-            yield step, None
+        except Breakdown as how:
+            yield step, how
+            return
+        except Exception as error:  # noqa: BLE001 - a mistaken program may fail in any way
+            yield step, Crash(repr(error))
             return
         yield step, raw
         if not engine.session.running:
@@ -60,7 +63,7 @@ def failing(case: CaseFile, engine: Engine, dialect: Dialect) -> set[int]:
     """
     failed: set[int] = set()
     for step, raw in answers(case, engine):
-        if raw is None:
+        if isinstance(raw, Breakdown):
             return failed | _first_test(case, step)
         if step.is_test and dialect.verdict(step.pattern, reply_of(raw)) is Verdict.FAILED:
             failed.add(step.line)

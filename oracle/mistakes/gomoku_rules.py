@@ -415,7 +415,7 @@ def occupied_points_listed(right: Command, session: GomokuSession, words: list[s
 
 @mistake("genmove")
 def resign_for_the_wrong_side(right: Command, session: GomokuSession, words: list[str]) -> str:
-    """As if the winner resigned and the loser played on."""
+    """As if the winner had to resign, and the loser only passed."""
     game, color = session.game, arguments.color(words, 0)
     if game.winner == color:
         return "resign"
@@ -434,12 +434,6 @@ def never_resigns(right: Command, session: GomokuSession, words: list[str]) -> s
 def resigns_a_draw(right: Command, session: GomokuSession, words: list[str]) -> str:
     """As if genmove resigned on a full board, instead of passing."""
     return random_move(session, words).replace("pass", "resign")
-
-
-@mistake("genmove")
-def passes_a_loss(right: Command, session: GomokuSession, words: list[str]) -> str:
-    """As if genmove passed after the opponent's five, instead of resigning."""
-    return random_move(session, words).replace("resign", "pass")
 
 
 @mistake("genmove")

@@ -202,25 +202,10 @@ def rows_and_columns_exchanged(right: Command, session: JavaGoSession, words: li
 
 
 @scores
-def prisoners_not_counted(position: Position, color: int) -> int:
-    """As if prisoners were no points."""
-    return answers.prisoners_and_territory(position, color)[1].bit_count()
-
-
-@scores
 def prisoners_once(position: Position, color: int) -> int:
     """As if a captured stone on the board were one point, not two."""
     prisoners, territory = answers.prisoners_and_territory(position, color)
     return (prisoners | territory).bit_count()
-
-
-@scores
-def prisoners_stay_on_the_board(position: Position, color: int) -> int:
-    """As if prisoners stayed on the board when territory is counted."""
-    mine, theirs = sides(position, color)
-    own, _, _ = area.area(position.grid, mine, theirs)
-    prisoners = capture.captured(position.grid, theirs, mine)
-    return (own & ~mine).bit_count() + prisoners.bit_count()
 
 
 @scores

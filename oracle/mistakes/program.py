@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from oracle.mistakes import Crash, Hang, listing, mistaken_engine, named
+from oracle.mistakes import Hang, listing, mistaken_engine, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def main(options: dict[str, str], serve: Callable[[Engine], None]) -> int:
         return 2
     try:
         serve(mistaken_engine(mistake, int(options["--seed"]), int(options["--playouts"])))
-    except Crash as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
     except Hang:
         while True:
             time.sleep(3600)
+    except Exception as error:  # noqa: BLE001 - a mistaken program may fail in any way
+        sys.stderr.write(f"{error}\n")
+        return 1
     return 0

@@ -1,0 +1,130 @@
+"""What is wrong with an engine: the mistakes that explain all of its failures.
+
+A mistake (:mod:`oracle.mistakes`) explains a result when an engine that makes it gives the same
+wrong answers to the same tests, passes where the engine passed, refuses the same setup, and breaks
+down at the same command. One difference, and it is not named. Several mistakes may explain the
+same results: then nothing in them tells which it is, and all are named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from harness import mistaken
+from harness.dialect import named
+from harness.records import CaseFile, Failure, FailureKind, FileResult, Outcome, Reply, Verdict
+from oracle.mistakes import MISTAKES, Breakdown, Hang, Mistake
+
+_MAX_STEPS = 20_000  # of a file: beyond, a diagnosis might take longer than a reader waits
+_SHOWN = 3  # mistakes in one sentence
+
+# Commands that tell an assignment: the beginnings of them, the first that fits a file.
+_SIGNS = (
+    (("eyes", "twoeyes", "eyespaces", "display", "is_valid"), ("gosensei",)),
+    (("is_captured", "can_play", "is_over", "score "), ("java-go",)),
+    (("policy",), ("gomoku-policy", "gomoku-rules")),
+    (("gogui-rules_",), ("gomoku-rules",)),
+    (("score", "final_score"), ("go-scoring",)),
+)
+
+_FRACTION = re.compile(r"(?<=\d)\.0+(?!\d)")
+_VERTEX = re.compile(r"[a-hj-z]\d+")
+
+
+class Diagnosis(NamedTuple):
+    """The mistakes that explain all failures, each by itself."""
+
+    mistakes: tuple[Mistake, ...]
+    failures: int
+
+    def __str__(self) -> str:
+        told = [one.sentence[0].lower() + one.sentence[1:-1] for one in self.mistakes[:_SHOWN]]
+        more = len(self.mistakes) - _SHOWN
+        if more > 0:
+            told.append(f"with one of {more} more mistakes that look the same here")
+        count = f"{self.failures} of {self.failures} failure{'s'[: self.failures != 1]} explained"
+        return f"answers {', or '.join(told)}: {count}"
+
+
+def diagnose(files: Sequence[FileResult]) -> Diagnosis | None:
+    """Return the mistakes that explain the results of one engine on some case files.
+
+    None when nothing failed, or when no mistake explains everything. Files that belong to no
+    assignment can be explained by nothing.
+    """
+    failed = [file for file in files if failures(file)]
+    if not failed or any(len(file.case.steps) > _MAX_STEPS for file in files):
+        return None
+    candidates = _candidates(failed[0].case)
+    # The failed files rule out nearly all, so they are looked at first.
+    for file in (*failed, *(file for file in files if not failures(file))):
+        with mistaken.in_folder(file.case):
+            candidates = [one for one in candidates if _explains(one, file)]
+    if not candidates:
+        return None
+    return Diagnosis(tuple(candidates), sum(map(failures, failed)))
+
+
+def failures(file: FileResult) -> int:
+    """Return how many tests failed; the engine's breaking down is one failure more."""
+    failed = sum(outcome.verdict is Verdict.FAILED for outcome in file.outcomes)
+    return failed + (file.failure is not None)
+
+
+def _candidates(case: CaseFile) -> list[Mistake]:
+    """Return the mistakes of the assignment that a file's commands tell."""
+    commands = tuple({step.command for step in case.steps})
+    for beginnings, assignments in _SIGNS:
+        if any(command.startswith(beginnings) for command in commands):
+            return [one for name in assignments for one in _of(name)]
+    return []
+
+
+def _of(assignment: str) -> list[Mistake]:
+    return [one for one in MISTAKES.values() if one.assignment == assignment]
+
+
+def _explains(mistake: Mistake, file: FileResult) -> bool:
+    """Whether the engine that makes a mistake does all that the engine did."""
+    outcomes = {outcome.step: outcome for outcome in file.outcomes}
+    engine = mistaken.wrong_engine(mistake)
+    for index, (_, raw) in enumerate(mistaken.answers(file.case, engine)):
+        theirs = file.replies[index]
+        if theirs is None or not isinstance(raw, str):
+            return not isinstance(raw, str) and _broke_alike(raw, file.failure, index)
+        mine = mistaken.reply_of(raw)
+        outcome = outcomes.get(index)
+        if not (mine.ok is theirs.ok if outcome is None else _alike(file, outcome, mine)):
+            return False
+    return file.failure is None
+
+
+def _alike(file: FileResult, outcome: Outcome, mine: Reply) -> bool:
+    """Whether a test ended with the same verdict and, if it failed, for the same answer."""
+    step, theirs = file.case.steps[outcome.step], outcome.reply
+    if outcome.verdict in (Verdict.NOT_JUDGED, Verdict.IGNORED) or theirs is None:
+        return True
+    if named("gogui").verdict(step.pattern, mine) is not outcome.verdict:
+        return False
+    if outcome.verdict in (Verdict.PASSED, Verdict.UNEXPECTED_PASS):
+        return True
+    return _form(step.command, mine) == _form(step.command, theirs)
+
+
+def _form(command: str, reply: Reply) -> str:
+    """Return what matters of a wrong answer: no case, no blanks, no fraction of a whole number.
+
+    Of an error nothing matters but that it is one, and of a random move that it is a move.
+    """
+    if not reply.ok:
+        return "?"
+    text = _FRACTION.sub("", " ".join(reply.text.lower().split()))
+    return "a move" if "genmove" in command and _VERTEX.fullmatch(text) else text
+
+
+def _broke_alike(mine: Breakdown, theirs: Failure | None, index: int) -> bool:
+    """Whether the engine died where the mistake crashes, or fell silent where it hangs."""
+    kind = FailureKind.TIMEOUT if isinstance(mine, Hang) else FailureKind.DIED
+    return theirs is not None and (theirs.kind, theirs.step) == (kind, index)

@@ -1,0 +1,193 @@
+"""The diagnosis names every mistake of the bank, none for the right engine; it never guesses."""
+
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from harness import casefile, mistaken, suite
+from harness.diagnosis import diagnose
+from harness.dialect import named
+from harness.records import Failure, FailureKind, FileResult, Outcome, Verdict
+from harness.runner import not_run
+from harness.runs import run
+from oracle.mistakes import ASSIGNMENTS, MISTAKES, Hang, mistaken_engine
+from oracle.mistakes import named as mistake_named
+
+CASES = Path(__file__).parents[2] / "cases"
+SETTLED = [one for one in MISTAKES.values() if not one.is_open]
+
+
+@cache
+def shipped(assignment):
+    return [casefile.read(path) for path in suite.expand([str(CASES / assignment)])]
+
+
+def result_of(case, engine, change=lambda step, reply: reply):
+    """What a run would have found, had it started this engine; ``change`` rewrites replies."""
+    outcomes, replies, failure = [], [], None
+    with mistaken.in_folder(case):
+        for index, (step, raw) in enumerate(mistaken.answers(case, engine)):
+            if not isinstance(raw, str):
+                kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
+                failure = Failure(kind, "It broke.", index)
+                break
+            reply = change(step, mistaken.reply_of(raw))
+            replies.append(reply)
+            if step.is_test:
+                verdict = named("gogui").verdict(step.pattern, reply)
+                outcomes.append(Outcome(index, verdict, reply))
+    rest = [one for one in not_run(case).outcomes if one.step >= len(replies)]
+    replies += [None] * (len(case.steps) - len(replies))
+    return not_run(case)._replace(
+        outcomes=(*outcomes, *rest), replies=tuple(replies), failure=failure
+    )
+
+
+def results_of(name, **more):
+    mistake = MISTAKES[name]
+    return [
+        result_of(case, mistaken.wrong_engine(mistake), **more)
+        for case in shipped(mistake.assignment)
+    ]
+
+
+@pytest.mark.parametrize("name", [one.name for one in SETTLED])
+def test_the_right_mistake_is_named_and_no_other(name):
+    """All shipped cases together tell every two mistakes apart."""
+    found = diagnose(results_of(name))
+    assert found is not None
+    assert [one.name for one in found.mistakes] == [name]
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_the_right_engine_is_not_diagnosed(assignment):
+    files = [result_of(case, mistaken.right_engine(assignment)) for case in shipped(assignment)]
+    assert diagnose(files) is None
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_no_mistake_breaks_down_unless_it_is_meant_to(assignment):
+    """So that a slip in the bank itself does not pass for a crash of the mistaken program."""
+    for one in MISTAKES.values():
+        if one.assignment == assignment:
+            for case in shipped(assignment):
+                with mistaken.in_folder(case):
+                    last = list(mistaken.answers(case, mistaken.wrong_engine(one)))[-1][1]
+                assert isinstance(last, str) or type(last) is Hang or "Index" in str(last)
+
+
+# --- honesty -----------------------------------------------------------------------------------
+
+NEUTRAL = b"""\
+boardsize 3
+komi 0
+play b a1
+play w c1
+10 score
+#? [0]
+komi 1
+20 score
+#? [W\\+1]
+play b b2
+30 score
+#? [0]
+"""
+
+
+def of_text(name="neutral-points-to-white", text=NEUTRAL, **more):
+    case = casefile.parse(text, "some.gtp")
+    return result_of(case, mistaken_engine(mistake_named(name)), **more)
+
+
+def test_the_sentence():
+    assert str(diagnose([of_text()])) == (
+        "answers as if neutral points were White's: 3 of 3 failures explained"
+    )
+
+
+def test_one_other_wrong_answer_and_nothing_is_named():
+    def change(step, reply):
+        return reply._replace(text="W+99") if step.id == 30 else reply
+
+    assert diagnose([of_text()]) is not None
+    assert diagnose([of_text(change=change)]) is None
+
+
+def test_a_right_answer_that_the_mistake_would_not_give_and_nothing_is_named():
+    def change(step, reply):
+        return reply._replace(text="W+1") if step.id == 20 else reply
+
+    assert diagnose([of_text(change=change)]) is None
+
+
+def test_a_file_that_passes_speaks_against_a_mistake():
+    passed = result_of(casefile.parse(NEUTRAL, "some.gtp"), mistaken.right_engine("go-scoring"))
+    assert diagnose([of_text(), passed]) is None
+
+
+def test_a_refused_setup_is_another_matter():
+    def change(step, reply):
+        return reply._replace(ok=False) if step.command == "komi 1" else reply
+
+    assert diagnose([of_text(change=change)]) is None
+
+
+def test_the_form_of_a_number_does_not_matter():
+    def change(step, reply):
+        return reply._replace(text=f"{reply.text}.0") if step.is_test else reply
+
+    assert diagnose([of_text(change=change)]).failures == 3
+
+
+def test_nothing_is_said_of_other_games():
+    text = b"10 reg_genmove black\n#? [A1]\n"
+    assert diagnose([of_text(text=text)]) is None
+
+
+def test_equal_looks_are_all_told():
+    text = b"boardsize 3\nplay b a1\nplay w c1\nplay w c3\n10 score\n#? [W\\+1]\n"
+    found = diagnose([of_text(text=text)])
+    names = [one.name for one in found.mistakes]
+    assert names == ["neutral-points-to-white", "neutral-points-to-majority"]
+    assert ", or as if " in str(found)
+    assert str(found).endswith(": 1 of 1 failure explained")
+
+
+def test_a_hang_is_explained_by_a_hang_only():
+    text = b"boardsize 3\nkomi 0\n10 score\n#? [0]\n"
+    hung = of_text("fill-never-ends-on-empty-board", text)
+    found = diagnose([hung])
+    assert [one.name for one in found.mistakes] == ["fill-never-ends-on-empty-board"]
+    died = hung._replace(failure=hung.failure._replace(kind=FailureKind.DIED))
+    assert diagnose([died]) is None
+    elsewhere = hung._replace(failure=hung.failure._replace(step=0), replies=(None,) * 3)
+    assert diagnose([elsewhere]) is None
+
+
+def test_an_engine_that_does_not_start_is_not_diagnosed():
+    case = casefile.parse(NEUTRAL, "some.gtp")
+    assert diagnose([not_run(case, Failure(FailureKind.NOT_STARTED, "No."))]) is None
+
+
+def test_nothing_run_and_nothing_wrong():
+    assert diagnose([]) is None
+    result = of_text()
+    good = [one for one in result.outcomes if one.verdict is Verdict.PASSED]
+    assert (
+        isinstance(result, FileResult)
+        and diagnose([result._replace(outcomes=tuple(good))]) is None
+    )
+
+
+# --- the real thing ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["komi-to-black", "exactly-five", "third-block-lost", "prisoners-once"]
+)
+def test_a_mistaken_program_is_diagnosed(name):
+    program = f"{sys.executable} -m oracle gtp --playouts 0 --mistake {name}"
+    found = diagnose(run(program, [str(CASES / MISTAKES[name].assignment)]).files)
+    assert found.mistakes[0].name == name
