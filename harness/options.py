@@ -35,3 +35,4 @@ class Options(NamedTuple):
     sandbox: str = "off"  # or "auto" for the strongest that works, or a level: "3", "2", "1"
     box: BoxLimits = BoxLimits()  # what an engine in a sandbox may use
     show: tuple[str, ...] = ()  # paths that it may read besides its own program
+    folder: str = ""  # where engines are started; empty: in the folder of their case file

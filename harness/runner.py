@@ -64,7 +64,7 @@ def run_file(
         process = EngineProcess(
             setting.launcher(case),
             list(setting.words),
-            os.path.dirname(os.path.abspath(case.path)),  # noqa: PTH100, PTH120 - as typed
+            setting.options.folder or _own_folder(case),
             setting.options.limits,
             setting.options.pty,
         )
@@ -72,6 +72,10 @@ def run_file(
         return not_run(case, Failure(error.kind, error.message))
     run.converse(Session(process, setting.options.limits, setting.trace))
     return run.result()
+
+
+def _own_folder(case: CaseFile) -> str:
+    return os.path.dirname(os.path.abspath(case.path))  # noqa: PTH100, PTH120 - as typed
 
 
 def not_run(case: CaseFile, failure: Failure | None = None) -> FileResult:

@@ -16,6 +16,7 @@ from harness.exits import ExitCode
 # name: (module, what it does, in one line)
 COMMANDS = {
     "run": ("harness.cli.run", "run case files against a GTP engine"),
+    "check": ("harness.cli.check", "check a submission before it is handed in"),
     "strength": ("harness.cli.strength", "tell which mistakes people make case files catch"),
     "doctor": ("harness.cli.doctor", "tell what this machine can and cannot do"),
 }

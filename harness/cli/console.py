@@ -46,11 +46,11 @@ class Console:
     """Writes as the run of so many ``files`` goes on."""
 
     def __init__(self, files: int, style: Style) -> None:
-        _never_fail_to_encode()
+        never_fail_to_encode()
         self.files = files
         self.long = style.long
         self.lines = style.long or style.plain or not (style.report or sys.stdout.isatty())
-        self.paint = Paint(style.color and not self.lines and _colors_wanted())
+        self.paint = Paint(style.color and not self.lines and colors_wanted())
         self.unicode = style.unicode and "utf" in (sys.stdout.encoding or "").lower()
         self.live: LiveProgress | None = None
         if style.progress and sys.stdout.isatty() and sys.stderr.isatty():
@@ -112,14 +112,14 @@ class Console:
             self.live.stop()
 
 
-def _never_fail_to_encode() -> None:
+def never_fail_to_encode() -> None:
     """What the terminal's encoding cannot say is written as an escape."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def _colors_wanted() -> bool:
+def colors_wanted() -> bool:
     """See https://no-color.org; a dumb terminal has none."""
     forced = bool(os.environ.get("FORCE_COLOR"))
     wanted = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -211,7 +211,7 @@ def _options(given: argparse.Namespace) -> Options:
     )
     box = sandbox.box_limits(given)
     given.show = tuple(given.show)
-    names = set(Options._fields) - {"limits", "box"}
+    names = set(Options._fields) - {"limits", "box", "folder"}
     return Options(limits=limits, box=box, **{name: getattr(given, name) for name in names})
 
 

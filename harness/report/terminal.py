@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from harness.records import FileResult, Outcome, Step, Verdict
@@ -17,6 +18,7 @@ _INDENT = "    "
 _TEXT = 14  # column of the expectation and the reply
 _SHOWN = 50  # results in full in one file; a broken engine would fill the screen many times
 _WIDTH = 200  # characters of a command
+_WRAP = 76  # characters in a line of a reason
 _UNEXPECTED = (Verdict.FAILED, Verdict.NOT_JUDGED, Verdict.UNEXPECTED_PASS)
 
 
@@ -51,6 +53,7 @@ class Terminal:
             self._headline(view.file, step, outcome),
             *(self.paint("dim", f"{_INDENT}# {line}") for line in visible(comment).splitlines()),
             *self._sides(step, outcome),
+            *self._reason(view.reasons.get(outcome.step, "")),
             *self._board(view.boards.get(outcome.step), above),
         ]
         return "\n".join(lines) + "\n"
@@ -78,6 +81,10 @@ class Terminal:
         if hint:
             yield self.paint("dim", " " * _TEXT + hint)
 
+    def _reason(self, reason: str) -> Iterator[str]:
+        for place, line in enumerate(textwrap.wrap(visible(reason), _WRAP)):
+            yield f"{_INDENT + ('' if place else 'because'):{_TEXT}}{line}"
+
     def _side(self, label: str, segments: Sequence[Segment]) -> Iterator[str]:
         """Yield a labelled text, its further lines under the first."""
         shown = [Segment(visible(text), differs) for text, differs in segments]
@@ -99,7 +106,7 @@ class Terminal:
         if diagram is None:
             return
         caption = f"{_INDENT}{visible(diagram.caption)}".rstrip()
-        if above and above.position == diagram.position and above.last == diagram.last:
+        if above and _looks(above) == _looks(diagram):
             yield self.paint("dim", f"{_INDENT}(the same board)")
             return
         drawn = draw_text(_without_caption(diagram), unicode=self.unicode)
@@ -137,6 +144,10 @@ class Terminal:
         tail = visible(file.stderr).rstrip().splitlines()[-5:]
         lines += [self.paint("dim", f"{_INDENT}stderr: {line}") for line in tail]
         return "\n".join(lines) + "\n"
+
+
+def _looks(diagram: Diagram) -> tuple[object, ...]:
+    return diagram.position, diagram.last, diagram.marks
 
 
 def _is_unexpected(outcome: Outcome) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from harness.records import CaseFile, FileResult, Outcome, Step, Verdict
@@ -22,6 +23,7 @@ WORDS = {
     Verdict.IGNORED: ("○", "ignored"),
 }
 
+_NONE: Mapping[int, str] = {}
 _LOOK_BACK = 500  # lines: more than the setup of a full board of 19 by 19
 
 
@@ -32,6 +34,7 @@ class FileView(NamedTuple):
     tally: Tally
     remarkable: tuple[Outcome, ...]  # answered, and not plainly passed
     boards: dict[int, Diagram]  # by step, where known; for the remarkable ones
+    reasons: Mapping[int, str] = _NONE  # by step: why the right answer is right, where asked for
 
 
 def view(file: FileResult, game: str = "auto") -> FileView:

@@ -1,0 +1,340 @@
+"""An assignment: what a submission is, how it is run, who may see what, what it is worth.
+
+It is read from ``cases/<assignment>/assignment.toml``, described key by key in
+``cases/ASSIGNMENTS.md``, into frozen records. Nothing here looks at a submission.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from harness import schema
+from harness.errors import AssignmentError, UsageError
+from harness.options import Limits
+from harness.sandbox.limits import BoxLimits
+from harness.schema import Field, Place
+
+FILE = "assignment.toml"
+VISIBLE = ("nothing", "verdict", "command", "everything")  # each shows what those before it do
+
+
+class Archive(NamedTuple):
+    """The one file that is handed in."""
+
+    name: str  # such as a1.tgz
+    folder: str  # the single folder in it
+
+
+class Files(NamedTuple):
+    """Patterns of names in the folder, as :func:`matches` reads them."""
+
+    required: tuple[str, ...]
+    allowed: tuple[str, ...]  # besides the required ones
+    left_out: tuple[str, ...]  # what tools leave behind: named, left out, no fault
+    forbidden: tuple[str, ...]  # ignored and reported: the course's own files are used
+    log: str  # of the test before handing in; required too, and written by check
+
+
+class Engine(NamedTuple):
+    """How a submission is started."""
+
+    command: str  # {folder} is where the unpacked folder lies
+    game: str  # go or gomoku: whose engine of the oracle explains the answers
+    overlay: str  # a folder of the course's that is put beside the submission's; may be empty
+
+
+class Cases(NamedTuple):
+    """Case files: patterns relative to the assignment's folder, and who may see what of them."""
+
+    public: tuple[str, ...]
+    private: tuple[str, ...]
+    private_visible: str  # one of VISIBLE; public ones are there to be seen
+
+
+class Part(NamedTuple):
+    """A part of the marks."""
+
+    name: str
+    points: Fraction
+    judged_by: str  # files, public or private
+    rule: str  # all (or nothing) or share
+    weights: dict[str, Fraction]  # of tests, by FILE or FILE:ID; 1 for all others
+
+
+class Late(NamedTuple):
+    """What handing in late costs. Times are the teacher's local ones; None: no deadline."""
+
+    deadline: datetime.datetime | None
+    refused_after: datetime.datetime | None
+    deduction: Fraction  # per cent of the points reached
+    grace_minutes: int
+
+
+class Assignment(NamedTuple):
+    """All that is known of an assignment."""
+
+    key: str  # the name of its folder
+    place: Path  # that folder
+    title: str
+    archive: Archive
+    files: Files
+    engine: Engine
+    cases: Cases
+    limits: Limits
+    box: BoxLimits
+    marks: tuple[Part, ...]
+    late: Late
+    does_not_run: Fraction  # points of a submission whose engine never answers
+
+    def public_cases(self) -> list[Path]:
+        """Return the public case files, sorted."""
+        return self._cases(self.cases.public)
+
+    def private_cases(self) -> list[Path]:
+        """Return the private case files that are there, sorted."""
+        return self._cases(self.cases.private)
+
+    def _cases(self, patterns: tuple[str, ...]) -> list[Path]:
+        return sorted({path for pattern in patterns for path in self.place.glob(pattern)})
+
+    def cases_digest(self) -> str:
+        """Return the SHA-256 of the assignment file and its public cases, names included."""
+        digest = hashlib.sha256()
+        for path in (self.place / FILE, *self.public_cases()):
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(self.place)}\0{len(content)}\0".encode() + content)
+        return digest.hexdigest()
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether a file's name within the folder, such as ``boards/a.txt``, is meant by a pattern.
+
+    A pattern that ends in ``/`` means a folder of that name, wherever it lies, with all in it;
+    one with another ``/`` the whole name; any other the last part of it. ``*`` means any
+    characters; capitals and small letters differ.
+    """
+    path = PurePosixPath(name)
+    if pattern.endswith("/"):
+        return any(fnmatchcase(part, pattern[:-1]) for part in path.parts[:-1])
+    return fnmatchcase(name if "/" in pattern else path.name, pattern)
+
+
+def shipped() -> Path:
+    """Return the folder of the assignments that ship: beside the package, or within it.
+
+    In a checkout ``cases`` is a folder of its own; a wheel carries it as ``harness/cases``.
+    """
+    package = Path(__file__).parent
+    installed = package / "cases"
+    return installed if installed.is_dir() else package.parent / "cases"
+
+
+def names() -> list[str]:
+    """Return the names of the assignments that ship."""
+    return sorted(path.parent.name for path in shipped().glob(f"*/{FILE}"))
+
+
+def find(name: str) -> Assignment:
+    """Return the assignment that is named: one that ships, or by its folder or file.
+
+    Raises:
+        UsageError: there is none of that name.
+        AssignmentError: it is there and wrong.
+    """
+    if name in names():
+        return read(shipped() / name / FILE)
+    path = Path(name)
+    if path.is_dir():
+        path /= FILE
+    if not path.is_file():
+        known = ", ".join(names())
+        raise UsageError(
+            f"there is no assignment {name!r}; there are {known}, or name a folder with {FILE}"
+        )
+    return read(path)
+
+
+def read(path: Path) -> Assignment:
+    """Read an assignment file.
+
+    Raises:
+        AssignmentError: names the file, the key, what was found and what is expected.
+    """
+    place = Place(os.fspath(path))
+    try:
+        table = tomllib.loads(path.read_bytes().decode(), parse_float=Decimal)
+    except OSError as error:
+        raise AssignmentError(f"cannot be read: {error.strerror}", place.file) from None
+    except UnicodeDecodeError:
+        raise AssignmentError("is not UTF-8 text", place.file) from None
+    except tomllib.TOMLDecodeError as error:
+        raise AssignmentError(f"is not TOML: {error}", place.file) from None
+    values = schema.read_table(table, _SCHEMA, place)
+    limits = values.pop("limits")
+    folder = path.resolve().parent
+    assignment = Assignment(
+        key=folder.name,
+        place=folder,
+        limits=Limits(**{key: limits[key] for key in Limits._fields}),
+        box=BoxLimits(**{key: limits[key] for key in BoxLimits._fields}),
+        **values,
+    )
+    _check_whole(assignment, place)
+    return assignment
+
+
+# --- the schema --------------------------------------------------------------------------------
+
+
+def _file_name(value: Any, place: Place) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", value, re.ASCII):
+        place.refuse(value, "a file name of letters, digits and . _ - +")
+    return value
+
+
+def _archive_name(value: Any, place: Place) -> str:
+    if not _file_name(value, place).endswith((".tgz", ".tar.gz")):
+        place.refuse(value, "a name that ends in .tgz or .tar.gz")
+    return str(value)
+
+
+def _pattern(value: Any, place: Place) -> str:
+    parts = PurePosixPath(schema.text(value, place)).parts
+    if value.startswith("/") or ".." in parts or "\\" in value or "**" in value:
+        place.refuse(value, "a pattern of names below the folder, such as '*.py' or 'util/'")
+    return str(value)
+
+
+def _command(value: Any, place: Place) -> str:
+    if "{folder}" not in schema.text(value, place):
+        place.refuse(value, "a command with {folder} in it, such as 'python3 {folder}/Go1.py'")
+    if re.search(r"[{}]", value.replace("{folder}", "")):
+        place.refuse(value, "a command with no other braces than those of {folder}")
+    return str(value)
+
+
+def _points(value: Any, place: Place) -> Fraction:
+    return Fraction(schema.number(0)(value, place))
+
+
+def _weights(value: Any, place: Place) -> dict[str, Fraction]:
+    if not isinstance(value, dict):
+        place.refuse(value, "a table of weights, such as { 'seki.gtp' = 2, 'ko.gtp:10' = 0.5 }")
+    return {key: _points(weight, place.at(key)) for key, weight in value.items()}
+
+
+def _moment(value: Any, place: Place) -> datetime.datetime:
+    if not isinstance(value, datetime.datetime) or value.tzinfo is not None:
+        place.refuse(value, "a local date and time such as 2018-01-29T23:55:00")
+    return value
+
+
+def _percent(value: Any, place: Place) -> Fraction:
+    return Fraction(schema.number(0, 100)(value, place))
+
+
+def _limits(value: Any, place: Place) -> dict[str, Any]:
+    """Read limits by the names they have in the records, of which each knows its own kind."""
+    defaults = Limits()._asdict() | BoxLimits()._asdict()
+    fields = {
+        name: Field(schema.number() if isinstance(default, float) else schema.whole(), default)
+        for name, default in defaults.items()
+    }
+    found = schema.read_table(value, fields, place)
+    return {key: float(v) if isinstance(defaults[key], float) else v for key, v in found.items()}
+
+
+_PATTERNS = schema.list_of(_pattern)
+_ARCHIVE = {"name": Field(_archive_name), "folder": Field(_file_name)}
+_FILES = {
+    "required": Field(schema.list_of(_pattern, 1)),
+    "allowed": Field(_PATTERNS),
+    "left_out": Field(_PATTERNS, ()),
+    "forbidden": Field(_PATTERNS, ()),
+    "log": Field(_file_name),
+}
+_ENGINE = {
+    "command": Field(_command),
+    "game": Field(schema.one_of("go", "gomoku")),
+    "overlay": Field(_file_name, ""),
+}
+_CASES = {
+    "public": Field(schema.list_of(_pattern, 1)),
+    "private": Field(_PATTERNS, ()),
+    "private_visible": Field(schema.one_of(*VISIBLE), "nothing"),
+}
+_PART = {
+    "name": Field(schema.text),
+    "points": Field(_points),
+    "judged_by": Field(schema.one_of("files", "public", "private")),
+    "rule": Field(schema.one_of("all", "share")),
+    "weights": Field(_weights, {}),
+}
+_LATE = {
+    "deadline": Field(_moment, None),
+    "refused_after": Field(_moment, None),
+    "deduction": Field(_percent),
+    "grace_minutes": Field(schema.whole(), 0),
+}
+_SCHEMA = {
+    "title": Field(schema.text),
+    "archive": Field(schema.table(_ARCHIVE, Archive)),
+    "files": Field(schema.table(_FILES, Files)),
+    "engine": Field(schema.table(_ENGINE, Engine)),
+    "cases": Field(schema.table(_CASES, Cases)),
+    "limits": Field(_limits, Limits()._asdict() | BoxLimits()._asdict()),
+    "marks": Field(schema.list_of(schema.table(_PART, Part), 1)),
+    "late": Field(schema.table(_LATE, Late)),
+    "does_not_run": Field(_points, Fraction(0)),
+}
+
+
+# --- what holds between keys -------------------------------------------------------------------
+
+
+def _check_whole(assignment: Assignment, place: Place) -> None:
+    for key, found, wrong, expected in _contradictions(assignment):
+        if wrong:
+            place.at(key).refuse(found, expected)
+
+
+def _contradictions(assignment: Assignment) -> Iterator[tuple[str, object, bool, str]]:
+    """Yield (key, what was found, whether it is wrong, what is expected)."""
+    files, late, engine = assignment.files, assignment.late, assignment.engine
+    hidden = [p for p in (*files.left_out, *files.forbidden) if p in files.required]
+    yield "files.required", hidden, bool(hidden), "no pattern that is left out or forbidden too"
+    yield "files.required", files.log, files.log in files.required, "the log under 'log' alone"
+    same = engine.overlay == assignment.archive.folder
+    yield "engine.overlay", engine.overlay, same, "another name than that of archive.folder"
+    for pattern in assignment.cases.public:
+        absent = not any(assignment.place.glob(pattern))
+        yield "cases.public", pattern, absent, "a pattern that some case file has"
+    both = set(assignment.public_cases()) & set(assignment.private_cases())
+    shown = sorted(path.name for path in both)
+    yield "cases.private", shown, bool(both), "no case file that is public"
+    parts = [part.name for part in assignment.marks]
+    yield "marks", parts, len(set(parts)) < len(parts), "parts of different names"
+    if late.deadline and late.refused_after:
+        early = late.refused_after < late.deadline
+        yield "late.refused_after", str(late.refused_after), early, "a time after the deadline"
+    yield from _unknown_weights(assignment)
+
+
+def _unknown_weights(assignment: Assignment) -> Iterator[tuple[str, object, bool, str]]:
+    known = {path.name for path in assignment.public_cases()}
+    for number, part in enumerate(assignment.marks, 1):
+        if part.judged_by == "public":
+            for name in part.weights:
+                unknown = re.sub(r":\d+$", "", name) not in known
+                key = f"marks[{number}].weights"
+                yield key, name, unknown, "the name of a public case file, with :ID or without"

@@ -1,0 +1,88 @@
+"""``gtp-harness check``: the command line of a check before handing in."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from harness import assignment
+from harness.check import Check, Wanted, source_named
+from harness.cli.arguments import Parser, whole
+from harness.cli.console import colors_wanted, never_fail_to_encode
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.report.paint import Paint
+from harness.transcript import Transcript
+
+_DESCRIPTION = """\
+Check a submission before it is handed in: its files against the assignment, the
+archive made and unpacked into a new folder, the public tests run in a sandbox,
+with the reason of each right answer, the log of all that written and packed. The
+last line says whether to hand it in. What is checked is a folder or an archive; by
+default the assignment's folder, from within it or from beside it."""
+
+_EPILOG = """\
+Exit status:
+    0  nothing was found wrong
+    1  a test failed, or a file is missing
+    2  the engine died, hung or could not start, or the input was bad
+    3  the harness itself failed; the engine is not to blame
+  130  interrupted with Ctrl-C
+
+Examples:
+  gtp-harness check --assignment go-scoring
+  gtp-harness check assignment1 --assignment go-scoring --overlay ../util
+  gtp-harness check a1.tgz --assignment go-scoring --output checked"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = _parser()
+    given = parser.parse_intermixed_args(arguments)
+    if given.help:
+        print(parser.format_help(), end="")
+        return ExitCode.OK
+    if not given.assignment:
+        parser.error(f"--assignment is needed: {', '.join(assignment.names())}")
+    never_fail_to_encode()
+    unicode = not given.ascii and "utf" in (sys.stdout.encoding or "").lower()
+    command = shlex.join(["gtp-harness", "check", *arguments])
+    paint = Paint(not given.no_color and colors_wanted())
+    return Check(_wanted(given), Transcript(command), paint, unicode).run()
+
+
+def _wanted(given: argparse.Namespace) -> Wanted:
+    found = assignment.find(given.assignment)
+    source = source_named(given.source, found)
+    for path in filter(None, (given.overlay, given.output)):
+        if not Path(path).is_dir():
+            raise UsageError(f"there is no folder {path}")
+    return Wanted(
+        source=source,
+        assignment=found,
+        output=Path(given.output) if given.output else source.parent,
+        overlay=Path(given.overlay) if given.overlay else None,
+        sandbox=given.sandbox,
+        jobs=given.jobs,
+    )
+
+
+def _parser() -> Parser:
+    parser = Parser("check", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness check [OPTION…] [FOLDER or ARCHIVE] --assignment NAME"
+    add = parser.add_argument
+    add("source", nargs="?", help=argparse.SUPPRESS)
+    add("--assignment", metavar="NAME",
+        help=f"{', '.join(assignment.names())}, or a folder with {assignment.FILE}")  # fmt: skip
+    add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
+    add("--output", metavar="DIR", help="where the archive goes (default: beside what is checked)")
+    add("--sandbox", choices=("auto", "3", "2", "1", "off"), default="auto",
+        help="auto: the strongest that works, if one does (default: %(default)s)")  # fmt: skip
+    add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+        help="files at a time (default: the number of cores)")  # fmt: skip
+    add("--ascii", action="store_true", help="draw boards with ASCII characters")
+    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser

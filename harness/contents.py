@@ -1,0 +1,87 @@
+"""What is in a submission, against what its assignment wants. Pure: names only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from harness.assignment import Files, matches
+from harness.report.tally import plural
+
+
+class Sorted(NamedTuple):
+    """The files of a submission. Those kept go by their names within the folder, the others by
+    those in the archive.
+    """
+
+    kept: tuple[str, ...]
+    left_out: tuple[str, ...]  # what tools leave behind
+    forbidden: tuple[str, ...]  # the course's own, or a copy of it
+    extra: tuple[str, ...]  # what the assignment does not know
+    missing: tuple[str, ...]  # required, and not there
+    has_log: bool
+
+
+def sort_files(names: Iterable[str], root: str, files: Files) -> Sorted:
+    """Sort files by what the assignment says of them.
+
+    ``names``: of files, with ``/``. ``root``: what those in the folder begin with, or "".
+    """
+    heaps: dict[str, list[str]] = {"kept": [], "left_out": [], "forbidden": [], "extra": []}
+    for name in sorted(names):
+        kind = _kind(name, root, files)
+        heaps[kind].append(name.removeprefix(root) if kind == "kept" else name)
+    kept = heaps["kept"]
+    missing = [p for p in files.required if not any(matches(name, p) for name in kept)]
+    return Sorted(
+        **{kind: tuple(heap) for kind, heap in heaps.items()},
+        missing=tuple(missing),
+        has_log=files.log in kept,
+    )
+
+
+def _kind(name: str, root: str, files: Files) -> str:
+    def is_one(patterns: Iterable[str]) -> bool:
+        return any(matches(name.removeprefix(root), pattern) for pattern in patterns)
+
+    if is_one(files.left_out):
+        return "left_out"
+    if is_one(files.forbidden):
+        return "forbidden"
+    wanted = (*files.required, *files.allowed, files.log)
+    return "kept" if name.startswith(root) and is_one(wanted) else "extra"
+
+
+def faults(found: Sorted) -> list[str]:
+    """Return what is wrong with the contents, a phrase for each; none when nothing is."""
+    return [f"{name} is missing{_hint(name, found)}" for name in found.missing]
+
+
+def _hint(name: str, found: Sorted) -> str:
+    near = [
+        other
+        for other in (*found.kept, *found.extra)
+        if _likeness(other) == _likeness(name) and other != name
+    ]
+    return f" (there is {near[0]})" if near else ""
+
+
+def _likeness(name: str) -> str:
+    """Return what two names have in common that are meant to be one: readme.txt, README.md."""
+    return name.rpartition("/")[2].partition(".")[0].casefold()
+
+
+def remarks(found: Sorted, overlay: str) -> list[str]:
+    """Return sentences about files that are not taken along."""
+    heaps = (
+        ("left out, made by tools", found.left_out),
+        (f"left out, not yours to hand in: the course's own {overlay} is used", found.forbidden),
+        ("left out, no part of this assignment", found.extra),
+    )
+    return [f"{what}: {_some(names)}" for what, names in heaps if names]
+
+
+def _some(names: tuple[str, ...], most: int = 6) -> str:
+    rest = len(names) - most
+    shown = ", ".join(names[:most])
+    return f"{shown} and {rest} more {plural(rest, 'file')}" if rest > 0 else shown

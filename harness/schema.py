@@ -1,0 +1,152 @@
+"""Reading tables of a TOML file against a schema: every error names the key.
+
+A schema is a dictionary from key to :class:`Field`. Reading gives a dictionary of values with the
+keys of the schema, or an :class:`~harness.errors.AssignmentError` with the file, the key, what was
+found and what is expected.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple, NoReturn
+
+from harness.errors import AssignmentError
+
+REQUIRED: Any = object()
+_LONGEST = 60  # characters of what was found
+
+
+class Place(NamedTuple):
+    """Where a value stands: the file, and the key with its tables, such as ``archive.folder``."""
+
+    file: str
+    key: str = ""
+
+    def at(self, key: str) -> Place:
+        """Return the place of a key in the table at this place."""
+        return Place(self.file, f"{self.key}.{key}" if self.key else key)
+
+    def item(self, index: int) -> Place:
+        """Return the place of an item of the list at this place, counted from 1."""
+        return Place(self.file, f"{self.key}[{index + 1}]")
+
+    def refuse(self, found: object, expected: str) -> NoReturn:
+        """Raise the error that ``found`` is not what is ``expected``."""
+        text = repr(found)
+        text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+        raise AssignmentError(f"found {text}, expected {expected}", self.file, self.key)
+
+
+Reader = Callable[[Any, Place], Any]
+
+
+class Field(NamedTuple):
+    """How a key's value is read, and what it is when the key is missing."""
+
+    read: Reader
+    default: Any = REQUIRED
+
+
+Schema = Mapping[str, Field]
+
+
+def read_table(table: object, schema: Schema, place: Place) -> dict[str, Any]:
+    """Return the values of a table by key.
+
+    Raises:
+        AssignmentError: a key is missing, unknown, or has a value of the wrong kind.
+    """
+    if not isinstance(table, dict):
+        place.refuse(table, f"a table with {', '.join(schema)}")
+    for key in table:
+        if key not in schema:
+            _refuse_key(key, schema, place)
+    return {key: _read(table, key, field, place) for key, field in schema.items()}
+
+
+def _read(table: dict[str, Any], key: str, field: Field, place: Place) -> Any:
+    if key in table:
+        return field.read(table[key], place.at(key))
+    if field.default is REQUIRED:
+        missing = place.at(key)
+        raise AssignmentError("the key is missing", missing.file, missing.key)
+    return field.default
+
+
+def _refuse_key(key: str, schema: Schema, place: Place) -> NoReturn:
+    near = difflib.get_close_matches(key, schema, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(schema)}"
+    wrong = place.at(key)
+    raise AssignmentError(f"there is no such key; {hint}", wrong.file, wrong.key)
+
+
+# --- readers of values -------------------------------------------------------------------------
+
+
+def table(schema: Schema, make: Callable[..., Any]) -> Reader:
+    """Return a reader of tables that gives ``make`` their values by name."""
+    return lambda value, place: make(**read_table(value, schema, place))
+
+
+def list_of(read: Reader, least: int = 0) -> Reader:
+    """Return a reader of lists, which gives a tuple."""
+
+    def read_list(value: Any, place: Place) -> tuple[Any, ...]:
+        if not isinstance(value, list) or len(value) < least:
+            place.refuse(value, f"a list of at least {least}" if least else "a list")
+        return tuple(read(item, place.item(index)) for index, item in enumerate(value))
+
+    return read_list
+
+
+def text(value: Any, place: Place) -> str:
+    """Read a text that is not empty."""
+    if not isinstance(value, str) or not value.strip():
+        place.refuse(value, "a text")
+    return value
+
+
+def one_of(*words: str) -> Reader:
+    """Return a reader of one of some words."""
+
+    def read_word(value: Any, place: Place) -> str:
+        if value not in words:
+            place.refuse(value, " or ".join(repr(word) for word in words))
+        return str(value)
+
+    return read_word
+
+
+def flag(value: Any, place: Place) -> bool:
+    """Read true or false."""
+    if not isinstance(value, bool):
+        place.refuse(value, "true or false")
+    return value
+
+
+def number(least: int = 0, most: int = 10**9) -> Reader:
+    """Return a reader of numbers from ``least`` to ``most``, as exact as they are written."""
+    expected = f"a number from {least} to {most:,}"
+
+    def read_number(value: Any, place: Place) -> Decimal:
+        if isinstance(value, bool) or not isinstance(value, int | Decimal):
+            place.refuse(value, expected)
+        exact = Decimal(value)
+        if not exact.is_finite() or not least <= exact <= most:
+            place.refuse(value, expected)
+        return exact
+
+    return read_number
+
+
+def whole(least: int = 0) -> Reader:
+    """Return a reader of whole numbers."""
+
+    def read_whole(value: Any, place: Place) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            place.refuse(value, f"a whole number from {least}")
+        return value
+
+    return read_whole

@@ -1,0 +1,93 @@
+"""A submission on trial: its engine against an assignment's case files, in a sandbox."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.assignment import Assignment
+from harness.explain import marked, reasons
+from harness.options import Options
+from harness.records import FileResult, RunResult, Verdict
+from harness.report.tally import plural
+from harness.report.view import FileView, view
+from harness.runs import run
+from harness.sandbox.launcher import SandboxError
+from harness.sandbox.levels import EscapeError
+
+
+class Trial(NamedTuple):
+    """What came of it."""
+
+    result: RunResult
+    no_sandbox: str  # why there was none though one was wanted; else empty
+
+
+def try_out(
+    assignment: Assignment,
+    room: Path,
+    cases: Sequence[Path],
+    options: Options,
+    on_file: Callable[[FileResult], None] | None = None,
+) -> Trial:
+    """Run case files against the submission in ``room``.
+
+    ``room``: the folder with the submission's own and the course's beside it. ``options``: of the
+    run; limits and folders are the assignment's business. A sandbox that is ``auto`` may be none.
+
+    Raises:
+        SandboxError: the level that was asked for does not work here, or does not hold.
+    """
+    folder = str(room / assignment.archive.folder)
+    program = assignment.engine.command.replace("{folder}", shlex.quote(folder))
+    tests = [str(path) for path in cases]
+    own = options._replace(
+        limits=assignment.limits, box=assignment.box, show=(str(room),), folder=folder
+    )
+    try:
+        return Trial(run(program, tests, own, on_file=on_file), "")
+    except EscapeError:
+        raise
+    except SandboxError as error:
+        if options.sandbox != "auto":
+            raise
+        plain = run(program, tests, own._replace(sandbox="off"), on_file=on_file)
+        return Trial(plain, str(error))
+
+
+def explained(file: FileResult, assignment: Assignment) -> FileView:
+    """Return a file's view with the oracle's reasons, its path as short as the assignment's."""
+    seen = view(file, assignment.engine.game)
+    wrong = {o.step for o in file.outcomes if o.verdict is Verdict.FAILED}
+    why = reasons(file, wrong, assignment.engine.game)
+    boards = {
+        step: marked(board, why[step][1]) if step in why else board
+        for step, board in seen.boards.items()
+    }
+    name = Path(file.case.path).relative_to(assignment.place).as_posix()
+    short = file._replace(case=file.case._replace(path=name))
+    texts = {step: text for step, (text, _) in why.items()}
+    return seen._replace(file=short, boards=boards, reasons=texts)
+
+
+def troubles(result: RunResult) -> list[str]:
+    """Return what went wrong, a phrase for each kind; none when every test passed."""
+    verdicts = [outcome.verdict for file in result.files for outcome in file.outcomes]
+    failed = verdicts.count(Verdict.FAILED)
+    broken = [file for file in result.files if file.failure]
+    said = []
+    if result.faults:
+        said.append("the harness itself failed, which says nothing about your program")
+    if broken and len(broken) == len(result.files):
+        said.append("the engine does not run")
+    elif broken:
+        said.append(f"the engine breaks in {len(broken)} of {len(result.files)} files")
+    if failed:
+        said.append(f"{failed} of {len(verdicts)} {plural(len(verdicts), 'test')} fail")
+    if unsure := verdicts.count(Verdict.NOT_JUDGED):
+        said.append(
+            f"{unsure} {plural(unsure, 'test')} could not be judged, which is not your fault"
+        )
+    return [*said, *(f"a case file cannot be read: {error}" for error in result.errors)]

@@ -1,0 +1,54 @@
+"""A new folder in which a submission is run: its files, and the course's beside them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.intake import archive
+
+
+@contextmanager
+def workspace() -> Iterator[Path]:
+    """Give a new folder, which is gone afterwards. Who runs in a sandbox may look into it."""
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as name:
+        folder = Path(name).resolve()
+        folder.chmod(0o755)  # as root, engines run as somebody else
+        yield folder
+
+
+def unpack(path: str, folder: Path, root: str, kept: Iterable[str]) -> None:
+    """Unpack the files that are kept, by their names below ``root`` in the archive."""
+    folder.mkdir()
+    archive.unpack(path, folder, {root + name: name for name in kept})
+
+
+def overlay(source: Path, target: Path) -> int:
+    """Copy the course's folder; return the number of its files.
+
+    Raises:
+        UsageError: it cannot be copied.
+    """
+    left_out = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
+    try:
+        shutil.copytree(source, target, ignore=left_out, symlinks=False)
+    except (OSError, shutil.Error) as error:
+        raise UsageError(f"cannot copy {source}: {error}") from None
+    return sum(path.is_file() for path in target.rglob("*"))
+
+
+def differing(folder: Path, other: Path) -> list[str]:
+    """Return the files of ``folder`` that ``other`` has not, or has with other content."""
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and not _same(path, other / path.relative_to(folder))
+    )
+
+
+def _same(path: Path, other: Path) -> bool:
+    return other.is_file() and path.read_bytes() == other.read_bytes()

@@ -1,0 +1,3 @@
+from gtp_connection import GtpConnection
+
+GtpConnection("Go0").serve()
