@@ -206,10 +206,10 @@ class CaseTest(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: object) -> object:  # type: ignore[override]
         """Show a wrong answer's report, and its sentence in pytest's short summary."""
-        if not isinstance(excinfo.value, WrongAnswer):
+        if not isinstance(excinfo.value, (WrongAnswer, pytest.xfail.Exception)):
             return super().repr_failure(excinfo)
         shown = excinfo.getrepr(style="value")
-        if shown.reprcrash is not None:
+        if shown.reprcrash is not None and isinstance(excinfo.value, WrongAnswer):
             shown.reprcrash.message = excinfo.value.sentence
         return shown
 
