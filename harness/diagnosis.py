@@ -34,10 +34,11 @@ _VERTEX = re.compile(r"[a-hj-z]\d+")
 
 
 class Diagnosis(NamedTuple):
-    """The mistakes that explain all failures, each by itself."""
+    """The mistakes that explain all failures, each by itself; as text, a sentence for a reader."""
 
     mistakes: tuple[Mistake, ...]
     failures: int
+    path: str = ""  # of the case file with all these failures; none: those of all files
 
     def __str__(self) -> str:
         told = [one.sentence[0].lower() + one.sentence[1:-1] for one in self.mistakes[:_SHOWN]]
@@ -45,7 +46,16 @@ class Diagnosis(NamedTuple):
         if more > 0:
             told.append(f"with one of {more} more mistakes that look the same here")
         count = f"{self.failures} of {self.failures} failure{'s'[: self.failures != 1]} explained"
-        return f"answers {', or '.join(told)}: {count}"
+        where = f"in {self.path} it " if self.path else "it "
+        return f"{where}answers {', or '.join(told)}: {count}"
+
+
+def diagnoses(files: Sequence[FileResult]) -> tuple[Diagnosis, ...]:
+    """Return the diagnosis of all files together, or else of each file that has one."""
+    if whole := diagnose(files):
+        return (whole,)
+    found = ((file.case.path, diagnose([file])) for file in files)
+    return tuple(one._replace(path=path) for path, one in found if one)
 
 
 def diagnose(files: Sequence[FileResult]) -> Diagnosis | None:

@@ -11,6 +11,10 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.diagnosis import Diagnosis
+
 
 class Verdict(enum.Enum):
     """What became of one test; the values are the words of GNU Go's ``eval.sh``."""
@@ -129,3 +133,4 @@ class RunResult(NamedTuple):
     host: str
     options: dict[str, object]
     faults: tuple[str, ...] = ()  # the harness's own failures: the engine is not to blame
+    diagnoses: tuple[Diagnosis, ...] = ()  # what explains the failures, where something does

@@ -90,6 +90,7 @@ class _Run:
             _interrupted([path for path in self.paths if path not in done])
             return ExitCode.INTERRUPTED
         console.close()
+        result = _diagnosed(result)
         comparison = self._compared(result)
         self._write_reports(result, comparison)
         console.summary(result, [shown.tally for shown in self.views])
@@ -224,6 +225,15 @@ def _style(given: argparse.Namespace) -> Style:
         unicode=not given.ascii,
         progress=not given.verbose,
     )
+
+
+def _diagnosed(result: RunResult) -> RunResult:
+    """Return the result with what explains its failures; a run without any pays nothing."""
+    if exit_code(result) not in (ExitCode.FAILED, ExitCode.BROKEN):
+        return result
+    from harness.diagnosis import diagnoses
+
+    return result._replace(diagnoses=diagnoses(result.files))
 
 
 # --- files -------------------------------------------------------------------------------------

@@ -9,6 +9,9 @@ version stays; whatever else changes makes it 2)::
                cpu_seconds, not_run, ignored, flaky, not_judged}; errors are refused setup commands
     errors    what is wrong with case files, one sentence each
     faults    failures of the harness itself, one sentence each
+    diagnoses what explains all failures, as far as known: objects with path (of a case file, or ""
+              for all files together), failures (how many), mistakes [{name, sentence}], each of
+              which explains all of them by itself, and text, for a reader
     files     in the order they were named:
       path, engine {name, version}, tally, warnings, stderr
       failure   null, or {kind, message, line, command}: how the engine broke; kind is one of
@@ -38,6 +41,10 @@ from harness.records import CaseFile, FileResult, Outcome, RunResult
 from harness.report.tally import Tally, total
 from harness.report.view import failing_step
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.diagnosis import Diagnosis
+
 SCHEMA, VERSION = "gtp-harness/run", 1
 
 
@@ -56,6 +63,7 @@ def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
         "tally": _tally(total(tallies)),
         "errors": run.errors,
         "faults": run.faults,
+        "diagnoses": [_diagnosis(one) for one in run.diagnoses],
     }
     yield f'{_members(head)},\n"files": ['
     between = "\n"
@@ -64,6 +72,12 @@ def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
         yield from _file(file, counts)
         between = ",\n"
     yield "\n]}\n"
+
+
+def _diagnosis(found: Diagnosis) -> dict[str, object]:
+    mistakes = [{"name": one.name, "sentence": one.sentence} for one in found.mistakes]
+    head = {"path": found.path, "failures": found.failures}
+    return {**head, "mistakes": mistakes, "text": str(found)}
 
 
 def _members(values: Mapping[str, object]) -> str:

@@ -1,5 +1,7 @@
 """The diagnosis names every mistake of the bank, none for the right engine; it never guesses."""
 
+import json
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -7,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from harness import casefile, mistaken, suite
-from harness.diagnosis import diagnose
+from harness.cli import main
+from harness.diagnosis import diagnose, diagnoses
 from harness.dialect import named
 from harness.records import Failure, FailureKind, FileResult, Outcome, Verdict
+from harness.report.markup import escape
 from harness.runner import not_run
 from harness.runs import run
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, Hang, mistaken_engine
@@ -103,7 +107,7 @@ def of_text(name="neutral-points-to-white", text=NEUTRAL, **more):
 
 def test_the_sentence():
     assert str(diagnose([of_text()])) == (
-        "answers as if neutral points were White's: 3 of 3 failures explained"
+        "it answers as if neutral points were White's: 3 of 3 failures explained"
     )
 
 
@@ -191,3 +195,64 @@ def test_a_mistaken_program_is_diagnosed(name):
     program = f"{sys.executable} -m oracle gtp --playouts 0 --mistake {name}"
     found = diagnose(run(program, [str(CASES / MISTAKES[name].assignment)]).files)
     assert found.mistakes[0].name == name
+
+
+# --- in the reports ----------------------------------------------------------------------------
+
+TOLD = "it answers as if neutral points were White's: 3 of 3 failures explained"
+
+
+@pytest.fixture
+def neutral(tmp_path):
+    path = tmp_path / "neutral.gtp"
+    path.write_bytes(NEUTRAL)
+    return str(path)
+
+
+def engine(*options):
+    return " ".join([sys.executable, "-m", "oracle", "gtp", *options])
+
+
+def test_every_report_of_a_run_has_it(neutral, tmp_path, capsys):
+    wrong = engine("--mistake", "neutral-points-to-white")
+    saved = str(tmp_path / "run.json")
+    assert main(["run", "--report", "--json", saved, "--output", str(tmp_path), wrong, neutral])
+    assert f"diagnosis  {TOLD}\n1 file: 3 tests" in capsys.readouterr().out
+    assert escape(TOLD) in (tmp_path / "index.html").read_text()
+    (found,) = json.loads(Path(saved).read_text())["diagnoses"]
+    assert (found["path"], found["failures"], found["text"]) == ("", 3, TOLD)
+    assert found["mistakes"] == [
+        {"name": "neutral-points-to-white", "sentence": "As if neutral points were White's."}
+    ]
+
+
+def test_lines_for_scripts_stay_as_they_are(neutral, capsys):
+    main(["run", engine("--mistake", "neutral-points-to-white"), neutral])
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 3
+    assert TOLD in said.err
+
+
+def test_two_mistakes_in_two_files_are_told_file_by_file(neutral, tmp_path):
+    other = tmp_path / "other.gtp"
+    text = NEUTRAL.replace(b"komi 1\n", b"komi 1.5\n").replace(rb"W\+1", rb"W\+1\.5")
+    other.write_bytes(text)
+    komi = casefile.read(str(other))
+    files = [of_text(), result_of(komi, mistaken_engine(mistake_named("komi-to-black")))]
+    assert diagnose(files) is None
+    first, second = diagnoses(files)
+    assert str(first) == f"in some.gtp {TOLD}"
+    assert str(second).startswith(f"in {other} it answers as if the komi were Black's")
+
+
+def test_a_run_without_failures_does_not_even_look(neutral):
+    code = (
+        "import sys; from harness.cli import main\n"
+        f"assert main(['run', {engine()!r}, {neutral!r}]) == 0\n"
+        "assert not any(name.startswith(('oracle.mistakes', 'harness.diagnosis'))"
+        " for name in sys.modules)"
+    )
+    right = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert right.returncode == 0, right.stderr

@@ -20,6 +20,7 @@ from harness.report.tally import Tally, total
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from harness.diagnosis import Diagnosis
     from harness.report.baseline import Comparison
 
 
@@ -37,6 +38,7 @@ def index_page(
         _faults(run.faults),
         _box("What is wrong with case files", run.errors),
         _failures(run, names),
+        _diagnoses(run.diagnoses),
         _comparison(comparison),
         _table(run, tallies, names),
         '<p class="dim">Columns as gogui-regress has them: FAIL and PASS are unexpected, '
@@ -64,6 +66,11 @@ def _failures(run: RunResult, names: Sequence[str]) -> str:
         for file, name in broken
     )
     return box("The engine broke", f"<ul>{rows}</ul>")
+
+
+def _diagnoses(found: Sequence[Diagnosis]) -> str:
+    """What explains the failures: the engine *answers as if* ..."""
+    return box("What explains the failures", items(map(str, found)), "warn") if found else ""
 
 
 def _comparison(comparison: Comparison | None) -> str:
