@@ -8,14 +8,19 @@ same results: then nothing in them tells which it is, and all are named.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from random import Random
+from typing import Any, NamedTuple
 
 from harness import mistaken
 from harness.dialect import named
 from harness.records import CaseFile, Failure, FailureKind, FileResult, Outcome, Reply, Verdict
+from oracle.errors import VertexError
+from oracle.gtp.protocol import Engine
 from oracle.mistakes import MISTAKES, Breakdown, Hang, Mistake
+from oracle.vertex import Point, parse_vertex
 
 _MAX_STEPS = 20_000  # of a file: beyond, a diagnosis might take longer than a reader waits
 _SHOWN = 3  # mistakes in one sentence
@@ -100,6 +105,7 @@ def _explains(mistake: Mistake, file: FileResult) -> bool:
     """Whether the engine that makes a mistake does all that the engine did."""
     outcomes = {outcome.step: outcome for outcome in file.outcomes}
     engine = mistaken.wrong_engine(mistake)
+    _follow(engine, file)
     for index, (_, raw) in enumerate(mistaken.answers(file.case, engine)):
         theirs = file.replies[index]
         if theirs is None or not isinstance(raw, str):
@@ -109,6 +115,34 @@ def _explains(mistake: Mistake, file: FileResult) -> bool:
         if not (mine.ok is theirs.ok if outcome is None else _alike(file, outcome, mine)):
             return False
     return file.failure is None
+
+
+class _Following(Random):
+    """Chooses the point that another program chose, where that is among the choices."""
+
+    wanted: tuple[Point, int] | tuple[()] = ()  # as point and as bit
+
+    def choice(self, seq: Any) -> Any:
+        return next((one for one in seq if one in self.wanted), None) or super().choice(seq)
+
+
+def _follow(engine: Engine, file: FileResult) -> None:
+    """Let a mistaken ``genmove`` choose as the engine did, so that both games stay the same."""
+    if "genmove" not in engine.commands:
+        return
+    pairs = zip(file.case.steps, file.replies, strict=True)
+    chosen = iter([reply for step, reply in pairs if step.command.startswith("genmove")])
+    genmove = engine.commands["genmove"]
+
+    def following(session: Any, words: list[str]) -> str:
+        shape, reply = session.game.position.grid, next(chosen, None)
+        session._random = _Following(session.seed)
+        with contextlib.suppress(VertexError):  # resign, pass or anything
+            point = parse_vertex(reply.text if reply else "", shape.rows, shape.columns)
+            session._random.wanted = point, shape.bit(point)
+        return genmove(session, words)
+
+    engine.commands["genmove"] = following
 
 
 def _alike(file: FileResult, outcome: Outcome, mine: Reply) -> bool:

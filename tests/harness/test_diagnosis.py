@@ -65,6 +65,18 @@ def test_the_right_mistake_is_named_and_no_other(name):
     assert [one.name for one in found.mistakes] == [name]
 
 
+@pytest.mark.parametrize(
+    "name", ["captures-as-in-go", "genmove-does-not-place", "never-resigns", "exactly-five"]
+)
+@pytest.mark.parametrize("seed", [1, 7])
+def test_random_moves_may_be_others(name, seed):
+    engines = [
+        mistaken_engine(MISTAKES[name], seed=seed, playouts=0) for _ in shipped("gomoku-rules")
+    ]
+    found = diagnose(list(map(result_of, shipped("gomoku-rules"), engines)))
+    assert [one.name for one in found.mistakes] == [name]
+
+
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_the_right_engine_is_not_diagnosed(assignment):
     files = [result_of(case, mistaken.right_engine(assignment)) for case in shipped(assignment)]
