@@ -49,6 +49,7 @@ class Submission(NamedTuple):
 
     folder: Path
     found: Sorted
+    copy: Path | None = None  # of the course's folder, which came along
 
 
 class Check:
@@ -69,17 +70,18 @@ class Check:
         assignment = self._assignment
         self._say(f"gtp-harness {__version__}: check for {assignment.title} ({assignment.key})")
         with workspace.workspace() as room:
+            stage = room / "stage"  # all that the engine sees
             try:
                 given = self._contents(room)
-                tested = self._unpacked(room, given)
-                self._overlay(room, given)
+                tested = self._unpacked(stage, given)
+                self._overlay(stage, given)
             except ArchiveError as error:
                 self._note(self._paint("bad", f"The archive is refused: {error}."))
                 self._say(f"\nDo not hand it in: {error}.")
                 return ExitCode.BROKEN
-            trial = self._public_tests(room)
+            trial = self._public_tests(stage)
             status = self._status(trial)
-            made = self._packed(room, tested, status)
+            made = self._packed(tested, status)
             self._last_look(room, made, tested)
         return self._verdict(made, status)
 
@@ -100,7 +102,8 @@ class Check:
         self._describe(found, {name: (source / name).stat().st_size for name in found.kept})
         if odd:
             self._note(f"left out, links and the like: {', '.join(map(visible, odd))}")
-        return Submission(source, found)
+        copy = source / (self._assignment.engine.overlay or "none")
+        return Submission(source, found, copy if copy.is_dir() else None)
 
     def _of_archive(self, source: Path, room: Path) -> Submission:
         contents = archive.examine(str(source))
@@ -115,7 +118,9 @@ class Check:
                 self._note(remark)
         self._describe(found, {name: sizes[placing.root + name] for name in found.kept})
         workspace.unpack(str(source), room / "given", placing.root, found.kept)
-        return Submission(room / "given", found)
+        overlay = self._assignment.engine.overlay
+        workspace.unpack_copy(str(source), room / "copy", found.forbidden, overlay)
+        return Submission(room / "given", found, room / "copy" if found.forbidden else None)
 
     def _describe(self, found: Sorted, sizes: dict[str, int]) -> None:
         log = self._assignment.files.log
@@ -128,23 +133,22 @@ class Check:
         for fault in faults(found):
             self._note(self._paint("bad", visible(fault)))
 
-    def _unpacked(self, room: Path, given: Submission) -> Submission:
+    def _unpacked(self, stage: Path, given: Submission) -> Submission:
         """Make an archive of what is kept and unpack it, as the teacher will."""
         form = self._assignment.archive
         self._step(f"The archive, unpacked into a new folder: tar -xf {form.name}")
         kept = tuple(name for name in given.found.kept if name != self._assignment.files.log)
         if not kept:
             raise UsageError(f"{self._wanted.source} has no file that the assignment wants")
-        path = room / form.name
+        path = stage.with_name(form.name)
         pack(path, form.folder, given.folder, kept)
         contents = archive.examine(str(path))
-        workspace.unpack(str(path), room / form.folder, f"{form.folder}/", kept)
-        path.unlink()
+        workspace.unpack(str(path), stage / form.folder, f"{form.folder}/", kept)
         for file in contents.files:
             self._note(visible(file.name))
-        return Submission(room / form.folder, given.found._replace(kept=kept))
+        return Submission(stage / form.folder, given.found._replace(kept=kept))
 
-    def _overlay(self, room: Path, given: Submission) -> None:
+    def _overlay(self, stage: Path, given: Submission) -> None:
         name = self._assignment.engine.overlay
         if not name:
             return
@@ -155,10 +159,10 @@ class Check:
                 self._paint("warn", f"There is no {name} to be added: --overlay names one.")
             )
             return
-        count = workspace.overlay(source, room / name)
+        count = workspace.overlay(source, stage / name)
         files = f"{count} {plural(count, 'file')}"
         self._note(f"{name} added beside {self._assignment.archive.folder}: {files}")
-        self._report_changed(room / name, given)
+        self._report_changed(stage / name, given.copy)
 
     def _overlay_source(self, name: str) -> Path | None:
         """Return the folder named, or the teacher's, or the one beside what is checked."""
@@ -167,20 +171,17 @@ class Check:
         places = (self._assignment.place / name, self._wanted.source.parent / name)
         return next((place for place in places if place.is_dir()), None)
 
-    def _report_changed(self, overlay: Path, given: Submission) -> None:
+    def _report_changed(self, overlay: Path, copy: Path | None) -> None:
         """Say which files of the course's folder came with the submission, and changed."""
-        copy = self._wanted.source / overlay.name
-        if self._wanted.source.is_dir() and copy.is_dir():
-            ours = [name for name in workspace.differing(copy, overlay) if ".pyc" not in name]
-            if ours:
-                changed = ", ".join(visible(name) for name in ours)
-                self._note(self._paint("warn", f"your copy is changed, and not used: {changed}"))
+        if copy is not None and (changed := workspace.differing(copy, overlay)):
+            names = ", ".join(visible(name) for name in changed)
+            self._note(self._paint("warn", f"your copy is changed, and not used: {names}"))
 
-    def _public_tests(self, room: Path) -> Trial:
+    def _public_tests(self, stage: Path) -> Trial:
         self._step("The public tests")
         options = Options(sandbox=self._wanted.sandbox, jobs=self._wanted.jobs)
         cases = self._assignment.public_cases()
-        trial = try_out(self._assignment, room, cases, options, self._tell_of)
+        trial = try_out(self._assignment, stage, cases, options, self._tell_of)
         counts = ", ".join(words for _, _, words in phrases(_total(trial)))
         self._note(f"{'in all':24} {counts}")
         if trial.no_sandbox:
@@ -207,7 +208,7 @@ class Check:
         status = exit_code(trial.result)
         return ExitCode.FAILED if status == ExitCode.OK and self._wrong else status
 
-    def _packed(self, room: Path, tested: Submission, status: int) -> Path:
+    def _packed(self, tested: Submission, status: int) -> Path:
         """Write the log, and the archive with it."""
         form, log = self._assignment.archive, self._assignment.files.log
         self._step(f"The log {log}, and the archive {form.name} with it")

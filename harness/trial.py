@@ -72,6 +72,11 @@ def explained(file: FileResult, assignment: Assignment) -> FileView:
     return seen._replace(file=short, boards=boards, reasons=texts)
 
 
+def does_not_run(result: RunResult) -> bool:
+    """Whether the engine broke in every file before it had answered anything."""
+    return all(file.failure and not any(file.replies) for file in result.files)
+
+
 def troubles(result: RunResult) -> list[str]:
     """Return what went wrong, a phrase for each kind; none when every test passed."""
     verdicts = [outcome.verdict for file in result.files for outcome in file.outcomes]
@@ -80,7 +85,7 @@ def troubles(result: RunResult) -> list[str]:
     said = []
     if result.faults:
         said.append("the harness itself failed, which says nothing about your program")
-    if broken and len(broken) == len(result.files):
+    if broken and does_not_run(result):
         said.append("the engine does not run")
     elif broken:
         said.append(f"the engine breaks in {len(broken)} of {len(result.files)} files")

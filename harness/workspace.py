@@ -23,8 +23,17 @@ def workspace() -> Iterator[Path]:
 
 def unpack(path: str, folder: Path, root: str, kept: Iterable[str]) -> None:
     """Unpack the files that are kept, by their names below ``root`` in the archive."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     archive.unpack(path, folder, {root + name: name for name in kept})
+
+
+def unpack_copy(path: str, folder: Path, names: Iterable[str], name: str) -> None:
+    """Unpack what an archive has of a folder called ``name``, wherever that lies in it."""
+    folder.mkdir(parents=True)
+    places = {member: f"/{member}".partition(f"/{name}/")[2] for member in names}
+    # Two copies in different places may have a file of the same name: the first is enough.
+    first = {place: member for member, place in reversed(places.items()) if place}
+    archive.unpack(path, folder, {member: place for place, member in first.items()})
 
 
 def overlay(source: Path, target: Path) -> int:
@@ -42,11 +51,16 @@ def overlay(source: Path, target: Path) -> int:
 
 
 def differing(folder: Path, other: Path) -> list[str]:
-    """Return the files of ``folder`` that ``other`` has not, or has with other content."""
+    """Return the files of ``folder`` that ``other`` has not, or has with other content.
+
+    What Python compiles for itself does not count.
+    """
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if path.is_file() and not _same(path, other / path.relative_to(folder))
+        if path.is_file()
+        and path.suffix != ".pyc"
+        and not _same(path, other / path.relative_to(folder))
     )
 
 

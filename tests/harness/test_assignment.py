@@ -1,0 +1,196 @@
+"""Assignment files: those that ship are complete; every error names file, key, found, expected."""
+
+import datetime
+import re
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from harness import assignment
+from harness.errors import AssignmentError, UsageError
+
+ROOT = Path(__file__).parents[2]
+
+GOOD = """
+title = "T"
+[archive]
+name = "a.tgz"
+folder = "a"
+[files]
+required = ["x.py", "readme.txt"]
+allowed = ["*.py"]
+log = "presubmission.log"
+[engine]
+command = "python3 {folder}/x.py"
+game = "go"
+[cases]
+public = ["*.gtp"]
+[[marks]]
+name = "tests"
+points = 2.5
+judged_by = "public"
+rule = "share"
+[late]
+deduction = 20
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "one.gtp").write_text("10 name\n")
+    path = folder / assignment.FILE
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_what_ships():
+    assert assignment.names() == ["go-scoring", "gomoku-policy", "gomoku-rules"]
+
+
+@pytest.mark.parametrize("name", assignment.names())
+def test_what_ships_is_complete(name):
+    found = assignment.find(name)
+    assert found.key == name
+    assert len(found.public_cases()) >= 9
+    assert sum(part.points for part in found.marks) == 5  # "total of 5 marks"
+    assert [part.points for part in found.marks] == [1, 2, 2]
+    assert found.late.deduction == 20  # "with 20% deduction"
+    assert found.does_not_run == 0
+    assert found.archive.folder in found.archive.name or found.archive.name == "a1.tgz"
+    assert "readme.txt" in found.files.required
+    assert found.files.log == "presubmission.log"
+
+
+def test_the_wheel_carries_the_cases_where_they_are_looked_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["force-include"] == {"cases": "harness/cases"}
+    assert assignment.shipped() == ROOT / "cases"
+
+
+def test_a_good_one_is_read(tmp_path):
+    found = assignment.read(written(tmp_path, GOOD))
+    assert found.key == tmp_path.name
+    assert found.marks[0].points == Fraction(5, 2)
+    assert found.cases.private_visible == "nothing"
+    assert found.limits.timeout == 60
+    assert assignment.find(str(tmp_path)) == found
+
+
+def test_all_that_may_be_said(tmp_path):
+    text = GOOD.replace("deduction = 20", "deduction = 12.5\ngrace_minutes = 5\n"
+        "deadline = 2018-01-29T23:55:00\nrefused_after = 2018-01-31T23:55:00")  # fmt: skip
+    text = text.replace('rule = "share"', 'rule = "all"\nweights = { "one.gtp" = 0.1 }')
+    text += "[limits]\ntimeout = 1.5\ncpu = 7\nmemory = 1048576\n"
+    found = assignment.read(written(tmp_path, text))
+    assert found.late.deadline == datetime.datetime(2018, 1, 29, 23, 55)
+    assert found.late.deduction == Fraction(25, 2)
+    assert found.marks[0].weights == {"one.gtp": Fraction(1, 10)}
+    assert (found.limits.timeout, found.box.cpu, found.box.memory) == (1.5, 7.0, 1048576)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('title = "T"', "", "title: the key is missing"),
+        ('title = "T"', 'titel = "T"', "titel: there is no such key; did you mean 'title'?"),
+        ('title = "T"', "title = 7", "title: found 7, expected a text"),
+        ('title = "T"', 'title = "T', "is not TOML: "),
+        ("[archive]", "[archiv]", "archiv: there is no such key; did you mean 'archive'?"),
+        ('"a.tgz"', '"a.rar"', "archive.name: found 'a.rar', expected a name that ends in .tgz"),
+        ('"a.tgz"', '"../a.tgz"', "archive.name: found '../a.tgz', expected a file name"),
+        ('folder = "a"', 'folder = "a/b"', "archive.folder: found 'a/b', expected a file name"),
+        ('["x.py", "readme.txt"]', "[]", "files.required: found [], expected a list of at least"),
+        ('["x.py", "readme.txt"]', '["x.py", 3]', "files.required[2]: found 3, expected a text"),
+        ('["*.py"]', '["../*.py"]', "files.allowed[1]: found '../*.py', expected a pattern"),
+        ('["*.py"]', '"*.py"', "files.allowed: found '*.py', expected a list"),
+        ('"readme.txt"]', '"presubmission.log"]', "files.required: found 'presubmission.log'"),
+        ("{folder}/x.py", "x.py", "engine.command: found 'python3 x.py', expected a command with"),
+        ("{folder}/x.py", "{folder}/{file}", "no other braces than those of {folder}"),
+        ('"go"', '"chess"', "engine.game: found 'chess', expected 'go' or 'gomoku'"),
+        ('game = "go"', 'game = "go"\noverlay = "a"', "engine.overlay: found 'a', expected"),
+        ('["*.gtp"]', '["*.tst"]', "cases.public: found '*.tst', expected a pattern that some"),
+        ('["*.gtp"]', '["*.gtp"]\nprivate = ["one.gtp"]', "cases.private: found ['one.gtp']"),
+        ("points = 2.5", "points = -1", "marks[1].points: found -1, expected a number from 0"),
+        ("points = 2.5", "points = nan", "marks[1].points: found Decimal('NaN'), expected"),
+        ("points = 2.5", "points = inf", "marks[1].points: found Decimal('Infinity'), expected"),
+        ("points = 2.5", "points = true", "marks[1].points: found True, expected a number"),
+        ("points = 2.5", "points = 1e99", "expected a number from 0 to 1,000,000,000"),
+        ('"share"', '"most"', "marks[1].rule: found 'most', expected 'all' or 'share'"),
+        ('"share"', '"all"\nweights = { "two.gtp" = 1 }', "marks[1].weights: found 'two.gtp'"),
+        ('"share"', '"all"\nweights = { "one.gtp" = "x" }', "marks[1].weights.one.gtp: found 'x'"),
+        ("deduction = 20", "deduction = 101", "late.deduction: found 101, expected a number from"),
+        ("deduction = 20", 'deduction = 20\ndeadline = "soon"', "late.deadline: found 'soon'"),
+        ("deduction = 20", "deduction = 20\ngrace_minutes = 1.5", "expected a whole number from"),
+        (
+            "deduction = 20",
+            "deduction = 20\ndeadline = 2018-01-31T00:00:00\nrefused_after = 2018-01-01T00:00:00",
+            "late.refused_after: found '2018-01-01 00:00:00', expected a time after the deadline",
+        ),
+        ("[late]", "[limits]\ntimeuot = 3\n[late]", "limits.timeuot: there is no such key; did"),
+        ("[late]", "[limits]\nprocesses = 2.5\n[late]", "limits.processes: found Decimal('2.5')"),
+        ("[late]", '[limits]\ntimeout = "1s"\n[late]', "limits.timeout: found '1s', expected"),
+        ("[[marks]]", "[marks]", "marks: found {'name'"),
+    ],
+)
+def test_every_error_names_the_file_and_the_key(old, new, said, tmp_path):
+    assert old in GOOD
+    path = written(tmp_path, GOOD.replace(old, new, 1))
+    with pytest.raises(AssignmentError, match=re.escape(said)) as refused:
+        assignment.read(path)
+    assert str(refused.value).startswith(f"{path}: ")
+
+
+def test_two_parts_of_one_name(tmp_path):
+    part = GOOD[GOOD.index("[[marks]]") : GOOD.index("[late]")]
+    path = written(tmp_path, GOOD.replace("[late]", part + "[late]"))
+    with pytest.raises(AssignmentError, match="parts of different names"):
+        assignment.read(path)
+
+
+def test_not_there(tmp_path):
+    with pytest.raises(UsageError, match="there are go-scoring, gomoku-policy, gomoku-rules"):
+        assignment.find("chess")
+    (tmp_path / assignment.FILE).write_bytes(b"\xff")
+    with pytest.raises(AssignmentError, match="not UTF-8"):
+        assignment.find(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "expected"),
+    [
+        ("a.py", "*.py", True),
+        ("b/a.py", "*.py", True),
+        ("a.PY", "*.py", False),
+        ("__pycache__/a.pyc", "__pycache__/", True),
+        ("b/__pycache__/a.pyc", "__pycache__/", True),
+        ("__pycache__", "__pycache__/", False),
+        ("util/a.py", "util/", True),
+        ("utility/a.py", "util/", False),
+        ("boards/a.txt", "boards/*.txt", True),
+        ("b/boards/a.txt", "boards/*.txt", False),
+        ("b/._a", "._*", True),
+    ],
+)
+def test_patterns(name, pattern, expected):
+    assert assignment.matches(name, pattern) is expected
+
+
+def test_the_digest_hangs_on_the_cases_and_the_file(tmp_path):
+    path = written(tmp_path, GOOD)
+    before = assignment.read(path).cases_digest()
+    (tmp_path / "one.gtp").write_text("20 name\n")
+    other = assignment.read(path).cases_digest()
+    path.write_text(GOOD.replace('"T"', '"U"'))
+    assert len({before, other, assignment.read(path).cases_digest()}) == 3
+
+
+def test_the_page_about_assignments_names_every_key():
+    page = (ROOT / "cases" / "ASSIGNMENTS.md").read_text(encoding="utf-8")
+    for schema in (assignment._SCHEMA, assignment._ARCHIVE, assignment._FILES, assignment._ENGINE,
+                   assignment._CASES, assignment._PART, assignment._LATE):  # fmt: skip
+        for key in schema:
+            assert f"`{key}`" in page or f"[{key}]" in page, key
+    for word in assignment.VISIBLE:
+        assert f"`{word}`" in page

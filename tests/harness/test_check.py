@@ -1,0 +1,364 @@
+"""``gtp-harness check`` as a student runs it: a fresh folder, a process, the real sandbox.
+
+Golden transcripts are in ``golden/check``; times, hashes and temporary folders are made alike.
+``GTP_HARNESS_REWRITE=1`` writes them anew, to be looked at before they are committed.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from harness import assignment
+from harness.contents import faults, remarks, sort_files
+from harness.sandbox import levels
+from harness.sandbox.launcher import SandboxError
+from tests.harness.hostile_archives import ROSTER, python_tar
+
+HERE = Path(__file__).parent
+SUBMISSIONS = HERE.parent / "submissions"
+GOLDEN = HERE / "golden" / "check"
+FOLDERS = {
+    "go-scoring": "assignment1",
+    "gomoku-rules": "assignment1",
+    "gomoku-policy": "assignment3",
+}
+
+
+def works() -> bool:
+    try:
+        levels.strongest().close()
+    except SandboxError:
+        return False
+    return True
+
+
+@pytest.fixture(scope="session")
+def sandbox():
+    if not works():
+        pytest.skip("no sandbox works on this machine")
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A folder like a student's, with a right solution to each assignment."""
+    for name in FOLDERS:
+        shutil.copytree(
+            SUBMISSIONS / name,
+            tmp_path / name,
+            ignore=shutil.ignore_patterns("__pycache__", "cases"),
+        )
+    rules = tmp_path / "gomoku-rules" / "assignment1" / "gtp_connection.py"
+    shutil.copy(rules, tmp_path / "gomoku-policy" / "assignment3")
+    return tmp_path
+
+
+def small(course: Path, **limits: float) -> Path:
+    """go-scoring with a few tests of its own, and other limits."""
+    folder = course / "small" / "go-scoring"
+    shutil.copytree(SUBMISSIONS / "go-scoring" / "cases", folder)
+    text = (assignment.shipped() / "go-scoring" / assignment.FILE).read_text(encoding="utf-8")
+    for key, value in limits.items():
+        text = re.sub(rf"^{key} = .*", f"{key} = {value}", text, flags=re.M)
+    (folder / assignment.FILE).write_text(text, encoding="utf-8")
+    return folder
+
+
+def check(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess:
+    environment = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "NO_COLOR")}
+    return subprocess.run(
+        [sys.executable, "-m", "harness.cli", "check", *map(str, arguments)],
+        cwd=folder,
+        env=environment | {"PYTHONPATH": str(HERE.parents[1]), "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def alike(text: str, course: Path) -> str:
+    """Take out of a transcript what differs from run to run, and from version to version."""
+    text = text.replace("\r\n", "\n").replace(str(course), "…")
+    text = re.sub(r"\b[0-9a-f]{64}\b", "<sha256>", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d{4}", "<time>", text)
+    text = re.sub(r"\S*/gtp-harness-\w+", "<new folder>", text)
+    text = re.sub(r" +[\d,]+ bytes", "  <size> bytes", text)
+    text = re.sub(r"gtp-harness \d+(\.\w+)+", "gtp-harness <version>", text)
+    text = re.sub(r"sandbox, level \d: .*", "sandbox, level <level>.", text)
+    text = re.sub(r"^ +stderr: .*\n", "", text, flags=re.M)  # Python's own, and changing
+    return re.sub(r"Its last words: .*", "Its last words: <words>", text)
+
+
+def compare(name: str, text: str) -> None:
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("GTP_HARNESS_REWRITE"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+# --- right ones
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_right_submission_is_to_be_handed_in(name, course, sandbox):
+    home = course / name
+    done = check(home, "--assignment", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    result = re.compile(r"^   (\S+\.gtp) +(\d+) tests, \2 passed\n", re.M)
+    cases = [case.name for case in assignment.find(name).public_cases()]
+    assert [file for file, _ in result.findall(done.stdout)] == cases
+    rest = re.sub(r"\d+ tests, \d+ passed", "<all passed>", result.sub("", done.stdout))
+    compare(name, alike(rest, course))
+    made = assignment.find(name).archive
+    with tarfile.open(home / made.name) as archive:
+        names = archive.getnames()
+        log = archive.extractfile(f"{made.folder}/presubmission.log").read()
+    files = {path.name for path in (SUBMISSIONS / name / made.folder).glob("*.*")}
+    wanted = (
+        files
+        | {"presubmission.log"}
+        | ({"gtp_connection.py"} & set(os.listdir(home / made.folder)))
+    )
+    assert set(names) == {made.folder, *(f"{made.folder}/{file}" for file in wanted)}
+    assert log == (home / made.folder / "presubmission.log").read_bytes()
+
+
+def test_the_log_is_what_was_on_the_screen(course, sandbox):
+    home = course / "go-scoring"
+    done = check(home, "--assignment", small(course))
+    log = (home / "assignment1" / "presubmission.log").read_bytes()
+    first, *lines, _, last, empty = log.split(b"\r\n")
+    assert first.startswith(b"Script started on 20")
+    assert b"gtp-harness check" in first
+    assert last.startswith(b"Script done on 20")
+    assert b'COMMAND_EXIT_CODE="0"' in last
+    assert empty == b""
+    assert b"\n" not in b"".join(lines)
+    shown = b"\n".join(lines)
+    assert done.stdout.encode().startswith(shown.rstrip(b"\n"))
+    assert b"tar -xf a1.tgz" in shown
+    assert b"passed" in shown
+
+
+def test_what_check_made_passes_check(course, sandbox):
+    home, small_one = course / "go-scoring", small(course)
+    check(home, "--assignment", small_one)
+    (home / "away").mkdir()
+    done = check(home, "a1.tgz", "--assignment", small_one, "--output", "away")
+    assert done.returncode == 0, done.stdout
+    again = check(home, "a1.tgz", "--assignment", small_one)
+    assert again.returncode == 0, again.stdout
+    assert "now called before-a1.tgz" in again.stdout
+    assert (home / "before-a1.tgz").exists()
+
+
+def test_the_receipt_names_archive_and_cases(course, sandbox):
+    import hashlib
+
+    home, small_one = course / "go-scoring", small(course)
+    said = check(home, "--assignment", small_one).stdout
+    assert hashlib.sha256((home / "a1.tgz").read_bytes()).hexdigest() in said
+    assert assignment.read(small_one / assignment.FILE).cases_digest() in said
+
+
+# --- wrong ones
+
+
+def neutral_points_counted(home: Path) -> None:
+    path = home / "assignment1" / "gtp_connection_go1.py"
+    path.write_text(path.read_text().replace("if len(colors) == 1:", "if True:"))
+
+
+def no_readme(home: Path) -> None:
+    (home / "assignment1" / "readme.txt").rename(home / "assignment1" / "README.TXT")
+
+
+def junk(home: Path) -> None:
+    cache = home / "assignment1" / "__pycache__"
+    cache.mkdir()
+    for path in (cache / "Go1.cpython-311.pyc", cache.parent / ".DS_Store", cache.parent / "._x"):
+        path.write_bytes(b"\0")
+    (home / "assignment1" / "thesis.pdf").write_bytes(b"%PDF")
+    (home / "assignment1" / "passwd").symlink_to("/etc/passwd")
+
+
+def changed_util(home: Path) -> None:
+    copy = home / "assignment1" / "util"
+    shutil.copytree(home / "util", copy)
+    with (copy / "gtp_connection.py").open("a") as file:
+        file.write("raise SystemExit('my own util')\n")
+
+
+def does_not_start(home: Path) -> None:
+    (home / "assignment1" / "Go1.py").write_text("print('= hello'\n")
+
+
+def dies(home: Path) -> None:
+    path = home / "assignment1" / "gtp_connection_go1.py"
+    path.write_text(path.read_text().replace("stones = ", "stones = 1 / 0\n        stones = "))
+
+
+def hangs(home: Path) -> None:
+    path = home / "assignment1" / "gtp_connection_go1.py"
+    path.write_text(path.read_text().replace("stones = ", "while True: pass\n        stones = "))
+
+
+def no_util(home: Path) -> None:
+    shutil.rmtree(home / "util")
+
+
+def no_engine(home: Path) -> None:
+    (home / "assignment1" / "Go1.py").unlink()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "status"),
+    [
+        (neutral_points_counted, 1),
+        (no_readme, 1),
+        (junk, 0),
+        (changed_util, 0),
+        (does_not_start, 2),
+        (dies, 2),
+        (hangs, 2),
+        (no_util, 2),
+        (no_engine, 2),
+    ],
+)
+def test_wrong_submissions_are_told_why(spoil, status, course, sandbox):
+    home = course / "go-scoring"
+    spoil(home)
+    limits = {"timeout": 1} if spoil is hangs else {}
+    done = check(home, "assignment1", "--assignment", small(course, **limits))
+    compare(spoil.__name__, alike(done.stdout, course))
+    assert (done.returncode, done.stderr) == (status, "")
+    assert "Traceback" not in done.stdout.replace("stderr: Traceback", "")
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("Hand in" if status == 0 else "Do not hand in")
+    log = (home / "assignment1" / "presubmission.log").read_text(encoding="utf-8")
+    assert f'COMMAND_EXIT_CODE="{status}"' in log
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "old", "new", "said"),
+    [
+        ("gomoku-rules", "gtp_connection.py", ">= 4", "== 4", "because   Black has 6 in a row"),
+        ("gomoku-policy", "Gomoku3.py", "gaps[0], stones, ends", "gaps[0], stones, ()", "because"),
+    ],
+)
+def test_gomoku_failures_come_with_reasons(name, file, old, new, said, course, sandbox):
+    home = course / name
+    path = home / FOLDERS[name] / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    done = check(home, "--assignment", name)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert said in done.stdout
+    assert re.search(r"Do not hand in .* yet: \d+ of \d+ tests fail\.", done.stdout)
+
+
+# --- archives
+
+
+@pytest.mark.parametrize("title", ["dot-dot", "symbolic-link", "gzip-bomb", "empty-file"])
+def test_a_refused_archive_is_named_and_nothing_is_made(title, course):
+    home = course / "go-scoring"
+    (home / "mine.tgz").write_bytes(ROSTER[title].make())
+    done = check(home, "mine.tgz", "--assignment", "go-scoring")
+    assert done.returncode == 2
+    assert ROSTER[title].said in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("Do not hand it in: ")
+    assert not (home / "a1.tgz").exists()
+
+
+def test_an_archive_as_real_classes_hand_them_in(course, sandbox):
+    """A plain tar called .tgz, wrapped in a folder, with a Mac's files in it."""
+    home = course / "go-scoring"
+    files = [
+        (f"Ada's work/assignment1/{path.name}", path.read_bytes())
+        for path in sorted((home / "assignment1").iterdir())
+    ]
+    files.append(("Ada's work/assignment1/._Go1.py", b"\0"))
+    files.append(("Ada's work/util/gtp_connection.py", b"changed"))
+    files.append(("__MACOSX/assignment1/._readme.txt", b"\0"))
+    (home / "a1.tgz").write_bytes(python_tar(files, "w"))
+    done = check(home, "a1.tgz", "--assignment", small(course))
+    compare("real-life", alike(done.stdout, course))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# --- the command line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "--assignment is needed: go-scoring, gomoku-policy, gomoku-rules"),
+        (["--assignment", "chess"], "there is no assignment 'chess'"),
+        (["nothing", "--assignment", "go-scoring"], "there is no nothing"),
+        (["--assignment", "go-scoring"], "there is no folder assignment1 here"),
+        ([".", "--assignment", "go-scoring"], "has no file that the assignment wants"),
+        ([".", "--assignment", "go-scoring", "--overlay", "x"], "there is no folder x"),
+    ],
+)
+def test_errors_of_one_line(arguments, said, tmp_path):
+    done = check(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_without_a_sandbox_it_says_so(course, monkeypatch, capsys):
+    from harness.cli import main
+
+    def none(*_):
+        raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
+
+    monkeypatch.setattr(levels, "strongest", none)
+    monkeypatch.chdir(course / "go-scoring")
+    status = main(["check", "--assignment", str(small(course))])
+    assert status == 0
+    said = capsys.readouterr().out
+    assert "Run without a sandbox: no sandbox works on this machine" in said
+
+
+# --- sorting files
+
+FILES = assignment.find("go-scoring").files
+
+
+def test_files_are_sorted_by_what_the_assignment_says():
+    names = [
+        "assignment1/Go1.py",
+        "assignment1/README.txt",
+        "assignment1/util/x.py",
+        "assignment1/__pycache__/Go1.pyc",
+        "assignment1/movie.mp4",
+        "assignment1/presubmission.log",
+        "util/y.py",
+        "other/Go1.py",
+    ]
+    found = sort_files(names, "assignment1/", FILES)
+    assert found.kept == ("Go1.py", "README.txt", "presubmission.log")
+    assert found.left_out == ("assignment1/__pycache__/Go1.pyc",)
+    assert found.forbidden == ("assignment1/util/x.py", "util/y.py")
+    assert found.extra == ("assignment1/movie.mp4", "other/Go1.py")
+    assert found.missing == ("gtp_connection_go1.py", "readme.txt")
+    assert found.has_log
+    assert faults(found) == [
+        "gtp_connection_go1.py is missing",
+        "readme.txt is missing (there is README.txt)",
+    ]
+    assert len(remarks(found, "util")) == 3
+
+
+def test_many_names_are_cut_short():
+    found = sort_files([f"a/{n}.mp4" for n in range(9)], "a/", FILES)
+    assert remarks(found, "")[0].endswith("a/5.mp4 and 3 more files")
