@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import warnings
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from harness.deadline import within
@@ -110,13 +111,11 @@ def _segments(pieces: list[str], same: set[int]) -> list[Segment]:
 
 def _merge(segments: list[Segment]) -> tuple[Segment, ...]:
     """Join neighbors of one kind."""
-    merged: list[Segment] = []
-    for text, differs in segments:
-        if merged and merged[-1].differs == differs:
-            merged[-1] = Segment(merged[-1].text + text, differs)
-        elif text:
-            merged.append(Segment(text, differs))
-    return tuple(merged)
+    shown = (segment for segment in segments if segment.text)
+    return tuple(
+        Segment("".join(text for text, _ in run), differs)
+        for differs, run in groupby(shown, key=attrgetter("differs"))
+    )
 
 
 # --- alternatives ------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -99,8 +98,9 @@ class Terminal:
 
     def _mark(self, text: str) -> str:
         """Reverse the colors of words, not of the blanks and line ends after them."""
-        parts = re.split(r"(\n|\s+$)", text)
-        return "".join(self.paint("mark", part) if part.strip() else part for part in parts)
+        words = text.rstrip()
+        lines = [self.paint("mark", line) if line.strip() else line for line in words.split("\n")]
+        return "\n".join(lines) + text[len(words) :]
 
     def _board(self, diagram: Diagram | None, above: Diagram | None) -> Iterator[str]:
         if diagram is None:

@@ -13,6 +13,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from harness.deadline import within
+from harness.report.paint import Paint
+from harness.report.terminal import Terminal
+from harness.report.view import view
+from tests.harness.made_run import Line, V, made_file
 from tests.harness.test_broken_engines import CASE, ENGINES
 from tests.harness.test_html_pages import Page
 from tests.harness.test_report_formats import check_counts, read_tap
@@ -79,6 +84,14 @@ def test_every_report_is_read_back(engine, case, capfd):
     header, row, end = (folder / "out" / "summary.dat").read_bytes().decode("ascii").split("\n")
     assert (header.count("\t"), row.count("\t"), end) == (7, 8, "")
     assert all(float(number) >= 0 for number in row.split())
+
+
+@pytest.mark.parametrize("text", ["a" + " " * 1_000_000 + "x", "a" * 2_000_000], ids=len)
+def test_the_longest_reply_takes_a_time_of_its_length(text):
+    """It is two seconds of computing; were it quadratic, a minute or an hour."""
+    file = made_file("x.gtp", [Line("1 genmove b", f"= {text}", "[A1|B2]", V.FAILED)])
+    report = within(20, lambda _: list(Terminal(Paint(on=True)).file(view(file))), "")
+    assert text[1:-1] in "".join(report)
 
 
 def read_json(path):
