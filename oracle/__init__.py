@@ -36,7 +36,6 @@ _HOMES = {
     "parse_vertex": "vertex",
     "batch": "batch",
     "batch_gomoku": "batch_gomoku",
-    "batch_gomoku": "batch_gomoku",
     "go_scoring": "answers.go_scoring",
     "gomoku_policy": "answers.gomoku_policy",
     "gomoku_rules": "answers.gomoku_rules",

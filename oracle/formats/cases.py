@@ -63,14 +63,15 @@ def read_case(data: bytes, file: str | None = None, choice: Choice | None = None
     replay.run(lines[: _stop(lines, choice, file)])
     if replay.spoiled:
         raise replay.spoiled
-    now = replay.engine.session.game
+    session = replay.engine.session
+    now = session.game
     notes = [] if _has_size(lines) else [f"no boardsize: {now.position.grid.rows} lines assumed"]
     return Snapshot(
         now.position,
         "gtp",
         game=game,
         to_play=now.to_play,
-        komi=getattr(now, "komi", None),
+        komi=getattr(session, "komi", None),  # Gomoku has none
         start=now.start,
         moves=list(now.moves),
         ko=getattr(now, "ko", None),
