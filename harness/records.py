@@ -74,7 +74,8 @@ class FailureKind(enum.Enum):
     DIED = "died"
     TIMEOUT = "timeout"
     OUTPUT = "too much output"
-    MEMORY = "memory"  # this and the next two: a limit of the sandbox
+    CPU = "processor time"  # this and the next three: a limit of the sandbox
+    MEMORY = "memory"
     PROCESSES = "processes"
     DISK = "disk"
     PROTOCOL = "protocol"

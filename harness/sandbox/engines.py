@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from io import FileIO
 from pathlib import Path
@@ -20,7 +21,7 @@ from harness.sandbox.launcher import Boxed, BoxLauncher, SandboxError
 from harness.sandbox.limits import BoxLimits
 
 _KINDS = {
-    "time": FailureKind.TIMEOUT,
+    "time": FailureKind.CPU,
     "memory": FailureKind.MEMORY,
     "processes": FailureKind.PROCESSES,
     "disk": FailureKind.DISK,
@@ -146,4 +147,5 @@ class BoxedLauncher:
 
     def end(self, engine: BoxedEngine) -> list[str]:
         """End a program and its box; return the names of the processes that outlived it."""
-        return list(engine.box.end().leftovers)
+        left = Counter(engine.box.end().leftovers)
+        return [name if count == 1 else f"{name} × {count}" for name, count in left.items()]

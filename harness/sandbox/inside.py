@@ -75,6 +75,7 @@ def _outlive_nobody() -> None:
 def _keep(plan: Plan, streams: Streams, status: int) -> NoReturn:
     if plan.level == 2:
         tree.arrange(plan.mounts, plan.watched.scratch, plan.watched.scratch_files)
+    os.chdir(plan.folder)  # as long as we may
     _become_nobody(plan.identity)
     if plan.level == 1:
         _be_ready_to_end_all(plan.landlock)
@@ -110,7 +111,6 @@ def _become_engine(plan: Plan, streams: Streams, status: int) -> NoReturn:
     """Put on the layers that need no namespace, the filter last, and execute the program."""
     try:
         os.setsid()
-        os.chdir(plan.folder)
         _connect(streams)
         if plan.landlock:
             landlock.confine(plan.reach, plan.landlock)

@@ -48,7 +48,7 @@ class End(NamedTuple):
     hit: Hit | None  # the limit for which it was ended
     memory: int  # the most that it held, in bytes
     cpu: float  # seconds of processor time
-    leftovers: tuple[str, ...]  # names of the processes that outlived the engine in the box
+    leftovers: tuple[str, ...]  # names of processes that outlived the engine (not at level 3)
 
 
 class Boxed:
@@ -58,6 +58,7 @@ class Boxed:
         self.stdin, self.stdout, self.stderr = streams
         self._control = control
         self._end: End | None = None
+        self._fault: SandboxError | None = None  # in place of an end
 
     def fileno(self) -> int:
         """Return a descriptor that is ready to be read when the engine has ended."""
@@ -69,8 +70,13 @@ class Boxed:
         Raises:
             SandboxError: the box could not be made, so that the engine never ran.
         """
-        if self._end is None and _ready(self._control, seconds):
-            self._end = self._take_report()
+        if self._end is None and self._fault is None and _ready(self._control, seconds):
+            try:
+                self._end = self._take_report()
+            except SandboxError as error:
+                self._fault = error
+        if self._fault is not None:
+            raise self._fault
         return self._end
 
     def _take_report(self) -> End:
@@ -96,7 +102,8 @@ class Boxed:
     def end(self) -> End:
         """End the engine and all it started; return when they are gone. The pipes stay."""
         if self.wait(0) is None:
-            self._control.send(b"end")
+            with contextlib.suppress(ConnectionError):  # wait() will tell
+                self._control.send(b"end")
         end = self.wait()
         assert end is not None
         return end
@@ -132,6 +139,8 @@ class BoxLauncher:
         Returns at once: that the box could not be made, or the program not be executed, shows in
         :meth:`Boxed.wait`.
         """
+        if self._identity:
+            _refuse_unreadable(seen, self.level)
         message = plan.pack_plan(self.plan(seen, words))
         if len(message) > _LONGEST_PLAN:
             raise SandboxError(f"the engine's command is too long: {len(message):,} bytes")
@@ -181,6 +190,8 @@ class BoxLauncher:
 
     def close(self) -> None:
         """End the server, and with it whatever it still runs."""
+        with contextlib.suppress(OSError):  # it has died before
+            self._control.shutdown(socket.SHUT_RDWR)  # whoever else may hold a copy of it
         self._control.close()
         self._server.wait()
 
@@ -193,6 +204,24 @@ def nobody() -> int:
         if any(first <= chosen < first + count for first, _, count in mapped):
             return chosen
     raise SandboxError("no user id is left for engines in this container")
+
+
+def _refuse_unreadable(seen: view.View, level: int) -> None:
+    """Say what to do if a user without rights may not read what an engine of root needs.
+
+    Raises:
+        SandboxError: with namespaces, a shown path must be open to all; without, those above too.
+    """
+    for path in (*seen.shown, seen.program):
+        above = Path(path).parents if level == 1 else ()
+        shut = [str(p) for p in above if not p.stat().st_mode & 0o001]
+        if not os.stat(path).st_mode & 0o004:
+            shut.append(path)
+        if shut:
+            raise SandboxError(
+                "engines of root are run as a user without rights, who may not read"
+                f" {shut[-1]} (chmod -R o+rX would allow it)"
+            )
 
 
 def _threads(limit: int, level: int, identity: int) -> int:

@@ -66,7 +66,7 @@ def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
     """
     devices = [(path, landlock.DEVICE) for path in DEVICES]
     if level >= 2:
-        writable = [(place, landlock.WRITE) for place in scratch_places(view)]
+        writable = [(place, landlock.WRITE) for place in (*scratch_places(view), "/proc")]
         return (("/", landlock.READ), *writable, *devices)
     shown = [rule for path in view.shown for rule in _around(path, view.hidden)]
     own = [(path, landlock.READ) for path in _OWN_PROC]

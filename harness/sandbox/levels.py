@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from harness.sandbox import canary, view
-from harness.sandbox.launcher import BoxLauncher, SandboxError
+from harness.sandbox.launcher import Boxed, BoxLauncher, SandboxError
 from harness.sandbox.limits import BoxLimits
 
 NAMES = {
@@ -75,26 +75,28 @@ def prove(launcher: BoxLauncher) -> None:
     arguments = ["-I", "-S", "-c", script, secret, str(os.getpid()), str(launcher.level)]
     words = [interpreter(), *arguments]
     seen = view.of_program([words[0]], "/", hidden=view.own_folders())
-    box = launcher.start(seen, words)
+    try:
+        found = _send(launcher.start(seen, words))
+    except SandboxError as error:
+        raise SandboxError(f"level {launcher.level} does not work here: {error}") from None
+    if found:
+        raise EscapeError(f"level {launcher.level} does not hold: an engine {', '.join(found)}")
+
+
+def _send(box: Boxed) -> list[str]:
+    """Return what a canary in ``box`` found; SandboxError if it did not come back."""
     box.stdin.close()
-    ended = box.wait(_PATIENCE)
-    said = box.stdout.readall().decode(errors="replace").splitlines() if ended else []
-    complaint = box.stderr.readall().decode(errors="replace").strip() if ended else ""
-    box.close()
+    if box.wait(_PATIENCE) is None:
+        box.close()
+        raise SandboxError("a program in it did not end")
+    said, complaint = (
+        stream.readall().decode(errors="replace").strip().splitlines()
+        for stream in (box.stdout, box.stderr)
+    )
+    end = box.close()
     if said[-1:] != ["done"]:
-        raise SandboxError(
-            f"level {launcher.level} does not work here: {_reason(complaint, ended)}"
-        )
-    if said[:-1]:
-        raise EscapeError(
-            f"level {launcher.level} does not hold: an engine {', '.join(said[:-1])}"
-        )
-
-
-def _reason(complaint: str, ended: object) -> str:
-    if not ended:
-        return "a program in it did not end"
-    return complaint.splitlines()[-1] if complaint else f"a program in it failed ({ended})"
+        raise SandboxError(complaint[-1] if complaint else f"a program in it failed ({end})")
+    return said[:-1]
 
 
 def interpreter() -> str:

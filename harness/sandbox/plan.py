@@ -64,7 +64,7 @@ class Report(NamedTuple):
     hit: tuple[str, float, float, str] | None  # the limit reached, as limits.Hit
     memory: int  # the most that the tree was seen to hold, in bytes
     cpu: float  # seconds of processor time of the tree
-    leftovers: tuple[str, ...]  # names of the processes that still ran when the engine ended
+    leftovers: tuple[str, ...]  # names of processes that outlived the engine (not at level 3)
 
 
 def pack_plan(plan: Plan) -> bytes:

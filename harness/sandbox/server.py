@@ -177,11 +177,9 @@ class Box:
 
     def _ended(self, status: int) -> None:
         self._status = status
-        # bubblewrap's first process may be gone already, and with it all the others.
-        names = [process.name for process in self._alive()]
-        own = _OWN_PROCESSES[self._plan.level]
-        own = names.count("bwrap") if self._plan.level == 3 else own
-        self._leftovers = tuple(names[own:])
+        if self._plan.level < 3:  # bubblewrap ends the others before we could look
+            own = _OWN_PROCESSES[self._plan.level]
+            self._leftovers = tuple(process.name for process in self._alive()[own:])
 
     def _alive(self) -> list[watch.Process]:
         return watch.processes(watch.descendants(os.getpid()))

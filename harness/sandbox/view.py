@@ -65,9 +65,9 @@ def of_program(
 ) -> View:
     """Return what the engine started by ``words`` in ``folder`` is shown.
 
-    Shown are the program with the interpreter in its first line, and every file or folder that a
-    word names; of a script the whole folder. ``also``: more paths to show. ``hidden``: what is
-    never shown, wherever it lies, the case files for instance.
+    Shown are the program with the interpreter in its first line, and every program, file or folder
+    that a word names; of a file the whole folder. ``also``: more paths to show. ``hidden``: what
+    is never shown, wherever it lies, the case files for instance.
 
     Raises:
         UsageError: there is no such program.
@@ -105,7 +105,9 @@ def _named(word: str, folder: str) -> list[str]:
     """Return the paths that a word of the command names: ``x.py``, ``-Dx=y.jar``, ``a:b.jar``."""
     parts = word.rpartition("=")[2].split(":")
     paths = [os.path.abspath(os.path.join(folder, part)) for part in parts if part]
+    programs = [path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)]
     found = [_submission(path) for path in paths if os.path.exists(path)]
+    found += [needed for path in programs for needed in _program_paths(path, folder)]
     return [path for path in found if not (os.path.isdir(path) and _is_too_much(path))]
 
 

@@ -1,0 +1,264 @@
+"""Runs in a sandbox: the same results, limits as verdicts of their own, and no expected answer."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.errors import UsageError
+from harness.records import FailureKind, FileResult, RunResult, Verdict
+from harness.runs import Options, run
+from harness.sandbox import engines as engines_module
+from harness.sandbox import levels
+from harness.sandbox.launcher import BoxLauncher, SandboxError
+from harness.sandbox.limits import MIB, BoxLimits
+from tests.harness.sandbox_checks import gone, running
+from tests.harness.test_broken_engines import CASE, ENGINES, LETTERS, ROWS, Row
+from tests.harness.test_sandbox_boxes import LEVELS, needs
+
+# At level 3 bubblewrap holds our ends of the pipes open too, and ends what is left itself.
+UNSEEN_AT_3 = {"closes_input", "closes_output", "closes_everything"}
+
+
+def letters(file: FileResult) -> str:
+    return "".join(LETTERS[outcome.verdict] for outcome in file.outcomes)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that a user without rights may enter, which pytest's own are not."""
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-test-") as name:
+        path = Path(name)
+        path.chmod(0o755)
+        (path / "cases").mkdir(mode=0o755)
+        (path / "engine").mkdir(mode=0o755)
+        yield path
+
+
+def engine(folder: Path, body: str) -> str:
+    """Return the command of an engine that does ``body`` for each ``line`` of its input."""
+    script = folder / "engine" / "engine.py"
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    script.write_text(
+        "import os, sys, time\n"
+        "def answer(text): print(f'= {text}\\n', flush=True)\n"
+        f"for line in sys.stdin:\n    line = line.strip()\n{lines}"
+    )
+    script.chmod(0o644)
+    return f"{levels.interpreter()} {script}"
+
+
+def case(folder: Path, text: str, name: str = "a.tst") -> str:
+    path = folder / "cases" / name
+    path.write_text(text)
+    path.chmod(0o644)
+    return str(path)
+
+
+@pytest.mark.parametrize("level", (3, 2))
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.engine)
+def test_broken_engines_are_judged_as_without(row: Row, level: int, folder: Path) -> None:
+    needs(level)
+    program = f"env -u PYTHONUNBUFFERED {sys.executable} {ENGINES / row.engine}.py mark"
+    options = Options(limits=row.limits, sandbox=str(level))
+    result = run(program, [case(folder, CASE)], options)
+    (file,) = result.files
+    assert result.faults == ()
+    assert letters(file) == row.verdicts, file.stderr
+    kind, message = (file.failure.kind, file.failure.message) if file.failure else (None, "")
+    if level == 2:
+        assert kind == row.kind
+        assert re.fullmatch(row.message, message)
+        assert len(file.warnings) == len(row.warnings)
+    else:
+        assert kind == (FailureKind.TIMEOUT if row.engine in UNSEEN_AT_3 else row.kind)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_good_engine_is_not_disturbed(level: int, jobs: int, folder: Path) -> None:
+    needs(level)
+    program = engine(folder, "answer(line.split()[-1])")
+    tests = [case(folder, f"a\n{n} b{n}\n#? [b{n}]\n", f"{n}.tst") for n in range(5)]
+    alone = run(program, tests, Options(jobs=1))
+    boxed = run(program, tests, Options(jobs=jobs, sandbox=str(level)))
+    assert boxed.faults == ()
+    assert [timeless(file) for file in boxed.files] == [timeless(file) for file in alone.files]
+    assert boxed.options["sandbox"] == f"level {level}: {levels.NAMES[level]}"
+    assert alone.options["sandbox"] == "off"
+
+
+def timeless(file: FileResult) -> object:
+    replies = [reply and reply.raw for reply in file.replies]
+    verdicts = [outcome.verdict for outcome in file.outcomes]
+    return file.case, verdicts, replies, file.failure, file.warnings, file.stderr
+
+
+HOGS = {
+    FailureKind.MEMORY: "block = [bytearray(b'x') * (8 << 20) for _ in range(100)]",
+    FailureKind.PROCESSES: "[os.fork() or time.sleep(20) for _ in range(60)]; time.sleep(20)",
+    FailureKind.DISK: "[open(f'/tmp/{n}', 'wb').write(bytes(1 << 20)) for n in range(7)]"
+    "; open('/tmp/last', 'wb', 0).write(bytes(1 << 20)); time.sleep(20)",
+    FailureKind.CPU: "while True: pass",
+}
+MEAGRE = BoxLimits(memory=150 * MIB, cpu=1, processes=20, threads=200, scratch=8 * MIB)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind", HOGS)
+def test_a_limit_is_a_verdict_of_its_own(kind: FailureKind, level: int, folder: Path) -> None:
+    needs(level)
+    if level == 1 and kind is FailureKind.DISK:
+        return  # nothing can be written at level 1
+    hog = f"if 'fault' in line:\n    {HOGS[kind]}\nanswer(line.split()[-1])"
+    program = engine(folder, hog)
+    options = Options(sandbox=str(level), box=MEAGRE)
+    (file,) = run(program, [case(folder, CASE)], options).files
+    assert letters(file) == "P--", file.stderr
+    assert file.failure is not None
+    assert file.failure.kind is kind
+    name = "time" if kind is FailureKind.CPU else kind.value
+    told = rf"The engine went over its {name} limit: .* used, .* allowed.*'20 fault'\."
+    assert re.fullmatch(told, file.failure.message)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_engine_sees_its_commands_alone(level: int, folder: Path) -> None:
+    """And the file that one of them names; not the case, not what else lies there."""
+    needs(level)
+    program = engine(
+        folder,
+        """\
+word = line.split()[-1]
+try:
+    answer(open(word).read() if "." in word else " ".join(sorted(os.listdir("."))))
+except OSError as error:
+    answer(type(error).__name__)""",
+    )
+    for name in ("game.sgf", "other.sgf", "other.tst"):
+        (folder / "cases" / name).write_text(f"({name})")
+        (folder / "cases" / name).chmod(0o644)
+    text = "loadsgf game.sgf\n1 read other.sgf\n2 read other.tst\n3 read a.tst\n4 list\n"
+    (file,) = run(program, [case(folder, text)], Options(sandbox=str(level))).files
+    got = [reply.text if reply else None for reply in file.replies]
+    missing = "PermissionError" if level == 1 else "FileNotFoundError"
+    listed = "PermissionError" if level == 1 else "game.sgf"
+    assert got == ["(game.sgf)", missing, missing, missing, listed]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_case_files_beside_the_program_are_hidden(level: int, folder: Path) -> None:
+    """As with a submission that brings its own tests."""
+    needs(level)
+    program = engine(folder, "answer(open('a.tst').read() or 'empty')")
+    text = "1 look\n#? [expected]\n"
+    (folder / "engine" / "a.tst").write_text(text)
+    (folder / "engine" / "a.tst").chmod(0o644)
+    options = Options(sandbox=str(level))
+    (file,) = run(program, [str(folder / "engine" / "a.tst")], options).files
+    told = [reply.text for reply in file.replies if reply]
+    assert "expected" not in " ".join(told) + file.stderr
+    assert told == ["empty"] or "Permission denied" in file.stderr
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_show(level: int, folder: Path) -> None:
+    needs(level)
+    (folder / "book").mkdir(mode=0o755)
+    (folder / "book" / "joseki").write_text("tsuke-nobi")
+    (folder / "book" / "joseki").chmod(0o644)
+    program = engine(folder, f"answer(open({str(folder / 'book' / 'joseki')!r}).read())")
+    test = case(folder, "1 a\n#? [tsuke-nobi]\n")
+    options = Options(sandbox=str(level))
+    (hidden,) = run(program, [test], options).files
+    (shown,) = run(program, [test], options._replace(show=(str(folder / "book"),))).files
+    assert (letters(hidden), letters(shown)) == ("-", "P")
+
+
+# --- what is the harness's fault costs no mark
+
+
+def test_a_sandbox_that_cannot_start_is_no_failed_test(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs(3)
+    true_init = BoxLauncher.__init__
+
+    def init(self: BoxLauncher, *arguments: object) -> None:
+        true_init(self, *arguments)  # type: ignore[arg-type]
+        self._bubblewrap = "/bin/false"
+
+    monkeypatch.setattr(BoxLauncher, "__init__", init)
+    program, test = engine(folder, "answer('a')"), case(folder, "1 a\n")
+    with pytest.raises(SandboxError, match="level 3 does not work here"):
+        run(program, [test], Options(sandbox="3"))
+
+
+def test_a_sandbox_that_breaks_later_is_no_failed_test(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs(2)
+    true_start = engines_module.BoxedLauncher.start
+
+    def start(self: engines_module.BoxedLauncher, *arguments: object) -> object:
+        os.kill(self._boxes._server.pid, signal.SIGKILL)
+        return true_start(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(engines_module.BoxedLauncher, "start", start)
+    program, test = engine(folder, "answer('a')"), case(folder, "1 a\n")
+    result = run(program, [test], Options(sandbox="2", jobs=1))
+    assert len(result.faults) == 1
+    assert "the box server" in result.faults[0]
+    assert [outcome.verdict for outcome in result.files[0].outcomes] == [Verdict.NOT_RUN]
+    assert result.files[0].failure is None
+
+
+def test_a_terminal_and_a_sandbox_do_not_go_together(folder: Path) -> None:
+    with pytest.raises(UsageError, match="no terminal in a sandbox"):
+        run("true", [case(folder, "1 a\n")], Options(sandbox="auto", pty=True))
+
+
+def test_a_program_that_is_not_there(folder: Path) -> None:
+    needs(2)
+    for program in ("no_such_program_at_all", str(folder / "cases")):
+        result: RunResult = run(program, [case(folder, "1 a\n")], Options(sandbox="2"))
+        failure = result.files[0].failure
+        assert failure is not None
+        assert failure.kind is FailureKind.NOT_STARTED
+        assert "no program" in failure.message
+
+
+# --- the command
+
+
+def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    needs(2)
+    program, test = engine(folder, "answer(os.getpid())"), case(folder, "1 a\n#? [[1-9]]\n")
+    assert main(["run", "--sandbox", "2", program, test]) == 0
+    assert main(["run", "--sandbox", "2", "--max-address-space", "1m", program, test]) == 2
+    assert main(["run", "--sandbox", "4", program, test]) == 2
+    assert "invalid choice" in capsys.readouterr().err
+
+
+def test_a_killed_run_takes_its_boxes_along(folder: Path) -> None:
+    needs(2)
+    mark = f"mark-{os.urandom(8).hex()}"
+    program = engine(folder, "time.sleep(60)") + " " + mark
+    words = ["-m", "harness.cli", "run", "--sandbox", "2", "--jobs", "2", program]
+    tests = [case(folder, "1 a\n", f"{n}.tst") for n in range(2)]
+    with subprocess.Popen([sys.executable, *words, *tests], stdout=subprocess.PIPE) as process:
+        while len(running(mark)) < 3:  # the run itself and two engines
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+    assert gone(mark)
