@@ -200,7 +200,8 @@ def is_within(path: str, outer: str) -> bool:
 def _within(hidden: Iterable[str], shown: tuple[str, ...]) -> tuple[str, ...]:
     """Return where hidden files are to be seen in shown folders, by whatever name."""
     wanted = [path for path in map(os.path.abspath, hidden) if os.path.exists(path)]
-    real = {os.path.realpath(path) for path in wanted}
+    # What lies within a hidden folder is gone with it: there is nothing left to put a mask on.
+    real = set(_outermost(os.path.realpath(path) for path in wanted))
     found = {
         outer + path[len(os.path.realpath(outer)) :]
         for path in real
