@@ -52,7 +52,9 @@ class Gathering:
 
     def run(self, setting: Setting) -> None:
         """Run all files, until one says that it was the last."""
-        running = jobs.run_all(self._cases, _work(setting), self._workers(), self._progress)
+        running = jobs.run_all(
+            self._cases, _work(setting), self._workers(), self._progress, setting.leave
+        )
         with contextlib.closing(running):  # type: ignore[type-var]
             for place, result in running:
                 if self._arrive(place, result):

@@ -38,15 +38,18 @@ def run_all(
     work: Work[Task, Result],
     workers: int,
     on_note: Callable[[int, object], None],
+    leave: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[int, Result | Fault]]:
     """Do ``work`` on each task; yield (index, result) in the order in which they end.
 
     ``work`` is given the task and a function to send notes with, which arrive at ``on_note``
-    with the task's index. Closing the iterator ends the work under way.
+    with the task's index. Each forked process calls ``leave`` before its end. Closing the
+    iterator ends the work under way.
     """
     with leftovers.ended_on_the_way_out():
         if min(workers, len(tasks)) > 1:
-            yield from _Pool(tasks, work, min(workers, len(tasks)), on_note).results()  # type: ignore[misc]
+            pool = _Pool(tasks, work, min(workers, len(tasks)), on_note, leave)
+            yield from pool.results()  # type: ignore[misc]
             return
         for index, task in enumerate(tasks):
             yield index, _attempt(work, task, lambda note, index=index: on_note(index, note))  # type: ignore[misc]
@@ -76,11 +79,13 @@ class _Pool:
         work: Work[Task, Result],
         size: int,
         on_note: Callable[[int, object], None],
+        leave: Callable[[], None],
     ) -> None:
         self._tasks = tasks
         self._work = work
         self._size = size
         self._on_note = on_note
+        self._leave = leave
         self._waiting = list(range(len(tasks)))[::-1]
         self._workers: dict[int, _Worker] = {}  # by the descriptor of its answers
         self._poll = select.poll()
@@ -132,6 +137,7 @@ class _Pool:
                     lambda note: _send(answers, self._dump((False, note))),
                 )
                 _send(answers, self._dump((True, result)))
+            self._leave()
         finally:
             os._exit(0)  # no buffers, no handlers: they are the parent's
 

@@ -42,6 +42,7 @@ class Setting(NamedTuple):
     dialect: Dialect
     gtp_commands: tuple[str, ...] = ()  # of --gtpfile
     launcher: Callable[[CaseFile], Launcher] = lambda _: PlainLauncher()
+    leave: Callable[[], None] = lambda: None  # for a process that will launch no more
     trace: Callable[[str], None] | None = None  # is told each line of the GTP stream
 
 

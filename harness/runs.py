@@ -93,7 +93,7 @@ def run_cases(
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     gathering = Gathering(cases, options, on_progress, on_file)
     with _ending_on_signals(), contextlib.closing(sandbox):
-        gathering.run(setting._replace(launcher=sandbox.launcher))
+        gathering.run(setting._replace(launcher=sandbox.launcher, leave=sandbox.close))
     return RunResult(
         program=program,
         files=tuple(gathering.results),

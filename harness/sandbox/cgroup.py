@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from typing import NamedTuple
 
 from harness.sandbox.plan import Watched
@@ -101,6 +102,7 @@ def enter(parents: list[str]) -> Group:
     """
     entered = []
     for parent in parents:
+        _remove_abandoned(parent)
         folder = f"{parent}/gtp-harness-{os.urandom(6).hex()}"
         with contextlib.suppress(OSError):
             os.mkdir(folder)
@@ -109,6 +111,14 @@ def enter(parents: list[str]) -> Group:
             else:
                 os.rmdir(folder)
     return Group(entered)
+
+
+def _remove_abandoned(parent: str) -> None:
+    """Remove the groups of servers that were killed before they could; one in use stays."""
+    for entry in os.scandir(parent):
+        if entry.name.startswith("gtp-harness-") and time.time() - entry.stat().st_mtime > 60:
+            with contextlib.suppress(OSError):
+                os.rmdir(entry.path)
 
 
 def usable_parents() -> list[str]:

@@ -33,7 +33,8 @@ for _ in iter(sys.stdin.readline, ""):
     print(count, flush=True)
 """
 # Where attacks try to create a file, besides the scene.
-OUTSIDE = ("/usr", "/etc", "/", "/tmp", "/dev/shm", "/dev", "/var/tmp", "/root", "/home")
+HOME = str(Path(attacks.__file__).resolve().parents[3])  # of the harness
+OUTSIDE = (HOME, "/usr", "/etc", "/", "/tmp", "/dev/shm", "/dev", "/var/tmp", "/root", "/home")
 
 
 class Scene:
@@ -74,7 +75,7 @@ class Scene:
             "secret": str(self.secret),
             "submission": str(self.submission),
             "folder": str(self.work),
-            "home": str(Path(attacks.__file__).resolve().parents[3]),
+            "home": HOME,
             "path": [path for path in sys.path if path.endswith("-packages")],
             "victim": self._victim.pid,
             "mark": self.mark,

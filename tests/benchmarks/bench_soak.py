@@ -1,0 +1,55 @@
+"""What remains of very many engines: 10,000 alike, and 2,000 drawn from good and broken ones.
+
+The first are started and ended one after the other; the second judged four at a time, in the
+strongest sandbox, and every result compared with the engine's result alone and without. Counted
+before and after: processes, zombies, descriptors, mounts, temporary folders, control groups.
+Takes some minutes.
+"""
+
+import sys
+from contextlib import closing
+from time import perf_counter
+
+from harness.sandbox import levels, view
+from tests.harness.soak import ALIKE, count, kinds, soak
+
+ENGINES = 10_000
+RUNS = 2_000
+
+
+def ten_thousand() -> None:
+    """Start and end engines; print what is left."""
+    words = ["/bin/true", "soak-of-ten-thousand"]
+    seen = view.of_program(words, "/")
+    before = count(words[1])
+    begun = perf_counter()
+    with closing(levels.strongest()) as launcher:
+        for _ in range(ENGINES):
+            box = launcher.start(seen, words)
+            assert box.wait(60) is not None
+            box.close()
+        seconds = perf_counter() - begun
+        print(f"{ENGINES:,} engines at level {launcher.level}: {seconds:.0f} s")
+    print(f"  before {before}\n  after  {count(words[1])}")
+
+
+def many_kinds() -> None:
+    """Soak; print what is left, and which results were not as alone."""
+    begun = perf_counter()
+    outcome = soak(RUNS, "auto", ALIKE)
+    seconds = perf_counter() - begun
+    print(f"{RUNS:,} runs, four at a time, of {dict(kinds(ALIKE))} engines: {seconds:.0f} s")
+    print(f"  before {outcome.before}\n  after  {outcome.after}")
+    print(f"  results that differ from those alone: {len(outcome.wrong)}")
+    print("".join(f"    {line}\n" for line in outcome.wrong), end="")
+
+
+def main() -> None:
+    """Do both."""
+    ten_thousand()
+    sys.stdout.flush()
+    many_kinds()
+
+
+if __name__ == "__main__":
+    main()
