@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from oracle.games.go import Move
+    from oracle.games.history import Move
     from oracle.position import Position
     from oracle.vertex import Point
 

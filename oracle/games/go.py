@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from oracle.color import BLACK, WHITE, opponent
 from oracle.errors import IllegalMove
+from oracle.games.history import History, Moment
 from oracle.grid import grid
 from oracle.position import Position
 from oracle.rules.capture import is_legal, legal, taken
@@ -14,9 +15,8 @@ from oracle.rules.flood import neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oracle.games.history import Move
     from oracle.vertex import Point
-
-    Move = tuple[int, Point | None]  # color and point; None is a pass
 
 # The colors of the last two passes that end a game.
 EITHER_FIRST = frozenset({(BLACK, WHITE), (WHITE, BLACK)})
@@ -24,15 +24,14 @@ EITHER_FIRST = frozenset({(BLACK, WHITE), (WHITE, BLACK)})
 BLACK_FIRST = frozenset({(BLACK, WHITE)})
 
 
-class State:
-    """One moment of a game; moves make a new one, so that undo is taking the last away.
+class State(Moment):
+    """One moment of a game of Go.
 
-    Attributes: ``position``; ``to_play``; ``ko``, the bit that ``to_play`` may not take back, or
-    0; ``prisoners``, by color the number of stones which that color has captured; ``move``, what
-    led here, or None for a setup.
+    Attributes beside those of every moment: ``ko``, the bit that ``to_play`` may not take back,
+    or 0; ``prisoners``, by color the number of stones which that color has captured.
     """
 
-    __slots__ = ("ko", "move", "position", "prisoners", "to_play")
+    __slots__ = ("ko", "prisoners")
 
     def __init__(
         self,
@@ -42,11 +41,9 @@ class State:
         prisoners: tuple[int, int, int] = (0, 0, 0),
         move: Move | None = None,
     ) -> None:
-        self.position = position
-        self.to_play = to_play
+        super().__init__(position, to_play, move)
         self.ko = ko
         self.prisoners = prisoners
-        self.move = move
 
     def sides(self, color: int) -> tuple[int, int]:
         """Return the stones of a color and those of its opponent."""
@@ -72,7 +69,7 @@ class State:
         )
 
 
-class GoGame:
+class GoGame(History[State]):
     """A game of Go from an empty board or a given position.
 
     Colors need not alternate (GTP version 2, section 6.3.3 *play*: "consecutive moves of the
@@ -82,7 +79,7 @@ class GoGame:
     Suicide is refused, and so is the immediate recapture of a single stone (simple ko).
     """
 
-    __slots__ = ("_states", "ending")
+    __slots__ = ("ending",)
 
     def __init__(
         self,
@@ -90,7 +87,7 @@ class GoGame:
         to_play: int = BLACK,
         ending: frozenset[tuple[int, int]] = EITHER_FIRST,
     ) -> None:
-        self._states = [State(position, to_play)]
+        super().__init__(State(position, to_play))
         self.ending = ending
 
     @classmethod
@@ -99,30 +96,10 @@ class GoGame:
         return cls(Position(grid(rows, columns)))
 
     @property
-    def position(self) -> Position:
-        """The stones on the board now."""
-        return self._states[-1].position
-
-    @property
-    def start(self) -> Position:
-        """The stones that the game began with."""
-        return self._states[0].position
-
-    @property
-    def to_play(self) -> int:
-        """The color whose turn it is: the other than the last move's."""
-        return self._states[-1].to_play
-
-    @property
     def ko(self) -> Point | None:
         """The point that :attr:`to_play` may not take back now, or None."""
         bit = self._states[-1].ko
         return self.position.grid.point(bit) if bit else None
-
-    @property
-    def moves(self) -> list[Move]:
-        """All moves since the beginning, passes (point None) included."""
-        return [state.move for state in self._states if state.move is not None]
 
     def prisoners(self, color: int) -> int:
         """Return how many stones this color has captured."""
@@ -177,14 +154,3 @@ class GoGame:
             after = now.after(color, point)
         self._states.append(after)
         return after.prisoners[color] - now.prisoners[color]
-
-    def undo(self) -> Move:
-        """Take the last move back and return it.
-
-        Raises :class:`IndexError` when there is none; a position set up cannot be undone.
-        """
-        if len(self._states) == 1:
-            raise IndexError("no move to take back")
-        move = self._states.pop().move
-        assert move is not None
-        return move

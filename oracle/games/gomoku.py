@@ -5,32 +5,31 @@ from __future__ import annotations
 from oracle.answers.gomoku_rules import DRAW, UNKNOWN, winner
 from oracle.color import BLACK, EMPTY, NAMES, opponent
 from oracle.errors import IllegalMove
+from oracle.games.history import History, Moment
 from oracle.position import Position
 from oracle.rules.lines import fives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oracle.games.history import Move
     from oracle.vertex import Point
 
-    Move = tuple[int, Point]  # color and point; Gomoku has no pass
 
+class State(Moment):
+    """One moment of a game of Gomoku.
 
-class State:
-    """One moment of a game.
-
-    Attributes: ``position``; ``to_play``; ``winner``, the color of the first five, or ``EMPTY``;
-    ``move``, what led here, or None for a setup.
+    Attribute beside those of every moment: ``winner``, the color of the first five, or ``EMPTY``.
     """
 
-    __slots__ = ("move", "position", "to_play", "winner")
+    __slots__ = ("winner",)
+
+    move: tuple[int, Point] | None  # Gomoku has no pass
 
     def __init__(
         self, position: Position, to_play: int, winner: int, move: Move | None = None
     ) -> None:
-        self.position = position
-        self.to_play = to_play
+        super().__init__(position, to_play, move)
         self.winner = winner
-        self.move = move
 
     def after(self, color: int, point: Point) -> State:
         """Return the moment after a stone on an empty point."""
@@ -42,7 +41,7 @@ class State:
         return State(position, opponent(color), winner, (color, point))
 
 
-class GomokuGame:
+class GomokuGame(History[State]):
     """A game of Gomoku from an empty board or a given position.
 
     Colors need not alternate; after a move it is the other color's turn. Play goes on after the
@@ -51,35 +50,15 @@ class GomokuGame:
     Source: gomoku-rules.html, "Rules of Gomoku" and "Details for end of game".
     """
 
-    __slots__ = ("_states",)
+    __slots__ = ()
 
     def __init__(self, position: Position, to_play: int = BLACK) -> None:
-        self._states = [State(position, to_play, winner(position))]
-
-    @property
-    def position(self) -> Position:
-        """The stones on the board now."""
-        return self._states[-1].position
-
-    @property
-    def start(self) -> Position:
-        """The stones that the game began with."""
-        return self._states[0].position
-
-    @property
-    def to_play(self) -> int:
-        """The color whose turn it is: the other than the last move's."""
-        return self._states[-1].to_play
+        super().__init__(State(position, to_play, winner(position)))
 
     @property
     def winner(self) -> int:
         """The color that made the first five, or ``EMPTY``."""
         return self._states[-1].winner
-
-    @property
-    def moves(self) -> list[Move]:
-        """All moves since the beginning."""
-        return [state.move for state in self._states if state.move is not None]
 
     @property
     def is_over(self) -> bool:
@@ -117,14 +96,3 @@ class GomokuGame:
         if reason is not None:
             raise IllegalMove(reason)
         self._states.append(self._states[-1].after(color, point))
-
-    def undo(self) -> Move:
-        """Take the last move back and return it.
-
-        Raises :class:`IndexError` when there is none; a position set up cannot be undone.
-        """
-        move = self._states[-1].move
-        if move is None:
-            raise IndexError("no move to take back")
-        self._states.pop()
-        return move

@@ -16,7 +16,7 @@ from oracle.sgf.tree import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.games.go import Move
+    from oracle.games.history import Move
     from oracle.vertex import Point
 
 MOVES = {"B": BLACK, "W": WHITE}

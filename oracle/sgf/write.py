@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from oracle.games.go import Move
+    from oracle.games.history import Move
     from oracle.grid import Grid
     from oracle.komi import Komi
     from oracle.position import Position

@@ -1,0 +1,76 @@
+"""What every game remembers: its moments, from the beginning to now."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Generic, TypeVar
+
+    from oracle.position import Position
+    from oracle.vertex import Point
+
+    Move = tuple[int, Point | None]  # color and point; None is a pass
+    Kind = TypeVar("Kind", bound="Moment")
+
+    class _Of(Generic[Kind]): ...
+else:
+    # Importing typing would cost an engine more than the rest of its start.
+    class _Of:
+        __slots__ = ()
+
+        def __class_getitem__(cls, kind):
+            return cls
+
+
+class Moment:
+    """One moment of a game; moves make a new one, so that undo is taking the last away.
+
+    Attributes: ``position``; ``to_play``; ``move``, what led here, or None for a setup.
+    """
+
+    __slots__ = ("move", "position", "to_play")
+
+    def __init__(self, position: Position, to_play: int, move: Move | None) -> None:
+        self.position = position
+        self.to_play = to_play
+        self.move = move
+
+
+class History(_Of["Kind"]):
+    """The moments of a game, all of one kind, of which the first is no move's."""
+
+    __slots__ = ("_states",)
+
+    def __init__(self, first: Kind) -> None:
+        self._states = [first]
+
+    @property
+    def position(self) -> Position:
+        """The stones on the board now."""
+        return self._states[-1].position
+
+    @property
+    def start(self) -> Position:
+        """The stones that the game began with."""
+        return self._states[0].position
+
+    @property
+    def to_play(self) -> int:
+        """The color whose turn it is: the other than the last move's."""
+        return self._states[-1].to_play
+
+    @property
+    def moves(self) -> list[Move]:
+        """All moves since the beginning, passes (point None) included."""
+        return [state.move for state in self._states if state.move is not None]
+
+    def undo(self) -> Move:
+        """Take the last move back and return it.
+
+        Raises :class:`IndexError` when there is none; a position set up cannot be undone.
+        """
+        move = self._states[-1].move
+        if move is None:
+            raise IndexError("no move to take back")
+        self._states.pop()
+        return move
