@@ -6,6 +6,7 @@
     ├── UndecidedError         matching takes too long; becomes the verdict "not judged"
     ├── AssignmentError        an assignment.toml is wrong: file, key, found, expected
     ├── ArchiveError           an archive that intake refuses: what in it, and why
+    ├── SandboxError           no sandbox, or one that does not hold; exit status 3
     └── EngineError            the engine broke; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)
 
@@ -73,6 +74,10 @@ class PatternError(HarnessError):
 
 class UndecidedError(HarnessError):
     """An expectation of which it takes too long to say whether a reply meets it."""
+
+
+class SandboxError(HarnessError):
+    """The sandbox could not be made, or does not hold. The harness's fault, never an engine's."""
 
 
 class EngineError(HarnessError):

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignment import Assignment
+from harness.errors import SandboxError
 from harness.explain import marked, reasons
 from harness.options import Options
 from harness.records import FileResult, RunResult, Verdict
 from harness.report.tally import plural
 from harness.report.view import FileView, view
 from harness.runs import run
-from harness.sandbox.launcher import SandboxError
 from harness.sandbox.levels import EscapeError
 
 

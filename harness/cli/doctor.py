@@ -9,9 +9,9 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import Parser
+from harness.errors import SandboxError
 from harness.exits import ExitCode
 from harness.sandbox import cgroup, landlock, levels
-from harness.sandbox.launcher import SandboxError
 
 if TYPE_CHECKING:
     from harness.sandbox.redteam.referee import Finding
@@ -27,7 +27,7 @@ _EPILOG = """\
 Exit status:
     0  a level works; with --attack: every attack was held
     1  none works; an attack escaped
-    2  the level asked for cannot be used here"""
+    3  the level asked for cannot be used here"""
 
 
 def main(arguments: list[str]) -> int:

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 
-from harness.errors import EngineError, UsageError
+from harness.errors import EngineError, SandboxError, UsageError
 from harness.records import CaseFile, FailureKind
 from harness.sandbox import levels, view
-from harness.sandbox.launcher import Boxed, BoxLauncher, SandboxError
+from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.sandbox.limits import BoxLimits
 
 _KINDS = {

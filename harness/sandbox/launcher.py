@@ -19,7 +19,7 @@ from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import HarnessError
+from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, cgroup, landlock, layout, limits, plan, view
 from harness.sandbox.limits import BoxLimits, Hit
 from harness.sandbox.plan import Plan, Report, Watched
@@ -34,10 +34,6 @@ _TURN = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from harness.sandbox.server import main;"
     " main(int(sys.argv[1]), sys.argv[2:])"
 )
-
-
-class SandboxError(HarnessError):
-    """The sandbox could not be made, or does not hold. The harness's fault, never an engine's."""
 
 
 class End(NamedTuple):

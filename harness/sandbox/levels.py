@@ -11,8 +11,9 @@ import stat
 import sys
 from pathlib import Path
 
+from harness.errors import SandboxError
 from harness.sandbox import canary, view
-from harness.sandbox.launcher import Boxed, BoxLauncher, SandboxError
+from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.sandbox.limits import BoxLimits
 
 NAMES = {

@@ -14,9 +14,10 @@ from contextlib import closing
 from time import perf_counter
 
 from harness.engine.launch import Engine, PlainLauncher
+from harness.errors import SandboxError
 from harness.sandbox import levels, view
 from harness.sandbox.engines import BoxedLauncher
-from harness.sandbox.launcher import BoxLauncher, SandboxError
+from harness.sandbox.launcher import BoxLauncher
 
 ROUNDS = 40
 COMMANDS = 20_000

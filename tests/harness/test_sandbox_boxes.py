@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from harness.cli.doctor import main as doctor
+from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, canary, layout, levels, view
-from harness.sandbox.launcher import BoxLauncher, SandboxError
+from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.redteam import referee
 from harness.sandbox.redteam.roster import ROSTER
 from harness.sandbox.redteam.scene import Scene

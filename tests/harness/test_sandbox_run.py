@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.errors import UsageError
+from harness.errors import SandboxError, UsageError
 from harness.records import FailureKind, FileResult, RunResult, Verdict
 from harness.runs import Options, run
 from harness.sandbox import engines as engines_module
 from harness.sandbox import levels
-from harness.sandbox.launcher import BoxLauncher, SandboxError
+from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.limits import MIB, BoxLimits
 from tests.harness.sandbox_checks import gone, running
 from tests.harness.test_broken_engines import CASE, ENGINES, LETTERS, ROWS, Row
