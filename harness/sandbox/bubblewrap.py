@@ -27,6 +27,7 @@ from harness.sandbox.plan import (
     MASK_FOLDER,
     PROC,
     SCRATCH,
+    WRITABLE,
     Mount,
     Plan,
 )
@@ -124,6 +125,7 @@ def _mount(mount: Mount, size: int) -> tuple[str, ...]:
     limit = ("--size", str(size)) if size else ()
     return {
         BIND: ("--ro-bind", mount.source, place),
+        WRITABLE: ("--bind", mount.source, place),
         DEVICE: ("--dev-bind", mount.source, place),
         LINK: ("--symlink", mount.source, place),
         SCRATCH: ("--perms", "1777", *limit, "--tmpfs", place),

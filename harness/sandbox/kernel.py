@@ -101,11 +101,10 @@ def mount(source: str, target: str, kind: str, flags: int = 0, data: str = "") -
     _checked(result, f"mount {kind or source} on {target}")
 
 
-def bind(source: str, target: str, read_only: bool) -> None:
+def bind(source: str, target: str, attributes: int) -> None:
     """Show ``source``, with all that is mounted below it, at ``target`` too."""
     mount(source, target, "", MS_BIND | MS_REC)
-    attributes = MOUNT_ATTR_NOSUID | (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV if read_only else 0)
-    set_mount_attributes(target, attributes)
+    set_mount_attributes(target, attributes | MOUNT_ATTR_NOSUID)
 
 
 def set_mount_attributes(target: str, attributes: int, below: bool = True) -> None:

@@ -182,7 +182,14 @@ class BoxLauncher:
                 allowed.scratch_files,
             ),
             scratch=layout.scratch_places(seen) if self.level >= 2 else (),
+            writable=tuple(map(os.path.realpath, seen.writable)),
         )
+
+    def give(self, folder: Path) -> None:
+        """Give a folder and all in it to the user that engines are, to be ``View.writable``."""
+        if self._identity:
+            for path in (folder, *folder.rglob("*")):
+                os.chown(path, self._identity, self._identity, follow_symlinks=False)
 
     def close(self) -> None:
         """End the server, and with it whatever it still runs."""

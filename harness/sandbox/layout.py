@@ -9,7 +9,17 @@ import os
 from collections.abc import Iterator
 
 from harness.sandbox import landlock
-from harness.sandbox.plan import BIND, DEVICE, LINK, MASK_FILE, MASK_FOLDER, PROC, SCRATCH, Mount
+from harness.sandbox.plan import (
+    BIND,
+    DEVICE,
+    LINK,
+    MASK_FILE,
+    MASK_FOLDER,
+    PROC,
+    SCRATCH,
+    WRITABLE,
+    Mount,
+)
 from harness.sandbox.view import DEVICES, SEARCH_PATH, View, is_within
 
 HOME = "/tmp"  # all that an engine may write, its shared memory and its home too, is in here
@@ -42,13 +52,16 @@ def scratch_places(view: View) -> tuple[str, ...]:
     """Return the folders that may be written to: the home and, if nothing is shown there, the
     working directory.
     """
-    there = view.folder in ("/", HOME) or any(is_within(view.folder, path) for path in view.shown)
+    there = view.folder in ("/", HOME) or any(
+        is_within(view.folder, path) for path in (*view.shown, *view.writable)
+    )
     return (HOME,) if there else (HOME, view.folder)
 
 
 def mounts(view: View) -> tuple[Mount, ...]:
     """Return the file tree of a box, outer places before those within."""
     tree = [Mount(BIND, path, os.path.realpath(path)) for path in view.shown]
+    tree += [Mount(WRITABLE, path, os.path.realpath(path)) for path in view.writable]
     tree += [Mount(LINK, place, target) for place, target in (*view.links, *_LINKS.items())]
     tree += [Mount(MASK_FOLDER if os.path.isdir(p) else MASK_FILE, p) for p in view.hidden]
     tree += [Mount(DEVICE, path, path) for path in DEVICES if os.path.exists(path)]
@@ -66,11 +79,16 @@ def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
     """
     devices = [(path, landlock.DEVICE) for path in DEVICES]
     if level >= 2:
-        writable = [(place, landlock.WRITE) for place in (*scratch_places(view), "/proc")]
+        writable = [(place, landlock.WRITE) for place in _changeable(view)]
         return (("/", landlock.READ), *writable, *devices)
     shown = [rule for path in view.shown for rule in _around(path, view.hidden)]
     own = [(path, landlock.READ) for path in _OWN_PROC]
-    return (*shown, *own, *devices)
+    results = [(path, landlock.WRITE) for path in view.writable]
+    return (*shown, *own, *results, *devices)
+
+
+def _changeable(view: View) -> tuple[str, ...]:
+    return (*scratch_places(view), *view.writable, "/proc")
 
 
 def _around(path: str, hidden: tuple[str, ...]) -> Iterator[landlock.Rule]:

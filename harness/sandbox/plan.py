@@ -10,6 +10,7 @@ import marshal
 from typing import NamedTuple
 
 BIND = "bind"  # a path shown read-only
+WRITABLE = "writable"  # a path shown, and what is written to it lasts
 DEVICE = "device"  # a device, readable and writable
 SCRATCH = "scratch"  # an empty folder in memory, of limited size
 LINK = "link"  # a symbolic link
@@ -23,7 +24,7 @@ class Mount(NamedTuple):
 
     kind: str
     place: str  # absolute
-    source: str = ""  # of a BIND or DEVICE the real path outside, of a LINK what it says
+    source: str = ""  # the real path outside; of a LINK what it says
 
 
 class Watched(NamedTuple):
@@ -53,6 +54,7 @@ class Plan(NamedTuple):
     threads: int  # RLIMIT_NPROC, to be set where it counts the engine's own; 0: none
     watched: Watched
     scratch: tuple[str, ...]  # places inside whose use counts as disk
+    writable: tuple[str, ...]  # folders outside whose use counts as disk
 
 
 class Report(NamedTuple):

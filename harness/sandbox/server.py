@@ -186,7 +186,7 @@ class Box:
 
     def _look(self) -> None:
         own = _OWN_PROCESSES[self._plan.level]
-        usage = watch.measure(self._alive(), own, self._plan.scratch, self._watched)
+        usage = watch.measure(self._alive(), own, self._plan, self._watched)
         self._memory = max(self._memory, usage.memory)
         self._cpu = max(self._cpu, usage.cpu)
         self._hit = self._group.hit() or watch.exceeded(usage, self._watched)

@@ -11,10 +11,25 @@ import stat
 from collections.abc import Callable, Iterable
 
 from harness.sandbox import kernel
-from harness.sandbox.plan import BIND, DEVICE, LINK, MASK_FILE, MASK_FOLDER, PROC, SCRATCH, Mount
+from harness.sandbox.plan import (
+    BIND,
+    DEVICE,
+    LINK,
+    MASK_FILE,
+    MASK_FOLDER,
+    PROC,
+    SCRATCH,
+    WRITABLE,
+    Mount,
+)
 
 _BASE = "/tmp"  # any folder that exists everywhere; nobody else sees what we mount on it
 _OUTSIDE = "/.outside"
+_ATTRIBUTES = {
+    BIND: kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NODEV,
+    WRITABLE: kernel.MOUNT_ATTR_NODEV,
+    DEVICE: 0,
+}
 _NOTHING = kernel.MS_NOSUID | kernel.MS_NODEV
 
 
@@ -39,7 +54,7 @@ def arrange(mounts: Iterable[Mount], size: int, files: int) -> None:
 def _bind(mount: Mount, _scratch: str) -> None:
     source = _OUTSIDE + mount.source
     _make_place(mount.place, stat.S_ISDIR(os.stat(source).st_mode))
-    kernel.bind(source, mount.place, read_only=mount.kind == BIND)
+    kernel.bind(source, mount.place, _ATTRIBUTES[mount.kind])
 
 
 def _link(mount: Mount, _scratch: str) -> None:
@@ -53,7 +68,7 @@ def _make_scratch(mount: Mount, scratch: str) -> None:
 
 
 def _mask_file(mount: Mount, _scratch: str) -> None:
-    kernel.bind(_OUTSIDE + "/dev/null", mount.place, read_only=True)
+    kernel.bind(_OUTSIDE + "/dev/null", mount.place, _ATTRIBUTES[BIND])
 
 
 def _mask_folder(mount: Mount, _scratch: str) -> None:
@@ -64,11 +79,12 @@ def _proc(mount: Mount, _scratch: str) -> None:
     """Show the box's own processes. The kernel's settings are the whole machine's: read-only."""
     _make_place(mount.place, folder=True)
     kernel.mount("proc", mount.place, "proc", _NOTHING | kernel.MS_NOEXEC)
-    kernel.bind(f"{mount.place}/sys", f"{mount.place}/sys", read_only=True)
+    kernel.bind(f"{mount.place}/sys", f"{mount.place}/sys", _ATTRIBUTES[BIND])
 
 
 _MAKERS: dict[str, Callable[[Mount, str], None]] = {
     BIND: _bind,
+    WRITABLE: _bind,
     DEVICE: _bind,
     LINK: _link,
     SCRATCH: _make_scratch,

@@ -45,13 +45,14 @@ _SHARED = (
 
 
 class View(NamedTuple):
-    """What is shown, at the same places as outside. Everything is read-only."""
+    """What is shown, at the same places as outside. Only what is ``writable`` can be changed."""
 
     shown: tuple[str, ...]  # absolute paths, as they are spelled
     hidden: tuple[str, ...]  # absolute paths beneath shown ones, without links
     links: tuple[tuple[str, str], ...]  # (place, what it says)
     folder: str  # the working directory
     program: str  # absolute path
+    writable: tuple[str, ...] = ()  # folders in which a build step leaves its results
 
 
 def own_folders() -> tuple[str, ...]:

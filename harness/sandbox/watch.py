@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import NamedTuple
 
-from harness.sandbox.plan import Watched
+from harness.sandbox.plan import Plan, Watched
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -55,14 +55,17 @@ def processes(pids: list[int]) -> list[Process]:
     return [found for pid in pids if (found := _process(pid)) is not None and not found.dead]
 
 
-def measure(alive: list[Process], own: int, scratch: tuple[str, ...], limits: Watched) -> Usage:
+def measure(alive: list[Process], own: int, plan: Plan, limits: Watched) -> Usage:
     """Add up what the processes of a box use.
 
     ``alive``: all of them, of which the first ``own`` belong to the box itself and not to the
-    engine (they only collect the time of the dead). ``scratch``: the folders, as seen inside.
+    engine (they only collect the time of the dead). ``limits``: those that are to be watched.
     """
     engine = alive[own:]
-    used, files = _scratch_use([process.pid for process in engine], scratch)
+    used, files = _scratch_use([process.pid for process in engine], plan.scratch)
+    for folder in plan.writable:
+        more, number = _folder_use(folder)
+        used, files = used + more, files + number
     cpu = sum(process.cpu for process in alive)
     return Usage(_memory(engine, limits.memory), cpu, len(engine), used, files)
 
@@ -158,6 +161,20 @@ def _scratch_use(pids: list[int], scratch: tuple[str, ...]) -> tuple[int, int]:
             used = sum((size.f_blocks - size.f_bfree) * size.f_frsize for size in sizes)
             return used, sum(size.f_files - size.f_ffree for size in sizes)
     return 0, 0
+
+
+def _folder_use(folder: str) -> tuple[int, int]:
+    """Return the bytes and files that a folder holds. Links are not followed."""
+    used = files = 0
+    waiting = [folder]
+    while waiting:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                files += 1
+                used += entry.stat(follow_symlinks=False).st_blocks * 512
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+    return used, files
 
 
 def _read(path: str) -> str:

@@ -437,6 +437,43 @@ def other_processes_do_not_count(level: int) -> None:
             other.wait()
 
 
+BUILD = """
+import os, sys
+open("main.o", "w").write("compiled")
+os.makedirs("deep/er")
+for place in (sys.argv[1], sys.argv[2]):
+    try:
+        open(os.path.join(place, "stray"), "w")
+    except OSError:
+        pass
+"""
+BUILD_TOO_MUCH = """
+import time
+for number in range(30):
+    open(f"{number}.o", "wb").write(bytes(1 << 20))
+time.sleep(20)
+"""
+
+
+def a_build_step(level: int) -> None:
+    """What is built lasts, in the folder for it and nowhere else, and up to the limit."""
+    with tempfile.TemporaryDirectory() as name, launcher_at(level, MEAGRE) as launcher:
+        folder = Path(name)
+        folder.chmod(0o755)
+        for inner in ("build", "beside"):
+            (folder / inner).mkdir(mode=0o755)
+        launcher.give(folder / "build")
+        build = str(folder / "build")
+        words = [levels.interpreter(), "-I", "-S", "-c"]
+        seen = view.of_program(words[:1], build)._replace(writable=(build,))
+        paths = (str(folder / "beside"), str(folder))
+        end, _, err = finish(launcher.start(seen, [*words, BUILD, *paths]))
+        assert end.status == 0, err
+        found = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+        assert found == ["beside", "build", "build/deep", "build/deep/er", "build/main.o"]
+        _assert_hit(finish(launcher.start(seen, [*words, BUILD_TOO_MUCH])), "disk")
+
+
 def signals_on_an_older_kernel(level: int) -> None:
     """Where Landlock has no scopes yet, level 1 keeps signals in by the filter."""
     names = {"signal_harness", "signal_everybody", "daemonise", "run_away", "fork_bomb"}
@@ -465,6 +502,7 @@ CHECKS: dict[str, Callable[[int], None]] = {
         hits,
         hits_without_control_groups,
         a_large_file,
+        a_build_step,
         other_processes_do_not_count,
         signals_on_an_older_kernel,
     )
