@@ -1,7 +1,6 @@
 """``gtp-harness check`` as a student runs it: a fresh folder, a process, the real sandbox.
 
 Golden transcripts are in ``golden/check``; times, hashes and temporary folders are made alike.
-``GTP_HARNESS_REWRITE=1`` writes them anew, to be looked at before they are committed.
 """
 
 import os
@@ -16,8 +15,9 @@ import pytest
 
 from harness import assignment
 from harness.contents import faults, remarks, sort_files
+from harness.errors import SandboxError
 from harness.sandbox import levels
-from harness.sandbox.launcher import SandboxError
+from tests import golden
 from tests.harness.hostile_archives import ROSTER, python_tar
 
 HERE = Path(__file__).parent
@@ -96,11 +96,7 @@ def alike(text: str, course: Path) -> str:
 
 
 def compare(name: str, text: str) -> None:
-    path = GOLDEN / f"{name}.txt"
-    if os.environ.get("GTP_HARNESS_REWRITE"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    golden.check(GOLDEN / f"{name}.txt", text)
 
 
 # --- right ones

@@ -1,12 +1,10 @@
 """Every output format against the file that was looked at and found good.
 
-To accept a change: ``GTP_HARNESS_GOLDEN=write pytest tests/harness/test_golden.py``, then look at
-what ``git diff tests/harness/golden`` shows. The pages stand there without their style.
+It stands in ``golden`` (see :mod:`tests.golden`), the pages without their style.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from harness.report.tally import tally
 from harness.report.terminal import Terminal
 from harness.report.view import view
 from harness.report.visible import visible, without_surrogates
+from tests import golden
 from tests.harness.made_run import RUN
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -68,22 +67,15 @@ TEXTS = {
 }
 
 
-def check(path: Path, found: bytes) -> None:
-    if os.environ.get("GTP_HARNESS_GOLDEN") == "write":
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(found)
-    assert found.decode() == path.read_bytes().decode()
-
-
 @pytest.mark.parametrize("name", TEXTS)
 def test_text(name):
-    check(GOLDEN / name, TEXTS[name]().encode())
+    golden.check(GOLDEN / name, TEXTS[name]())
 
 
 def test_pages(tmp_path):
     html.write(tmp_path, RUN, [view(file) for file in RUN.files])
     written = {path.name for path in tmp_path.iterdir()}
     for name in sorted(written):
-        page = (tmp_path / name).read_bytes()
-        check(GOLDEN / "pages" / name, page.replace(STYLE.encode(), b"(style)"))
+        page = (tmp_path / name).read_bytes().decode()
+        golden.check(GOLDEN / "pages" / name, page.replace(STYLE, "(style)"))
     assert written == {path.name for path in (GOLDEN / "pages").iterdir()}

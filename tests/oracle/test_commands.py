@@ -1,12 +1,10 @@
 """What each command of ``gtp-oracle`` prints, to the letter.
 
-To accept a change: ``GTP_HARNESS_GOLDEN=write pytest tests/oracle/test_commands.py``, then look at
-what ``git diff tests/oracle/golden`` shows.
+It stands in ``golden``: see :mod:`tests.golden`.
 """
 
 import io
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -16,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from oracle.cli import COMMANDS, main
+from tests import golden
 from tests.oracle.program import ENVIRONMENT, ROOT, WORDS, gtp_oracle
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -140,10 +139,7 @@ def test_what_a_command_prints(name, files, capsys):
     assert status == 0, err
     errors = f"\n--- standard error ---\n{err}" if err else ""
     printed = f"$ gtp-oracle {EXAMPLES[name]}\n{out}{errors}"
-    golden = GOLDEN / f"{name}.txt"
-    if os.environ.get("GTP_HARNESS_GOLDEN") == "write":
-        golden.write_text(printed)
-    assert printed == golden.read_text()
+    golden.check(GOLDEN / f"{name}.txt", printed)
 
 
 def test_no_golden_file_is_left_over():

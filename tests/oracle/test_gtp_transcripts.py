@@ -3,16 +3,15 @@
 A transcript's first line names the game. A line that begins with ``> `` is a command; below it
 stands the reply, empty line included.
 
-To accept a change: ``GTP_HARNESS_GOLDEN=write pytest tests/oracle/test_gtp_transcripts.py``, then
-look at what ``git diff tests/oracle/transcripts`` shows.
+Transcripts are golden files: see :mod:`tests.golden`.
 """
 
-import os
 from pathlib import Path
 
 import pytest
 
 import oracle.gtp
+from tests import golden
 
 FOLDER = Path(__file__).parent / "transcripts"
 FILES = sorted(FOLDER.glob("*.txt"))
@@ -34,9 +33,7 @@ def replayed(text):
 def test_the_replies_are_these(path, monkeypatch):
     monkeypatch.chdir(FOLDER)
     replies = replayed(path.read_text())
-    if os.environ.get("GTP_HARNESS_GOLDEN") == "write":
-        path.write_text(replies)
-    assert replies == path.read_text()
+    golden.check(path, replies)
 
 
 def test_no_transcript_was_lost():
