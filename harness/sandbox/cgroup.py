@@ -43,7 +43,7 @@ class Group:
 
     def __init__(self, folders: list[str]) -> None:
         self._folders = folders
-        self._version = _V2 if os.path.exists("/sys/fs/cgroup/cgroup.controllers") else _V1
+        self._version = _V2 if any(_exists(f, _V2.limit) for f in folders) else _V1
         self._memory = next((f for f in folders if _exists(f, self._version.limit)), "")
         self._pids = next((f for f in folders if _exists(f, "pids.max")), "")
         self._allowed = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import struct
 import sys
 from pathlib import Path
@@ -12,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.sandbox import landlock, layout, limits, seccomp, syscalls, view
+from harness.sandbox import cgroup, landlock, layout, limits, seccomp, syscalls, view
 from harness.sandbox.limits import GIB, MIB, BoxLimits, Hit
-from harness.sandbox.plan import BIND, MASK_FILE, MASK_FOLDER, SCRATCH, Mount
+from harness.sandbox.plan import BIND, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 PERM, NOSYS = 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
@@ -277,6 +276,54 @@ def test_no_limit_is_zero() -> None:
     assert kinds == [kind for kind, soft, _ in limits.rlimits(BoxLimits(), 256) if soft == 0]
 
 
-def test_the_signals_that_are_limits() -> None:
-    assert signal.SIGXCPU == 24
-    assert signal.SIGXFSZ == 25
+# --- control groups, of a kernel that is not this one's: plain files
+
+
+def fake_group(folder: Path, **files: str) -> str:
+    """Make a group with files, ``memory__max`` meaning ``memory.max``."""
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name.replace("__", ".")).write_text(text)
+    return str(folder)
+
+
+def test_version_2_has_one_group_for_all(tmp_path: Path) -> None:
+    group = tmp_path / "group"
+    files = ("memory__max", "memory__swap__max", "memory__events", "pids__max")
+    counted = cgroup.Group([fake_group(group, **dict.fromkeys(files, "oom_kill 1\n"))])
+    counted.allow(GIB, 100)
+    assert int((group / "memory.max").read_text()) == GIB + 24 * MIB
+    assert (group / "memory.swap.max").read_text() == "0"
+    assert (group / "pids.max").read_text() == "108"
+    assert counted.hit() is None  # that kill was of the engine before
+    (group / "memory.events").write_text("low 0\nmax 3\noom 1\noom_kill 2\n")
+    assert counted.hit() == ("memory", GIB, GIB, "bytes")
+    counted.allow(0, 0)
+    assert (group / "pids.max").read_text() == "max"
+    assert counted.hit() is None
+
+
+def test_version_1_has_a_group_for_each(tmp_path: Path) -> None:
+    memory, pids = tmp_path / "memory", tmp_path / "pids"
+    bytes_ = ("limit_in_bytes", "memsw__limit_in_bytes", "max_usage_in_bytes")
+    files = dict.fromkeys((f"memory__{name}" for name in bytes_), "0")
+    counted = cgroup.Group(
+        [fake_group(pids, pids__max=""), fake_group(memory, memory__oom_control="", **files)]
+    )
+    counted.allow(GIB, 100)
+    assert int((memory / "memory.limit_in_bytes").read_text()) == GIB + 24 * MIB
+    assert (pids / "pids.max").read_text() == "108"
+    assert counted.hit() is None
+    (memory / "memory.max_usage_in_bytes").write_text(str(524 * MIB))
+    (memory / "memory.oom_control").write_text("under_oom 0\noom_kill 1\n")
+    assert counted.peak() == 500 * MIB
+    assert counted.hit() == ("memory", GIB, GIB, "bytes")
+
+
+def test_without_groups_memory_is_polled() -> None:
+    watched = Watched(memory=GIB, cpu=1, processes=2, scratch=3, scratch_files=4)
+    group = cgroup.Group([])
+    group.allow(GIB, 100)
+    assert group.watched(watched) == watched
+    assert group.hit() is None
+    assert group.peak() == 0
