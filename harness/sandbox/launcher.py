@@ -259,6 +259,7 @@ def _start_server() -> tuple[socket.socket, subprocess.Popen[bytes]]:
             [*words, *cgroup.usable_parents()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
             env={},
             cwd="/",

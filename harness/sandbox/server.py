@@ -47,9 +47,18 @@ def main(descriptor: int, cgroups: list[str]) -> None:
     _warm_up()
     with contextlib.suppress(OSError), contextlib.closing(group):
         while message := _receive(control):
-            data, streams = message
-            report = Box(unpack_plan(data), control, group).run(streams)
-            control.send(pack_report(report))
+            control.send(pack_report(_serve(*message, control, group)))
+
+
+def _serve(
+    data: bytes, streams: inside.Streams, control: socket.socket, group: cgroup.Group
+) -> Report:
+    """Run one engine; what goes wrong here is a fault to be reported, not a traceback."""
+    try:
+        return Box(unpack_plan(data), control, group).run(streams)
+    except Exception as error:  # noqa: BLE001 - the one place where it becomes a sentence
+        end_children(watch.descendants)
+        return Report(None, f"{type(error).__name__}: {error}", "", None, 0, 0.0, ())
 
 
 def _warm_up() -> None:
@@ -107,7 +116,7 @@ class Box:
         return self._report()
 
     def _start(self, streams: inside.Streams, status: int) -> tuple[int, int]:
-        """Return the process id of the box and the pipe whose closing lets the engine go."""
+        """Return the process id of the box, and a pipe: the engine waits for a byte from it."""
         waiting, block = os.pipe()
         try:
             root = self._start_box(streams, status, waiting)
@@ -129,9 +138,9 @@ class Box:
         tick = time.monotonic() + _TICK
         while self._status is None and not self._hit:
             ready = [number for number, _ in poll.poll(max(0, tick - time.monotonic()) * 1000)]
-            if self._control.fileno() in ready:
-                return
             if reading in ready and not self._read_status(reading, block):
+                return
+            if self._control.fileno() in ready:
                 return
             if time.monotonic() >= tick:
                 self._look()
@@ -159,27 +168,36 @@ class Box:
 
     def _take_bubblewrap(self, news: dict[str, int], block: int) -> None:
         """Bubblewrap exits with 1 when it fails, as an engine may: only this tells them apart."""
-        if "child-pid" in news:
-            self._limit(news["child-pid"])
+        if "child-pid" in news and self._limit(news["child-pid"]):
             os.write(block, b".")
         if "exit-code" in news:
             code = news["exit-code"]
             self._ended(128 - code if code > 128 else code)
 
-    def _limit(self, first: int) -> None:
-        """Set the limits of the box's first process: any earlier, and bubblewrap itself as well as
-        all other processes of the user would be counted and bound.
+    def _limit(self, first: int) -> bool:
+        """Set the limits of the box's first process; return whether that worked.
+
+        Any earlier, and bubblewrap itself as well as all other processes of the user would be
+        counted and bound.
         """
-        with contextlib.suppress(OSError):
+        try:
             limits.set_limits(first, self._plan.rlimits)
             with open(f"/proc/{first}/oom_score_adj", "wb") as file:
                 file.write(limits.FIRST_TO_DIE)
+        except (ProcessLookupError, FileNotFoundError):
+            return False  # bubblewrap has failed already, which will show
+        except OSError as error:
+            self._fault = f"limits cannot be set: {error.strerror}"
+            return False
+        return True
 
     def _ended(self, status: int) -> None:
         self._status = status
         if self._plan.level < 3:  # bubblewrap ends the others before we could look
+            # A daemon that changes its parent while we walk the tree is missed in one walk.
+            alive = max(self._alive(), self._alive(), key=len)
             own = _OWN_PROCESSES[self._plan.level]
-            self._leftovers = tuple(process.name for process in self._alive()[own:])
+            self._leftovers = tuple(process.name for process in alive[own:])
 
     def _alive(self) -> list[watch.Process]:
         return watch.processes(watch.descendants(os.getpid()))
