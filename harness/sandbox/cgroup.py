@@ -115,10 +115,12 @@ def enter(parents: list[str]) -> Group:
 
 def _remove_abandoned(parent: str) -> None:
     """Remove the groups of servers that were killed before they could; one in use stays."""
-    for entry in os.scandir(parent):
-        if entry.name.startswith("gtp-harness-") and time.time() - entry.stat().st_mtime > 60:
-            with contextlib.suppress(OSError):
-                os.rmdir(entry.path)
+    with contextlib.suppress(OSError):
+        names = [name for name in os.listdir(parent) if name.startswith("gtp-harness-")]
+        for path in (f"{parent}/{name}" for name in names):
+            with contextlib.suppress(OSError):  # others come and go
+                if time.time() - os.stat(path).st_mtime > 60:
+                    os.rmdir(path)
 
 
 def usable_parents() -> list[str]:
