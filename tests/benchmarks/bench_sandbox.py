@@ -20,7 +20,7 @@ from harness.sandbox.engines import BoxedLauncher
 from harness.sandbox.launcher import BoxLauncher
 
 ROUNDS = 40
-COMMANDS = 20_000
+COMMANDS = 3_000  # in each round
 SMALL = "import sys\nfor line in sys.stdin: sys.stdout.write('= \\n\\n'); sys.stdout.flush()"
 ENGINES = {
     "Python": [levels.interpreter(), "-I", "-S", "-c", SMALL],
@@ -62,6 +62,9 @@ def per_command(launcher: PlainLauncher | BoxedLauncher, words: list[str]) -> fl
         ask(engine)
     seconds = (perf_counter() - begun) / COMMANDS
     launcher.end(engine)
+    for stream in (engine.stdin, engine.stdout, engine.stderr):
+        assert stream is not None
+        stream.close()
     return seconds
 
 
@@ -82,6 +85,16 @@ def measure(launchers: dict[int, PlainLauncher | BoxedLauncher], words: list[str
         print(f"  {WAYS[level]:10}{start:8.1f}{end:8.1f}{more}")
 
 
+def compare_commands(
+    launchers: dict[int, PlainLauncher | BoxedLauncher], words: list[str]
+) -> None:
+    """Print what a command takes in a running engine."""
+    print("a command, microseconds")
+    rounds = [[per_command(each, words) for each in launchers.values()] for _ in range(12)]
+    for level, times in zip(launchers, zip(*rounds, strict=True), strict=True):
+        print(f"  {WAYS[level]:10}{1e6 * statistics.median(times):8.2f}")
+
+
 def main() -> None:
     """Print the tables."""
     launchers: dict[int, PlainLauncher | BoxedLauncher] = {0: PlainLauncher()}
@@ -96,9 +109,7 @@ def main() -> None:
     for name, words in ENGINES.items():
         print(f"{name}, milliseconds:   start     end  more at start and end")
         measure(launchers, words)
-    print("a command, microseconds")
-    for level, launcher in launchers.items():
-        print(f"  {WAYS[level]:10}{1e6 * per_command(launcher, ENGINES['Python']):8.1f}")
+    compare_commands(launchers, ENGINES["Python"])
     prove(boxes)
     for box in boxes:
         with closing(box):
