@@ -200,8 +200,18 @@ class BoxLauncher:
 
 
 def nobody() -> int:
-    """Return the id of a user who has nothing and is nobody else, for engines of root."""
-    mapped = [[int(n) for n in line.split()] for line in open("/proc/self/uid_map")]  # noqa: SIM115
+    """Return the id of a user who has nothing and is nobody else, for engines of root.
+
+    0 if there is no other than root, in a user namespace that an ordinary user has made: outside,
+    such a root is that user.
+
+    Raises:
+        SandboxError: there are others, but none of those we could take.
+    """
+    with open("/proc/self/uid_map", encoding="ascii") as file:
+        mapped = [tuple(map(int, line.split())) for line in file]
+    if sum(count for *_, count in mapped) == 1:
+        return 0
     for numbers in _NOBODIES:
         chosen = random.SystemRandom().choice(numbers)
         if any(first <= chosen < first + count for first, _, count in mapped):

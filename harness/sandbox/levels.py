@@ -24,6 +24,10 @@ NAMES = {
 }
 # What a level does not do, beyond what the red team finds.
 LIMITATIONS = {
+    3: (
+        "bubblewrap holds the pipes open as well: that an engine closes its output and runs on is",
+        "noticed by its time limit alone; and what it leaves behind is ended without being named.",
+    ),
     1: (
         "It has no file system of its own: an engine sees that files exist and how long they",
         "are, though it can read none; and it has no folder to write into.",

@@ -36,7 +36,9 @@ def ask(engine: Engine) -> None:
     engine.stdin.write(b"name\n")
     reply = b""
     while not reply.endswith(b"\n\n"):
-        reply += engine.stdout.read(4096)
+        fresh = engine.stdout.read(4096)
+        assert fresh, "the engine does not run"
+        reply += fresh
 
 
 def timed(launcher: PlainLauncher | BoxedLauncher, words: list[str]) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -258,6 +259,46 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("harness.sandbox.landlock.abi", lambda: 0)
     with pytest.raises(SandboxError, match="needs Landlock"):
         BoxLauncher(1)
+
+
+REFUSING = (
+    "echo 0 > /proc/sys/user/max_user_namespaces &&"
+    ' exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$@"'
+)
+
+
+def test_where_namespaces_are_refused_level_1_is_found(open_room: Path) -> None:
+    """As in a container, or by AppArmor; here because none may be made within this one."""
+    needs(1)
+    python = open_python()
+    words = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "sh",
+        "-c",
+        REFUSING,
+        "sh",
+        python,
+        "-B",
+        "-m",
+    ]
+    if os.geteuid() == 0:
+        words = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups", *words]
+    done = subprocess.run(
+        [*words, "harness.cli", "doctor"],
+        cwd=open_room,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(open_room)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "unshare" in done.stderr:
+        pytest.skip("this machine refuses user namespaces altogether")
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r"level (\d)         (no|works)", done.stdout)
+    assert found == [("3", "no"), ("2", "no"), ("1", "works")]
+    assert "Engines are run at level 1." in done.stdout
 
 
 def test_doctor_says_what_does_not_work(
