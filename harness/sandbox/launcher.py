@@ -20,7 +20,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import SandboxError
-from harness.sandbox import bubblewrap, cgroup, landlock, layout, limits, plan, view
+from harness.sandbox import (
+    bubblewrap,
+    cgroup,
+    kernel,
+    landlock,
+    layout,
+    limits,
+    plan,
+    seccomp,
+    view,
+)
 from harness.sandbox.limits import BoxLimits, Hit
 from harness.sandbox.plan import Plan, Report, Watched
 
@@ -119,6 +129,8 @@ class BoxLauncher:
     def __init__(self, level: int, allowed: BoxLimits = BoxLimits()) -> None:  # noqa: B008
         self.level = level
         self.limits = allowed
+        if kernel.machine() not in seccomp.AUDIT_ARCH:
+            raise SandboxError(f"there is no system call filter for {kernel.machine()} machines")
         self._identity = nobody() if os.geteuid() == 0 else 0
         self._landlock = landlock.abi()
         self._bubblewrap = shutil.which("bwrap") or ""

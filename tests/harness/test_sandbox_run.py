@@ -185,6 +185,18 @@ def test_show(level: int, folder: Path) -> None:
     assert (letters(hidden), letters(shown)) == ("-", "P")
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_gnugo_loads_a_game(level: int, folder: Path, gnugo: str) -> None:
+    """A program in C, without a word about its needs; the file is named by the case alone."""
+    needs(level)
+    (folder / "cases" / "game.sgf").write_text("(;GM[1]SZ[5]AB[cc][bb]AW[dd])")
+    (folder / "cases" / "game.sgf").chmod(0o644)
+    text = "loadsgf game.sgf\n1 list_stones black\n#? [B4 C3|C3 B4]\n2 query_boardsize\n#? [5]\n"
+    options = Options(sandbox=str(level))
+    (file,) = run(f"{gnugo} --mode gtp", [case(folder, text)], options).files
+    assert letters(file) == "PP", file
+
+
 # --- what is the harness's fault costs no mark
 
 
