@@ -12,18 +12,26 @@ import contextlib
 import re
 from collections.abc import Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness import mistaken
 from harness.dialect import named
-from harness.records import CaseFile, Failure, FailureKind, FileResult, Outcome, Reply, Verdict
+from harness.records import (
+    CaseFile,
+    Diagnosis,
+    Failure,
+    FailureKind,
+    FileResult,
+    Outcome,
+    Reply,
+    Verdict,
+)
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import MISTAKES, Breakdown, Hang, Mistake
 from oracle.vertex import Point, parse_vertex
 
 _MAX_STEPS = 20_000  # of a file: beyond, a diagnosis might take longer than a reader waits
-_SHOWN = 3  # mistakes in one sentence
 
 # Commands that tell an assignment: the beginnings of them, the first that fits a file.
 _SIGNS = (
@@ -36,23 +44,6 @@ _SIGNS = (
 
 _FRACTION = re.compile(r"(?<=\d)\.0+(?!\d)")
 _VERTEX = re.compile(r"[a-hj-z]\d+")
-
-
-class Diagnosis(NamedTuple):
-    """The mistakes that explain all failures, each by itself; as text, a sentence for a reader."""
-
-    mistakes: tuple[Mistake, ...]
-    failures: int
-    path: str = ""  # of the case file with all these failures; none: those of all files
-
-    def __str__(self) -> str:
-        told = [one.sentence[0].lower() + one.sentence[1:-1] for one in self.mistakes[:_SHOWN]]
-        more = len(self.mistakes) - _SHOWN
-        if more > 0:
-            told.append(f"with one of {more} more mistakes that look the same here")
-        count = f"{self.failures} of {self.failures} failure{'s'[: self.failures != 1]} explained"
-        where = f"in {self.path} it " if self.path else "it "
-        return f"{where}answers {', or '.join(told)}: {count}"
 
 
 def diagnoses(files: Sequence[FileResult]) -> tuple[Diagnosis, ...]:

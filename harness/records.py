@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.diagnosis import Diagnosis
+    from oracle.mistakes import Mistake
 
 
 class Verdict(enum.Enum):
@@ -122,6 +122,26 @@ class FileResult(NamedTuple):
     version: str
     seconds: float  # wall time of the file's commands
     cpu_seconds: float  # difference of the engine's two cputime answers, 0 if it is absurd
+
+
+_TOLD = 3  # mistakes in one sentence
+
+
+class Diagnosis(NamedTuple):
+    """The mistakes that explain all failures, each by itself; as text, a sentence for a reader."""
+
+    mistakes: tuple[Mistake, ...]
+    failures: int
+    path: str = ""  # of the case file with all these failures; none: those of all files
+
+    def __str__(self) -> str:
+        told = [one.sentence[0].lower() + one.sentence[1:-1] for one in self.mistakes[:_TOLD]]
+        more = len(self.mistakes) - _TOLD
+        if more > 0:
+            told.append(f"with one of {more} more mistakes that look the same here")
+        count = f"{self.failures} of {self.failures} failure{'s'[: self.failures != 1]} explained"
+        where = f"in {self.path} it " if self.path else "it "
+        return f"{where}answers {', or '.join(told)}: {count}"
 
 
 class RunResult(NamedTuple):

@@ -43,7 +43,7 @@ from harness.report.view import failing_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.diagnosis import Diagnosis
+    from harness.records import Diagnosis
 
 SCHEMA, VERSION = "gtp-harness/run", 1
 

@@ -20,7 +20,7 @@ from harness.report.tally import Tally, total
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.diagnosis import Diagnosis
+    from harness.records import Diagnosis
     from harness.report.baseline import Comparison
 
 
