@@ -15,45 +15,16 @@ import pytest
 
 from oracle.cli import COMMANDS, main
 from tests import golden
+from tests.oracle import documents
 from tests.oracle.program import ENVIRONMENT, ROOT, WORDS, gtp_oracle
 
 GOLDEN = Path(__file__).parent / "golden"
 
 FILES = {
     # java-go.txt, page 5: "Sample game board file".
-    "sample.txt": """\
-0 0 0 0 0 2 2 0 0
-0 2 1 2 2 1 1 2 0
-0 1 2 0 2 1 2 1 2
-0 2 0 0 2 1 1 1 2
-0 0 1 0 0 2 2 2 0
-0 1 2 1 0 1 0 0 0
-1 2 2 2 2 2 1 0 0
-1 2 2 1 1 2 2 1 0
-0 1 1 0 0 1 1 0 0
-""",
+    "sample.txt": documents.SAMPLE,
     # gosensei.txt, "-eyes Options": "The following example includes three eyes for black".
-    "eyes.txt": """\
-9 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-8 +-+-w-w-w-+-+-+-+
-  | | | | | | | | |
-7 w-w-b-b-b-+-+-+-+
-  | | | | | | | | |
-6 +-w-b-+-b-+-+-+-+
-  | | | | | | | | |
-5 +-w-b-b-b-+-+-+-+
-  | | | | | | | | |
-4 +-+-+-+-+-+-+-b-b
-  | | | | | | | | |
-3 +-+-+-+-+-+-+-b-+
-  | | | | | | | | |
-2 +-+-+-+-+-+-+-b-b
-  | | | | | | | | |
-1 +-+-+-+-+-+-+-b-+
-
-  A B C D E F G H I
-""",
+    "eyes.txt": documents.THREE_EYES,
     "ko.sgf": "(;GM[1]SZ[4:3]KM[0.5]PB[Ann]PW[Bob]AB[ba][ab][bc]AW[ca][bb][db][cc]PL[B];B[cb])",
     "record.sgf": "(;GM[1]SZ[5];B[bb](;W[cc];B[dd])(;W[dd];B[dd];W[ad]))",
     "games.sgf": "(;GM[1]SZ[3]PB[Ann];B[bb])(;GM[1];W[aa])(;GM[4]SZ[5];B[aa",

@@ -20,6 +20,8 @@ from oracle.formats.gosensei import (
 from oracle.grid import grid
 from oracle.position import Position
 from oracle.vertex import SENSEI_LETTERS, parse_vertex
+from tests.oracle import documents
+from tests.oracle.documents import SAMPLE
 
 
 def random_position(rng, rows, columns):
@@ -40,19 +42,6 @@ def message(parse, text):
 
 
 # --- 0, 1 and 2 ---------------------------------------------------------------------------------
-
-# java-go.txt, page 5: "Sample game board file".
-SAMPLE = """\
-0 0 0 0 0 2 2 0 0
-0 2 1 2 2 1 1 2 0
-0 1 2 0 2 1 2 1 2
-0 2 0 0 2 1 1 1 2
-0 0 1 0 0 2 2 2 0
-0 1 2 1 0 1 0 0 0
-1 2 2 2 2 2 1 0 0
-1 2 2 1 1 2 2 1 0
-0 1 1 0 0 1 1 0 0
-"""
 
 
 def test_the_sample_board_of_the_java_go_document():
@@ -164,26 +153,7 @@ def test_all_errors_are_collected():
 # --- gosensei: board pictures -------------------------------------------------------------------
 
 # gosensei.txt, "Go Board Configuration Display".
-PICTURE = """\
-9 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-8 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-7 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-6 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-5 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-4 b-b-+-+-+-+-+-+-+
-  | | | | | | | | |
-3 w-w-b-+-+-+-+-+-+
-  | | | | | | | | |
-2 +-w-b-+-+-+-+-+-+
-  | | | | | | | | |
-1 w-b-+-+-+-+-+-+-+
-
-  A B C D E F G H I"""
+PICTURE = documents.DISPLAY.rstrip("\n")
 
 
 def test_the_picture_of_the_gosensei_document_to_the_letter():

@@ -15,6 +15,7 @@ from oracle.answers import go_scoring, gosensei, java_go
 from oracle.color import BLACK, WHITE
 from oracle.rules import capture
 from oracle.vertex import SENSEI_LETTERS, parse_vertex, vertex
+from tests.oracle import documents
 from tests.oracle.boards import board, sensei_board, to_array
 
 
@@ -202,69 +203,9 @@ def test_liberties_are_the_cardinal_directions(diagram, stone, captured):
 
 # --- gosensei.txt ------------------------------------------------------------------------------
 
-DISPLAY = sensei_board("""
-9 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-8 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-7 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-6 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-5 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-4 b-b-+-+-+-+-+-+-+
-  | | | | | | | | |
-3 w-w-b-+-+-+-+-+-+
-  | | | | | | | | |
-2 +-w-b-+-+-+-+-+-+
-  | | | | | | | | |
-1 w-b-+-+-+-+-+-+-+
-
-  A B C D E F G H I
-""")
-EYES = sensei_board("""
-9 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-8 +-+-w-w-w-+-+-+-+
-  | | | | | | | | |
-7 w-w-b-b-b-+-+-+-+
-  | | | | | | | | |
-6 +-w-b-+-b-+-+-+-+
-  | | | | | | | | |
-5 +-w-b-b-b-+-+-+-+
-  | | | | | | | | |
-4 +-+-+-+-+-+-+-b-b
-  | | | | | | | | |
-3 +-+-+-+-+-+-+-b-+
-  | | | | | | | | |
-2 +-+-+-+-+-+-+-b-b
-  | | | | | | | | |
-1 +-+-+-+-+-+-+-b-+
-
-  A B C D E F G H I
-""")
-EYE_SPACES = sensei_board("""
-9 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-8 +-+-w-w-w-+-+-+-+
-  | | | | | | | | |
-7 w-w-b-b-b-+-+-+-+
-  | | | | | | | | |
-6 +-w-b-+-b-+-+-+-+
-  | | | | | | | | |
-5 +-w-b-+-b-+-+-+-+
-  | | | | | | | | |
-4 +-+-b-b-b-+-b-b-b
-  | | | | | | | | |
-3 +-+-+-+-+-+-b-+-+
-  | | | | | | | | |
-2 +-+-+-+-+-+-b-+-+
-  | | | | | | | | |
-1 +-+-+-+-+-+-b-b-+
-
-  A B C D E F G H I
-""")
+DISPLAY = sensei_board(documents.DISPLAY)
+EYES = sensei_board(documents.THREE_EYES)
+EYE_SPACES = sensei_board(documents.TWO_SPACES)
 
 
 def sensei_points(text):

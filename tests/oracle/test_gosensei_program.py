@@ -6,54 +6,8 @@ import pytest
 
 from oracle.cli import main
 from oracle.formats.gosensei import format_gosensei, parse_picture
+from tests.oracle.documents import THREE_EYES, TWO_SPACES
 from tests.oracle.program import gtp_oracle
-
-# gosensei.txt, "-eyes Options": "The following example includes three eyes for black".
-THREE_EYES = """\
-9 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-8 +-+-w-w-w-+-+-+-+
-  | | | | | | | | |
-7 w-w-b-b-b-+-+-+-+
-  | | | | | | | | |
-6 +-w-b-+-b-+-+-+-+
-  | | | | | | | | |
-5 +-w-b-b-b-+-+-+-+
-  | | | | | | | | |
-4 +-+-+-+-+-+-+-b-b
-  | | | | | | | | |
-3 +-+-+-+-+-+-+-b-+
-  | | | | | | | | |
-2 +-+-+-+-+-+-+-b-b
-  | | | | | | | | |
-1 +-+-+-+-+-+-+-b-+
-
-  A B C D E F G H I
-"""
-
-# gosensei.txt, "-eyespaces Options": "The following example includes two eye spaces for black,
-# ones with two empty spaces and one with five empty spaces".
-TWO_SPACES = """\
-9 +-+-+-+-+-+-+-+-+
-  | | | | | | | | |
-8 +-+-w-w-w-+-+-+-+
-  | | | | | | | | |
-7 w-w-b-b-b-+-+-+-+
-  | | | | | | | | |
-6 +-w-b-+-b-+-+-+-+
-  | | | | | | | | |
-5 +-w-b-+-b-+-+-+-+
-  | | | | | | | | |
-4 +-+-b-b-b-+-b-b-b
-  | | | | | | | | |
-3 +-+-+-+-+-+-b-+-+
-  | | | | | | | | |
-2 +-+-+-+-+-+-b-+-+
-  | | | | | | | | |
-1 +-+-+-+-+-+-b-b-+
-
-  A B C D E F G H I
-"""
 
 EMPTY = THREE_EYES.replace("b", "+").replace("w", "+")
 ONE_EYE = EMPTY.replace("1 +-+-+", "1 +-b-+", 1).replace("2 +-+", "2 b-b", 1)

@@ -41,18 +41,7 @@ from oracle.color import BLACK, WHITE
 from oracle.vertex import parse_vertex, vertex
 from tests.oracle import naive
 from tests.oracle.boards import board
-
-SAMPLE = """
-0 0 0 0 0 2 2 0 0
-0 2 1 2 2 1 1 2 0
-0 1 2 0 2 1 2 1 2
-0 2 0 0 2 1 1 1 2
-0 0 1 0 0 2 2 2 0
-0 1 2 1 0 1 0 0 0
-1 2 2 2 2 2 1 0 0
-1 2 2 1 1 2 2 1 0
-0 1 1 0 0 1 1 0 0
-"""
+from tests.oracle.documents import SAMPLE
 
 # stones: liberties
 BLACK_CHAINS = {
