@@ -1,0 +1,181 @@
+"""The records that travel between the rooms of grading. All immutable, none does anything.
+
+A source gives an :class:`Entry` for each student or group; intake makes it a
+:class:`Submission`; the runner adds an :class:`Attempt` for each case file; marking turns these
+into :class:`Marks`; every export is given a :class:`ClassResult`.
+"""
+
+from __future__ import annotations
+
+import datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.assignment import Assignment
+from harness.records import Diagnosis, FileResult
+
+# What a case file is to a submission.
+PUBLIC, PRIVATE, IMAGE = "public", "private", "image"
+
+
+class Student(NamedTuple):
+    """Somebody who gets a mark."""
+
+    key: str  # what the source tells students apart by; unique in a class, safe as a file name
+    name: str  # as shown
+    ids: tuple[tuple[str, str], ...] = ()  # such as ("canvas", "4711"), ("login", "ada")
+
+
+class Handed(NamedTuple):
+    """One archive or folder that was handed in."""
+
+    path: Path
+    name: str  # as the student called it, without what the source put before it
+    time: datetime.datetime | None = None  # local, like the assignment's deadline
+    late: bool = False  # the source says so
+
+
+class Entry(NamedTuple):
+    """What a student or a group handed in, the latest last; perhaps nothing."""
+
+    key: str  # of the student, or of the group
+    students: tuple[Student, ...]
+    handed: tuple[Handed, ...]
+
+
+class Log(NamedTuple):
+    """What speaks for the test before handing in: the evidence for the mark of the log."""
+
+    present: bool = False
+    transcript: bool = False  # of a terminal
+    unpacked: bool = False  # it shows the archive being unpacked
+    ran: bool = False  # it shows a run with its result
+    receipt: str = ""  # of gtp-harness check: what its hashes say, as a sentence
+    remarks: tuple[str, ...] = ()  # a sentence for each thing that is missing or odd
+
+    @property
+    def good(self) -> bool:
+        """Whether it earns the mark."""
+        return self.present and self.transcript and self.unpacked and self.ran
+
+
+class Submission(NamedTuple):
+    """What of an entry is graded: the last thing handed in that can be read."""
+
+    key: str  # of the entry
+    students: tuple[Student, ...]
+    name: str = ""  # of the file handed in
+    sha256: str = ""  # of its bytes, under which they are kept; empty: nothing usable
+    time: datetime.datetime | None = None
+    late: bool = False  # the source says so
+    root: str = ""  # what the names of the submission's own files begin with in the archive
+    kept: tuple[str, ...] = ()  # its files by their names below root
+    forbidden: tuple[str, ...] = ()  # files in the archive that the course's own replace
+    faults: tuple[str, ...] = ()  # what is wrong with it, a phrase each
+    remarks: tuple[str, ...] = ()  # what else there is to be said, a sentence each
+    refused: str = ""  # why there is nothing to grade; else empty
+    log: Log = Log()
+
+
+class Build(NamedTuple):
+    """What came of the build steps."""
+
+    ok: bool
+    output: str = ""  # of the commands, both streams, shortened in the middle
+    message: str = ""  # why it failed, a sentence
+
+
+class Attempt(NamedTuple):
+    """What came of one case file with one submission; the last of several runs of it."""
+
+    submission: str  # its key
+    kind: str  # PUBLIC, PRIVATE or IMAGE
+    case: str  # the case file's name, as the assignment calls it
+    result: FileResult | None  # None: the harness broke, or there is nothing to run
+    build: Build | None = None  # of the submission; None: the assignment has no build steps
+    flaky: tuple[int, ...] = ()  # steps whose verdict changed between runs
+    near_limit: str = ""  # the limit that was nearly or just hit, with the figures; else empty
+    fault: str = ""  # how the harness broke; never costs a mark
+
+
+class PartMark(NamedTuple):
+    """The mark of one part, of :class:`harness.assignment.Part`."""
+
+    name: str
+    points: Fraction
+    of: Fraction
+    reason: str  # a sentence: "17 of 20 tests passed"
+    complete: bool = True  # False: something could not be judged, and does not count
+
+
+class Marks(NamedTuple):
+    """The mark of one submission: its parts, less what being late costs."""
+
+    parts: tuple[PartMark, ...]
+    deduction: Fraction  # points
+    deduction_reason: str  # a sentence; empty: none
+    total: Fraction  # the sum of the parts less the deduction
+    of: Fraction  # what could be reached
+    note: str = ""  # why all is 0, or why there is no mark yet
+    withheld: bool = False  # the harness broke: there is no mark yet, and none is exported
+
+    def __str__(self) -> str:
+        """Such as ``4.5 of 5``."""
+        return f"{decimal(self.total)} of {decimal(self.of)}"
+
+
+class Suspicion(NamedTuple):
+    """Public tests that are passed while their images, of the same answer, are not."""
+
+    tests: int  # public tests passed that have images
+    images: int  # of these tests
+    failed: int  # of these images
+    chance: float  # of at least so many failures, if images were no harder than the tests
+    example: str  # a test, its image, the answer expected and the one got
+
+
+class Graded(NamedTuple):
+    """All that is known of one submission."""
+
+    submission: Submission
+    attempts: tuple[Attempt, ...]  # in the order of the case files
+    marks: Marks
+    suspicion: Suspicion | None = None
+    diagnoses: tuple[Diagnosis, ...] = ()  # of the public tests
+
+
+class Item(NamedTuple):
+    """One test on trial."""
+
+    kind: str  # PUBLIC or PRIVATE
+    case: str
+    line: int  # 1-based, of the command in the case file
+    command: str
+    judged: int  # submissions on which it was judged
+    passed: int
+    correlation: float | None  # point-biserial, of passing it with the other tests' share
+    interval: tuple[float, float] | None  # of the correlation, 95 %
+    remarks: tuple[str, ...] = ()  # "nobody passes it", "strong submissions disagree with it"
+
+
+class ClassResult(NamedTuple):
+    """A class, graded. Every export is given this."""
+
+    assignment: Assignment
+    graded: tuple[Graded, ...]  # sorted by key
+    items: tuple[Item, ...]
+    sandbox: str  # as recorded with every result; "off: …" is said in red
+    started: str  # ISO 8601, UTC
+    version: str  # of the harness
+    cases: tuple[tuple[str, str, str], ...] = ()  # (kind, name, SHA-256) of the case files
+
+
+def decimal(value: Fraction, places: int = 2) -> str:
+    """Write points as ``4``, ``4.5`` or ``3.33``: rounded half up, no superfluous zeros."""
+    scaled = (value * 10**places * 2 + 1) // 2
+    whole, rest = divmod(abs(scaled), 10**places)
+    sign = "-" if scaled < 0 else ""
+    return (
+        f"{sign}{whole}.{rest:0{places}}".rstrip("0").rstrip(".") if places else f"{sign}{whole}"
+    )

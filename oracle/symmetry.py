@@ -1,0 +1,69 @@
+"""The symmetries of a board: eight of a square, of which four keep the shape of any rectangle.
+
+A symmetry is a number from 0 to 7, the sum of what it does, in this order: 1 exchanges left and
+right, 2 bottom and top, 4 rows and columns. 0 leaves everything where it is.
+"""
+
+from __future__ import annotations
+
+from oracle.grid import grid
+from oracle.position import Position
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from oracle.grid import Grid
+    from oracle.vertex import Point
+
+ALL = tuple(range(8))
+_MIRROR, _FLIP, _TURN = 1, 2, 4
+
+
+def image(point: Point, shape: Grid, symmetry: int) -> Point:
+    """Return where a point of a board of this shape comes to lie."""
+    row, column = point
+    if symmetry & _MIRROR:
+        column = shape.columns - 1 - column
+    if symmetry & _FLIP:
+        row = shape.rows - 1 - row
+    return (column, row) if symmetry & _TURN else (row, column)
+
+
+def inverse(symmetry: int) -> int:
+    """Return the symmetry that undoes one: exchanging rows and columns turns flips to mirrors."""
+    if not symmetry & _TURN:
+        return symmetry
+    mirror, flip = symmetry & _MIRROR, symmetry & _FLIP
+    return _TURN | (_FLIP if mirror else 0) | (_MIRROR if flip else 0)
+
+
+def transformed(position: Position, symmetry: int) -> Position:
+    """Return the position as it looks after a symmetry."""
+    shape = position.grid
+    target = grid(shape.columns, shape.rows) if symmetry & _TURN else shape
+    return Position(
+        target,
+        target.mask([image(point, shape, symmetry) for point in shape.points(position.black)]),
+        target.mask([image(point, shape, symmetry) for point in shape.points(position.white)]),
+    )
+
+
+def canonical(position: Position, colors_alike: bool = False) -> tuple[Position, int, bool]:
+    """Return the one position that stands for all that are the same but for a symmetry.
+
+    Also the symmetry that leads to it, and whether the colors are exchanged after it, which is
+    considered if ``colors_alike``. (Side to move, ko and komi are the caller's: transform them by
+    the same symmetry and exchange.)
+    """
+    swaps: Iterable[bool] = (False, True) if colors_alike else (False,)
+    images = []
+    for symmetry in ALL:
+        turned = transformed(position, symmetry)
+        images += [((turned.swapped() if swap else turned), symmetry, swap) for swap in swaps]
+    return min(images, key=_order)
+
+
+def _order(candidate: tuple[Position, int, bool]) -> tuple[int, int, int, int]:
+    position = candidate[0]
+    return position.grid.rows, position.grid.columns, position.black, position.white
