@@ -5,6 +5,11 @@ shut by naming everything: its ``/dev`` and ``/dev/shm`` are not used at all, ev
 has a size, ``/`` ends up read-only. The options go through a pipe, and it is started with an empty
 environment, because the engine can read both of its first process, ``/proc/1``.
 
+Bubblewrap's own two processes live as long as the engine and would hold its pipes open, so that an
+engine that closes them could not be told from one that hangs. They close every descriptor but the
+first three when the engine has been started: so the engine's input and output come as two others,
+and a shell puts them in place, the last thing before the engine.
+
 As root there is no user namespace: root mapped to any user is still root for the files of
 ``/proc/sys``. ``setpriv`` becomes a real user without rights instead, the last thing before the
 engine; the file tree has been made by then, from folders that only root may enter, too.
@@ -12,6 +17,7 @@ engine; the file tree has been made by then, from folders that only root may ent
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 from collections.abc import Iterable, Mapping
@@ -33,6 +39,9 @@ from harness.sandbox.plan import (
 )
 
 SETPRIV = "/usr/bin/setpriv"
+_STDIN, _STDOUT = 8, 9  # as they come; a shell knows numbers of one digit only
+_CONNECT = f'exec "$@" <&{_STDIN} >&{_STDOUT} {_STDIN}<&- {_STDOUT}>&-'
+_HIGH = 10  # the least of the numbers that are in nobody's way
 _ISOLATION = (
     "--unshare-pid",
     "--unshare-net",
@@ -82,6 +91,7 @@ def command(program: str, words: Iterable[str], pipes: Pipes) -> list[str]:
         *("--block-fd", str(pipes.block)),
         *("--seccomp", str(pipes.filter)),
         "--",
+        *("/bin/sh", "-c", _CONNECT, "sh"),
         *words,
     ]
 
@@ -92,21 +102,25 @@ def start(plan: Plan, streams: tuple[int, int, int], status: int, block: int) ->
     Its environment is empty: the engine could read it.
     """
     program = seccomp.for_this_machine(False)
-    pipes = Pipes(_pipe_with(plan.options), status, block, _pipe_with(program))
-    connect = [(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(streams)]
+    sources = (_pipe_with(plan.options), status, block, _pipe_with(program))
+    pipes = Pipes(*(fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _HIGH) for number in sources))
+    places = (_STDIN, _STDOUT, 2)
+    ours = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _HIGH) for number in streams]
+    nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1)]
+    connect = [(os.POSIX_SPAWN_DUP2, *pair) for pair in zip(ours, places, strict=True)]
     keep = [(os.POSIX_SPAWN_DUP2, number, number) for number in pipes]
     try:
         return os.posix_spawn(
             plan.bubblewrap,
             command(plan.bubblewrap, plan.arguments, pipes),
             {},
-            file_actions=connect + keep,
+            file_actions=[*nothing, *connect, *keep],
             setsid=True,
             setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # ignored by Python; exec keeps that
         )
     finally:
-        os.close(pipes.options)
-        os.close(pipes.filter)
+        for number in (sources[0], sources[3], *pipes, *ours):
+            os.close(number)
 
 
 def as_user(identity: int, words: Iterable[str]) -> tuple[str, ...]:

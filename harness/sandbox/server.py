@@ -171,8 +171,7 @@ class Box:
         if "child-pid" in news and self._limit(news["child-pid"]):
             os.write(block, b".")
         if "exit-code" in news:
-            code = news["exit-code"]
-            self._ended(128 - code if code > 128 else code)
+            self._ended(_as_returncode(news["exit-code"]))
 
     def _limit(self, first: int) -> bool:
         """Set the limits of the box's first process; return whether that worked.
@@ -233,6 +232,11 @@ class Box:
         return Report(
             self._status, fault, self._unstarted, self._hit, memory, self._cpu, self._leftovers
         )
+
+
+def _as_returncode(code: int) -> int:
+    """Return bubblewrap's word for how its engine ended, which is a shell's, as Python's."""
+    return 128 - code if 128 < code < 128 + signal.NSIG else code
 
 
 def end_children(victims: Callable[[int], list[int]] = watch.children) -> None:
