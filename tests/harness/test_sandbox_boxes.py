@@ -244,7 +244,9 @@ def test_a_bubblewrap_that_does_nothing_is_noticed(tmp_path: Path, bwrap: str) -
 status = int(sys.argv[sys.argv.index("--json-status-fd") + 1])
 os.write(status, b'{"child-pid": %d}\\n' % os.getpid())
 words = sys.argv[sys.argv.index("--") + 1:]
-words = words[words.index("--") + 1:] if words[0].endswith("setpriv") else words
+if "--reuid" in " ".join(words):
+    shell = words.index("sh") + 1
+    words = words[:shell] + words[words.index("--") + 1:]
 code = os.spawnv(os.P_WAIT, words[0], words)
 os.write(status, b'{"exit-code": %d}\\n' % code)
 """
