@@ -9,7 +9,7 @@ from oracle.games.gomoku import GomokuGame
 from oracle.gtp import arguments, common, loading, questions
 from oracle.gtp.protocol import Engine
 from oracle.gtp.session import Session
-from oracle.vertex import parse_vertex, vertex
+from oracle.vertex import GTP_LETTERS, parse_vertex, vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +37,56 @@ class GomokuSession(Session):
     def new_game(self, position: Position, to_play: int) -> GomokuGame:
         """Return a game; a five on its first board has won it."""
         return GomokuGame(position, to_play)
+
+    def left_open(self, words: list[str]) -> str:
+        """Return what the document does not say of a game that was played on, or of an argument.
+
+        What the stones alone leave open is a matter of the readings.
+        """
+        game = self.game
+        if game.position.grid.rows not in gomoku_rules.SIZES:
+            return "boards have 5 to 19 rows"
+        if game.played_on:
+            return "a stone was played after the game was over"
+        check = _OPEN.get(words[0]) if words else None
+        return check(game, words[1:]) if check else ""
+
+
+# --- what is left open, but for the readings ---------------------------------------------------
+
+
+def _open_play(game: GomokuGame, words: list[str]) -> str:
+    if len(words) < 2:
+        return "an argument is missing"
+    if color_of(words[0]) is None:
+        return ""  # the first of the errors, whatever the coordinate
+    if not _is_usual(words[1]):
+        return "no board has a point of this name"
+    return "the game is over" if game.is_over and _is_empty(game, words[1]) else ""
+
+
+def _is_empty(game: GomokuGame, text: str) -> bool:
+    shape = game.position.grid
+    try:
+        return game.refusal(parse_vertex(text, shape.rows, shape.columns)) is None
+    except VertexError:
+        return False
+
+
+def _is_usual(text: str) -> bool:
+    """Whether a text names a point of some board: a letter other than I, and 1 to 99."""
+    letter, number = text[:1].upper(), text[1:]
+    is_number = number.isascii() and number.isdigit() and number[0] != "0" and len(number) < 3
+    return letter != "" and letter in GTP_LETTERS and is_number
+
+
+def _open_genmove(game: GomokuGame, words: list[str]) -> str:
+    if game.winner and color_of((words or [""])[0]) == game.winner:
+        return "the winner is asked for a move"
+    return "the board is full and has a five" if game.winner and not game.position.empty else ""
+
+
+_OPEN = {"play": _open_play, "genmove": _open_genmove}
 
 
 # --- playing: gomoku-rules.html, "Details of the play command", "Details for end of game" ------

@@ -34,6 +34,8 @@ def explain(session: Session, words: list[str]) -> str:
 
 def readings(session: Session, words: list[str]) -> str:
     """COMMAND ...: settled or underspecified; its answers."""
+    if reason := session.left_open(words):
+        return f"underspecified\n{reason}"
     subject, _, readings_, write = _question(session, words)
     found = readings_(*subject(session, words[1:]))
     verdict = "underspecified" if is_underspecified(found) else "settled"

@@ -74,6 +74,13 @@ class Session:
             game.play(color, point)
         self.game = game
 
+    def left_open(self, words: list[str]) -> str:
+        """Return why the document leaves open what a command answers now, whatever its readings.
+
+        ``words``: the command and its arguments. ``""`` when nothing is known that does.
+        """
+        return ""
+
     @property
     def random(self) -> Random:
         """The source of random moves: the same seed gives the same moves after every start."""
