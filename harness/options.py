@@ -13,9 +13,15 @@ class Limits(NamedTuple):
     timeout: float = 60.0  # per command, from the reply before it
     startup: float = 30.0  # from the start to the first reply
     file: float = 0.0  # a whole case file
+    total: float = 0.0  # the whole run
     max_output: int = 1 << 20  # bytes in one reply
+    max_total_output: int = 1 << 26  # bytes in a whole case file, of both streams
     quit: float = 2.0  # from quit to the end of the process
     max_stderr: int = 1 << 16  # bytes of standard error kept, from both ends
+
+
+# Of an engine that is not trusted, and so runs in a sandbox.
+UNTRUSTED = Limits(timeout=10.0, startup=10.0, file=300.0)
 
 
 class Options(NamedTuple):

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from time import monotonic
 from typing import NamedTuple
 
 from harness import protocol
 from harness.dialect import Dialect
 from harness.engine.launch import Launcher, PlainLauncher
-from harness.engine.process import EngineProcess
+from harness.engine.process import NEVER, EngineProcess
 from harness.engine.replies import encode
 from harness.engine.session import Session, groups
 from harness.errors import EngineError, UndecidedError
@@ -43,6 +44,7 @@ class Setting(NamedTuple):
     gtp_commands: tuple[str, ...] = ()  # of --gtpfile
     launcher: Callable[[CaseFile], Launcher] = lambda _: PlainLauncher()
     leave: Callable[[], None] = lambda: None  # for a process that will launch no more
+    ends: float = NEVER  # of time.monotonic(): the end of the whole run
     trace: Callable[[str], None] | None = None  # is told each line of the GTP stream
 
 
@@ -60,6 +62,8 @@ def run_file(
 
     ``report`` is called some ten times a second.
     """
+    if monotonic() >= setting.ends:
+        return not_run(case, _over(setting.options.limits.total))
     run = _Run(case, setting, report)
     try:
         process = EngineProcess(
@@ -71,8 +75,13 @@ def run_file(
         )
     except EngineError as error:
         return not_run(case, Failure(error.kind, error.message))
-    run.converse(Session(process, setting.options.limits, setting.trace))
+    run.converse(Session(process, setting.options.limits, setting.trace, setting.ends))
     return run.result()
+
+
+def _over(total: float) -> Failure:
+    what = f"The engine was not started: the {total:g} s of the whole run were over."
+    return Failure(FailureKind.TIMEOUT, what)
 
 
 def _own_folder(case: CaseFile) -> str:

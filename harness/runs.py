@@ -93,7 +93,11 @@ def run_cases(
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     gathering = Gathering(cases, options, on_progress, on_file)
     with _ending_on_signals(), contextlib.closing(sandbox):
-        gathering.run(setting._replace(launcher=sandbox.launcher, leave=sandbox.close))
+        gathering.run(
+            setting._replace(
+                launcher=sandbox.launcher, leave=sandbox.close, ends=_end(options.limits)
+            )
+        )
     return RunResult(
         program=program,
         files=tuple(gathering.results),
@@ -103,6 +107,11 @@ def run_cases(
         options=_described(options, sandbox.description),
         faults=tuple(gathering.faults),
     )
+
+
+def _end(limits: Limits) -> float:
+    """Return when the run is over, of ``time.monotonic()``."""
+    return time.monotonic() + (limits.total or float("inf"))
 
 
 def _cases(tests: Sequence[str], options: Options) -> tuple[list[CaseFile], list[str]]:

@@ -65,6 +65,13 @@ def size(text: str) -> int:
     return int(digits) * unit
 
 
+def figure(count: int) -> str:
+    """Write a number of bytes as :func:`size` reads it, such as ``64k``."""
+    powers = [(factor, suffix.upper()) for suffix, factor in _SUFFIXES.items()]
+    factor, suffix = max(pair for pair in powers if count % pair[0] == 0)
+    return f"{count // factor}{suffix.replace('K', 'k')}"
+
+
 def with_config(arguments: list[str]) -> list[str]:
     """Return the command line with the words of its ``--config`` files after its own.
 

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli import sandbox, version
-from harness.cli.arguments import Parser, number, size, whole, with_config
+from harness.cli.arguments import Parser, figure, number, size, whole, with_config
 from harness.cli.console import Console, Style
 from harness.exits import ExitCode
+from harness.options import UNTRUSTED, Limits, Options
 from harness.records import FileResult, RunResult
 from harness.report import files
 from harness.report.tally import exit_code
 from harness.report.view import FileView, view
 from harness.report.visible import without_surrogates
-from harness.runs import Limits, Options, run
+from harness.runs import run
 from harness.suite import expand
 
 TYPE_CHECKING = False
@@ -162,18 +163,32 @@ def _add_gogui(parser: Parser) -> None:
 
 
 def _add_engine(parser: Parser) -> None:
-    limits, seconds = Limits(), number(0, "seconds, 0 for no limit")
     add = parser.add_argument_group("the engine").add_argument
-    add("--timeout", type=seconds, default=limits.timeout, metavar="S",
-        help="seconds for a command (default: %(default)g; 0: no limit)")  # fmt: skip
-    add("--startup-timeout", type=seconds, default=limits.startup, metavar="S",
-        help="seconds until its first reply (default: %(default)g)")  # fmt: skip
-    add("--file-timeout", type=seconds, default=limits.file, metavar="S",
-        help="seconds for a whole file (default: no limit)")  # fmt: skip
-    add("--max-output", type=size, default=limits.max_output, metavar="BYTES",
-        help="longest reply, such as 64k or 4M (default: 1M; 0: no limit)")  # fmt: skip
+    for flag, name, reader, metavar, what in _LIMITS:
+        add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
     add("--lockstep", action="store_true", help="send no command before the last is answered")
     add("--pty", action="store_true", help="let the engine's output be a terminal")
+
+
+_SECONDS = number(0, "seconds, 0 for no limit")
+_LIMITS = (
+    ("--timeout", "timeout", _SECONDS, "S", "seconds for a command"),
+    ("--startup-timeout", "startup", _SECONDS, "S", "seconds until its first reply"),
+    ("--file-timeout", "file", _SECONDS, "S", "seconds for a whole file"),
+    ("--total-timeout", "total", _SECONDS, "S", "seconds for the whole run"),
+    ("--quit-timeout", "quit", _SECONDS, "S", "seconds from quit to its end"),
+    ("--max-output", "max_output", size, "BYTES", "longest reply, such as 64k or 4M"),
+    ("--max-total-output", "max_total_output", size, "BYTES", "all it writes during a file"),
+    ("--max-stderr", "max_stderr", size, "BYTES", "of its standard error that are kept"),
+)
+
+
+def _default(name: str) -> str:
+    """Say what a limit is if it is not given."""
+    own, untrusted = getattr(Limits(), name), getattr(UNTRUSTED, name)
+    unit = figure if name.startswith("max_") else "{:g}".format
+    words = unit(own) if own else "no limit"
+    return f"(default: {words}{'' if own == untrusted else f'; in a sandbox: {unit(untrusted)}'})"
 
 
 def _add_selection(parser: Parser) -> None:
@@ -206,11 +221,9 @@ def _add_output(parser: Parser) -> None:
 
 
 def _options(given: argparse.Namespace) -> Options:
-    limits = Limits()._replace(
-        timeout=given.timeout,
-        startup=given.startup_timeout,
-        file=given.file_timeout,
-        max_output=given.max_output,
+    said = {name: getattr(given, name) for _, name, *_ in _LIMITS}
+    limits = (Limits() if given.sandbox == "off" else UNTRUSTED)._replace(
+        **{name: value for name, value in said.items() if value is not None}
     )
     box = sandbox.box_limits(given)
     given.show = tuple(given.show)

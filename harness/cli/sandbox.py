@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.arguments import Parser, number, size, whole
+from harness.cli.arguments import Parser, figure, number, size, whole
 from harness.sandbox.limits import BoxLimits
 
 
@@ -43,6 +43,4 @@ _LIMITS = (
 
 
 def _shown(value: float, metavar: str) -> str:
-    if metavar != "BYTES":
-        return f"{value:g}"
-    return f"{value >> 30}G" if value >= 1 << 30 else f"{value >> 20}M"  # type: ignore[operator]
+    return figure(int(value)) if metavar == "BYTES" else f"{value:g}"

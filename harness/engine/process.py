@@ -64,12 +64,14 @@ class _EmptyLine:
 class _Output(fdspawn):  # type: ignore[misc]
     """An engine's standard output; whoever waits for it drains standard error meanwhile."""
 
-    def __init__(self, process: Engine, stdout: IO[bytes], max_stderr: int) -> None:
+    def __init__(self, process: Engine, stdout: IO[bytes], limits: Limits) -> None:
         super().__init__(stdout, maxread=_READ_SIZE, timeout=None)
         self.delayafterread = None
         self.deadline = NEVER  # of time.monotonic()
         self.exited = False
-        self.stderr = BothEnds(max_stderr)
+        self.stderr = BothEnds(limits.max_stderr)
+        self._left = limits.max_total_output or sys.maxsize  # bytes that it may still write
+        self._limits = limits
         self._ahead: list[bytes] = []  # read while writing
         assert process.stderr is not None
         self._stderr_fd = process.stderr.fileno()
@@ -83,9 +85,19 @@ class _Output(fdspawn):  # type: ignore[misc]
         if self._ahead:
             return self._ahead.pop(0)
         while self.child_fd not in self._ready():
-            pass
+            self._count(0)
+        return self._read(size)
+
+    def _read(self, size: int) -> bytes:
         data: bytes = SpawnBase.read_nonblocking(self, size)
+        self._count(len(data))
         return data
+
+    def _count(self, size: int) -> None:
+        self._left -= size
+        if self._left < 0:
+            limit = f"{self._limits.max_total_output:,} bytes"
+            raise EngineError(FailureKind.OUTPUT, f"wrote more than {limit} in all")
 
     def write_all(self, descriptor: int, data: bytes, max_ahead: int) -> bool:
         """Write what did not fit into the pipe, and read meanwhile: else both sides may wait.
@@ -99,7 +111,7 @@ class _Output(fdspawn):  # type: ignore[misc]
                 if descriptor in ready:
                     data = data[os.write(descriptor, data) :]
                 if self.child_fd in ready:
-                    self._ahead.append(SpawnBase.read_nonblocking(self, _READ_SIZE))
+                    self._ahead.append(self._read(_READ_SIZE))
         finally:
             self._poll.unregister(descriptor)
         return not data
@@ -171,6 +183,7 @@ class _Output(fdspawn):  # type: ignore[misc]
     def _take_stderr(self) -> None:
         data = os.read(self._stderr_fd, _READ_SIZE)
         self.stderr.add(data)
+        self._left -= len(data)  # whoever waits for a reply will find out
         if not data:
             self._poll.unregister(self._stderr_fd)
         if monotonic() > self.deadline:  # under a flood poll never comes back empty-handed
@@ -205,7 +218,7 @@ class EngineProcess:
         assert self._process.stdin is not None
         self._stdin = self._process.stdin
         os.set_blocking(self._stdin.fileno(), False)
-        self._output = _Output(self._process, self._stdout, limits.max_stderr)
+        self._output = _Output(self._process, self._stdout, limits)
         self._searcher = _EmptyLine(self._max_output)
         self._deaf = False  # closed its input
         self.unfinished = b""  # what came after the last empty line, once read() has raised

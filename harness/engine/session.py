@@ -49,8 +49,13 @@ class Session:
     """
 
     def __init__(
-        self, process: EngineProcess, limits: Limits, trace: Callable[[str], None] | None = None
+        self,
+        process: EngineProcess,
+        limits: Limits,
+        trace: Callable[[str], None] | None = None,
+        run_ends: float = NEVER,
     ) -> None:
+        """Begin a conversation; ``run_ends``: of ``time.monotonic()``, the end of all patience."""
         self.warnings: list[str] = []
         self.arrived = monotonic()  # when the last reply came, or the engine was started
         self._process = process
@@ -61,6 +66,7 @@ class Session:
         self._too_many = False
         self._silent_so_far = True
         self._file_ends = NEVER
+        self._run_ends = run_ends
         self._ended = False
 
     def begin_file(self) -> None:
@@ -122,7 +128,7 @@ class Session:
 
     def _deadline(self) -> float:
         limit = self._limits.startup if self._silent_so_far else self._limits.timeout
-        return min(self.arrived + limit if limit else NEVER, self._file_ends)
+        return min(self.arrived + limit if limit else NEVER, self._file_ends, self._run_ends)
 
     def _take_surplus(self, count: int) -> list[Reply]:
         taken, self._surplus = self._surplus[:count], self._surplus[count:]
@@ -202,6 +208,8 @@ class Session:
         limits = self._limits
         if monotonic() >= self._file_ends:
             return f"was not done with the file after {limits.file:g} s; it was at {command}"
+        if monotonic() >= self._run_ends:
+            return f"was at {command} when the {limits.total:g} s of the whole run were over"
         if self._silent_so_far:
             return f"gave no reply within {limits.startup:g} s of its start"
         return f"did not answer {command} within {limits.timeout:g} s"

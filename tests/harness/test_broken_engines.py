@@ -56,6 +56,7 @@ DIED, TIMEOUT = FailureKind.DIED, FailureKind.TIMEOUT
 OUTPUT, PROTOCOL = FailureKind.OUTPUT, FailureKind.PROTOCOL
 LATE = r"did not answer '20 fault' within 1\.5 s\."
 DURING = "when it should answer '20 fault'"
+FLOOD = "the engine wrote .* bytes on standard error; only .*"
 LEFT = r"the engine left processes behind \({}\); they were ended"
 YOUNG = "(sleep|python)[^)]*"  # what it is has not begun yet, perhaps
 BY_FORCE = "the engine still ran 1 s after quit; it was ended by force"
@@ -259,14 +260,30 @@ ROWS = [
     Row("endless_line", "P--", OUTPUT, rf"The engine wrote more than 1,048,576 .*{DURING}\..*"),
     Row("endless_chatter", "P--", OUTPUT, rf"The engine writes without end, .*{DURING}\..*"),
     Row("empty_lines", "P--", OUTPUT, rf"The engine writes without end, .*{DURING}\..*"),
-    Row("endless_stderr", warnings=("the engine wrote .* bytes on standard error; only .*",)),
+    Row(
+        "big_reply",
+        "P--",
+        OUTPUT,
+        rf"The engine wrote more than 1,000 bytes in all, {DURING}\.",
+        limits=LIMITS._replace(max_total_output=1000),
+    ),
+    Row("endless_stderr", warnings=(FLOOD,), limits=LIMITS._replace(max_total_output=0)),
     Row(
         "silent_with_stderr",
         "P--",
         TIMEOUT,
         rf"The engine {LATE}",
-        ("the engine wrote .* bytes on standard error; only .*",),
+        (FLOOD,),
+        limits=LIMITS._replace(max_total_output=0),
         seconds=1.5,
+    ),
+    Row(
+        "silent_with_stderr",
+        "P--",
+        OUTPUT,
+        rf"The engine wrote more than 1,048,576 bytes in all, {DURING}\.",
+        (FLOOD,),
+        limits=LIMITS._replace(max_total_output=1 << 20),
     ),
     Row("writes_before_reading", warnings=(r"at the start: before the reply to 'name' came .*",)),
     Row("reads_slowly"),

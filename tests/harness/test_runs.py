@@ -198,6 +198,18 @@ def test_an_error_in_the_gtpfile_ends_the_run(folder: Path) -> None:
 # --- options
 
 
+def test_no_engine_outlives_the_time_of_the_whole_run(folder: Path) -> None:
+    paths = [write(**{name: "10 fault\n#? [fault]\n"})[0] for name in "abc"]
+    options = Options(jobs=1, limits=Limits(total=1))
+    result = run(engine("never_answers"), paths, options)
+    told = [(file.failure.kind, file.failure.message) for file in result.files if file.failure]
+    assert told == [
+        (FailureKind.TIMEOUT, "The engine was at 'name' when the 1 s of the whole run were over."),
+        *[(FailureKind.TIMEOUT, "The engine was not started: the 1 s of the whole run were over.")]
+        * 2,
+    ]
+
+
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_fail_fast_ends_the_run_at_the_first_failure(jobs: int, folder: Path) -> None:
     paths = write(
