@@ -20,8 +20,13 @@ class Limits(NamedTuple):
     max_stderr: int = 1 << 16  # bytes of standard error kept, from both ends
 
 
-# Of an engine that is not trusted, and so runs in a sandbox.
-UNTRUSTED = Limits(timeout=10.0, startup=10.0, file=300.0)
+UNTRUSTED = Limits(timeout=10.0, startup=10.0, file=300.0)  # of an engine in a sandbox
+SANDBOXES = ("auto", "3", "2", "1", "off")  # the strongest that works, or this level
+
+
+def limits_of(sandbox: str) -> Limits:
+    """Return the limits of a run that is told none; ``sandbox``: one of SANDBOXES."""
+    return Limits() if sandbox == "off" else UNTRUSTED
 
 
 class Options(NamedTuple):
@@ -38,7 +43,7 @@ class Options(NamedTuple):
     rerun: int = 0  # so many times more; a verdict that changes is flaky
     fail_fast: bool = False  # nothing after the first unexpected failure
     verbose: bool = False  # the GTP stream on standard error as it happens (one file at a time)
-    sandbox: str = "off"  # or "auto" for the strongest that works, or a level: "3", "2", "1"
+    sandbox: str = "off"  # one of SANDBOXES
     box: BoxLimits = BoxLimits()  # what an engine in a sandbox may use
     show: tuple[str, ...] = ()  # paths that it may read besides its own program
     folder: str = ""  # where engines are started; empty: in the folder of their case file

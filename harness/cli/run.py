@@ -13,7 +13,7 @@ from harness.cli import sandbox, version
 from harness.cli.arguments import Parser, figure, number, size, whole, with_config
 from harness.cli.console import Console, Style
 from harness.exits import ExitCode
-from harness.options import UNTRUSTED, Limits, Options
+from harness.options import UNTRUSTED, Limits, Options, limits_of
 from harness.records import FileResult, RunResult
 from harness.report import files
 from harness.report.tally import exit_code
@@ -222,7 +222,7 @@ def _add_output(parser: Parser) -> None:
 
 def _options(given: argparse.Namespace) -> Options:
     said = {name: getattr(given, name) for _, name, *_ in _LIMITS}
-    limits = (Limits() if given.sandbox == "off" else UNTRUSTED)._replace(
+    limits = limits_of(given.sandbox)._replace(
         **{name: value for name, value in said.items() if value is not None}
     )
     box = sandbox.box_limits(given)

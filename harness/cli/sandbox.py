@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from harness.cli.arguments import Parser, figure, number, size, whole
+from harness.options import SANDBOXES
 from harness.sandbox.limits import BoxLimits
 
 
@@ -12,7 +13,7 @@ def add_options(parser: Parser) -> None:
     """Add ``--sandbox``, what may be seen in it and how much may be used."""
     limits = BoxLimits()
     add = parser.add_argument_group("a sandbox for an engine that is not trusted").add_argument
-    add("--sandbox", choices=("auto", "3", "2", "1", "off"), default="off",
+    add("--sandbox", choices=SANDBOXES, default="off",
         help="auto: the strongest that works here; 3 to 1: this one (default: %(default)s;"
         " gtp-harness doctor tells what works)")  # fmt: skip
     add("--show", action="append", default=[], metavar="PATH",

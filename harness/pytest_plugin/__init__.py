@@ -23,6 +23,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="seconds for a command, 0 for no limit (default: as gtp-harness run)")  # fmt: skip
     add("--gtp-dialect", choices=("gogui", "gnugo"), default="gogui",
         help="whose reading of expectations (default: %(default)s)")  # fmt: skip
+    add("--gtp-sandbox", metavar="LEVEL", choices=("auto", "3", "2", "1", "off"), default="off",
+        help="for an engine that is not trusted: auto, the strongest that works here, or 3, 2, 1"
+        " (default: %(default)s)")  # fmt: skip
 
 
 def _seconds(text: str) -> float:

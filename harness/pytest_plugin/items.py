@@ -15,14 +15,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from harness import casefile
 from harness.engine.launch import split_program
-from harness.errors import CaseError, UsageError
-from harness.options import Limits, Options
+from harness.errors import CaseError, SandboxError, UsageError
+from harness.options import Options, limits_of
 from harness.records import CaseFile, Outcome, Step, Verdict
 from harness.report.junit import mismatch
 from harness.report.paint import Paint
@@ -71,6 +71,10 @@ class Collecting:
                 item.file.chosen.add(item.index)
 
 
+def _harness_failed(what: str) -> NoReturn:
+    pytest.fail(f"THE HARNESS FAILED, not the engine: {visible(what)}", pytrace=False)
+
+
 class CaseFileCollector(pytest.File):
     """A case file and, once a test of it is set up, what became of it."""
 
@@ -110,17 +114,22 @@ class CaseFileCollector(pytest.File):
             pytest.fail(self.engine_failure(), pytrace=False)
 
     def _run(self) -> FileView:
-        config = self.config
-        timeout = config.option.gtp_timeout
-        limits = Limits() if timeout is None else Limits(timeout=timeout)
-        options = Options(dialect=config.option.gtp_dialect, jobs=1, limits=limits)
         with self._at_home():
             wanted = narrowed(self.case, self._wanted())
-            result = run_cases(config.option.gtp_engine, [wanted], options)
+            try:
+                result = run_cases(self.config.option.gtp_engine, [wanted], self._options())
+            except SandboxError as error:
+                _harness_failed(str(error))
             if result.faults:
-                what = visible(result.faults[0])
-                pytest.fail(f"THE HARNESS FAILED, not the engine: {what}", pytrace=False)
+                _harness_failed(result.faults[0])
             return view(result.files[0])
+
+    def _options(self) -> Options:
+        given = self.config.option
+        limits = limits_of(given.gtp_sandbox)
+        if given.gtp_timeout is not None:
+            limits = limits._replace(timeout=given.gtp_timeout)
+        return Options(dialect=given.gtp_dialect, jobs=1, limits=limits, sandbox=given.gtp_sandbox)
 
     def _wanted(self) -> list[bool]:
         """Say of each step whether it is a test of this session.

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 from harness import deadline, gathering
+from harness.errors import SandboxError
 from harness.records import FileResult, Verdict
 from harness.report.paint import Paint
 from harness.report.terminal import Terminal
 from harness.report.view import view
 from harness.runs import Options, run
+from harness.sandbox import levels
 
 pytest_plugins = ["pytester"]
 
@@ -243,6 +247,29 @@ def test_a_fault_of_the_harness(bench: Bench, monkeypatch: pytest.MonkeyPatch) -
     )
 
 
+def test_in_a_sandbox(bench: Bench) -> None:
+    """The engine sees its own folder, and the outcomes are those without a sandbox."""
+    script = bench.pytester.path / "engine.py"
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-test-") as name:
+        Path(name).chmod(0o755)
+        script = shutil.copy(script, name)
+        Path(script).chmod(0o644)
+        bench.program = shlex.join([levels.interpreter(), script, "/dev/null"])
+        names = bench.write(good=GOOD)
+        outcomes = {"passed": 1, "xfailed": 1, "xpassed": 1}
+        bench.pytest("--gtp-sandbox=auto", *names).assert_outcomes(**outcomes)
+
+
+def test_a_sandbox_that_does_not_work(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise SandboxError("no sandbox works here")
+
+    monkeypatch.setattr(levels, "strongest", broken)
+    result = bench.pytest("--gtp-sandbox=auto", *bench.write(good=GOOD))
+    result.assert_outcomes(errors=3)
+    result.stdout.fnmatch_lines(["THE HARNESS FAILED, not the engine: no sandbox works here"])
+
+
 def test_a_bad_case_file(bench: Bench) -> None:
     names = bench.write(wrong="1 say a\n#? [a\n", good=GOOD)
     result = bench.pytest("--continue-on-collection-errors", *names)
@@ -419,6 +446,7 @@ def test_a_test_that_changes_the_folder_changes_nothing_else(bench: Bench) -> No
         (["--gtp-engine", ""], "--gtp-engine: the program's command is empty"),
         (["--gtp-engine", "a 'b"], "--gtp-engine: the program's command *cannot be split*"),
         (["--gtp-engine=x", "--gtp-timeout=-1"], "*--gtp-timeout: found '-1', expected seconds*"),
+        (["--gtp-engine=x", "--gtp-sandbox=4"], "*--gtp-sandbox: invalid choice: '4'*"),
         (["--gtp-engine=x", "--gtp-dialect=go"], "*--gtp-dialect: invalid choice: 'go'*"),
     ],
 )
@@ -458,5 +486,10 @@ def test_loading_the_plugin_loads_nothing_else() -> None:
 def test_help_has_the_options(bench: Bench) -> None:
     help_ = bench.pytester.runpytest_inprocess("--help").stdout.str()
     _, _, group = help_.partition("case files for programs that play Go (gtp-harness):")
-    for option in ("--gtp-engine=PROGRAM", "--gtp-timeout=S", "--gtp-dialect={gogui,gnugo}"):
+    for option in (
+        "--gtp-engine=PROGRAM",
+        "--gtp-timeout=S",
+        "--gtp-dialect={gogui,gnugo}",
+        "--gtp-sandbox=LEVEL",
+    ):
         assert option in group
