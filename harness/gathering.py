@@ -62,6 +62,13 @@ class Gathering:
         for case in self._cases[len(self.results) :]:
             self._deliver(not_run(case))
 
+    def so_far(self) -> tuple[list[FileResult], list[str]]:
+        """Return a result for each file, and which have come to none: when all is broken off."""
+        found = dict(enumerate(self.results)) | self._early
+        missing = [case.path for place, case in enumerate(self._cases) if place not in found]
+        cases = enumerate(self._cases)
+        return [found.get(place) or not_run(case) for place, case in cases], missing
+
     def _workers(self) -> int:
         if self._options.verbose:
             return 1

@@ -155,3 +155,4 @@ class RunResult(NamedTuple):
     options: dict[str, object]
     faults: tuple[str, ...] = ()  # the harness's own failures: the engine is not to blame
     diagnoses: tuple[Diagnosis, ...] = ()  # what explains the failures, where something does
+    unfinished: tuple[str, ...] = ()  # files not run, or not to their end: there was a Ctrl-C

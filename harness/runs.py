@@ -37,6 +37,14 @@ _TOO_HEAVY = (
 )
 
 
+class Interrupted(KeyboardInterrupt):
+    """A Ctrl-C during a run; ``result`` has what was found before."""
+
+    def __init__(self, result: RunResult) -> None:
+        super().__init__()
+        self.result = result
+
+
 def run(
     program: str,
     tests: Sequence[str],
@@ -59,12 +67,20 @@ def run(
 
     Raises:
         UsageError: ``program`` is empty or cannot be split; an option makes no sense.
+        Interrupted: by Ctrl-C; all engines are ended.
         CaseError: a suite is a circle. (A case file that cannot be read ends up in
             ``RunResult.errors``, and the others are run.)
     """
     with _without_collecting():
         cases, errors = _cases(tests, options)
-        result = run_cases(program, cases, options, on_progress, on_file)
+        try:
+            result = run_cases(program, cases, options, on_progress, on_file)
+        except Interrupted as interrupted:
+            raise Interrupted(_with_errors(interrupted.result, errors)) from None
+    return _with_errors(result, errors)
+
+
+def _with_errors(result: RunResult, errors: Sequence[str]) -> RunResult:
     return result._replace(errors=(*errors, *result.errors))
 
 
@@ -79,6 +95,7 @@ def run_cases(
 
     Raises:
         UsageError: ``program`` is empty or cannot be split; an option makes no sense.
+        Interrupted: by Ctrl-C; all engines are ended.
         CaseError: the ``--gtpfile`` cannot be read.
     """
     program = with_seed(program)
@@ -92,21 +109,29 @@ def run_cases(
     sandbox = _sandbox(options, cases)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     gathering = Gathering(cases, options, on_progress, on_file)
-    with _ending_on_signals(), contextlib.closing(sandbox):
-        gathering.run(
-            setting._replace(
-                launcher=sandbox.launcher, leave=sandbox.close, ends=_end(options.limits)
-            )
+
+    def found(results: Sequence[FileResult], unfinished: Sequence[str] = ()) -> RunResult:
+        return RunResult(
+            program=program,
+            files=tuple(results),
+            errors=tuple(_not_judged(results)),
+            started=started,
+            host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
+            options=_described(options, sandbox.description),
+            faults=tuple(gathering.faults),
+            unfinished=tuple(unfinished),
         )
-    return RunResult(
-        program=program,
-        files=tuple(gathering.results),
-        errors=tuple(_not_judged(gathering.results)),
-        started=started,
-        host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
-        options=_described(options, sandbox.description),
-        faults=tuple(gathering.faults),
-    )
+
+    try:
+        with _ending_on_signals(), contextlib.closing(sandbox):
+            gathering.run(
+                setting._replace(
+                    launcher=sandbox.launcher, leave=sandbox.close, ends=_end(options.limits)
+                )
+            )
+    except KeyboardInterrupt:
+        raise Interrupted(found(*gathering.so_far())) from None
+    return found(gathering.results)
 
 
 def _end(limits: Limits) -> float:

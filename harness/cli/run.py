@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from harness.report import files
 from harness.report.tally import exit_code
 from harness.report.view import FileView, view
 from harness.report.visible import without_surrogates
-from harness.runs import run
+from harness.runs import Interrupted, run
 from harness.suite import expand
 
 TYPE_CHECKING = False
@@ -83,24 +81,27 @@ class _Run:
     def main(self) -> int:
         """Run, report, and return the exit status."""
         console = self.console
-        try:
-            result = run(
-                self.program, self.paths, self.options, console.on_progress, self._on_file
-            )
-        except KeyboardInterrupt:
-            console.close()
-            done = {shown.file.case.path for shown in self.views}
-            _interrupted([path for path in self.paths if path not in done])
-            return ExitCode.INTERRUPTED
-        console.close()
-        result = _diagnosed(result)
+        result = _diagnosed(self._result())
         comparison = self._compared(result)
         self._write_reports(result, comparison)
         console.summary(result, [shown.tally for shown in self.views])
         if comparison is None:
             return exit_code(result)
         console.comparison(comparison)
-        return comparison.exit_code
+        return ExitCode.INTERRUPTED if result.unfinished else comparison.exit_code
+
+    def _result(self) -> RunResult:
+        """Run; what was found before a Ctrl-C is reported like the rest."""
+        console = self.console
+        try:
+            return run(self.program, self.paths, self.options, console.on_progress, self._on_file)
+        except Interrupted as interrupted:
+            result = interrupted.result
+            for file in result.files[len(self.views) :]:
+                self.views.append(view(file, self.given.game))
+            return result
+        finally:
+            console.close()
 
     def _on_file(self, file: FileResult) -> None:
         shown = view(file, self.given.game)
@@ -260,9 +261,3 @@ def _former(path: str | None) -> dict[str, Any] | None:
     from harness.report import json
 
     return json.load(path)
-
-
-def _interrupted(not_run: Sequence[str]) -> None:
-    print("gtp-harness: interrupted; engines are ended, no reports are written", file=sys.stderr)
-    for path in not_run:
-        print(f"gtp-harness: not run, or not to its end: {path}", file=sys.stderr)

@@ -9,13 +9,15 @@ version stays; whatever else changes makes it 2)::
                cpu_seconds, not_run, ignored, flaky, not_judged}; errors are refused setup commands
     errors    what is wrong with case files, one sentence each
     faults    failures of the harness itself, one sentence each
+    unfinished  case files not run, or not to their end, because of a Ctrl-C
     diagnoses what explains all failures, as far as known: objects with path (of a case file, or ""
               for all files together), failures (how many), mistakes [{name, sentence}], each of
               which explains all of them by itself, and text, for a reader
     files     in the order they were named:
       path, engine {name, version}, tally, warnings, stderr
       failure   null, or {kind, message, line, command}: how the engine broke; kind is one of
-                "not started", "died", "timeout", "too much output", "protocol", "setup"
+                "not started", "died", "timeout", "too much output", "protocol", "setup" or a limit
+                of the sandbox: "processor time", "memory", "processes", "disk"
       tests     in the order of the file:
         id        -1 for none
         line      1-based, in the case file
@@ -63,6 +65,7 @@ def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
         "tally": _tally(total(tallies)),
         "errors": run.errors,
         "faults": run.faults,
+        "unfinished": run.unfinished,
         "diagnoses": [_diagnosis(one) for one in run.diagnoses],
     }
     yield f'{_members(head)},\n"files": ['

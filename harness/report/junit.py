@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report.markup import escape
-from harness.report.tally import Tally, total
+from harness.report.tally import Tally, total, troubles
 
 
 def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
     """Yield the document, to be written with :func:`~harness.report.visible.visible`."""
-    trouble = [*_trouble("case file", run.errors), *_trouble("harness", run.faults)]
+    trouble = [_trouble(kind, message) for kind, message in troubles(run)]
     counts = total(tallies)
     broken = sum(file.failure is not None for file in run.files) + len(trouble)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -38,9 +38,8 @@ def _numbers(counts: Tally, broken: int) -> str:
     )
 
 
-def _trouble(kind: str, messages: Sequence[str]) -> Iterator[str]:
-    for message in messages:
-        yield _case(f"({kind})", "gtp-harness", _element("error", kind, message))
+def _trouble(kind: str, message: str) -> str:
+    return _case(f"({kind})", "gtp-harness", _element("error", kind, message))
 
 
 def _suite(file: FileResult, counts: Tally) -> Iterator[str]:

@@ -11,12 +11,14 @@ from harness.report.visible import visible
 
 
 def summary(run: RunResult, tallies: Sequence[Tally], paint: Paint) -> str:
-    """Return what is wrong with case files, the harness's own faults, and a line of counts.
+    """Return what is wrong with case files, the harness's own faults, which files were not run
+    to their end, and a line of counts.
 
     Before the counts stands what explains the failures, where something does.
     """
     lines = [paint("bad", f"✗ case file  {visible(error)}") for error in run.errors]
     lines += [paint("bad", _fault(fault)) for fault in run.faults]
+    lines += [paint("bad", f"✗ interrupted  {visible(path)}") for path in run.unfinished]
     lines += [f"{paint('bold', 'diagnosis')}  {visible(str(one))}" for one in run.diagnoses]
     files = f"{len(run.files)} {plural(len(run.files), 'file')}"
     broken = sum(file.failure is not None for file in run.files)

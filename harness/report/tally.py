@@ -78,8 +78,17 @@ def plural(count: int, word: str) -> str:
     return word if count == 1 else f"{word}s"
 
 
+def troubles(run: RunResult) -> list[tuple[str, str]]:
+    """Return (kind, sentence) of whatever is no result of a file."""
+    cut = [("interrupted", f"{path} was not run, or not to its end") for path in run.unfinished]
+    errors = [("case file", error) for error in run.errors]
+    return [*errors, *(("harness", fault) for fault in run.faults), *cut]
+
+
 def exit_code(run: RunResult) -> ExitCode:
     """Return the exit status of a run that is compared with nothing."""
+    if run.unfinished:
+        return ExitCode.INTERRUPTED
     if run.faults:
         return ExitCode.FAULT
     if run.errors or any(file.failure for file in run.files):

@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.report.tally import troubles
 from harness.report.visible import one_line, without_surrogates
 
 _DIRECTIVES = {
@@ -35,11 +36,10 @@ def _lines(run: RunResult) -> Iterator[str]:
     number = 0
     for number, file in enumerate(run.files, 1):
         yield from _subtest(file, number)
-    for kind, messages in (("case file", run.errors), ("harness", run.faults)):
-        for message in messages:
-            number += 1
-            yield f"not ok {number} - {kind}"
-            yield from _diagnostics({"message": message})
+    for kind, message in troubles(run):
+        number += 1
+        yield f"not ok {number} - {kind}"
+        yield from _diagnostics({"message": message})
     yield f"1..{number}"
 
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -330,10 +331,15 @@ COMMAND = [sys.executable, "-m", "harness.cli", "run"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm"}
 
 
+ALL_REPORTS = ("--report", "--json=a.json", "--junit=a.xml", "--tap=a.tap", "--output=pages")
+
+
 def test_interrupted(here, program):
+    """What was found before is reported all the same, in every format."""
+    (here / "quick.gtp").write_text("1 say a\n#? [a]\n")
     (here / "slow.gtp").write_text("1 say a\n#? [a]\n2 sleep 60\n#? []\n")
     process = subprocess.Popen(
-        [*COMMAND, "--report", program, "slow.gtp"],
+        [*COMMAND, "--jobs=1", *ALL_REPORTS, program, "quick.gtp", "slow.gtp", "slow.gtp"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -341,11 +347,20 @@ def test_interrupted(here, program):
     )
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert "interrupted" in err
-    assert "slow.gtp" in err
-    assert "Traceback" not in err
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (130, "")
+    assert out.count("interrupted  slow.gtp") == 2
+    assert "3 files: 5 tests, 4 not run, 1 passed" in out.replace("✓ ", "")
+    found = json.loads((here / "a.json").read_text())
+    assert [file["tests"][0]["verdict"] for file in found["files"]] == ["passed", *["not run"] * 2]
+    assert found["unfinished"] == ["slow.gtp", "slow.gtp"]
+    cases = ET.parse(here / "a.xml").getroot().iter("testcase")
+    errors = [
+        case.find("error").get("message") for case in cases if case.find("error") is not None
+    ]
+    assert errors == ["slow.gtp was not run, or not to its end"] * 2
+    assert (here / "a.tap").read_text().count("- interrupted\n") == 2
+    assert "Interrupted: not run" in (here / "pages" / "index.html").read_text()
 
 
 def test_a_reader_that_goes_away(here, program):

@@ -37,6 +37,7 @@ def index_page(
         run_facts(run, run.files[0] if run.files else None),
         _faults(run.faults),
         _box("What is wrong with case files", run.errors),
+        _box("Interrupted: not run, or not to the end", run.unfinished),
         _failures(run, names),
         _diagnoses(run.diagnoses),
         _comparison(comparison),
