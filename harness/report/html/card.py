@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.records import Outcome, Step, Verdict
 from harness.report.difference import Segment, difference
 from harness.report.html.parts import as_class, badge
+from harness.report.html.trouble import place
 from harness.report.markup import escape
 from harness.report.view import FileView, comment_before
 from harness.report.visible import one_line
@@ -13,22 +14,25 @@ from oracle.draw import Diagram, draw_svg
 _COMMAND = 320  # characters
 
 
-def card(view: FileView, outcome: Outcome, log: str) -> str:
-    """Return the card of one result; ``log`` is the address of the GTP log."""
+def card(view: FileView, outcome: Outcome, log: str = "", anchor: str = "T") -> str:
+    """Return the card of one result.
+
+    ``log``: the address of the GTP log; none: there is no log. ``anchor``: what its name begins
+    with, unique on the page together with the line.
+    """
     case = view.file.case
     step = case.steps[outcome.step]
     kind = "flaky" if outcome.flaky else as_class(outcome.verdict.value)
     comment = escape(comment_before(case, outcome.step))
     return "".join(
         (
-            f'<article class="card is-{kind}" id="T{step.line}"><h3>',
+            f'<article class="card is-{kind}" id="{anchor}{step.line}"><h3>',
             badge(outcome.verdict, outcome.flaky),
             f"<code>{escape(one_line(step.text, _COMMAND))}</code>",
-            f'<small><a href="{log}#L{step.line}">line {step.line}</a>{_seconds(outcome)}',
-            "</small></h3>",
+            f"<small>{place(step, log)}{_seconds(outcome)}</small></h3>",
             f"<p>{comment}</p>" if comment else "",
             '<div class="row">',
-            _sides(step, outcome),
+            _sides(step, outcome, view.reasons.get(outcome.step, "")),
             _figure(view.boards.get(outcome.step)),
             "</div></article>\n",
         )
@@ -39,18 +43,23 @@ def _seconds(outcome: Outcome) -> str:
     return f" · {outcome.reply.seconds:.2f} s" if outcome.reply else ""
 
 
-def _sides(step: Step, outcome: Outcome) -> str:
+def _sides(step: Step, outcome: Outcome, reason: str) -> str:
     """The expectation beside the reply, with what differs marked where the test failed."""
-    reply = outcome.reply
+    reply, why = outcome.reply, _reason(reason)
     if reply is None:
-        return f'<div class="both">{_side("Expected", _expected(step))}</div>'
+        return f'<div class="both">{_side("Expected", _expected(step))}{why}</div>'
     expected, got, hint = _expected(step), escape(reply.text), ""
     if outcome.verdict in (Verdict.FAILED, Verdict.EXPECTED_FAIL):
         marked = difference(step.pattern, reply)
         expected, got = _marked(marked.expected) or expected, _marked(marked.got)
         hint = f'<p class="dim">{escape(marked.hint)}</p>' if marked.hint else ""
     sides = _side("Expected", expected) + _side("Got", got)
-    return f'<div class="both">{sides}{hint}</div>'
+    return f'<div class="both">{sides}{hint}{why}</div>'
+
+
+def _reason(text: str) -> str:
+    """Why the right answer is right."""
+    return f'<p class="why"><b>Because</b> {escape(text)}</p>' if text else ""
 
 
 def _side(heading: str, markup: str) -> str:

@@ -6,20 +6,13 @@ from collections.abc import Iterator
 
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report.html.names import link, log_name
-from harness.report.html.parts import (
-    badge,
-    box,
-    in_words,
-    items,
-    page,
-    run_facts,
-)
+from harness.report.html.parts import badge, in_words, page, run_facts
+from harness.report.html.trouble import troubles
 from harness.report.markup import escape
-from harness.report.view import FileView, failing_step, setup_errors
+from harness.report.view import FileView
 from harness.report.visible import one_line
 
 _CELL = 80  # characters of a command, reply or expectation in the table
-_LISTED = 20  # refused setup commands named one by one
 
 
 def file_page(view: FileView, run: RunResult, name: str) -> Iterator[str]:
@@ -34,57 +27,11 @@ def _body(view: FileView, run: RunResult, log: str) -> Iterator[str]:
         f"<h1>{escape(file.case.path)}</h1>",
         in_words(view.tally),
         run_facts(run, file),
-        _failure(file, log),
-        _setup_errors(file, log),
-        _warnings(file),
+        *troubles(file, log),
     )
     yield from _cards(view, log)
     yield "<h2>All tests</h2>\n" if file.outcomes else "<p>The file has no tests.</p>"
     yield from _table(file, log)
-
-
-# --- what went wrong with the file as a whole --------------------------------------------------
-
-
-def _failure(file: FileResult, log: str) -> str:
-    if file.failure is None:
-        return ""
-    failure = file.failure
-    where = ""
-    if step := failing_step(file):
-        where = f'<p>At line {step.line}: <a href="{log}#L{step.line}"><code>'
-        where += f"{escape(one_line(step.text, 4 * _CELL))}</code></a></p>"
-    not_run = sum(outcome.verdict is Verdict.NOT_RUN for outcome in file.outcomes)
-    rest = f"<p>{not_run} tests were not run.</p>" if not_run else ""
-    tail = "\n".join(file.stderr.rstrip().splitlines()[-8:])
-    if tail:
-        rest += f'<h4>Standard error ended with (<a href="{log}#stderr">all</a>)</h4>'
-        rest += f"<pre>{escape(tail)}</pre>"
-    title = f"The engine broke: {failure.kind.value}"
-    return box(title, f"<p>{escape(failure.message)}</p>{where}{rest}")
-
-
-def _setup_errors(file: FileResult, log: str) -> str:
-    refused = setup_errors(file)
-    if not refused:
-        return ""
-    listed = "".join(_refused(file, index, log) for index in refused[:_LISTED])
-    more = f"<li>and {len(refused) - _LISTED} more</li>" if len(refused) > _LISTED else ""
-    title = f"Commands between the tests that the engine refused: {len(refused)}"
-    return box(title, f"<ul>{listed}{more}</ul>", "warn")
-
-
-def _refused(file: FileResult, index: int, log: str) -> str:
-    step, reply = file.case.steps[index], file.replies[index]
-    answer = one_line(reply.raw, _CELL) if reply else ""
-    return (
-        f'<li><a href="{log}#L{step.line}">line {step.line}</a>: '
-        f"<code>{escape(one_line(step.text, _CELL))}</code> → <code>{escape(answer)}</code></li>"
-    )
-
-
-def _warnings(file: FileResult) -> str:
-    return box("Protocol warnings", items(file.warnings), "warn") if file.warnings else ""
 
 
 # --- results that are not plainly passed -------------------------------------------------------

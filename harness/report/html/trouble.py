@@ -1,0 +1,74 @@
+"""What went wrong with a case file as a whole: the engine broke, set-up was refused, warnings."""
+
+from __future__ import annotations
+
+from harness.records import FileResult, Step, Verdict
+from harness.report.html.parts import box, items
+from harness.report.markup import escape
+from harness.report.view import failing_step, setup_errors
+from harness.report.visible import one_line
+
+_COMMAND = 320  # characters, of the one under way when the engine broke
+_CELL = 80  # characters of other commands, and of replies to them
+_LISTED = 20  # refused setup commands named one by one
+_TAIL = 8  # lines of standard error
+
+
+def troubles(file: FileResult, log: str = "") -> tuple[str, ...]:
+    """Return a framed notice for each kind of trouble, "" where there is none of it.
+
+    ``log``: the address of the GTP log, which lines are linked to; none: there is no log.
+    """
+    return _failure(file, log), _setup_errors(file, log), _warnings(file)
+
+
+def place(step: Step, log: str) -> str:
+    """Return where a command stands, as a link if there is a log to lead to."""
+    return f'<a href="{log}#L{step.line}">line {step.line}</a>' if log else f"line {step.line}"
+
+
+def _failure(file: FileResult, log: str) -> str:
+    if file.failure is None:
+        return ""
+    failure = file.failure
+    where = ""
+    if step := failing_step(file):
+        command = f"<code>{escape(one_line(step.text, _COMMAND))}</code>"
+        link = f'<a href="{log}#L{step.line}">{command}</a>' if log else command
+        where = f"<p>At line {step.line}: {link}</p>"
+    not_run = sum(outcome.verdict is Verdict.NOT_RUN for outcome in file.outcomes)
+    were = "test was" if not_run == 1 else "tests were"
+    rest = f"<p>{not_run} {were} not run.</p>" if not_run else ""
+    title = f"The engine broke: {failure.kind.value}"
+    return box(title, f"<p>{escape(failure.message)}</p>{where}{rest}{_stderr(file, log)}")
+
+
+def _stderr(file: FileResult, log: str) -> str:
+    tail = "\n".join(file.stderr.rstrip().splitlines()[-_TAIL:])
+    if not tail:
+        return ""
+    more = f' (<a href="{log}#stderr">all</a>)' if log else ""
+    return f"<h4>Standard error ended with{more}</h4><pre>{escape(tail)}</pre>"
+
+
+def _setup_errors(file: FileResult, log: str) -> str:
+    refused = setup_errors(file)
+    if not refused:
+        return ""
+    listed = "".join(_refused(file, index, log) for index in refused[:_LISTED])
+    more = f"<li>and {len(refused) - _LISTED} more</li>" if len(refused) > _LISTED else ""
+    title = f"Commands between the tests that the engine refused: {len(refused)}"
+    return box(title, f"<ul>{listed}{more}</ul>", "warn")
+
+
+def _refused(file: FileResult, index: int, log: str) -> str:
+    step, reply = file.case.steps[index], file.replies[index]
+    answer = one_line(reply.raw, _CELL) if reply else ""
+    return (
+        f"<li>{place(step, log)}: "
+        f"<code>{escape(one_line(step.text, _CELL))}</code> → <code>{escape(answer)}</code></li>"
+    )
+
+
+def _warnings(file: FileResult) -> str:
+    return box("Protocol warnings", items(file.warnings), "warn") if file.warnings else ""
