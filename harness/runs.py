@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.sandbox.engines import Sandbox
 
-__all__ = ["Limits", "Options", "Progress", "not_judged", "run", "run_cases"]
+__all__ = ["Limits", "Options", "Progress", "ending_on_signals", "not_judged", "run", "run_cases"]
 
 _TOO_HEAVY = (
     f"matching it with the expectation takes more than {deadline.LIMIT:g} s; an expression should"
@@ -123,7 +123,7 @@ def run_cases(
         )
 
     try:
-        with _ending_on_signals(), contextlib.closing(sandbox):
+        with ending_on_signals(), contextlib.closing(sandbox):
             gathering.run(
                 setting._replace(
                     launcher=sandbox.launcher, leave=sandbox.close, ends=_end(options.limits)
@@ -218,7 +218,7 @@ def _without_collecting() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _ending_on_signals() -> Iterator[None]:
+def ending_on_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP unwind the stack, so that engines are ended on the way."""
 
     def leave(number: int, _frame: object) -> None:

@@ -58,13 +58,16 @@ class Sandbox:
         """What is recorded with every result."""
         return f"level {self.level}: {levels.NAMES[self.level]}"
 
-    def launcher(self, case: CaseFile) -> BoxedLauncher:
-        """Return what starts the engine for a case file, in a box of its own."""
+    def launcher(self, case: CaseFile, shown: Iterable[str] = ()) -> BoxedLauncher:
+        """Return what starts the engine for a case file, in a box of its own.
+
+        ``shown``: paths that this engine sees besides those that all do.
+        """
         boxes = self._boxes.get(os.getpid())
         if boxes is None:
             boxes = self._boxes[os.getpid()] = BoxLauncher(self.level, self._limits)
-        shown = (*self._shown, *_named_files(case))
-        return BoxedLauncher(boxes, shown, self._hidden)
+        seen = (*self._shown, *shown, *_named_files(case))
+        return BoxedLauncher(boxes, seen, self._hidden)
 
     def close(self) -> None:
         """End this process's box server."""

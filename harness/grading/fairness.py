@@ -1,0 +1,119 @@
+"""Which time limits decide a mark, and when an attempt is to be run again. Pure.
+
+Real engines took 20 to 33 s for a move on an idle machine and over 60 s on a busy one: what a
+clock on the wall shows while other engines run beside is no ground for a mark. So the first run of
+a case file has *loose* limits: much more time on the wall, a fifth more processor time. Who stays
+within the assignment's own limits is in time. Who computes longer than the loose ones is not.
+Whatever is between is in *doubt*: it is run again with the assignment's own limits, alone, and
+that run counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from harness.grading.stored import Figures
+from harness.options import Limits
+from harness.records import Exchange, Failure, FailureKind, FileResult, Reply
+from harness.sandbox.limits import BoxLimits
+
+MARGIN = 0.2  # of a limit: as near as this is near
+_WALL = 3.0  # how much more time on the wall the first run has
+_TIMED = ("timeout", "startup", "file")
+_SECONDS = re.compile(r"(?<= )[\d.]+(?= s\b)")
+
+
+def loose(limits: Limits, box: BoxLimits) -> tuple[Limits, BoxLimits]:
+    """Return the limits of a first run, beside others."""
+    wall = {name: getattr(limits, name) * _WALL for name in _TIMED}
+    return limits._replace(**wall), box._replace(cpu=box.cpu * (1 + MARGIN))
+
+
+def told(result: FileResult, limits: Limits, box: BoxLimits) -> FileResult:
+    """Return a first run's result with the assignment's limits in its words, not the loose."""
+    failure = result.failure
+    if failure is None or failure.kind not in (FailureKind.TIMEOUT, FailureKind.CPU):
+        return result
+    wide, wide_box = loose(limits, box)
+    words = {f"{getattr(wide, name):g}": f"{getattr(limits, name):g}" for name in _TIMED}
+    words[f"{wide_box.cpu:g}"] = f"{box.cpu:g}"
+    message = _SECONDS.sub(lambda found: words.get(found[0], found[0]), failure.message)
+    return result._replace(failure=failure._replace(message=message))
+
+
+def in_doubt(
+    result: FileResult, figures: Figures, limits: Limits, box: BoxLimits, cores: int
+) -> bool:
+    """Whether a first run says nothing of how an engine stands to the assignment's limits.
+
+    ``result``: as it was run, with its times. ``cores``: on which an engine may compute at once.
+    """
+    failure = result.failure
+    if failure and failure.kind is FailureKind.CPU:
+        return False
+    if box.cpu and figures.cpu > box.cpu:
+        return True
+    if any(seconds > allowed > 0 for seconds, allowed in _waits(result, limits)):
+        return True
+    if failure is None or failure.kind is not FailureKind.TIMEOUT:
+        return False
+    return _computed(result, figures, cores) < (1 + MARGIN) * _allowed(failure, limits)
+
+
+def _waits(result: FileResult, limits: Limits) -> Iterator[tuple[float, float]]:
+    """Yield (seconds, seconds allowed) of each answer, and of the file."""
+    allowed = limits.startup
+    for reply in _replies(result):
+        yield reply.seconds, allowed
+        allowed = limits.timeout
+    yield result.seconds, limits.file
+
+
+def _replies(result: FileResult) -> Iterator[Reply]:
+    exchanges: tuple[Exchange, ...] = (*result.before, *result.after[:1])
+    for reply in (*(one.reply for one in exchanges), *result.replies):
+        if reply is not None:
+            yield reply
+
+
+def _computed(result: FileResult, figures: Figures, cores: int) -> float:
+    """Return the least processor time that the answer which did not come can have taken."""
+    return figures.cpu - cores * sum(reply.seconds for reply in _replies(result))
+
+
+def _allowed(failure: Failure, limits: Limits) -> float:
+    """Return the assignment's limit that a time-out was about."""
+    return limits.timeout if failure.step is not None else max(limits.startup, limits.timeout)
+
+
+def near(result: FileResult, figures: Figures, limits: Limits, box: BoxLimits) -> str:
+    """Return which limit was nearly or just hit, with the figures; empty: none was.
+
+    ``result``: with its times, and of the run that counts.
+    """
+    failure = result.failure
+    if failure and failure.kind is FailureKind.TIMEOUT and figures.alone:
+        return f"timed out alone as well, after {figures.cpu:.1f} s of processor time in all"
+    beyond = failure is not None and failure.kind is FailureKind.CPU and not figures.alone
+    if box.cpu and figures.cpu >= (1 - MARGIN) * box.cpu and not beyond:
+        return f"took {figures.cpu:.1f} s of {box.cpu:g} s of processor time"
+    for seconds, allowed in _waits(result, limits):
+        if allowed and seconds >= (1 - MARGIN) * allowed:
+            return f"took {seconds:.1f} s of {allowed:g} s"
+    return ""
+
+
+def changed(first: FileResult, second: FileResult) -> tuple[int, ...]:
+    """Return the steps on which two runs of a case file gave different verdicts."""
+    return tuple(
+        one.step
+        for one, other in zip(first.outcomes, second.outcomes, strict=True)
+        if one.verdict is not other.verdict
+    )
+
+
+def alike(first: FileResult, second: FileResult) -> bool:
+    """Whether two runs, of any case files, broke in the same way."""
+    one, other = first.failure, second.failure
+    return one is not None and other is not None and one.kind is other.kind

@@ -1,0 +1,467 @@
+"""The ledger: one SQLite file that is the truth of a grading. The only module with SQL in it.
+
+Whatever a result depends on (the submission's bytes, the case file, the engine's command, the
+limits, the version of the harness) has one digest, the attempt's *basis*. An attempt is planned,
+leased, and finished once; what has changed has another basis, and the old attempt stays. Marks are
+only ever added: the last one that was accepted is in force.
+
+A rollback journal rather than a write-ahead log. Both survive SIGKILL at any moment; but a log is
+a second file that belongs to the truth and is lost when somebody copies the first alone, and it
+needs shared memory, which network file systems, where homes are, do not give. What the log would
+win, writers beside readers, nobody needs: results come a few times in a second. With
+``synchronous = FULL`` what was said to be written is so after a power cut, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import UsageError
+
+_APPLICATION, _VERSION = 0x47545047, 1  # "GTPG"; the version of the tables below
+_PATIENCE = 30.0  # seconds to wait for another process's transaction
+LEASE = 3600.0  # seconds; on this machine a lease ends with its process
+
+_TABLES = """
+CREATE TABLE run (           -- one call of the command
+    id INTEGER PRIMARY KEY,
+    started TEXT NOT NULL,   -- ISO 8601, UTC
+    version TEXT NOT NULL,   -- of the harness
+    assignment TEXT NOT NULL,
+    digest TEXT NOT NULL,    -- SHA-256 of the assignment file
+    options TEXT NOT NULL,   -- JSON
+    sandbox TEXT NOT NULL    -- as recorded with every result
+) STRICT;
+CREATE TABLE content (       -- of case files
+    sha256 TEXT PRIMARY KEY,
+    bytes BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE case_file (     -- what a run asked
+    run INTEGER NOT NULL REFERENCES run,
+    position INTEGER NOT NULL,
+    kind TEXT NOT NULL,      -- public, private or image
+    name TEXT NOT NULL,
+    sha256 TEXT NOT NULL REFERENCES content,
+    PRIMARY KEY (run, kind, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE submission (    -- what a run graded
+    run INTEGER NOT NULL REFERENCES run,
+    key TEXT NOT NULL,
+    record TEXT NOT NULL,    -- JSON
+    PRIMARY KEY (run, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE build (
+    basis TEXT PRIMARY KEY,
+    result TEXT NOT NULL,    -- JSON
+    seconds REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE attempt (       -- submission × case file
+    basis TEXT PRIMARY KEY,
+    key TEXT NOT NULL,       -- of the submission
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,      -- of the case file
+    sha256 TEXT NOT NULL,    -- of its content
+    state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'leased', 'done', 'fault')),
+    token TEXT NOT NULL DEFAULT '',   -- of the lease: who has it may finish the attempt
+    owner TEXT NOT NULL DEFAULT '',   -- whose the lease is: machine, process, its start
+    until REAL NOT NULL DEFAULT 0,    -- the end of the lease, seconds since 1970
+    faults INTEGER NOT NULL DEFAULT 0,
+    fault TEXT NOT NULL DEFAULT ''    -- how the harness broke the last time
+) STRICT, WITHOUT ROWID;
+CREATE TABLE wanted (        -- the attempts that a run is made of
+    run INTEGER NOT NULL REFERENCES run,
+    basis TEXT NOT NULL REFERENCES attempt,
+    PRIMARY KEY (run, basis)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE result (
+    basis TEXT NOT NULL REFERENCES attempt,
+    number INTEGER NOT NULL, -- 1, and 2 for the second run, alone
+    token TEXT NOT NULL,
+    result TEXT NOT NULL,    -- JSON; null: there was nothing to run
+    started TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    cpu REAL NOT NULL,       -- seconds of the engine and all it started
+    memory INTEGER NOT NULL, -- bytes
+    own_cpu REAL NOT NULL,   -- seconds of the harness
+    figures TEXT NOT NULL,   -- JSON: these and the times of the replies
+    PRIMARY KEY (basis, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE mark (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES run,
+    key TEXT NOT NULL,       -- of the submission
+    given TEXT NOT NULL,     -- when, ISO 8601, UTC
+    marks TEXT NOT NULL,     -- JSON
+    submission TEXT NOT NULL,  -- JSON
+    bases TEXT NOT NULL      -- of the attempts it was made of, one in a line
+) STRICT;
+CREATE INDEX mark_of ON mark (key, id);
+"""
+
+
+class Run(NamedTuple):
+    """One call of the command."""
+
+    started: str
+    version: str
+    assignment: str
+    digest: str
+    options: str
+    sandbox: str
+
+
+class Planned(NamedTuple):
+    """An attempt that is wanted."""
+
+    basis: str
+    key: str
+    kind: str
+    name: str
+    sha256: str
+
+
+class State(NamedTuple):
+    """How far an attempt is."""
+
+    state: str  # waiting, leased, done or fault
+    faults: int
+    fault: str
+
+
+class Row(NamedTuple):
+    """A result as it is written."""
+
+    result: str
+    started: str
+    pid: int
+    seconds: float
+    cpu: float
+    memory: int
+    own_cpu: float
+    figures: str
+
+
+class Given(NamedTuple):
+    """A mark as it is written."""
+
+    key: str
+    marks: str
+    submission: str
+    bases: tuple[str, ...]
+    run: int = 0
+    given: str = ""
+
+
+class BusyError(UsageError):
+    """Another process is at work with the same ledger."""
+
+
+class Ledger:
+    """An open ledger. Every method is one transaction: all of it happens, or nothing."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a ledger, or make one.
+
+        Raises:
+            UsageError: the file is something else, or cannot be opened.
+        """
+        self.path = path
+        try:
+            self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+            self._db.execute("PRAGMA synchronous = FULL")
+            self._db.execute("PRAGMA foreign_keys = ON")
+            self._make_or_check()
+        except sqlite3.DatabaseError as error:
+            raise UsageError(f"{path} is no ledger, or cannot be used as one: {error}") from None
+
+    def _make_or_check(self) -> None:
+        with self._changing():
+            found = (self._number("PRAGMA application_id"), self._number("PRAGMA user_version"))
+            if found == (0, 0) and not self._number("SELECT count(*) FROM sqlite_master"):
+                for statement in _TABLES.split(";\n"):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
+                self._db.execute(f"PRAGMA user_version = {_VERSION}")
+            elif found[0] != _APPLICATION:
+                raise UsageError(f"{self.path} is a database, but no ledger of gtp-harness")
+            elif found[1] != _VERSION:
+                known = f"version {found[1]}, expected {_VERSION}"
+                raise UsageError(f"{self.path} is a ledger of another version: found {known}")
+
+    def close(self) -> None:
+        """Close the file. What was written is written."""
+        self._db.close()
+
+    # --- runs ---
+
+    def begin(self, run: Run) -> int:
+        """Record a call of the command; return its number."""
+        with self._changing():
+            return self._insert("run", run)
+
+    def last_run(self) -> tuple[int, Run] | None:
+        """Return the last call that graded something, with its number."""
+        rows = self._db.execute(
+            f"SELECT id, {_names(Run)} FROM run WHERE id IN (SELECT run FROM submission)"
+            " ORDER BY id DESC LIMIT 1"
+        ).fetchall()
+        return (rows[0][0], Run(*rows[0][1:])) if rows else None
+
+    def set_cases(self, run: int, cases: Iterable[tuple[str, str, str, bytes]]) -> None:
+        """Record what a run asks: (kind, name, SHA-256, content) of each case file, in order."""
+        with self._changing():
+            for position, (kind, name, digest, content) in enumerate(cases):
+                self._db.execute("INSERT OR IGNORE INTO content VALUES (?, ?)", (digest, content))
+                row = (run, position, kind, name, digest)
+                self._db.execute("INSERT INTO case_file VALUES (?, ?, ?, ?, ?)", row)
+
+    def cases(self, run: int) -> list[tuple[str, str, str, bytes]]:
+        """Return what :meth:`set_cases` was given."""
+        return self._db.execute(
+            "SELECT kind, name, sha256, bytes FROM case_file JOIN content USING (sha256)"
+            " WHERE run = ? ORDER BY position",
+            (run,),
+        ).fetchall()
+
+    def content(self, sha256: str) -> bytes:
+        """Return the content of a case file that some run asked."""
+        query = "SELECT bytes FROM content WHERE sha256 = ?"
+        return bytes(self._db.execute(query, (sha256,)).fetchone()[0])
+
+    def set_submissions(self, run: int, records: Mapping[str, str]) -> None:
+        """Record what a run grades: a record for each key."""
+        with self._changing():
+            rows = [(run, key, record) for key, record in records.items()]
+            self._db.executemany("INSERT INTO submission VALUES (?, ?, ?)", rows)
+
+    def submissions(self, run: int) -> dict[str, str]:
+        """Return what :meth:`set_submissions` was given."""
+        query = "SELECT key, record FROM submission WHERE run = ? ORDER BY key"
+        return dict(self._db.execute(query, (run,)))
+
+    # --- attempts ---
+
+    def plan(self, run: int, attempts: Iterable[Planned]) -> None:
+        """Record the attempts that a run wants; those that are known keep their state."""
+        with self._changing():
+            for one in attempts:
+                self._db.execute(
+                    f"INSERT OR IGNORE INTO attempt ({_names(Planned)}) VALUES (?, ?, ?, ?, ?)",
+                    one,
+                )
+                self._db.execute("INSERT INTO wanted VALUES (?, ?)", (run, one.basis))
+
+    def wanted(self, run: int) -> list[Planned]:
+        """Return what :meth:`plan` was given."""
+        query = f"SELECT {_names(Planned)} FROM attempt JOIN wanted USING (basis) WHERE run = ?"
+        return [Planned(*row) for row in self._db.execute(query, (run,))]
+
+    def states(self, bases: Iterable[str]) -> dict[str, State]:
+        """Return how far attempts are; unknown ones are missing."""
+        query = "SELECT state, faults, fault FROM attempt WHERE basis = ?"
+        found = ((basis, self._db.execute(query, (basis,)).fetchone()) for basis in bases)
+        return {basis: State(*row) for basis, row in found if row}
+
+    def lease(self, bases: Iterable[str]) -> str:
+        """Take attempts that are not done for this process; return the token to finish them with.
+
+        Raises:
+            BusyError: another process that lives has one of them.
+        """
+        token = secrets.token_hex(8)
+        with self._changing():
+            for basis in bases:
+                self._refuse_if_taken(basis)
+                self._db.execute(
+                    "UPDATE attempt SET state = 'leased', token = ?, owner = ?, until = ?"
+                    " WHERE basis = ?",
+                    (token, _owner(), time.time() + LEASE, basis),
+                )
+        return token
+
+    def _refuse_if_taken(self, basis: str) -> None:
+        query = "SELECT owner, until FROM attempt WHERE basis = ? AND state = 'leased'"
+        row = self._db.execute(query, (basis,)).fetchone()
+        if row and _is_held(*row):
+            machine, process = row[0].split()[:2]
+            raise BusyError(
+                f"process {process} on {machine} is grading with {self.path}: wait for its end"
+            )
+
+    def release(self, token: str) -> None:
+        """Give back what was leased and is not done."""
+        with self._changing():
+            self._db.execute(
+                "UPDATE attempt SET state = 'waiting', token = '', owner = '', until = 0"
+                " WHERE token = ? AND state = 'leased'",
+                (token,),
+            )
+
+    def finish(self, basis: str, token: str, row: Row, number: int, last: bool) -> bool:
+        """Write a result, once; False, and nothing is written, without the lease.
+
+        ``number``: of the run of it, from 1. ``last``: the attempt is done with that.
+        """
+        with self._changing():
+            mine = "FROM attempt WHERE basis = ? AND token = ? AND state = 'leased'"
+            if not self._number(f"SELECT count(*) {mine}", basis, token):
+                return False
+            names = f"basis, number, token, {_names(Row)}"
+            self._db.execute(
+                f"INSERT INTO result ({names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (basis, number, token, *row),
+            )
+            if last:
+                self._db.execute("UPDATE attempt SET state = 'done' WHERE basis = ?", (basis,))
+            until = time.time() + LEASE
+            self._db.execute("UPDATE attempt SET until = ? WHERE token = ?", (until, token))
+            return True
+
+    def settle(self, basis: str, token: str) -> None:
+        """Let an attempt be done with the results that it has."""
+        with self._changing():
+            self._db.execute(
+                "UPDATE attempt SET state = 'done' WHERE basis = ? AND token = ?", (basis, token)
+            )
+
+    def broke(self, basis: str, token: str, fault: str, most: int) -> None:
+        """Record that the harness broke; after so many times (``most``) it is not tried again."""
+        with self._changing():
+            self._db.execute(
+                "UPDATE attempt SET faults = faults + 1, fault = ?,"
+                " state = CASE WHEN faults + 1 >= ? THEN 'fault' ELSE state END"
+                " WHERE basis = ? AND token = ? AND state = 'leased'",
+                (fault, most, basis, token),
+            )
+
+    def forgive(self, bases: Iterable[str]) -> None:
+        """Let attempts in which the harness broke be tried again, by a new call."""
+        with self._changing():
+            self._db.executemany(
+                "UPDATE attempt SET state = 'waiting', faults = 0"
+                " WHERE basis = ? AND state = 'fault'",
+                [(basis,) for basis in bases],
+            )
+
+    def results(self, basis: str) -> list[tuple[str, str]]:
+        """Return (result, figures) of each run of an attempt, in order."""
+        query = "SELECT result, figures FROM result WHERE basis = ? ORDER BY number"
+        return self._db.execute(query, (basis,)).fetchall()
+
+    def planned(self, basis: str) -> Planned:
+        """Return what :meth:`plan` was given."""
+        query = f"SELECT {_names(Planned)} FROM attempt WHERE basis = ?"
+        return Planned(*self._db.execute(query, (basis,)).fetchone())
+
+    # --- builds ---
+
+    def set_build(self, basis: str, result: str, seconds: float) -> None:
+        """Record what came of the build steps; what is known stays."""
+        with self._changing():
+            row = (basis, result, seconds)
+            self._db.execute("INSERT OR IGNORE INTO build VALUES (?, ?, ?)", row)
+
+    def build(self, basis: str) -> str | None:
+        """Return what came of the build steps, if they were made."""
+        row = self._db.execute("SELECT result FROM build WHERE basis = ?", (basis,)).fetchone()
+        return row[0] if row else None
+
+    # --- marks ---
+
+    def give(self, run: int, given: str, marks: Iterable[Given]) -> None:
+        """Put marks in force at the time ``given``; those before them stay as history."""
+        with self._changing():
+            for mark in marks:
+                if not self._is_in_force(mark):
+                    row = (run, mark.key, given, mark.marks, mark.submission, _lines(mark.bases))
+                    self._db.execute(
+                        "INSERT INTO mark (run, key, given, marks, submission, bases)"
+                        " VALUES (?, ?, ?, ?, ?, ?)",
+                        row,
+                    )
+
+    def _is_in_force(self, mark: Given) -> bool:
+        former = self.history(mark.key)[-1:]
+        return [one._replace(run=mark.run, given=mark.given) for one in former] == [mark]
+
+    def history(self, key: str) -> list[Given]:
+        """Return all marks of a submission that were ever in force, the last one last."""
+        query = (
+            "SELECT key, marks, submission, bases, run, given FROM mark WHERE key = ? ORDER BY id"
+        )
+        return [_given(row) for row in self._db.execute(query, (key,))]
+
+    def in_force(self) -> dict[str, Given]:
+        """Return the mark of each submission."""
+        query = (
+            "SELECT key, marks, submission, bases, run, given FROM mark"
+            " WHERE id IN (SELECT max(id) FROM mark GROUP BY key) ORDER BY key"
+        )
+        return {row[0]: _given(row) for row in self._db.execute(query)}
+
+    # --- helpers ---
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Make one transaction; nobody else writes from its beginning on."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def _number(self, query: str, *values: object) -> int:
+        return int(self._db.execute(query, values).fetchone()[0])
+
+    def _insert(self, table: str, row: Run) -> int:
+        holes = ", ".join("?" * len(row))
+        query = f"INSERT INTO {table} ({', '.join(row._fields)}) VALUES ({holes})"
+        return int(self._db.execute(query, row).lastrowid or 0)
+
+
+def _names(kind: type[Run | Planned | Row]) -> str:
+    return ", ".join(kind._fields)
+
+
+def _lines(bases: tuple[str, ...]) -> str:
+    return "\n".join(bases)
+
+
+def _given(row: tuple[str, str, str, str, int, str]) -> Given:
+    return Given(*row[:3], tuple(row[3].split()), *row[4:])
+
+
+def _owner() -> str:
+    """Return this process as nobody else will ever be: its machine, its number, its start."""
+    pid = os.getpid()
+    return f"{socket.gethostname()} {pid} {_start(pid)}"
+
+
+def _start(pid: int) -> str:
+    """Return when a process was started, in ticks since the boot of that id; empty: it is not."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+    state, *fields = text[text.rindex(")") + 2 :].split()
+    return "" if state in "ZX" else f"{fields[18]}@{boot}"
+
+
+def _is_held(owner: str, until: float) -> bool:
+    """Whether a lease holds: its process lives; on another machine, it has not run out."""
+    machine, pid, *start = owner.split()
+    if machine == socket.gethostname():
+        return pid != str(os.getpid()) and start == [_start(int(pid))]
+    return until > time.time()

@@ -1,0 +1,329 @@
+"""Doing the attempts: a submission in a workspace, built, and asked one case file after the other.
+
+A unit of work is a submission with the case files that are still to be run: it is unpacked and
+built once, and what is done of it goes into the ledger as it is done. Units are done in forked
+processes, each with its own box server behind a sandbox that was proven once; they only tell what
+came out, and the parent alone writes it down.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shlex
+import signal
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import jobs, workspace
+from harness.assignment import Assignment
+from harness.dialect import named
+from harness.engine.launch import Launcher, PlainLauncher, split_program
+from harness.errors import SandboxError
+from harness.grading import fairness, stored
+from harness.grading.ledger import Ledger, Row
+from harness.grading.records import Build, Submission
+from harness.grading.stored import Figures
+from harness.options import Limits, Options
+from harness.records import CaseFile, FileResult
+from harness.runner import Setting, run_file
+from harness.sandbox.engines import BoxedEngine, Sandbox
+from harness.sandbox.kernel import prctl
+from harness.sandbox.limits import BoxLimits
+
+MOST_FAULTS = 3  # so often an attempt is tried in which the harness breaks
+_PR_SET_PDEATHSIG = 1
+
+
+class Task(NamedTuple):
+    """A case file to be run."""
+
+    basis: str
+    case: CaseFile  # by its real path
+
+
+class Unit(NamedTuple):
+    """A submission with what is to be run of it."""
+
+    submission: Submission
+    archive: Path  # the bytes handed in
+    tasks: tuple[Task, ...]
+    build: str  # the basis of its build
+    spent: float = 0.0  # seconds of its budget
+
+
+class Means(NamedTuple):
+    """What all submissions are given."""
+
+    assignment: Assignment
+    overlay: Path | None
+    sandbox: str  # auto, a level, or off
+    hidden: tuple[str, ...]  # files that no engine may see
+    budget: float  # seconds on the wall for all case files of a submission
+    jobs: int
+
+
+class Built(NamedTuple):
+    """A worker's word that the build steps were done."""
+
+    basis: str
+    build: Build
+    seconds: float
+
+
+class Done(NamedTuple):
+    """A worker's word that a case file was run."""
+
+    basis: str
+    result: str  # JSON
+    figures: Figures
+    failed: bool  # something is wrong with the submission
+    doubtful: bool  # it is to be run again, alone
+
+
+class Broke(NamedTuple):
+    """A worker's word that the harness broke."""
+
+    basis: str
+    message: str
+
+
+Word = Built | Done | Broke
+
+
+class Runner:
+    """Does what is left of the attempts in a ledger; ``on_word`` is told of each step."""
+
+    def __init__(
+        self, ledger: Ledger, means: Means, on_word: Callable[[Unit, Word], None] = lambda *_: None
+    ) -> None:
+        self._ledger = ledger
+        self._means = means
+        self._on_word = on_word
+        self._token = ""
+
+    def run(self, units: Sequence[Unit]) -> str:
+        """Do all units that are not done; return the sandbox in words, empty if none was needed.
+
+        Raises:
+            BusyError: another process is at it.
+            SandboxError: there is no such sandbox here, or it does not hold.
+        """
+        left = [task.basis for unit in self._left(units, 2) for task in unit.tasks]
+        self._token = self._ledger.lease(left)
+        try:
+            return self._do(units)
+        finally:
+            self._ledger.release(self._token)
+
+    def _do(self, units: Sequence[Unit]) -> str:
+        if not self._left(units, 2):
+            return ""
+        limits, box = self._means.assignment.limits, self._means.assignment.box
+        with closing(_Desk(self._means, *fairness.loose(limits, box), alone=False)) as desk:
+            while left := self._left(units, 1):
+                self._round(left, desk, 1, self._means.jobs)
+        if self._left(units, 2):
+            with closing(_Desk(self._means, limits, box, alone=True)) as desk:
+                self._again(units, desk)
+        return desk.description
+
+    def _again(self, units: Sequence[Unit], desk: _Desk) -> None:
+        """Run what is in doubt again, one case file at a time and nothing beside it."""
+        while left := self._left(units, 2):
+            self._round([unit._replace(tasks=unit.tasks[:1]) for unit in left], desk, 2, 1)
+            self._believe(units)
+
+    def _left(self, units: Sequence[Unit], number: int) -> list[Unit]:
+        """Return the units with what of them is not done and was not run ``number`` times."""
+
+        def is_left(task: Task) -> bool:
+            state = self._ledger.states([task.basis])[task.basis].state
+            is_over = state in ("done", "fault")
+            return not is_over and len(self._ledger.results(task.basis)) < number
+
+        left = [
+            unit._replace(tasks=tuple(filter(is_left, unit.tasks)), spent=self._spent(unit))
+            for unit in units
+        ]
+        return [unit for unit in left if unit.tasks]
+
+    def _spent(self, unit: Unit) -> float:
+        runs = [run for task in unit.tasks for run in self._ledger.results(task.basis)]
+        return sum(stored.loads(Figures, figures).seconds for _, figures in runs)
+
+    def _believe(self, units: Sequence[Unit]) -> None:
+        """Let what broke alone as it broke before speak for what broke so in other files.
+
+        An engine that hangs in twenty files would keep a machine that must do nothing else.
+        """
+        for unit in units:
+            runs = [(task, self._runs(task)) for task in unit.tasks]
+            sure = [pair[0] for _, pair in runs if len(pair) == 2 and fairness.alike(*pair)]
+            for task, pair in runs:
+                if len(pair) == 1 and any(fairness.alike(pair[0], one) for one in sure):
+                    self._ledger.settle(task.basis, self._token)
+
+    def _runs(self, task: Task) -> list[FileResult]:
+        return [stored.loads(FileResult, text) for text, _ in self._ledger.results(task.basis)]
+
+    def _round(self, units: Sequence[Unit], desk: _Desk, number: int, workers: int) -> None:
+        heard: list[set[str]] = [set() for _ in units]
+
+        def on_note(index: int, word: object) -> None:
+            assert isinstance(word, Built | Done | Broke)
+            heard[index].add(word.basis)
+            self._record(word, number)
+            self._on_word(units[index], word)
+
+        ends = jobs.run_all(units, desk.work, workers, on_note, desk.close, forked=True)
+        for index, end in ends:
+            if isinstance(end, jobs.Fault):
+                for task in units[index].tasks:
+                    if task.basis not in heard[index]:
+                        on_note(index, Broke(task.basis, f"{end.message}\n{end.details}".strip()))
+
+    def _record(self, word: Word, number: int) -> None:
+        if isinstance(word, Built):
+            self._ledger.set_build(word.basis, stored.dumps(word.build), word.seconds)
+        elif isinstance(word, Broke):
+            self._ledger.broke(word.basis, self._token, word.message, MOST_FAULTS)
+        else:
+            row = _row(word)
+            self._ledger.finish(
+                word.basis, self._token, row, number, last=number > 1 or not word.doubtful
+            )
+
+
+def _row(word: Done) -> Row:
+    figures = word.figures
+    return Row(
+        result=word.result,
+        started=figures.started,
+        pid=figures.pid,
+        seconds=figures.seconds,
+        cpu=figures.cpu,
+        memory=figures.memory,
+        own_cpu=figures.own_cpu,
+        figures=stored.dumps(figures),
+    )
+
+
+class _Desk:
+    """Where units are worked on: the same sandbox and limits for all."""
+
+    def __init__(self, means: Means, limits: Limits, box: BoxLimits, alone: bool) -> None:
+        self._means = means
+        self._limits = limits._replace(total=means.budget)
+        self._alone = alone
+        self._parent = os.getpid()
+        self._sandbox: Sandbox | None = None
+        self.description = "off: engines run with all rights of whoever grades"
+        if means.sandbox != "off":
+            self._sandbox = Sandbox(means.sandbox, box, means.hidden, ())
+            self.description = self._sandbox.description
+
+    def close(self) -> None:
+        """End this process's box server."""
+        if self._sandbox:
+            self._sandbox.close()
+
+    def work(self, unit: Unit, note: jobs.Note) -> None:
+        """Do a unit; each thing that is done is told at once."""
+        self._die_with_parent()
+        with workspace.workspace() as room:
+            self._furnish(unit, room)
+            ends = time.monotonic() + self._means.budget - unit.spent
+            for task in unit.tasks:
+                note(self._attempt(task, room, ends))
+
+    def _die_with_parent(self) -> None:
+        """Let a killed grading leave no engines and folders behind: we are told, and tidy up."""
+        prctl("die with parent", _PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != self._parent:
+            raise SystemExit
+
+    def _furnish(self, unit: Unit, room: Path) -> None:
+        assignment, own = self._means.assignment, unit.submission
+        workspace.unpack(
+            str(unit.archive), room / assignment.archive.folder, own.root, own.kept
+        )
+        if self._means.overlay:
+            workspace.overlay(self._means.overlay, room / assignment.engine.overlay)
+
+    def _attempt(self, task: Task, room: Path, ends: float) -> Done | Broke:
+        own, started = _own_cpu(), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        gauge = _Gauge(self._launcher(task.case, room))
+        try:
+            result = run_file(task.case, self._setting(gauge, room, ends))
+        except (SandboxError, OSError) as error:
+            return Broke(task.basis, f"{type(error).__name__}: {error}")
+        figures = stored.measured(result)._replace(
+            cpu=round(gauge.cpu, 6),
+            memory=gauge.memory,
+            own_cpu=round(_own_cpu() - own, 6),
+            started=started,
+            pid=os.getpid(),
+            alone=self._alone,
+        )
+        return self._done(task, result, figures, room)
+
+    def _done(self, task: Task, result: FileResult, figures: Figures, room: Path) -> Done:
+        limits, box = self._means.assignment.limits, self._means.assignment.box
+        doubtful = not self._alone and fairness.in_doubt(
+            result, figures, limits, box, len(os.sched_getaffinity(0))
+        )
+        told = result if self._alone else fairness.told(result, limits, box)
+        text = stored.dumps(stored.settled(told, str(room)))
+        return Done(task.basis, text, figures, bool(_troubles(result)), doubtful)
+
+    def _launcher(self, case: CaseFile, room: Path) -> Launcher:
+        return self._sandbox.launcher(case, [str(room)]) if self._sandbox else PlainLauncher()
+
+    def _setting(self, gauge: _Gauge, room: Path, ends: float) -> Setting:
+        assignment = self._means.assignment
+        folder = str(room / assignment.archive.folder)
+        command = assignment.engine.command.replace("{folder}", shlex.quote(folder))
+        options = Options(limits=self._limits, folder=folder)
+        words = tuple(split_program(command))
+        return Setting(words, options, named(options.dialect), launcher=lambda _: gauge, ends=ends)
+
+
+def _troubles(result: FileResult) -> list[object]:
+    from harness.records import Verdict
+
+    bad = (Verdict.FAILED, Verdict.NOT_RUN)
+    return [outcome for outcome in result.outcomes if outcome.verdict in bad]
+
+
+class _Gauge:
+    """A launcher that remembers what its engine used of the machine."""
+
+    def __init__(self, launcher: Launcher) -> None:
+        self._launcher = launcher
+        self._before = _cpu_of_the_dead()
+        self.start = launcher.start
+        self.cpu = 0.0
+        self.memory = 0
+
+    def end(self, engine: object) -> list[str]:
+        """End a program; see :class:`harness.engine.launch.Launcher`."""
+        left = self._launcher.end(engine)
+        if isinstance(engine, BoxedEngine):
+            end = engine.box.end()
+            self.cpu, self.memory = end.cpu, end.memory
+        else:
+            self.cpu = _cpu_of_the_dead() - self._before
+        return left
+
+
+def _own_cpu() -> float:
+    return time.process_time()
+
+
+def _cpu_of_the_dead() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

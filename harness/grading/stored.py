@@ -1,0 +1,169 @@
+"""Records as canonical JSON and back, so that the same result is always the same bytes.
+
+A record is an object of its fields, a sequence a list; an enumeration is written as its value, a
+fraction as ``"3/2"``, a time in ISO 8601. Keys are sorted, there are no blanks, and all is ASCII.
+What a type does not say is not written: reading needs the type.
+
+The result of a case file is stored in two parts. The *settled* one is what marks are made of; a
+grading that was killed and went on has the very same as one that was left alone. Whatever differs
+from run to run with an engine that always answers the same (times, what was measured, the folder
+it was unpacked into) is in its :class:`Figures`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import json
+import re
+from fractions import Fraction
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from harness.records import CaseFile, Exchange, Failure, FileResult, Reply
+
+Record = TypeVar("Record")
+
+NO_CASE = CaseFile("", (), ())
+PLACE = "/submission"  # what is stored for the folder a submission was unpacked into
+_TEXTS = {  # of the types that are written as text
+    Fraction: (str, Fraction),
+    datetime.datetime: (datetime.datetime.isoformat, datetime.datetime.fromisoformat),
+}
+_USED = re.compile(r"(limit: )[^:\n]*? used, (?=[^:\n]* allowed)")  # of harness.sandbox.limits.Hit
+
+
+# --- any record --------------------------------------------------------------------------------
+
+
+def dumps(value: object) -> str:
+    """Return a record, or whatever else :func:`loads` reads, as canonical JSON."""
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+
+
+def loads(kind: type[Record], text: str) -> Record:
+    """Return the value of type ``kind`` that :func:`dumps` wrote."""
+    value: Record = _value(kind, json.loads(text))
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return {name: _plain(part) for name, part in zip(value._fields, value, strict=True)}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    write, _ = _TEXTS.get(type(value), (None, None))
+    return write(value) if write else value  # type: ignore[operator]
+
+
+def _value(kind: Any, plain: Any) -> Any:
+    if get_origin(kind) in (Union, UnionType):
+        (other,) = set(get_args(kind)) - {NoneType}
+        return None if plain is None else _value(other, plain)
+    if get_origin(kind) is tuple:
+        return _row(get_args(kind), plain)
+    if hasattr(kind, "_fields"):
+        fields = _fields(kind)
+        return kind(**{name: _value(fields[name], part) for name, part in plain.items()})
+    if kind in _TEXTS:
+        return _TEXTS[kind][1](plain)  # type: ignore[operator]
+    return kind(plain) if isinstance(kind, type) and issubclass(kind, enum.Enum) else plain
+
+
+def _row(kinds: tuple[Any, ...], plain: list[Any]) -> tuple[Any, ...]:
+    if kinds[-1] is Ellipsis:
+        kinds = kinds[:1] * len(plain)
+    return tuple(_value(kind, part) for kind, part in zip(kinds, plain, strict=True))
+
+
+@cache
+def _fields(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+# --- the result of a case file -----------------------------------------------------------------
+
+
+class Figures(NamedTuple):
+    """What was measured of one run of a case file. Seconds and bytes; 0 where not known."""
+
+    seconds: float = 0.0  # wall time of the file's commands
+    cpu: float = 0.0  # processor time of the engine and all it started
+    memory: int = 0  # the most it held
+    engine_cpu: float = 0.0  # what the engine itself says, by cputime
+    replies: tuple[float, ...] = ()  # seconds of each reply that came, the harness's own too
+    own_cpu: float = 0.0  # processor time of the harness's own
+    started: str = ""  # ISO 8601, UTC
+    pid: int = 0  # of the harness's process
+    alone: bool = False  # nothing else was running
+
+
+def settled(result: FileResult, folder: str) -> FileResult:
+    """Return a result without its case file, and without anything that was measured.
+
+    ``folder``: where the submission was unpacked, a name made for this one run.
+    """
+
+    def clean(text: str) -> str:
+        return _USED.sub(r"\1", text.replace(folder, PLACE))
+
+    def reply(one: Reply | None) -> Reply | None:
+        if one is None:
+            return None
+        return Reply(one.ok, clean(one.text), clean(one.raw), 0.0, clean(one.invalid))
+
+    def exchange(one: Exchange) -> Exchange:
+        kept = reply(one.reply)
+        if kept and one.text == "cputime":
+            kept = kept._replace(text="", raw=kept.raw[:1])
+        return Exchange(one.text, kept)
+
+    def failure(one: Failure | None) -> Failure | None:
+        return one and one._replace(message=clean(one.message))
+
+    return result._replace(
+        case=NO_CASE,
+        outcomes=tuple(one._replace(reply=None) for one in result.outcomes),
+        replies=tuple(map(reply, result.replies)),
+        before=tuple(map(exchange, result.before)),
+        after=tuple(map(exchange, result.after)),
+        warnings=tuple(map(clean, result.warnings)),
+        failure=failure(result.failure),
+        stderr=clean(result.stderr),
+        seconds=0.0,
+        cpu_seconds=0.0,
+    )
+
+
+def measured(result: FileResult) -> Figures:
+    """Return what a result itself knows of its times."""
+    exchanges = (*(one.reply for one in result.before), *result.replies)
+    replies = (*exchanges, *(one.reply for one in result.after))
+    seconds = tuple(round(reply.seconds, 6) for reply in replies if reply)
+    return Figures(round(result.seconds, 6), engine_cpu=result.cpu_seconds, replies=seconds)
+
+
+def restored(result: FileResult, case: CaseFile, figures: Figures) -> FileResult:
+    """Return a settled result with its case file and its times, as the reports want it."""
+    times = iter(figures.replies)
+
+    def timed(reply: Reply | None) -> Reply | None:
+        return reply and reply._replace(seconds=next(times, 0.0))
+
+    before = tuple(Exchange(one.text, timed(one.reply)) for one in result.before)
+    replies = tuple(map(timed, result.replies))
+    after = tuple(Exchange(one.text, timed(one.reply)) for one in result.after)
+    return result._replace(
+        case=case,
+        before=before,
+        replies=replies,
+        after=after,
+        outcomes=tuple(one._replace(reply=replies[one.step]) for one in result.outcomes),
+        seconds=figures.seconds,
+        cpu_seconds=figures.engine_cpu,
+    )
