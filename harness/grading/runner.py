@@ -18,7 +18,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import jobs, workspace
+from harness import building, jobs, workspace
 from harness.assignment import Assignment
 from harness.dialect import named
 from harness.engine.launch import Launcher, PlainLauncher, split_program
@@ -236,9 +236,11 @@ class _Desk:
         self._die_with_parent()
         with workspace.workspace() as room:
             self._furnish(unit, room)
+            built = self._built(unit, room, note)
             ends = time.monotonic() + self._means.budget - unit.spent
             for task in unit.tasks:
-                note(self._attempt(task, room, ends))
+                ready = built is None or built.ok
+                note(self._attempt(task, room, ends) if ready else _nothing(task))
 
     def _die_with_parent(self) -> None:
         """Let a killed grading leave no engines and folders behind: we are told, and tidy up."""
@@ -248,11 +250,18 @@ class _Desk:
 
     def _furnish(self, unit: Unit, room: Path) -> None:
         assignment, own = self._means.assignment, unit.submission
-        workspace.unpack(
-            str(unit.archive), room / assignment.archive.folder, own.root, own.kept
-        )
+        workspace.unpack(str(unit.archive), room / assignment.archive.folder, own.root, own.kept)
         if self._means.overlay:
             workspace.overlay(self._means.overlay, room / assignment.engine.overlay)
+
+    def _built(self, unit: Unit, room: Path, note: jobs.Note) -> Build | None:
+        level = str(self._sandbox.level) if self._sandbox else "off"
+        begun = time.monotonic()
+        built = building.build(self._means.assignment, room, level)
+        if built:
+            clean = built._replace(output=built.output.replace(str(room), stored.PLACE))
+            note(Built(unit.build, clean, round(time.monotonic() - begun, 6)))
+        return built
 
     def _attempt(self, task: Task, room: Path, ends: float) -> Done | Broke:
         own, started = _own_cpu(), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -290,6 +299,11 @@ class _Desk:
         options = Options(limits=self._limits, folder=folder)
         words = tuple(split_program(command))
         return Setting(words, options, named(options.dialect), launcher=lambda _: gauge, ends=ends)
+
+
+def _nothing(task: Task) -> Done:
+    """Return what comes of a case file for which there is no program."""
+    return Done(task.basis, "null", Figures(), failed=True, doubtful=False)
 
 
 def _troubles(result: FileResult) -> list[object]:

@@ -1,0 +1,142 @@
+"""What is to be done in a grading: which case files, and the attempts with each submission.
+
+The digest of all that an attempt's result depends on is its *basis*: while that is the same, what
+the ledger has of it is the result, whenever it was run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import casefile, suite
+from harness.assignment import Assignment
+from harness.errors import UsageError
+from harness.grading import stored
+from harness.grading.ledger import Planned
+from harness.grading.records import PRIVATE, PUBLIC, Submission
+from harness.records import CaseFile
+from oracle import __version__
+
+
+class Case(NamedTuple):
+    """A case file of a grading."""
+
+    kind: str  # PUBLIC, PRIVATE or IMAGE
+    name: str  # as the assignment calls it
+    content: bytes
+    path: str  # where it lies, and with it the files it names
+
+    @property
+    def sha256(self) -> str:
+        """Return the digest of its content."""
+        return _digest(self.content)
+
+    def read(self, path: str | None = None) -> CaseFile:
+        """Return it as steps; by default it is called by its name.
+
+        Raises:
+            CaseError: a line of it is wrong.
+        """
+        return casefile.parse(self.content, self.name if path is None else path)
+
+
+def public_cases(assignment: Assignment) -> list[Case]:
+    """Return the public case files."""
+    paths = assignment.public_cases()
+    return [_read(PUBLIC, path, path.relative_to(assignment.place).as_posix()) for path in paths]
+
+
+def private_cases(assignment: Assignment, named: Sequence[str]) -> list[Case]:
+    """Return the private case files: those beside the assignment, and those that are ``named``.
+
+    ``named``: files, folders or ``@suites``, as for a run.
+
+    Raises:
+        CaseError: a suite or folder has none.
+        UsageError: two have the same name.
+    """
+    own = [(path, path.name) for path in assignment.private_cases()]
+    pairs = [*own, *(pair for one in named for pair in _expanded(one))]
+    found = [_read(PRIVATE, path, name) for path, name in pairs]
+    names = [case.name for case in found]
+    if doubled := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(f"two private case files have the same name: {', '.join(doubled)}")
+    return found
+
+
+def _expanded(named: str) -> Iterator[tuple[Path, str]]:
+    """Yield (path, name): the name within a folder that is named, else the file's own."""
+    for path in map(Path, suite.expand([named])):
+        yield path, path.relative_to(named).as_posix() if Path(named).is_dir() else path.name
+
+
+def _read(kind: str, path: Path, name: str) -> Case:
+    try:
+        case = Case(kind, name, path.read_bytes(), str(path.absolute()))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    case.read(str(path))  # a mistake in it is told before anything is run
+    return case
+
+
+def attempts(
+    assignment: Assignment,
+    overlay: Path | None,
+    boxed: bool,
+    submissions: Iterable[Submission],
+    cases: Sequence[Case],
+) -> list[Planned]:
+    """Return the attempts of a grading: every case file with whatever can be graded."""
+    ground = _ground(assignment, overlay, boxed)
+    companions = {case: _companions(case) for case in cases}
+    return [
+        Planned(
+            _digest(
+                stored.dumps([ground, _subject(one), case.sha256, companions[case], *case[:2]])
+            ),
+            one.key,
+            case.kind,
+            case.name,
+            case.sha256,
+        )
+        for one in submissions
+        if not one.refused
+        for case in cases
+    ]
+
+
+def build_basis(assignment: Assignment, overlay: Path | None, boxed: bool, one: Submission) -> str:
+    """Return the digest of all that the build of a submission depends on."""
+    return _digest(stored.dumps([_ground(assignment, overlay, boxed), _subject(one)]))
+
+
+def _subject(one: Submission) -> list[object]:
+    return [one.key, one.sha256, one.root, one.kept]
+
+
+def _ground(assignment: Assignment, overlay: Path | None, boxed: bool) -> list[object]:
+    """Return what all attempts depend on. Marks, lateness and who sees what are no part of it."""
+    files = sorted(path for path in overlay.rglob("*") if path.is_file()) if overlay else []
+    course = [
+        (str(path.relative_to(overlay or "")), _digest(path.read_bytes()))
+        for path in files
+        if "__pycache__" not in path.parts
+    ]
+    parts = (assignment.archive.folder, assignment.engine, assignment.build, assignment.adapter)
+    return [__version__, *parts, assignment.limits, assignment.box, course, boxed]
+
+
+def _companions(case: Case) -> list[tuple[str, str]]:
+    """Return the files that a case's commands name, such as records and boards, as digests."""
+    folder = Path(case.path).parent
+    words = {word for step in case.read().steps for word in step.command.split()[1:]}
+    files = [(word, folder / word) for word in sorted(words) if "." in word]
+    return [(word, _digest(path.read_bytes())) for word, path in files if path.is_file()]
+
+
+def _digest(content: bytes | str) -> str:
+    data = content.encode() if isinstance(content, str) else content
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,347 @@
+"""The ledger, and results as they are stored: nothing lost, nothing doubled, nothing random."""
+
+import multiprocessing
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from datetime import datetime
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import UsageError
+from harness.grading import stored
+from harness.grading.ledger import BusyError, Given, Ledger, Planned, Row, Run
+from harness.grading.records import Log, Marks, PartMark, Student, Submission
+from harness.grading.stored import PLACE, Figures
+from harness.records import (
+    CaseFile,
+    Exchange,
+    Failure,
+    FailureKind,
+    FileResult,
+    Outcome,
+    Reply,
+    Step,
+    Verdict,
+)
+
+RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}", "level 3")
+ROW = Row("{}", "2026-01-01T00:00:01Z", 1, 0.5, 0.25, 1 << 20, 0.01, "{}")
+ATTEMPTS = [
+    Planned(f"basis{i}", f"student{i // 2}", "public", f"c{i % 2}.gtp", "") for i in range(4)
+]
+BASES = [one.basis for one in ATTEMPTS]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.plan(ledger.begin(RUN), ATTEMPTS)
+    yield ledger
+    ledger.close()
+
+
+def states(ledger):
+    return [ledger.states(BASES)[basis].state for basis in BASES]
+
+
+# --- attempts ---
+
+
+def test_an_attempt_waits_is_leased_and_done(ledger):
+    assert states(ledger) == ["waiting"] * 4
+    token = ledger.lease(BASES[:2])
+    assert states(ledger) == ["leased"] * 2 + ["waiting"] * 2
+    assert ledger.finish(BASES[0], token, ROW, 1, last=True)
+    ledger.release(token)
+    assert states(ledger) == ["done"] + ["waiting"] * 3
+    assert ledger.results(BASES[0]) == [("{}", "{}")]
+
+
+def test_a_result_is_written_once(ledger):
+    token = ledger.lease(BASES)
+    assert ledger.finish(BASES[0], token, ROW, 1, last=True)
+    assert not ledger.finish(BASES[0], token, ROW._replace(result="other"), 1, last=True)
+    assert [text for text, _ in ledger.results(BASES[0])] == ["{}"]
+
+
+def test_without_the_lease_nothing_is_written(ledger):
+    token = ledger.lease(BASES)
+    ledger.release(token)
+    ledger.lease(BASES)
+    assert not ledger.finish(BASES[0], token, ROW, 1, last=True)
+    assert ledger.results(BASES[0]) == []
+
+
+def test_planning_again_changes_nothing(ledger):
+    token = ledger.lease(BASES)
+    ledger.finish(BASES[0], token, ROW, 1, last=True)
+    second = ledger.begin(RUN)
+    ledger.plan(second, ATTEMPTS[:2])
+    assert states(ledger)[0] == "done"
+    assert ledger.wanted(second) == ATTEMPTS[:2]
+
+
+def test_a_second_run_stands_beside_the_first(ledger):
+    token = ledger.lease(BASES)
+    ledger.finish(BASES[0], token, ROW, 1, last=False)
+    assert states(ledger)[0] == "leased"
+    ledger.finish(BASES[0], token, ROW._replace(result="second"), 2, last=True)
+    assert [text for text, _ in ledger.results(BASES[0])] == ["{}", "second"]
+    assert states(ledger)[0] == "done"
+
+
+def test_a_fault_is_tried_again_and_then_recorded(ledger):
+    token = ledger.lease(BASES)
+    ledger.broke(BASES[0], token, "the disk is full", most=2)
+    assert ledger.states(BASES[:1])[BASES[0]] == ("leased", 1, "the disk is full")
+    ledger.broke(BASES[0], token, "the disk is full", most=2)
+    assert states(ledger)[0] == "fault"
+    assert not ledger.finish(BASES[0], token, ROW, 1, last=True)
+    ledger.forgive(BASES)
+    assert ledger.states(BASES[:1])[BASES[0]][:2] == ("waiting", 0)
+
+
+# --- several processes ---
+
+
+def hold(path, ready):
+    ledger = Ledger(path)
+    ledger.lease(BASES)
+    ready.set()
+    time.sleep(60)
+
+
+def test_a_lease_of_a_living_process_holds_and_of_a_dead_one_does_not(ledger):
+    spawning = multiprocessing.get_context("spawn")
+    ready = spawning.Event()
+    other = spawning.Process(target=hold, args=(ledger.path, ready))
+    other.start()
+    assert ready.wait(30)
+    with pytest.raises(BusyError, match=f"process {other.pid} on .* is grading"):
+        ledger.lease(BASES)
+    assert states(ledger) == ["leased"] * 4
+    other.kill()
+    other.join()
+    assert ledger.finish(BASES[0], ledger.lease(BASES), ROW, 1, last=True)
+
+
+def test_a_lease_of_another_machine_holds_until_it_runs_out(ledger):
+    ledger.lease(BASES)
+    with sqlite3.connect(ledger.path) as db:
+        db.execute("UPDATE attempt SET owner = 'elsewhere 1 5@b'")
+    with pytest.raises(BusyError, match="process 1 on elsewhere"):
+        ledger.lease(BASES)
+    with sqlite3.connect(ledger.path) as db:
+        db.execute("UPDATE attempt SET until = ?", (time.time() - 1,))
+    ledger.lease(BASES)
+
+
+# Writes results as fast as it can; each line it prints names one that is surely written.
+WRITER = """
+import sys
+from pathlib import Path
+from harness.grading.ledger import Ledger, Planned
+from tests.harness.test_ledger import ROW, RUN
+ledger = Ledger(Path(sys.argv[1]))
+bases = [f"{i:05}" for i in range(4000)]
+ledger.plan(ledger.begin(RUN), [Planned(basis, "s", "public", basis, "") for basis in bases])
+left = [b for b, state in ledger.states(bases).items() if state.state != "done"]
+token = ledger.lease(left)
+for basis in left:
+    assert ledger.finish(basis, token, ROW._replace(result=basis), 1, last=True)
+    print(basis, flush=True)
+"""
+
+
+def test_what_was_written_survives_sigkill_at_any_moment(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    chance = random.Random(5)
+    told = set()
+    for _ in range(6):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE, text=True
+        )
+        first = writer.stdout.readline()
+        time.sleep(chance.random() * 0.2)
+        writer.send_signal(signal.SIGKILL)
+        rest = writer.communicate()[0]
+        told |= set((first + rest).split())
+        with sqlite3.connect(path) as db:
+            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            rows = db.execute("SELECT basis, result FROM result").fetchall()
+            done = {row[0] for row in db.execute("SELECT basis FROM attempt WHERE state = 'done'")}
+        assert {basis for basis, _ in rows} == done >= told
+        assert all(basis == result for basis, result in rows)
+        assert len(done) <= len(told) + 6  # one unsaid for each kill
+
+
+# --- files ---
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"Student,ID\n" * 100, "is no ledger"),
+        (b"", None),  # SQLite's own idea of a new database
+    ],
+)
+def test_other_files_are_refused(tmp_path, content, expected):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    if expected is None:
+        Ledger(path).close()
+        return
+    with pytest.raises(UsageError, match=expected):
+        Ledger(path)
+    assert path.read_bytes() == content
+
+
+def test_other_databases_and_versions_are_refused(tmp_path):
+    other = tmp_path / "other"
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE t (x)")
+    with pytest.raises(UsageError, match="no ledger of gtp-harness"):
+        Ledger(other)
+    Ledger(tmp_path / "own").close()
+    with sqlite3.connect(tmp_path / "own") as db:
+        db.execute("PRAGMA user_version = 9")
+    with pytest.raises(UsageError, match="another version: found version 9"):
+        Ledger(tmp_path / "own")
+    with pytest.raises(UsageError, match="cannot be used"):
+        Ledger(tmp_path / "absent" / "file")
+
+
+# --- marks ---
+
+
+def test_marks_are_only_added(ledger):
+    run = ledger.begin(RUN)
+    first = Given("a", "1", "s", ("basis0", "basis1"))
+    ledger.give(run, "t1", [first])
+    ledger.give(run, "t2", [first])  # the same again is nothing new
+    ledger.give(run, "t3", [first._replace(marks="2"), first._replace(key="b")])
+    ledger.give(run, "t4", [first])
+    assert [(one.marks, one.given) for one in ledger.history("a")] == [
+        ("1", "t1"),
+        ("2", "t3"),
+        ("1", "t4"),
+    ]
+    assert {key: one.given for key, one in ledger.in_force().items()} == {"a": "t4", "b": "t3"}
+    assert ledger.in_force()["b"].bases == ("basis0", "basis1")
+
+
+def test_runs_cases_and_submissions(ledger):
+    assert ledger.last_run() is None
+    run = ledger.begin(RUN)
+    cases = [("public", "b.gtp", "1", b"x\xff"), ("private", "a.gtp", "2", b"")]
+    ledger.set_cases(run, cases)
+    ledger.set_submissions(run, {"b": "B", "a": "A"})
+    again = ledger.begin(RUN._replace(sandbox="off"))
+    ledger.set_cases(again, cases[:1])  # the content is known
+    assert ledger.last_run() == (run, RUN)
+    assert ledger.cases(run) == cases
+    assert ledger.content("1") == b"x\xff"
+    assert ledger.submissions(run) == {"a": "A", "b": "B"}
+    ledger.set_build("x", "first", 1.0)
+    ledger.set_build("x", "second", 1.0)
+    assert (ledger.build("x"), ledger.build("y")) == ("first", None)
+
+
+# --- records as text ---
+
+REPLIES = st.builds(
+    Reply,
+    st.booleans(),
+    st.text(max_size=5),
+    st.text(max_size=5),
+    st.floats(0, 9),
+    st.text(max_size=3),
+)
+FRACTIONS = st.fractions(max_denominator=60)
+PARTS = st.builds(PartMark, st.text(), FRACTIONS, FRACTIONS, st.text(), st.booleans())
+
+
+@given(st.lists(PARTS).map(tuple), FRACTIONS, st.text())
+def test_marks_come_back_from_their_text(parts, points, text):
+    marks = Marks(parts, points, text, points, points, text, withheld=True)
+    assert stored.loads(Marks, stored.dumps(marks)) == marks
+
+
+@given(st.text(), st.one_of(st.none(), st.datetimes()), st.lists(st.text()).map(tuple))
+def test_submissions_come_back_from_their_text(text, time, texts):
+    students = (Student("k", text, (("canvas", "1"),)), Student("l", text))
+    log = Log(present=True, remarks=texts)
+    submission = Submission("k", students, text, "f" * 64, time, False, "", texts, log=log)
+    assert stored.loads(Submission, stored.dumps(submission)) == submission
+
+
+def result_of(replies, folder, measured):
+    """Return a result of a file of so many tests, as an engine in ``folder`` would give it."""
+    steps = tuple(Step(i + 1, f"{i} name", i, "name", True, None) for i in range(len(replies)))
+    heard = tuple(reply and reply._replace(seconds=measured) for reply in replies)
+    verdicts = [Verdict.NOT_RUN if reply is None else Verdict.PASSED for reply in heard]
+    message = f"The engine went over its memory limit: {measured:.4g} GiB used, 1 GiB allowed."
+    return FileResult(
+        case=CaseFile("a.gtp", steps, ("name",) * len(steps)),
+        outcomes=tuple(map(Outcome, range(len(steps)), verdicts, heard)),
+        replies=heard,
+        before=(Exchange("cputime", Reply(True, f"{measured}", f"= {measured}", measured)),),
+        after=(),
+        errors=0,
+        warnings=(f"the engine wrote to {folder}/x",),
+        failure=Failure(FailureKind.MEMORY, message),
+        stderr=f'File "{folder}/assignment1/Go1.py", line 1',
+        name="",
+        version="",
+        seconds=measured,
+        cpu_seconds=measured / 2,
+    )
+
+
+@given(st.lists(st.one_of(st.none(), REPLIES)), st.floats(0.1, 9), st.floats(0.1, 9))
+def test_two_runs_of_the_same_are_stored_as_the_same_bytes(replies, one, other):
+    first, second = result_of(replies, "/tmp/x-1", one), result_of(replies, "/tmp/x-2", other)
+    text = stored.dumps(stored.settled(first, "/tmp/x-1"))
+    assert text == stored.dumps(stored.settled(second, "/tmp/x-2"))
+    assert text.isascii()
+    assert f"{PLACE}/assignment1/Go1.py" in text
+    assert "memory limit: 1 GiB allowed" in text
+
+
+@given(st.lists(st.one_of(st.none(), REPLIES)), st.floats(0.1, 9))
+def test_a_stored_result_comes_back_with_its_times(replies, seconds):
+    result = result_of(replies, "/tmp/x", seconds)
+    figures = stored.loads(Figures, stored.dumps(stored.measured(result)))
+    text = stored.dumps(stored.settled(result, "/nowhere"))
+    back = stored.restored(stored.loads(FileResult, text), result.case, figures)
+    assert back.case == result.case
+    assert back.outcomes == tuple(
+        outcome._replace(reply=back.replies[outcome.step]) for outcome in result.outcomes
+    )
+    for before, after in zip(result.replies, back.replies, strict=True):
+        if before is None:
+            assert after is None
+        else:
+            assert after._replace(seconds=0.0) == before._replace(seconds=0.0)
+            assert after.seconds == pytest.approx(before.seconds, abs=1e-6)
+    assert (back.seconds, back.cpu_seconds) == pytest.approx((seconds, seconds / 2), abs=1e-6)
+
+
+def test_times_of_day_and_fractions_are_written_as_expected():
+    value = (Fraction(3, 2), datetime(2018, 1, 29, 23, 55), Verdict.UNEXPECTED_PASS, None, 1.5)
+    assert stored.dumps(value) == '["3/2","2018-01-29T23:55:00","PASSED",null,1.5]'
+
+
+def test_the_owner_is_this_process(ledger):
+    ledger.lease(BASES)
+    with sqlite3.connect(ledger.path) as db:
+        (owner,) = db.execute("SELECT DISTINCT owner FROM attempt").fetchone()
+    assert owner.split()[1] == str(os.getpid())
