@@ -16,6 +16,7 @@ from typing import Any
 
 from harness import mistaken
 from harness.dialect import named
+from harness.recognition import assignments_of
 from harness.records import (
     CaseFile,
     Diagnosis,
@@ -32,15 +33,6 @@ from oracle.mistakes import MISTAKES, Breakdown, Hang, Mistake
 from oracle.vertex import Point, parse_vertex
 
 _MAX_STEPS = 20_000  # of a file: beyond, a diagnosis might take longer than a reader waits
-
-# Commands that tell an assignment: the beginnings of them, the first that fits a file.
-_SIGNS = (
-    (("eyes", "twoeyes", "eyespaces", "display", "is_valid"), ("gosensei",)),
-    (("is_captured", "can_play", "is_over", "score "), ("java-go",)),
-    (("policy",), ("gomoku-policy", "gomoku-rules")),
-    (("gogui-rules_",), ("gomoku-rules",)),
-    (("score", "final_score"), ("go-scoring",)),
-)
 
 _FRACTION = re.compile(r"(?<=\d)\.0+(?!\d)")
 _VERTEX = re.compile(r"[a-hj-z]\d+")
@@ -81,11 +73,7 @@ def failures(file: FileResult) -> int:
 
 def _candidates(case: CaseFile) -> list[Mistake]:
     """Return the mistakes of the assignment that a file's commands tell."""
-    commands = tuple({step.command for step in case.steps})
-    for beginnings, assignments in _SIGNS:
-        if any(command.startswith(beginnings) for command in commands):
-            return [one for name in assignments for one in _of(name)]
-    return []
+    return [one for name in assignments_of(case) for one in _of(name)]
 
 
 def _of(assignment: str) -> list[Mistake]:

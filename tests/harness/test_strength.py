@@ -96,7 +96,7 @@ def test_open_mistakes_are_left_out():
 
 def test_files_are_found_beside_the_case():
     """load_board reads what lies in the case's folder, wherever the command is run."""
-    case = casefile.read(str(CASES / "java-go" / "board-files.gtp"))
+    case = casefile.read(str(CASES / "java-go" / "thorough" / "board-files.gtp"))
     assert measure([case], "java-go").wrong == ()
 
 

@@ -19,7 +19,12 @@ GAMES = {
     "gosensei": "gosensei",
     "java-go": "java-go",
 }
-FILES = sorted(CASES.glob("*/*.gtp"))
+FILES = sorted(CASES.glob("*/**/*.gtp"))
+
+
+def assignment_of(path):
+    """The assignment of a case file: the first folder below cases/."""
+    return path.relative_to(CASES).parts[0]
 
 
 def named_by_path(path):
@@ -34,7 +39,7 @@ def case(request, monkeypatch):
 
 
 def assignment(case):
-    return Path(case.path).parent.name
+    return assignment_of(Path(case.path))
 
 
 def oracle_replies(case):
@@ -61,7 +66,7 @@ def verdict(step, reply):
 
 
 def test_all_five_assignments_have_cases():
-    assert {path.parent.name for path in FILES} == set(GAMES)
+    assert {assignment_of(path) for path in FILES} == set(GAMES)
     assert len(FILES) > 40
 
 

@@ -12,7 +12,7 @@ from harness.engine.replies import Splitter
 from harness.errors import CaseError
 from harness.pattern import read_gogui
 from harness.records import Verdict
-from tests.oracle.test_cases import CASES, FILES, GAMES
+from tests.oracle.test_cases import CASES, FILES, GAMES, assignment_of
 
 TEXT = (CASES / "README.md").read_text()
 BLOCKS = re.findall(r"^```gtp (\S+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
@@ -86,7 +86,7 @@ def test_the_engine_knows_the_vocabulary_and_the_cases_use_no_other(name, comman
     used = {
         step.command.split()[0]
         for path in FILES
-        if path.parent.name == name
+        if assignment_of(path) == name
         for step in casefile.read(str(path)).steps
     }
     assert used <= commands | inherited
