@@ -10,6 +10,7 @@ import datetime
 import hashlib
 import os
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator
 from decimal import Decimal
@@ -19,12 +20,15 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from harness import schema
+from harness.adapters.settings import ADAPTERS, Adapter
 from harness.errors import AssignmentError, UsageError
 from harness.options import Limits
 from harness.sandbox.limits import BoxLimits
 from harness.schema import Field, Place
+from oracle.gtp import GAMES
 
 FILE = "assignment.toml"
+ADAPTER = "adapter"  # the folder beside the submission's in which an adapter lies
 VISIBLE = ("nothing", "verdict", "command", "everything")  # each shows what those before it do
 
 
@@ -42,15 +46,25 @@ class Files(NamedTuple):
     allowed: tuple[str, ...]  # besides the required ones
     left_out: tuple[str, ...]  # what tools leave behind: named, left out, no fault
     forbidden: tuple[str, ...]  # ignored and reported: the course's own files are used
-    log: str  # of the test before handing in; required too, and written by check
+    log: str  # of the test before handing in; required too, and written by check. "": none is
 
 
 class Engine(NamedTuple):
     """How a submission is started."""
 
-    command: str  # {folder} is where the unpacked folder lies
-    game: str  # go or gomoku: whose engine of the oracle explains the answers
+    command: str  # with {folder}, the unpacked one; {adapter}, its folder; {python}, to run it
+    game: str  # of oracle.gtp.GAMES: whose engine of the oracle explains the answers
     overlay: str  # a folder of the course's that is put beside the submission's; may be empty
+
+
+class BuildSteps(NamedTuple):
+    """What makes a program of the files, and how much of the machine each step may use."""
+
+    steps: tuple[tuple[str, ...], ...]  # commands in words, with {folder} and {adapter}
+    makes: tuple[str, ...]  # names of files in the folder, of which one must be there afterwards
+    time: float  # seconds, of one step, by the clock
+    memory: int  # bytes
+    output: int  # bytes kept of what a step writes, from both ends
 
 
 class Cases(NamedTuple):
@@ -69,6 +83,7 @@ class Part(NamedTuple):
     judged_by: str  # files, public or private
     rule: str  # all (or nothing) or share
     weights: dict[str, Fraction]  # of tests, by FILE or FILE:ID; 1 for all others
+    commands: tuple[str, ...] = ()  # whose tests count, by name; none: those of all commands
 
 
 class Late(NamedTuple):
@@ -95,6 +110,24 @@ class Assignment(NamedTuple):
     marks: tuple[Part, ...]
     late: Late
     does_not_run: Fraction  # points of a submission whose engine never answers
+    build: BuildSteps | None = None  # None: there is nothing to be built
+    adapter: Adapter | None = None  # None: the engine speaks GTP itself
+
+    def start(self, stage: Path) -> tuple[str, str]:
+        """Return the engine's command, and the folder in which it is started.
+
+        ``stage``: the folder in which the submission's lies, and the course's beside it. An
+        adapter is started where the case file is ("" means that), for it reads the files that
+        commands name; a submission's own engine in its own folder.
+        """
+        from harness.sandbox.levels import interpreter
+
+        folder, adapter = stage / self.archive.folder, stage / ADAPTER
+        places = {"{folder}": str(folder), "{adapter}": str(adapter), "{python}": interpreter()}
+        command = self.engine.command
+        for name, path in places.items():
+            command = command.replace(name, shlex.quote(path))
+        return command, "" if self.adapter else str(folder)
 
     def public_cases(self) -> list[Path]:
         """Return the public case files, sorted."""
@@ -218,9 +251,20 @@ def _pattern(value: Any, place: Place) -> str:
 def _command(value: Any, place: Place) -> str:
     if "{folder}" not in schema.text(value, place):
         place.refuse(value, "a command with {folder} in it, such as 'python3 {folder}/Go1.py'")
-    if re.search(r"[{}]", value.replace("{folder}", "")):
-        place.refuse(value, "a command with no other braces than those of {folder}")
+    if re.search(r"[{}]", re.sub(r"\{(folder|adapter|python)\}", "", value)):
+        place.refuse(value, "a command with no other braces than {folder}, {adapter}, {python}")
     return str(value)
+
+
+def _step(value: Any, place: Place) -> tuple[str, ...]:
+    """Read a build step: a command to be split as a shell would, or its words."""
+    if isinstance(value, list):
+        words = schema.list_of(schema.text, 1)(value, place)
+        return tuple(map(str, words))
+    try:
+        return tuple(shlex.split(schema.text(value, place)))
+    except ValueError as error:
+        place.refuse(value, f"a command that can be split ({error})")
 
 
 def _points(value: Any, place: Place) -> Fraction:
@@ -243,6 +287,19 @@ def _percent(value: Any, place: Place) -> Fraction:
     return Fraction(schema.number(0, 100)(value, place))
 
 
+def _seconds(value: Any, place: Place) -> float:
+    return float(schema.number(0)(value, place))
+
+
+def _adapter(value: Any, place: Place) -> Adapter:
+    """Read an adapter's name, and with it its settings, of which each adapter has its own."""
+    if not isinstance(value, dict) or "name" not in value:
+        place.refuse(value, "a table with the name of an adapter")
+    name = schema.one_of(*ADAPTERS)(value["name"], place.at("name"))
+    fields = {"name": Field(schema.text), **ADAPTERS[name]}
+    return Adapter(name, schema.read_table(value, fields, place))
+
+
 def _limits(value: Any, place: Place) -> dict[str, Any]:
     """Read limits by the names they have in the records, of which each knows its own kind."""
     defaults = Limits()._asdict() | BoxLimits()._asdict()
@@ -261,12 +318,19 @@ _FILES = {
     "allowed": Field(_PATTERNS),
     "left_out": Field(_PATTERNS, ()),
     "forbidden": Field(_PATTERNS, ()),
-    "log": Field(_file_name),
+    "log": Field(_file_name, ""),
 }
 _ENGINE = {
     "command": Field(_command),
-    "game": Field(schema.one_of("go", "gomoku")),
+    "game": Field(schema.one_of(*GAMES)),
     "overlay": Field(_file_name, ""),
+}
+_BUILD = {
+    "steps": Field(schema.list_of(_step, 1)),
+    "makes": Field(schema.list_of(_pattern), ()),
+    "time": Field(_seconds, 120.0),
+    "memory": Field(schema.whole(), 2 << 30),
+    "output": Field(schema.whole(), 1 << 16),
 }
 _CASES = {
     "public": Field(schema.list_of(_pattern, 1)),
@@ -279,6 +343,7 @@ _PART = {
     "judged_by": Field(schema.one_of("files", "public", "private")),
     "rule": Field(schema.one_of("all", "share")),
     "weights": Field(_weights, {}),
+    "commands": Field(schema.list_of(schema.text, 1), ()),
 }
 _LATE = {
     "deadline": Field(_moment, None),
@@ -296,6 +361,8 @@ _SCHEMA = {
     "marks": Field(schema.list_of(schema.table(_PART, Part), 1)),
     "late": Field(schema.table(_LATE, Late)),
     "does_not_run": Field(_points, Fraction(0)),
+    "build": Field(schema.table(_BUILD, BuildSteps), None),
+    "adapter": Field(_adapter, None),
 }
 
 
@@ -314,8 +381,10 @@ def _contradictions(assignment: Assignment) -> Iterator[tuple[str, object, bool,
     hidden = [p for p in (*files.left_out, *files.forbidden) if p in files.required]
     yield "files.required", hidden, bool(hidden), "no pattern that is left out or forbidden too"
     yield "files.required", files.log, files.log in files.required, "the log under 'log' alone"
-    same = engine.overlay == assignment.archive.folder
-    yield "engine.overlay", engine.overlay, same, "another name than that of archive.folder"
+    taken = (assignment.archive.folder, ADAPTER)
+    yield "engine.overlay", engine.overlay, engine.overlay in taken, f"neither of {taken}"
+    unknown = "{adapter}" in engine.command and assignment.adapter is None
+    yield "engine.command", engine.command, unknown, "an [adapter] for its {adapter}"
     for pattern in assignment.cases.public:
         absent = not any(assignment.place.glob(pattern))
         yield "cases.public", pattern, absent, "a pattern that some case file has"

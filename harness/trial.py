@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -40,8 +39,7 @@ def try_out(
     Raises:
         SandboxError: the level that was asked for does not work here, or does not hold.
     """
-    folder = str(room / assignment.archive.folder)
-    program = assignment.engine.command.replace("{folder}", shlex.quote(folder))
+    program, folder = assignment.start(room)
     tests = [str(path) for path in cases]
     own = options._replace(
         limits=assignment.limits, box=assignment.box, show=(str(room),), folder=folder

@@ -1,8 +1,8 @@
 """A run's engines in boxes: what :mod:`harness.engine.launch` does without a sandbox.
 
 An engine sees its own program and the commands on its standard input. Of the folder of the case
-file it is shown what a ``loadsgf`` command names, and nothing else: there are expected answers in
-the rest.
+file it is shown what ``loadsgf`` and the like name, and nothing else: there are expected answers
+in the rest.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from harness.sandbox import levels, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.sandbox.limits import BoxLimits
 
+_READERS = ("loadsgf", "load_board", "is_valid")  # commands that name a file
 _KINDS = {
     "time": FailureKind.CPU,
     "memory": FailureKind.MEMORY,
@@ -80,11 +81,11 @@ def _level(choice: str, allowed: BoxLimits) -> BoxLauncher:
 
 
 def _named_files(case: CaseFile) -> Iterator[str]:
-    """Yield the files that ``loadsgf`` commands of a case name, if they are there."""
+    """Yield the files that commands of a case name, if they are there."""
     folder = Path(case.path).absolute().parent
     for step in case.steps:
         words = step.command.split()
-        if words[:1] == ["loadsgf"] and len(words) > 1 and (folder / words[1]).is_file():
+        if len(words) > 1 and words[0] in _READERS and (folder / words[1]).is_file():
             yield os.path.normpath(folder / words[1])
 
 

@@ -126,9 +126,10 @@ def _become_engine(plan: Plan, streams: Streams, status: int) -> NoReturn:
 def _filter(plan: Plan) -> bytes:
     if plan.level == 2:
         return seccomp.for_this_machine(False)
+    building = bool(plan.writable)
     if plan.landlock >= landlock.ABI_WITH_SCOPES:
-        return seccomp.for_this_machine(True)
-    return seccomp.for_this_machine(True, os.getpid())
+        return seccomp.for_this_machine(True, building=building)
+    return seccomp.for_this_machine(True, os.getpid(), building)
 
 
 def _execute(plan: Plan, status: int) -> None:

@@ -72,16 +72,23 @@ METADATA = _names(
     """
 )
 
+# Of these, what build steps cannot do without: answered with success, and not done. (A linker
+# makes its result executable; who gave it the folder can do that afterwards.)
+PRETENDED = ("chmod", "fchmod", "fchmodat", "fchmodat2")
+
 # Where neither a pid namespace nor Landlock keeps signals in: a process may signal itself alone.
 SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")
 
 Instruction = tuple[int, int, int, int]
 
 
-def program(machine: str, metadata: bool = False, signals_of: int | None = None) -> bytes:
+def program(
+    machine: str, metadata: bool = False, signals_of: int | None = None, building: bool = False
+) -> bytes:
     """Return the filter for ``machine`` as the kernel reads it: 8 bytes for each instruction.
 
-    ``metadata``: refuse the calls of :data:`METADATA` too.
+    ``metadata``: refuse the calls of :data:`METADATA` too; ``building``: but pretend to do those
+    of :data:`PRETENDED`.
     ``signals_of``: the one process (its id) to which signals may be sent; None: no rule.
 
     Raises:
@@ -90,6 +97,7 @@ def program(machine: str, metadata: bool = False, signals_of: int | None = None)
     code = [*_entrance(machine)]
     code += _refuse(machine, FORBIDDEN, errno.EPERM)
     code += _refuse(machine, ABSENT, errno.ENOSYS)
+    code += _refuse(machine, PRETENDED, 0) if metadata and building else []
     code += _refuse(machine, METADATA, errno.EPERM) if metadata else []
     code += _arguments(machine)
     code += [] if signals_of is None else _signals(machine, signals_of)
@@ -98,9 +106,11 @@ def program(machine: str, metadata: bool = False, signals_of: int | None = None)
 
 
 @cache
-def for_this_machine(metadata: bool, signals_of: int | None = None) -> bytes:
+def for_this_machine(
+    metadata: bool, signals_of: int | None = None, building: bool = False
+) -> bytes:
     """The filter for the machine we run on; see :func:`program`."""
-    return program(kernel.machine(), metadata, signals_of)
+    return program(kernel.machine(), metadata, signals_of, building)
 
 
 def _entrance(machine: str) -> Iterable[Instruction]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness import assignment
+from harness.adapters.settings import ADAPTERS
 from harness.errors import AssignmentError, UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -44,22 +45,43 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
+# The points of each assignment's parts, and what handing in late costs, by its document.
+SHIPPED = {
+    "go-scoring": ([1, 2, 2], 20, 5),
+    "gomoku-rules": ([1, 2, 2], 20, 5),
+    "gomoku-policy": ([1, 2, 2], 20, 5),
+    "gosensei": ([25, 25], 0, 50),  # "Assignment 1 (50 Points)"
+    "java-go": ([5, 10, 10, 10, 10, 5, 5, 10, 10], 0, 75),  # of 100; the rest is for a reader
+}
+
+
 def test_what_ships():
-    assert assignment.names() == ["go-scoring", "gomoku-policy", "gomoku-rules"]
+    assert assignment.names() == sorted(SHIPPED)
 
 
-@pytest.mark.parametrize("name", assignment.names())
+@pytest.mark.parametrize("name", SHIPPED)
 def test_what_ships_is_complete(name):
     found = assignment.find(name)
+    points, deduction, total = SHIPPED[name]
     assert found.key == name
-    assert len(found.public_cases()) >= 9
-    assert sum(part.points for part in found.marks) == 5  # "total of 5 marks"
-    assert [part.points for part in found.marks] == [1, 2, 2]
-    assert found.late.deduction == 20  # "with 20% deduction"
-    assert found.does_not_run == 0
-    assert found.archive.folder in found.archive.name or found.archive.name == "a1.tgz"
-    assert "readme.txt" in found.files.required
-    assert found.files.log == "presubmission.log"
+    assert len(found.public_cases()) >= 2
+    assert [part.points for part in found.marks] == points
+    assert sum(points) == total
+    assert (found.late.deduction, found.does_not_run) == (deduction, 0)
+    assert (
+        (found.build is None) == (found.adapter is None) == (name not in ("gosensei", "java-go"))
+    )
+    assert found.files.log == ("presubmission.log" if found.adapter is None else "")
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_engines_of_an_assignment_are_started_beside_their_case_or_at_home(name, tmp_path):
+    found = assignment.find(name)
+    command, folder = found.start(tmp_path)
+    home = tmp_path / found.archive.folder
+    assert str(home) in command
+    assert folder == ("" if found.adapter else str(home))
+    assert "{" not in command
 
 
 def test_the_wheel_carries_the_cases_where_they_are_looked_for():
@@ -107,8 +129,25 @@ def test_all_that_may_be_said(tmp_path):
         ('["*.py"]', '"*.py"', "files.allowed: found '*.py', expected a list"),
         ('"readme.txt"]', '"presubmission.log"]', "files.required: found 'presubmission.log'"),
         ("{folder}/x.py", "x.py", "engine.command: found 'python3 x.py', expected a command with"),
-        ("{folder}/x.py", "{folder}/{file}", "no other braces than those of {folder}"),
-        ('"go"', '"chess"', "engine.game: found 'chess', expected 'go' or 'gomoku'"),
+        ("{folder}/x.py", "{folder}/{file}", "no other braces than {folder}, {adapter}"),
+        ("{folder}/x.py", "{folder} {adapter}", "engine.command: found 'python3 {folder} {ada"),
+        ("[late]", "[build]\nsteps = []\n[late]", "build.steps: found [], expected a list of at"),
+        ("[late]", "[build]\nsteps = [7]\n[late]", "build.steps[1]: found 7, expected a text"),
+        ("[late]", "[build]\nsteps = [[]]\n[late]", "build.steps[1]: found [], expected a list"),
+        ("[late]", '[build]\nsteps = ["\'"]\n[late]', "expected a command that can be split"),
+        ("[late]", '[build]\nsteps = ["make"]\ntmie = 1\n[late]', "did you mean 'time'?"),
+        ("[late]", '[build]\nsteps = ["make"]\nmakes = ["/x"]\n[late]', "build.makes[1]: found"),
+        ("[late]", '[build]\nsteps = ["make"]\noutput = "x"\n[late]', "build.output: found 'x'"),
+        ("[late]", '[adapter]\nname = "chess"\n[late]', "adapter.name: found 'chess', expected"),
+        ("[late]", "[adapter]\n[late]", "adapter: found {}, expected a table with the name of"),
+        ("[late]", '[adapter]\nname = "gosensei"\n[late]', "adapter.programs: the key is missing"),
+        (
+            "[late]",
+            '[adapter]\nname = "gosensei"\nprograms = ["x"]\nsecond = 1\n[late]',
+            "adapter.second: there is no such key; did you mean 'seconds'?",
+        ),
+        ('"share"', '"share"\ncommands = []', "marks[1].commands: found [], expected a list of"),
+        ('"go"', '"chess"', "engine.game: found 'chess', expected 'go' or 'gomoku' or"),
         ('game = "go"', 'game = "go"\noverlay = "a"', "engine.overlay: found 'a', expected"),
         ('["*.gtp"]', '["*.tst"]', "cases.public: found '*.tst', expected a pattern that some"),
         ('["*.gtp"]', '["*.gtp"]\nprivate = ["one.gtp"]', "cases.private: found ['one.gtp']"),
@@ -150,7 +189,9 @@ def test_two_parts_of_one_name(tmp_path):
 
 
 def test_not_there(tmp_path):
-    with pytest.raises(UsageError, match="there are go-scoring, gomoku-policy, gomoku-rules"):
+    with pytest.raises(
+        UsageError, match="there are go-scoring, gomoku-policy, gomoku-rules, gosensei"
+    ):
         assignment.find("chess")
     (tmp_path / assignment.FILE).write_bytes(b"\xff")
     with pytest.raises(AssignmentError, match="not UTF-8"):
@@ -189,7 +230,8 @@ def test_the_digest_hangs_on_the_cases_and_the_file(tmp_path):
 def test_the_page_about_assignments_names_every_key():
     page = (ROOT / "cases" / "ASSIGNMENTS.md").read_text(encoding="utf-8")
     for schema in (assignment._SCHEMA, assignment._ARCHIVE, assignment._FILES, assignment._ENGINE,
-                   assignment._CASES, assignment._PART, assignment._LATE):  # fmt: skip
+                   assignment._CASES, assignment._PART, assignment._LATE, assignment._BUILD,
+                   *ADAPTERS.values()):  # fmt: skip
         for key in schema:
             assert f"`{key}`" in page or f"[{key}]" in page, key
     for word in assignment.VISIBLE:

@@ -1,0 +1,96 @@
+"""One run of a student's program: with an end, and with no more output than a reader can use."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import selectors
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+PATIENCE = 4  # times the processor seconds allowed: a program may wait, or the machine be busy
+_MOST = 1 << 16  # bytes of either stream
+_SHOWN = 200  # characters of a stream in an error
+
+
+class Call(NamedTuple):
+    """What came of it."""
+
+    output: str
+    errors: str
+    trouble: str  # why it ended otherwise than with status 0; empty if it did not
+    timed_out: bool = False
+
+
+def call(words: list[str], folder: Path, seconds: float, inherited: int | None = None) -> Call:
+    """Run a program to its end; it may use so many ``seconds`` of processor time.
+
+    ``inherited``: a descriptor that it has, too.
+    """
+    try:
+        process = subprocess.Popen(
+            words,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=() if inherited is None else (inherited,),
+            preexec_fn=lambda: limit_processor_time(seconds),  # noqa: PLW1509 - no threads here
+        )
+    except OSError as error:
+        return Call("", "", f"could not be executed ({error.strerror})")
+    streams, cut = _read(process, time.monotonic() + seconds * PATIENCE)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    output, errors = (text.decode(errors="replace").replace("\r\n", "\n") for text in streams)
+    trouble = cut or describe(process.wait(), seconds)
+    return Call(output, errors, trouble, "did not end" in trouble or "processor" in trouble)
+
+
+def limit_processor_time(seconds: float) -> None:
+    """Let the kernel end this process when it has computed for so long; runs before exec."""
+    whole = max(1, round(seconds))
+    resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 1))
+
+
+def describe(status: int, seconds: float) -> str:
+    """Return what an end means, as ``Popen.returncode`` has it; nothing if all is well."""
+    if status == -signal.SIGXCPU:
+        return f"was ended after {seconds:g} s of processor time"
+    if status < 0:
+        text = signal.strsignal(-status) or f"signal {-status}"
+        return f"crashed: {signal.Signals(-status).name} ({text.lower()})"
+    return f"ended with exit status {status}" if status else ""
+
+
+def _read(process: subprocess.Popen[bytes], deadline: float) -> tuple[list[bytearray], str]:
+    """Return what it wrote until it closed both streams, and why it was cut off, if it was."""
+    assert process.stdout
+    assert process.stderr
+    found = [bytearray(), bytearray()]
+    with selectors.DefaultSelector() as ready, process.stdout, process.stderr:
+        for stream, taken in zip((process.stdout, process.stderr), found, strict=True):
+            ready.register(stream, selectors.EVENT_READ, taken)
+        while ready.get_map():
+            events = ready.select(max(0.0, deadline - time.monotonic()))
+            if not events:
+                return found, "did not end by itself: it hangs or waits for input"
+            for key, _ in events:
+                piece = os.read(key.fd, 1 << 14)
+                key.data.extend(piece)
+                if not piece:
+                    ready.unregister(key.fileobj)
+                elif len(key.data) > _MOST:
+                    return found, "writes without end"
+    return found, ""
+
+
+def quoted(text: str) -> str:
+    """Return the beginning of a text on one line, for an error."""
+    flat = " ".join(text.split())
+    return repr(flat if len(flat) <= _SHOWN else flat[:_SHOWN] + "…")

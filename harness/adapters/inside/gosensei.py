@@ -1,0 +1,191 @@
+"""gosensei.txt's program as an engine: each question is a run of it with a board file.
+
+The sentence is judged by who asks: the reply is what the program printed beside the board's
+picture, to the letter but for blanks at the ends of lines. What comes instead of a sentence (a
+crash, a time-out, an exit status other than 0, no word at all) is an error, and says so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .board import BLACK, WHITE, Board, Refusal
+from .calling import Call, call, quoted
+from .protocol import Engine
+
+_COLUMNS = "abcdefghi"  # with i, unlike GTP's
+_COLORS = {"b": BLACK, "w": WHITE}
+# What a line of a picture is made of; a sentence has other letters.
+_PICTURE = re.compile(r"[ \t+|\-.bwBWxXoO\dA-I]*")
+_SENTENCE = re.compile(r"\bThere (is|are)\b")
+_ENOUGH = 3  # calls with one option that did not end; after them it is not called with it
+
+
+class Gosensei(Engine):
+    """Answers with the program's sentences. ``file``: a board file that was loaded as it is."""
+
+    name = "gosensei"
+    sizes = range(9, 10)  # "enum { GO_BOARD_SIZE = 9 };"
+    size = 9
+
+    def __init__(self, settings: dict[str, Any], folder: Path) -> None:
+        super().__init__(settings)
+        self._folder = folder
+        self._hung: dict[str, int] = {}
+        self.commands |= {
+            "eyes": lambda _: self._sentence("-eyes"),
+            "twoeyes": lambda _: self._sentence("-twoeyes", "-doubleeyes"),
+            "eyespaces": lambda _: self._sentence("-eyespaces"),
+            "display": self.display,
+            "is_valid": self.is_valid,
+        }
+
+    def set(self, board: Board) -> None:
+        """Go on with a board, which is no file's."""
+        super().set(board)
+        self._file: Path | None = None
+
+    def load_board(self, words: list[str]) -> str:
+        """Go on with a board file: the program will be given that very file."""
+        file = _existing(words)
+        self.set(Board(9, 9, dict(_stones(file.read_text(encoding="utf-8", errors="replace")))))
+        self._file = file
+        return ""
+
+    def is_valid(self, words: list[str]) -> str:
+        """Whether the program takes a board file; if not, it must say so."""
+        file = _existing(words)
+        called = self._call("-eyes", file)
+        _, said = parts(called.output)
+        if _SENTENCE.search(said) and not called.trouble:
+            return "true"
+        if called.timed_out or "crashed" in called.trouble:
+            raise Refusal(_told("-eyes", called))
+        if not (said or called.errors.strip()):
+            raise Refusal(f"no error was reported: {called.trouble or 'it ended with status 0'}")
+        return "false"
+
+    def display(self, _words: list[str]) -> str:
+        """Return the board's picture."""
+        with self._board_file() as (file, inherited):
+            called = self._call("-eyes", file, inherited)
+        picture, _ = parts(called.output)
+        if called.trouble or not picture:
+            raise Refusal(_told("-eyes", called, "no picture of the board was seen"))
+        return picture
+
+    def _sentence(self, *options: str) -> str:
+        """Return what the program says when called with the first option that it knows.
+
+        The document calls one "-twoeyes" in the text and "-doubleeyes" in the usage line.
+        """
+        called = self._ask(options[0])
+        for option in options[1:]:
+            if not called.timed_out and not _SENTENCE.search(parts(called.output)[1]):
+                again = self._ask(option)
+                called = again if _SENTENCE.search(parts(again.output)[1]) else called
+        _, said = parts(called.output)
+        if called.trouble or not said:
+            raise Refusal(_told(options[0], called, "no sentence was printed"))
+        return said
+
+    def _ask(self, option: str) -> Call:
+        with self._board_file() as (file, inherited):
+            return self._call(option, file, inherited)
+
+    def _call(self, option: str, file: Path, inherited: int | None = None) -> Call:
+        if self._hung.get(option, 0) >= _ENOUGH:
+            return Call("", "", f"did not end {_ENOUGH} times before; it is not run again", True)
+        words = [str(self._program()), option, str(file)]
+        called = call(words, self._folder, self.settings["seconds"], inherited)
+        self._hung[option] = self._hung.get(option, 0) + called.timed_out
+        return called
+
+    def _program(self) -> Path:
+        names: list[str] = self.settings["programs"]
+        for path in (self._folder / name for name in names):
+            if path.is_file() and os.access(path, os.X_OK):
+                return path
+        raise Refusal(f"there is no program {' or '.join(names)}")
+
+    @contextmanager
+    def _board_file(self) -> Iterator[tuple[Path, int | None]]:
+        """Give a file with the board, and the descriptor it hangs on, if it does.
+
+        Where nothing may be written, the file is a pipe: it can be read once, from the beginning.
+        """
+        if self._file is not None:
+            yield self._file, None
+            return
+        content = _as_file(self.board).encode()
+        try:
+            file = tempfile.NamedTemporaryFile(suffix=".txt")  # noqa: SIM115 - closed below
+        except OSError:
+            with _pipe_with(content) as inherited:
+                yield Path(f"/proc/self/fd/{inherited}"), inherited
+            return
+        with file:
+            file.write(content)
+            file.flush()
+            yield Path(file.name), None
+
+
+@contextmanager
+def _pipe_with(content: bytes) -> Iterator[int]:
+    """Give the end to read ``content`` from, which is less than a pipe holds."""
+    reading, writing = os.pipe()
+    os.write(writing, content)
+    os.close(writing)
+    try:
+        yield reading
+    finally:
+        os.close(reading)
+
+
+def parts(output: str) -> tuple[str, str]:
+    """Return the board's picture in an output, and what else is said.
+
+    That is what stands below the picture or, if nothing does, what stands above.
+    """
+    lines = [line.rstrip() for line in output.split("\n")]
+    drawn = [n for n, line in enumerate(lines) if line.strip() and _PICTURE.fullmatch(line)]
+    if not drawn:
+        return "", "\n".join(lines).strip()
+    above, below = lines[: drawn[0]], lines[drawn[-1] + 1 :]
+    said = "\n".join(below).strip() or "\n".join(above).strip()
+    return "\n".join(lines[drawn[0] : drawn[-1] + 1]), said
+
+
+def _told(option: str, called: Call, otherwise: str = "") -> str:
+    """Return why a call gave no answer."""
+    said = parts(called.output)[1] or called.errors.strip()
+    words = f"; it said {quoted(said)}" if said else ""
+    what = called.trouble or f"ended with status 0, but {otherwise}"
+    return f"gosensei {option} BOARD {what}{words}"
+
+
+def _existing(words: list[str]) -> Path:
+    path = Path(" ".join(words)).absolute()
+    if not path.is_file():
+        raise Refusal(f"cannot load file: there is no {path.name}")
+    return path
+
+
+def _stones(text: str) -> Iterator[tuple[tuple[int, int], int]]:
+    """Yield the stones of a board file that is right."""
+    for line in text.splitlines():
+        if fields := line.lower().split():
+            color, column, row = fields
+            yield (_COLUMNS.index(column), 9 - int(row)), _COLORS[color]
+
+
+def _as_file(board: Board) -> str:
+    letters = {BLACK: "b", WHITE: "w"}
+    stones = sorted(board.stones.items())
+    return "".join(f"{letters[color]} {_COLUMNS[x]} {9 - y}\n" for (x, y), color in stones)

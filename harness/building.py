@@ -1,0 +1,249 @@
+"""Making a submission ready to run: the adapter beside it, and the build steps, in the box.
+
+The steps run in the same sandbox as engines, with limits of their own, and may write into the
+submission's folder; afterwards nothing can. That they fail is the submission's fault, with the
+compiler's words; that a compiler or the sandbox is missing is the harness's, an exception.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import shlex
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from harness.adapters.placing import place
+from harness.assignment import ADAPTER, Assignment, BuildSteps, matches
+from harness.engine.ends import BothEnds
+from harness.engine.launch import Engine, PlainLauncher, describe_end
+from harness.errors import SandboxError
+from harness.grading.records import Build
+from harness.sandbox import levels, view
+from harness.sandbox.engines import BoxedEngine
+from harness.sandbox.launcher import BoxLauncher
+from harness.sandbox.limits import GIB, BoxLimits
+from harness.workspace import workspace
+
+# The streams of a step in one, as at a terminal; a folder for compilers that want one.
+_TURN = 'exec env TMPDIR="$0" "$@" 2>&1'
+_LONGEST = 100  # characters of a step in a sentence
+
+
+def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build | None:
+    """Put the adapter beside the submission in ``stage``, and run the build steps.
+
+    ``sandbox``: ``auto`` for the strongest that works, if one does; ``3``, ``2``, ``1``; ``off``.
+    Returns what came of it, None if there is nothing to be built.
+
+    Raises:
+        SandboxError: the sandbox failed, or holds nothing.
+        UsageError: a program that a step names is not installed.
+    """
+    if assignment.adapter:
+        place(assignment.adapter, stage / ADAPTER)
+    if assignment.build is None:
+        return None
+    with contextlib.closing(_room(assignment.build, sandbox)) as room, workspace() as scratch:
+        folder = stage / assignment.archive.folder
+        room.give(folder)
+        room.give(scratch)
+        built = _steps(assignment, stage, scratch, room)
+        _open_to_all(folder, assignment.build.makes)
+    return built
+
+
+def _steps(assignment: Assignment, stage: Path, scratch: Path, room: Room) -> Build:
+    limits, folder = assignment.build, stage / assignment.archive.folder
+    assert limits is not None
+    names = {"{folder}": str(folder), "{adapter}": str(stage / ADAPTER)}
+    output = ""
+    for step in limits.steps:
+        words = [_filled(word, names) for word in step]
+        words[0] = view.find(words[0], str(folder))
+        written, trouble = _run(room, words, folder, scratch, limits)
+        output += written.replace(f"{stage}/", "")
+        if trouble:
+            return Build(False, output, f"the build step {_shown(step)} {trouble}")
+    if limits.makes and not _made(folder, limits.makes):
+        return Build(False, output, f"the build made no {' or '.join(limits.makes)}")
+    return Build(True, output)
+
+
+def _filled(word: str, names: dict[str, str]) -> str:
+    for name, value in names.items():
+        word = word.replace(name, value)
+    return word
+
+
+def _shown(step: tuple[str, ...]) -> str:
+    text = step[2] if step[:2] == ("sh", "-c") and len(step) == 3 else shlex.join(step)
+    return f"'{text}'" if len(text) <= _LONGEST else f"'{text[:_LONGEST]}…'"
+
+
+def _made(folder: Path, patterns: Iterable[str]) -> bool:
+    """Whether one of the files is there."""
+    return any(_is_one(path, folder, patterns) for path, _ in _left(folder))
+
+
+def _is_one(path: Path, folder: Path, patterns: Iterable[str]) -> bool:
+    name = path.relative_to(folder).as_posix()
+    return any(matches(name, pattern) for pattern in patterns)
+
+
+def _open_to_all(folder: Path, programs: Iterable[str]) -> None:
+    """Let the user that the engine will be read what the steps left, and execute what they made.
+
+    At level 1 they could not make it executable.
+    """
+    for path, found in _left(folder):
+        if found.st_nlink == 1:  # or it is also something else
+            executable = found.st_mode & 0o100 or _is_one(path, folder, programs)
+            path.chmod(0o755 if executable else 0o644)
+
+
+def _left(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Yield the regular files that the steps left, in folders that can be entered.
+
+    None is opened, and no link is followed: the steps may have left anything.
+    """
+    for above, folders, names in os.walk(folder):
+        for name in folders:
+            if not (Path(above) / name).is_symlink():
+                (Path(above) / name).chmod(0o755)
+        for path in (Path(above) / name for name in names):
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode):
+                yield path, found
+
+
+# --- one step ----------------------------------------------------------------------------------
+
+
+def _run(
+    room: Room, words: list[str], folder: Path, scratch: Path, limits: BuildSteps
+) -> tuple[str, str]:
+    """Run one step; return what it wrote, and why it failed, if it did."""
+    engine = room.start(["/bin/sh", "-c", _TURN, str(scratch), *words], folder, scratch)
+    written = BothEnds(limits.output)
+    try:
+        in_time = _listen(engine, written, time.monotonic() + limits.time)
+        broken = engine.broken_by()  # asked before it is ended by us
+        status = engine.status()
+    finally:
+        room.end(engine)
+    if not in_time:
+        return written.text(), f"did not end within {limits.time:g} s"
+    if broken:
+        return written.text(), broken.message
+    return written.text(), "" if status == 0 else describe_end(status or 0)
+
+
+def _listen(engine: Engine, written: BothEnds, deadline: float) -> bool:
+    """Take in what a step writes until it has ended; return False at the deadline."""
+    assert engine.stdin
+    assert engine.stdout
+    engine.stdin.close()
+    ended = engine.exit_descriptor()
+    try:
+        with selectors.DefaultSelector() as ready:
+            ready.register(engine.stdout, selectors.EVENT_READ)
+            ready.register(ended, selectors.EVENT_READ)
+            while ready.get_map():
+                events = ready.select(deadline - time.monotonic())
+                if not events or time.monotonic() > deadline:
+                    return False
+                for key, _ in events:
+                    piece = b"" if key.fd == ended else os.read(key.fd, 1 << 16)
+                    written.add(piece)
+                    if not piece:
+                        ready.unregister(key.fileobj)
+    finally:
+        os.close(ended)
+    return True
+
+
+# --- with a sandbox or without ------------------------------------------------------------------
+
+
+class Room(Protocol):
+    """Where steps run."""
+
+    def give(self, folder: Path) -> None:
+        """Let them write into a folder."""
+
+    def start(self, words: list[str], folder: Path, scratch: Path) -> Engine:
+        """Start a step."""
+
+    def end(self, engine: Engine) -> None:
+        """End it, with all that it started."""
+
+    def close(self) -> None:
+        """Start no more."""
+
+
+class _Box:
+    def __init__(self, boxes: BoxLauncher) -> None:
+        self._boxes = boxes
+
+    def give(self, folder: Path) -> None:
+        self._boxes.give(folder)
+
+    def start(self, words: list[str], folder: Path, scratch: Path) -> Engine:
+        stage = str(folder.parent)
+        seen = view.of_program(words, str(folder), [stage], view.own_folders())
+        writable = (str(folder), str(scratch))
+        return BoxedEngine(self._boxes.start(seen._replace(writable=writable), words))
+
+    def end(self, engine: Engine) -> None:
+        assert isinstance(engine, BoxedEngine)
+        end = engine.box.close()
+        if end.unstarted:
+            raise SandboxError(f"a build step could not be executed ({end.unstarted})")
+
+    def close(self) -> None:
+        self._boxes.close()
+
+
+class _NoBox:
+    def __init__(self) -> None:
+        self._launcher = PlainLauncher()
+
+    def give(self, folder: Path) -> None:
+        pass
+
+    def start(self, words: list[str], folder: Path, scratch: Path) -> Engine:
+        return self._launcher.start(words, str(folder))
+
+    def end(self, engine: Engine) -> None:
+        self._launcher.end(engine)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        pass
+
+
+def _room(limits: BuildSteps, sandbox: str) -> Room:
+    """Return where steps run; with ``auto`` and no sandbox that works, as they are."""
+    if sandbox == "off":
+        return _NoBox()
+    allowed = BoxLimits(
+        memory=limits.memory,
+        address_space=max(4 * GIB, 2 * limits.memory),
+        cpu=0.0,
+        scratch=GIB,
+        file_size=GIB,
+    )
+    try:
+        if sandbox == "auto":
+            return _Box(levels.strongest(allowed))
+        return _Box(levels.proven(int(sandbox), allowed))
+    except levels.EscapeError:
+        raise
+    except SandboxError:
+        if sandbox != "auto":
+            raise
+        return _NoBox()
