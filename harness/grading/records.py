@@ -144,6 +144,11 @@ class Graded(NamedTuple):
     suspicion: Suspicion | None = None
     diagnoses: tuple[Diagnosis, ...] = ()  # of the public tests
 
+    @property
+    def build(self) -> Build | None:
+        """What came of building it; None where nothing was built."""
+        return next((one.build for one in self.attempts if one.build), None)
+
 
 class Item(NamedTuple):
     """One test on trial."""
@@ -169,6 +174,16 @@ class ClassResult(NamedTuple):
     started: str  # ISO 8601, UTC
     version: str  # of the harness
     cases: tuple[tuple[str, str, str], ...] = ()  # (kind, name, SHA-256) of the case files
+
+    @property
+    def of(self) -> Fraction:
+        """The points that can be reached."""
+        return sum((part.points for part in self.assignment.marks), start=Fraction(0))
+
+    @property
+    def is_unsafe(self) -> bool:
+        """Whether submissions were run without a sandbox."""
+        return self.sandbox.startswith("off")
 
 
 def decimal(value: Fraction, places: int = 2) -> str:

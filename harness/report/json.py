@@ -72,7 +72,7 @@ def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
     between = "\n"
     for file, counts in zip(run.files, tallies, strict=True):
         yield between
-        yield from _file(file, counts)
+        yield from file_parts(file, counts)
         between = ",\n"
     yield "\n]}\n"
 
@@ -100,7 +100,8 @@ def _rounded(value: float) -> float:
     return round(value, 6) if isinstance(value, float) else value
 
 
-def _file(file: FileResult, counts: Tally) -> Iterator[str]:
+def file_parts(file: FileResult, counts: Tally) -> Iterator[str]:
+    """Yield the object about one file."""
     head = {
         "path": file.case.path,
         "engine": {"name": file.name, "version": file.version},

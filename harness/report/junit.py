@@ -16,12 +16,19 @@ from harness.report.tally import Tally, total, troubles
 
 def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
     """Yield the document, to be written with :func:`~harness.report.visible.visible`."""
-    trouble = [_trouble(kind, message) for kind, message in troubles(run)]
+    yield from document(run.files, tallies, troubles(run))
+
+
+def document(
+    files: Sequence[FileResult], tallies: Sequence[Tally], broken: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    """Yield the document about some files; ``broken``: what else went wrong, (kind, sentence)."""
+    trouble = [_trouble(kind, message) for kind, message in broken]
     counts = total(tallies)
-    broken = sum(file.failure is not None for file in run.files) + len(trouble)
+    errors = sum(file.failure is not None for file in files) + len(trouble)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield f'<testsuites name="gtp-harness" {_numbers(counts, broken)}>\n'
-    for file, tally in zip(run.files, tallies, strict=True):
+    yield f'<testsuites name="gtp-harness" {_numbers(counts, errors)}>\n'
+    for file, tally in zip(files, tallies, strict=True):
         yield from _suite(file, tally)
     if trouble:
         numbers = _numbers(Tally(), len(trouble))

@@ -1,0 +1,80 @@
+"""The gradebook of Canvas: the sheet that was downloaded, with one column filled in.
+
+Source: ``lib/gradebook_exporter.rb`` and ``lib/gradebook_importer.rb`` of Canvas. The header has
+``Student``, ``ID``, perhaps ``SIS User ID`` and ``SIS Login ID``, ``Section``, and each assignment
+as ``Title (id)``. Rows without a student (``Points Possible``, ``Manual Posting``) have no ID.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from harness.errors import UsageError
+from harness.grading.exports.roster import Form, Ids
+from harness.grading.exports.sheet import Sheet
+
+# The columns that tell students apart, and what a student's own numbers are called.
+_IDS = {"ID": "canvas", "SIS User ID": "sis", "SIS Login ID": "login"}
+_STUDENT = {*_IDS, "Student", "LastName", "FirstName", "Integration ID", "Root Account", "Section"}
+_TITLE = re.compile(r"(.*) \((\d+)\)", re.DOTALL)
+_POINTS = "Points Possible"
+_KEPT = ("EX", "N/A")  # excused; not given to this student
+
+
+def form(sheet: Sheet, wanted: str) -> Form:
+    """Return how a gradebook is filled in.
+
+    ``wanted``: the assignment's column, as ``Title (id)``, its title or its id.
+
+    Raises:
+        UsageError: it is no gradebook, or has no such column, or several.
+    """
+    header, place = sheet.header, _column(sheet, wanted)
+    columns = [(kind, header.index(name)) for name, kind in _IDS.items() if name in header]
+
+    def ids(row: int) -> Ids:
+        cells = [(kind, sheet.cell(row, column)) for kind, column in columns]
+        return [(kind, value) for kind, value in cells if value.strip()]
+
+    points = [row for row in range(1, len(sheet)) if _POINTS in sheet.cell(row, 0)]
+    return Form(
+        sheet=sheet,
+        grade=place,
+        ids=ids,
+        locked=lambda row: sheet.cell(row, place).strip() in _KEPT,
+        locked_because="it says EX (excused) or N/A (not theirs)",
+        points=tuple(sheet.cell(row, place) for row in points),
+        comment=lambda _row, _mark: None,
+    )
+
+
+def _column(sheet: Sheet, wanted: str) -> int:
+    header = sheet.header
+    if "ID" not in header or "Section" not in header:
+        raise UsageError(
+            f"{sheet.name} is no gradebook of Canvas: found the columns {_some(header)}; "
+            "expected Student, ID, Section and assignments"
+        )
+    places = [place for place, name in enumerate(header) if name not in _STUDENT]
+    found = [place for place in places if header[place] == wanted] or [
+        place for place in places if _has_title_or_id(header[place], wanted)
+    ]
+    if len(found) > 1:
+        several = _some([header[place] for place in found])
+        raise UsageError(f"{sheet.name} has several columns {wanted!r}: {several}")
+    if not found:
+        titles = _some([header[place] for place in places])
+        raise UsageError(f"{sheet.name} has no column {wanted!r}; it has {titles}")
+    return found[0]
+
+
+def _has_title_or_id(name: str, wanted: str) -> bool:
+    found = _TITLE.fullmatch(name)
+    title, number = found.groups() if found else (name, "")
+    return title.strip().casefold() == wanted.strip().casefold() or number == wanted.strip()
+
+
+def _some(names: Sequence[str], most: int = 12) -> str:
+    shown = ", ".join(map(repr, names[:most]))
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "none"

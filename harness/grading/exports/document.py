@@ -1,0 +1,150 @@
+"""A grading as JSON, for other programs. For the teacher: it holds all there is.
+
+The document is an object with these members (version 1; members may be added, and then the
+version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3", "rounded":
+3.33}``::
+
+    schema      "gtp-harness/class", and version: 1
+    assignment  {key, title, of (points)}
+    harness     its version; sandbox, in words; started (ISO 8601, UTC)
+    cases       [{kind, name, sha256}]; kind is "public", "private" or "image"
+    items       [{kind, case, line, command, judged, passed, correlation, interval, remarks}]; of
+                each test: on how many submissions it was judged and passed; the point-biserial
+                correlation with the share of the other tests passed and its 95 % interval, or
+                null
+    submissions in the order of their keys:
+      key, students [{key, name, ids {kind: number}}]
+      file      {name, sha256, time (local, ISO 8601, or null), late}
+      refused   why there is nothing to grade, or ""; faults, remarks, forbidden (files)
+      log       {present, transcript, unpacked, ran, receipt, remarks}
+      marks     {withheld, note, total, of, deduction, deduction_reason, parts}; the first two
+                of the points are null while a mark is withheld
+        parts     [{name, points, of, reason, complete}]
+      build     null, or {ok, message, output}
+      suspicion null, or {tests, images, failed, chance, example}
+      diagnoses [{path, failures, text}]
+      attempts  in the order of the case files:
+        kind, case, near_limit, fault; flaky: lines of commands whose verdict changed
+        result    null, or what ``run --json`` says of a file
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+
+from harness.grading.records import Attempt, ClassResult, Graded, Marks, decimal
+from harness.report.json import file_parts
+from harness.report.tally import tally
+
+SCHEMA, VERSION = "gtp-harness/class", 1
+
+
+def parts(result: ClassResult) -> Iterator[str]:
+    """Yield the document.
+
+    To be written with :func:`~harness.report.visible.without_surrogates`.
+    """
+    yield f'{_open(_head(result))},\n"submissions": ['
+    between = "\n"
+    for graded in result.graded:
+        yield between
+        yield from _submission(graded)
+        between = ",\n"
+    yield "\n]}\n"
+
+
+def _open(values: dict[str, object]) -> str:
+    """Return an object without its closing brace, a line for each member."""
+    return "{" + ",\n".join(f'"{name}": {_value(value)}' for name, value in values.items())
+
+
+def _value(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _head(result: ClassResult) -> dict[str, object]:
+    kinds = ("kind", "name", "sha256")
+    return {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "assignment": {
+            "key": result.assignment.key,
+            "title": result.assignment.title,
+            "of": _points(result.of),
+        },
+        "harness": result.version,
+        "sandbox": result.sandbox,
+        "started": result.started,
+        "cases": [dict(zip(kinds, case, strict=True)) for case in result.cases],
+        "items": [item._asdict() for item in result.items],
+    }
+
+
+def _points(value: Fraction) -> dict[str, object]:
+    return {"exact": str(value), "rounded": float(decimal(value))}
+
+
+def _submission(graded: Graded) -> Iterator[str]:
+    one = graded.submission
+    members: dict[str, object] = {
+        "key": one.key,
+        "students": [s._asdict() | {"ids": dict(s.ids)} for s in one.students],
+        "file": {
+            "name": one.name,
+            "sha256": one.sha256,
+            "time": one.time.isoformat() if one.time else None,
+            "late": one.late,
+        },
+        "refused": one.refused,
+        "faults": one.faults,
+        "remarks": one.remarks,
+        "forbidden": one.forbidden,
+        "log": one.log._asdict(),
+        "marks": _marks(graded.marks),
+        "build": graded.build._asdict() if graded.build else None,
+        "suspicion": graded.suspicion._asdict() if graded.suspicion else None,
+        "diagnoses": [
+            {"path": d.path, "failures": d.failures, "text": str(d)} for d in graded.diagnoses
+        ],
+    }
+    yield f'{_open(members)},\n"attempts": ['
+    between = "\n"
+    for attempt in graded.attempts:
+        yield between
+        yield from _attempt(attempt)
+        between = ",\n"
+    yield "\n]}"
+
+
+def _marks(marks: Marks) -> dict[str, object]:
+    listed = [
+        part._asdict() | {"points": _points(part.points), "of": _points(part.of)}
+        for part in marks.parts
+    ]
+    held = marks.withheld
+    return {
+        "withheld": held,
+        "note": marks.note,
+        "total": None if held else _points(marks.total),
+        "of": _points(marks.of),
+        "deduction": None if held else _points(marks.deduction),
+        "deduction_reason": marks.deduction_reason,
+        "parts": [] if held else listed,
+    }
+
+
+def _attempt(attempt: Attempt) -> Iterator[str]:
+    result = attempt.result
+    steps = result.case.steps if result else ()
+    members: dict[str, object] = {
+        "kind": attempt.kind,
+        "case": attempt.case,
+        "near_limit": attempt.near_limit,
+        "fault": attempt.fault,
+        "flaky": [steps[step].line for step in attempt.flaky],
+    }
+    yield f'{_open(members)},\n"result": '
+    yield from file_parts(result, tally(result)) if result else ("null",)
+    yield "}"

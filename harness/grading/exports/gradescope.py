@@ -1,0 +1,106 @@
+"""``results.json`` as Gradescope reads it from an autograder, made of what a student may see.
+
+Source: Gradescope's autograder specifications, "Output Format". Points stand on the parts of the
+marks, and the ``score`` of the whole is what counts, with what being late costs. Single tests
+bear a status and no points. None is *hidden*: "If test cases are hidden, students will not be able
+to see their total score." All text is plain: what an engine wrote is no markup.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from harness.grading.exports.showing import PASSED, UNJUDGED, Feedback
+from harness.grading.records import PartMark, decimal
+from harness.records import Outcome, Verdict
+from harness.report.difference import difference
+from harness.report.view import WORDS, FileView
+from harness.report.visible import one_line, visible
+from oracle.draw import draw_text
+
+_NAME = 120  # characters
+_SHOWN = 60  # failed tests with a board: a broken engine would fill the page many times
+
+Test = dict[str, object]
+
+
+def results(shown: Feedback) -> str:
+    """Return the document about a submission whose mark is not withheld."""
+    document = {
+        "score": float(decimal(shown.marks.total)),
+        "output": _summary(shown),
+        "output_format": "text",
+        "test_output_format": "text",
+        "test_name_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": [*map(_part, shown.marks.parts), *_tests(shown)],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def _summary(shown: Feedback) -> str:
+    """What there is to be said of the submission as a whole, a line for each thing."""
+    marks, build = shown.marks, shown.build
+    lines = [
+        f"{shown.title}: {marks}",
+        marks.note,
+        marks.deduction_reason,
+        f"Nothing was graded: {shown.refused}" if shown.refused else "",
+        *(f"Wrong: {fault}" for fault in shown.faults),
+        *shown.remarks,
+        f"The build failed: {build.message}\n{build.output}" if build and not build.ok else "",
+        *map(str, shown.diagnoses),
+        "Run without a sandbox." if shown.is_unsafe else "",
+    ]
+    return visible("\n".join(line for line in lines if line))
+
+
+def _part(part: PartMark) -> Test:
+    full = part.points == part.of
+    return {
+        "name": one_line(part.name, _NAME),
+        "score": float(decimal(part.points)),
+        "max_score": float(decimal(part.of)),
+        "status": "passed" if full else "failed",
+        "output": visible(part.reason),
+        "visibility": "visible",
+    }
+
+
+def _tests(shown: Feedback) -> Iterator[Test]:
+    for seen in (*shown.public, *shown.private_files):
+        for place, outcome in enumerate(seen.file.outcomes):
+            yield _test(seen, outcome, with_board=place < _SHOWN)
+    if not shown.private_files:
+        for test in shown.private:
+            name = f"Private test {test.number}" + (f": {test.command}" if test.command else "")
+            yield _status(name, test.verdict, WORDS[test.verdict][1])
+
+
+def _test(seen: FileView, outcome: Outcome, *, with_board: bool) -> Test:
+    step = seen.file.case.steps[outcome.step]
+    name = f"{seen.file.case.path}:{step.line}: {step.command}"
+    lines = [WORDS[outcome.verdict][1]]
+    if outcome.verdict is Verdict.FAILED and outcome.reply:
+        lines += [
+            f"expected: {step.pattern.text if step.pattern else 'any answer but an error'}",
+            f"got:      {outcome.reply.text}",
+            difference(step.pattern, outcome.reply).hint,
+            seen.reasons.get(outcome.step, ""),
+        ]
+        if with_board and outcome.step in seen.boards:
+            lines.append(draw_text(seen.boards[outcome.step]))
+    return _status(name, outcome.verdict, "\n".join(line for line in lines if line))
+
+
+def _status(name: str, verdict: Verdict, output: str) -> Test:
+    test: Test = {
+        "name": one_line(name, _NAME),
+        "output": visible(output),
+        "visibility": "visible",
+    }
+    if verdict not in UNJUDGED:
+        test["status"] = "passed" if verdict in PASSED else "failed"
+    return test

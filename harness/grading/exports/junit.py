@@ -1,0 +1,39 @@
+"""A grading as JUnit XML: a suite for each submission and case file, ``submission/case file``.
+
+What there is no result of is an error of its own: a submission that was refused or does not
+build, and an attempt in which the harness broke.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.grading.records import ClassResult, Graded
+from harness.records import FileResult
+from harness.report import junit
+from harness.report.tally import tally
+
+
+def parts(result: ClassResult) -> Iterator[str]:
+    """Yield the document, to be written with :func:`~harness.report.visible.visible`."""
+    files = [file for graded in result.graded for file in _files(graded)]
+    broken = [trouble for graded in result.graded for trouble in _broken(graded)]
+    return junit.document(files, [tally(file) for file in files], broken)
+
+
+def _files(graded: Graded) -> Iterator[FileResult]:
+    for attempt in graded.attempts:
+        if attempt.result:
+            path = f"{graded.submission.key}/{attempt.case}"
+            yield attempt.result._replace(case=attempt.result.case._replace(path=path))
+
+
+def _broken(graded: Graded) -> Iterator[tuple[str, str]]:
+    key = graded.submission.key
+    if graded.submission.refused:
+        yield "submission", f"{key}: {graded.submission.refused}"
+    if graded.build and not graded.build.ok:
+        yield "build", f"{key}: {graded.build.message}"
+    for attempt in graded.attempts:
+        if attempt.fault:
+            yield "harness", f"{key}/{attempt.case}: {attempt.fault}"

@@ -1,0 +1,148 @@
+"""Filling in a platform's sheet: each row's student is found by number, never by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from harness.grading.exports.sheet import Sheet
+from harness.grading.records import ClassResult, Graded, Student, decimal
+from harness.report.tally import plural
+from harness.report.visible import one_line
+
+_NAMED = 8  # students in one note
+
+Ids = Sequence[tuple[str, str]]  # kinds of numbers and the numbers, as a student has them
+
+
+class Mark(NamedTuple):
+    """A student's mark; each member of a group has one."""
+
+    student: Student
+    graded: Graded
+
+
+class Form(NamedTuple):
+    """What of a sheet is to be filled in. Rows count from 0, the header's first."""
+
+    sheet: Sheet
+    grade: int  # the column of the marks
+    ids: Callable[[int], Ids]  # of the student of a row; none: the row is nobody's
+    locked: Callable[[int], bool]  # whether a row must stay as it is
+    locked_because: str  # as a phrase
+    points: tuple[str, ...]  # cells that say how many points can be reached
+    comment: Callable[[int, Mark], None]  # fills in what there is besides the mark
+
+
+class Filled(NamedTuple):
+    """A sheet that was downloaded, filled in."""
+
+    data: bytes
+    notes: tuple[str, ...]  # sentences for the teacher
+
+
+def fill(form: Form, result: ClassResult) -> Filled:
+    """Fill in the marks of a class. Rows of others, and every other cell, stay as they are."""
+    sheet = form.sheet
+    roster = _Roster(result)
+    rows = range(1, len(sheet))
+    comma = _has_comma([*form.points, *(sheet.cell(row, form.grade) for row in rows)])
+    withheld, locked, others = [], [], 0
+    for row in rows:
+        ids = form.ids(row)
+        mark = roster.find(ids)
+        if mark is None:
+            others += bool(ids)
+        elif mark.graded.marks.withheld:
+            withheld.append(mark.student.name)
+        elif form.locked(row):
+            locked.append(mark.student.name)
+        else:
+            _put(sheet, row, form.grade, mark.graded.marks.total, comma=comma)
+            form.comment(row, mark)
+    notes = [
+        *_note(roster.unmatched(), f"without a row in {sheet.name}"),
+        *_note(roster.claimed, f"not filled in, in {sheet.name}: two submissions have their ID"),
+        *_note(withheld, f"not filled in, in {sheet.name}: the mark is withheld"),
+        *_note(locked, f"not filled in, in {sheet.name}: {form.locked_because}"),
+        *_other_points(form, result),
+    ]
+    if others:
+        notes.append(f"{others} {plural(others, 'row')} of {sheet.name} without a submission.")
+    return Filled(sheet.data(), tuple(notes))
+
+
+class _Roster:
+    """Students by their numbers, and which of them were found."""
+
+    def __init__(self, result: ClassResult) -> None:
+        self.claimed: list[str] = []  # names of those whose number is another's as well
+        self._marks = [
+            Mark(s, graded) for graded in result.graded for s in graded.submission.students
+        ]
+        self._met: set[str] = set()
+        self._by_id: dict[tuple[str, str], list[Mark]] = {}
+        for mark in self._marks:
+            for kind, value in set(mark.student.ids):
+                self._by_id.setdefault(_id(kind, value), []).append(mark)
+
+    def find(self, ids: Ids) -> Mark | None:
+        """Return the mark of the student with the first of these numbers that anybody has.
+
+        A number that two submissions claim is nobody's: a wrong mark is worse than none.
+        """
+        found = next((self._by_id[_id(*one)] for one in ids if _id(*one) in self._by_id), [])
+        self._met.update(mark.student.key for mark in found)
+        if len(found) > 1:
+            self.claimed += [mark.student.name for mark in found]
+        return found[0] if len(found) == 1 else None
+
+    def unmatched(self) -> list[str]:
+        """Return the names of those who were not found."""
+        return [mark.student.name for mark in self._marks if mark.student.key not in self._met]
+
+
+def _id(kind: str, value: str) -> tuple[str, str]:
+    return kind, value.strip().casefold()
+
+
+def _note(names: Sequence[str], what: str) -> list[str]:
+    """Return a sentence that names students; none if there are none."""
+    if not names:
+        return []
+    shown = ", ".join(one_line(name) for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return [f"{len(names)} {plural(len(names), 'student')} {what}: {shown}{more}."]
+
+
+# --- points ------------------------------------------------------------------------------------
+
+
+def _put(sheet: Sheet, row: int, column: int, value: Fraction, *, comma: bool) -> None:
+    """Write points into a cell, unless it says as much already."""
+    text = decimal(value)
+    if _number(sheet.cell(row, column)) != Fraction(text):
+        sheet.write(row, column, text.replace(".", ",") if comma else text)
+
+
+def _number(text: str) -> Fraction | None:
+    try:
+        return Fraction(text.strip().replace(",", "."))
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _has_comma(texts: Iterable[str]) -> bool:
+    """Whether numbers are written with a comma, as ``4,5``."""
+    return any("," in text and _number(text) is not None for text in texts)
+
+
+def _other_points(form: Form, result: ClassResult) -> list[str]:
+    """Say so when a sheet takes another number of points for the most: marks are not scaled."""
+    others = sorted({text for text in form.points if _number(text) not in (None, result.of)})
+    return [
+        f"{form.sheet.name} says that {text} points can be reached, the assignment "
+        f"{decimal(result.of)}: marks are not scaled."
+        for text in others
+    ]

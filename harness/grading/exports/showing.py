@@ -1,0 +1,155 @@
+"""What a student may see of a grading: the one place where that is decided.
+
+Every page and file for students is made of a :class:`Feedback` and of nothing else, so that what
+is not put into one cannot be shown. Of private tests an assignment shows ``nothing``, the
+``verdict`` of each by a number, its ``command`` too, or ``everything``; what the engine wrote is
+kept back with the rest, for it may have written down what it was asked. The images of public
+tests, what is suspected, and other students are never shown.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import NamedTuple
+
+from harness.assignment import VISIBLE, Assignment, Part
+from harness.grading.records import (
+    PRIVATE,
+    PUBLIC,
+    Attempt,
+    Build,
+    ClassResult,
+    Graded,
+    Log,
+    Marks,
+)
+from harness.records import Diagnosis, Verdict
+from harness.report.tally import plural
+from harness.report.view import FileView
+from harness.views import Views
+
+WITHHELD = (
+    "There is no mark yet, because the tests could not be finished. That is no fault of yours and "
+    "costs nothing."
+)
+PASSED = (Verdict.PASSED, Verdict.UNEXPECTED_PASS)
+UNJUDGED = (Verdict.NOT_JUDGED, Verdict.IGNORED)
+
+
+class PrivateTest(NamedTuple):
+    """As much of a private test as may be seen; tests count from 1 through all case files."""
+
+    number: int
+    verdict: Verdict
+    command: str = ""  # empty: not shown
+
+
+class Feedback(NamedTuple):
+    """All that the students of one submission may see of it."""
+
+    title: str  # of the assignment
+    name: str  # of the file that was graded; empty: none was
+    sha256: str
+    time: datetime.datetime | None
+    late: bool
+    members: int  # how many students handed it in together
+    refused: str
+    faults: tuple[str, ...]
+    remarks: tuple[str, ...]
+    log: Log | None  # None: the assignment wants none
+    marks: Marks
+    build: Build | None
+    diagnoses: tuple[Diagnosis, ...]
+    public: tuple[FileView, ...]
+    private: tuple[PrivateTest, ...]
+    private_files: tuple[FileView, ...]  # where everything may be seen
+    is_unsafe: bool  # run without a sandbox
+    version: str
+
+
+def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
+    """Return what the students of a submission may see. ``views`` keeps boards for the next."""
+    submission, assignment = graded.submission, result.assignment
+    everything = assignment.cases.private_visible == "everything"
+    return Feedback(
+        title=assignment.title,
+        name=submission.name,
+        sha256=submission.sha256,
+        time=submission.time,
+        late=submission.late,
+        members=len(submission.students),
+        refused=submission.refused,
+        faults=submission.faults,
+        remarks=submission.remarks,
+        log=submission.log if assignment.files.log and submission.sha256 else None,
+        marks=_marks(graded, assignment),
+        build=graded.build,
+        diagnoses=_diagnoses(graded),
+        public=_files(graded, PUBLIC, views),
+        private=private_tests(graded.attempts, assignment.cases.private_visible),
+        private_files=_files(graded, PRIVATE, views) if everything else (),
+        is_unsafe=result.is_unsafe,
+        version=result.version,
+    )
+
+
+def _files(graded: Graded, kind: str, views: Views) -> tuple[FileView, ...]:
+    shown = (one for one in graded.attempts if one.kind == kind)
+    return tuple(views.of(one.result, one.case) for one in shown if one.result)
+
+
+def _diagnoses(graded: Graded) -> tuple[Diagnosis, ...]:
+    """Return what explains public tests, whatever else there is."""
+    public = {"", *(one.case for one in graded.attempts if one.kind == PUBLIC)}
+    return tuple(one for one in graded.diagnoses if one.path in public)
+
+
+# --- marks -------------------------------------------------------------------------------------
+
+
+def _marks(graded: Graded, assignment: Assignment) -> Marks:
+    """Return the marks, without reasons that tell of private tests, and with none if withheld."""
+    marks, open_parts = graded.marks, _open_parts(assignment)
+    visible = assignment.cases.private_visible
+    parts = tuple(
+        part if part.name in open_parts else part._replace(reason=_count(graded, visible))
+        for part in marks.parts
+    )
+    if marks.withheld:
+        return Marks((), marks.deduction * 0, "", marks.total * 0, marks.of, WITHHELD, True)
+    return marks._replace(parts=parts)
+
+
+def _open_parts(assignment: Assignment) -> set[str]:
+    return {part.name for part in assignment.marks if _is_open(part)}
+
+
+def _is_open(part: Part) -> bool:
+    return part.judged_by != "private"
+
+
+def _count(graded: Graded, visible: str) -> str:
+    """Return the reason of a private part's mark, counted anew from what may be seen."""
+    tests = private_tests(graded.attempts, visible)
+    if not tests:
+        return ""
+    judged = [test for test in tests if test.verdict not in UNJUDGED]
+    passed = sum(test.verdict in PASSED for test in judged)
+    return f"{passed} of {len(judged)} {plural(len(judged), 'test')} passed"
+
+
+# --- private tests -----------------------------------------------------------------------------
+
+
+def private_tests(attempts: tuple[Attempt, ...], visible: str) -> tuple[PrivateTest, ...]:
+    """Return what may be seen of private tests; ``visible`` is one of the assignment's levels."""
+    if visible == VISIBLE[0]:
+        return ()
+    found: list[PrivateTest] = []
+    for attempt in attempts:
+        if attempt.kind == PRIVATE and attempt.result:
+            steps = attempt.result.case.steps
+            for outcome in attempt.result.outcomes:
+                command = steps[outcome.step].command if visible != "verdict" else ""
+                found.append(PrivateTest(len(found) + 1, outcome.verdict, command))
+    return tuple(found)

@@ -1,0 +1,89 @@
+"""Views of case files with boards and explanations, worked out once for a whole class.
+
+Two submissions that fail the same test mostly see the same board and the same reason: these hang
+only on what was asked, which commands were refused, and what the engine chose itself.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from harness.boards import boards
+from harness.explain import marked, reasons
+from harness.records import Exchange, FileResult, Reply, Verdict
+from harness.report.tally import tally
+from harness.report.view import FileView, is_remarkable
+from oracle.draw import Diagram
+
+# Commands whose replies say what is on the board.
+_CHOOSING = ("genmove", "kgs-genmove_cleanup", "fixed_handicap", "place_free_handicap")
+
+# What happened in a case file, as far as boards hang on it: its path, and a word for each reply.
+_Course = tuple[str, tuple[str, ...]]
+
+
+class _Drawn(NamedTuple):
+    """What is known at the tests of a case file, by step."""
+
+    boards: dict[int, Diagram]
+    marked: dict[int, Diagram]  # with what the reasons point at
+    reasons: dict[int, str]
+
+
+class Views:
+    """Makes the views of one class's results. ``game``: of the oracle's engine."""
+
+    def __init__(self, game: str) -> None:
+        self._game = game
+        self._known: dict[_Course, _Drawn] = {}
+
+    def of(self, file: FileResult, name: str) -> FileView:
+        """Return the view of a file, which goes by ``name``, with the reasons of failed tests."""
+        seen = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
+        wrong = {outcome.step for outcome in seen if outcome.verdict is Verdict.FAILED}
+        drawn = self._drawn(file) if seen else _Drawn({}, {}, {})
+        shown = {outcome.step for outcome in seen} & drawn.boards.keys()
+        short = file._replace(case=file.case._replace(path=name))
+        return FileView(
+            short,
+            tally(file),
+            seen,
+            {step: (drawn.marked if step in wrong else drawn.boards)[step] for step in shown},
+            {step: drawn.reasons[step] for step in wrong & drawn.reasons.keys()},
+        )
+
+    def _drawn(self, file: FileResult) -> _Drawn:
+        course = _course(file)
+        if course not in self._known:
+            self._known[course] = self._draw(file)
+        return self._known[course]
+
+    def _draw(self, file: FileResult) -> _Drawn:
+        tests = {outcome.step for outcome in file.outcomes}
+        found = boards(file, tests, self._game)
+        why = reasons(file, tests, self._game)
+        pointed = {
+            step: marked(board, why[step][1]) if step in why else board
+            for step, board in found.items()
+        }
+        return _Drawn(found, pointed, {step: text for step, (text, _) in why.items()})
+
+
+def _course(file: FileResult) -> _Course:
+    steps = zip((step.command for step in file.case.steps), file.replies, strict=True)
+    return file.case.path, (
+        *map(_sent, file.before),
+        *(_word(command, reply) for command, reply in steps),
+    )
+
+
+def _sent(exchange: Exchange) -> str:
+    return f"{exchange.text} {_word(exchange.text, exchange.reply)}"
+
+
+def _word(command: str, reply: Reply | None) -> str:
+    if reply is None:
+        return "-"
+    if not reply.ok or reply.text.startswith("illegal move"):
+        return "?"
+    return f"={reply.text}" if command.startswith(_CHOOSING) else "="
