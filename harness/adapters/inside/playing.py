@@ -85,7 +85,7 @@ class Game:
             if self.ended:
                 break
             with contextlib.suppress(BrokenPipeError):  # it has just ended
-                self._java.sendline(line)
+                self._java.send(f"{line}\n")  # in one piece: half a line is no answer
             self._listen()
 
     def _listen(self) -> None:
@@ -120,7 +120,7 @@ class Game:
 
     def close(self) -> None:
         """End it."""
-        if not self._java.terminated:
+        if self._java.proc.poll() is None:
             self._java.kill(signal.SIGKILL)
             self._java.wait()
 
