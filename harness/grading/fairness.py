@@ -21,7 +21,9 @@ from harness.sandbox.limits import BoxLimits
 MARGIN = 0.2  # of a limit: as near as this is near
 _WALL = 3.0  # how much more time on the wall the first run has
 _TIMED = ("timeout", "startup", "file")
-_SECONDS = re.compile(r"(?<= )[\d.]+(?= s\b)")
+_SECONDS = re.compile(  # in the words of harness.engine.session and harness.sandbox.limits
+    r"(?<=within )[\d.]+(?= s\b)|(?<=after )[\d.]+(?= s;)|[\d.]+(?= s of processor time allowed)"
+)
 
 
 def loose(limits: Limits, box: BoxLimits) -> tuple[Limits, BoxLimits]:

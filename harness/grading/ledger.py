@@ -37,8 +37,7 @@ CREATE TABLE run (           -- one call of the command
     version TEXT NOT NULL,   -- of the harness
     assignment TEXT NOT NULL,
     digest TEXT NOT NULL,    -- SHA-256 of the assignment file
-    options TEXT NOT NULL,   -- JSON
-    sandbox TEXT NOT NULL    -- as recorded with every result
+    options TEXT NOT NULL    -- JSON
 ) STRICT;
 CREATE TABLE content (       -- of case files
     sha256 TEXT PRIMARY KEY,
@@ -69,6 +68,7 @@ CREATE TABLE attempt (       -- submission × case file
     kind TEXT NOT NULL,
     name TEXT NOT NULL,      -- of the case file
     sha256 TEXT NOT NULL,    -- of its content
+    build TEXT NOT NULL,     -- the basis of the submission's build
     state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'leased', 'done', 'fault')),
     token TEXT NOT NULL DEFAULT '',   -- of the lease: who has it may finish the attempt
     owner TEXT NOT NULL DEFAULT '',   -- whose the lease is: machine, process, its start
@@ -116,7 +116,6 @@ class Run(NamedTuple):
     assignment: str
     digest: str
     options: str
-    sandbox: str
 
 
 class Planned(NamedTuple):
@@ -127,6 +126,7 @@ class Planned(NamedTuple):
     kind: str
     name: str
     sha256: str
+    build: str = ""
 
 
 class State(NamedTuple):
@@ -255,7 +255,7 @@ class Ledger:
         with self._changing():
             for one in attempts:
                 self._db.execute(
-                    f"INSERT OR IGNORE INTO attempt ({_names(Planned)}) VALUES (?, ?, ?, ?, ?)",
+                    f"INSERT OR IGNORE INTO attempt ({_names(Planned)}) VALUES (?, ?, ?, ?, ?, ?)",
                     one,
                 )
                 self._db.execute("INSERT INTO wanted VALUES (?, ?)", (run, one.basis))

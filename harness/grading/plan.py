@@ -90,27 +90,22 @@ def attempts(
     cases: Sequence[Case],
 ) -> list[Planned]:
     """Return the attempts of a grading: every case file with whatever can be graded."""
-    ground = _ground(assignment, overlay, boxed)
+    ground = stored.dumps(_ground(assignment, overlay, boxed))
     companions = {case: _companions(case) for case in cases}
     return [
         Planned(
-            _digest(
-                stored.dumps([ground, _subject(one), case.sha256, companions[case], *case[:2]])
-            ),
+            _digest(stored.dumps([build, *case[:2], case.sha256, companions[case]])),
             one.key,
             case.kind,
             case.name,
             case.sha256,
+            build,
         )
         for one in submissions
         if not one.refused
+        for build in [_digest(stored.dumps([ground, _subject(one)]))]
         for case in cases
     ]
-
-
-def build_basis(assignment: Assignment, overlay: Path | None, boxed: bool, one: Submission) -> str:
-    """Return the digest of all that the build of a submission depends on."""
-    return _digest(stored.dumps([_ground(assignment, overlay, boxed), _subject(one)]))
 
 
 def _subject(one: Submission) -> list[object]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import resource
-import shlex
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -34,6 +33,7 @@ from harness.sandbox.engines import BoxedEngine, Sandbox
 from harness.sandbox.kernel import prctl
 from harness.sandbox.limits import BoxLimits
 
+NO_SANDBOX = "off: engines ran with all rights of whoever graded"
 MOST_FAULTS = 3  # so often an attempt is tried in which the harness breaks
 _PR_SET_PDEATHSIG = 1
 
@@ -50,8 +50,8 @@ class Unit(NamedTuple):
 
     submission: Submission
     archive: Path  # the bytes handed in
-    tasks: tuple[Task, ...]
     build: str  # the basis of its build
+    tasks: tuple[Task, ...]
     spent: float = 0.0  # seconds of its budget
 
 
@@ -105,8 +105,8 @@ class Runner:
         self._on_word = on_word
         self._token = ""
 
-    def run(self, units: Sequence[Unit]) -> str:
-        """Do all units that are not done; return the sandbox in words, empty if none was needed.
+    def run(self, units: Sequence[Unit]) -> None:
+        """Do all units that are not done.
 
         Raises:
             BusyError: another process is at it.
@@ -115,13 +115,13 @@ class Runner:
         left = [task.basis for unit in self._left(units, 2) for task in unit.tasks]
         self._token = self._ledger.lease(left)
         try:
-            return self._do(units)
+            self._do(units)
         finally:
             self._ledger.release(self._token)
 
-    def _do(self, units: Sequence[Unit]) -> str:
+    def _do(self, units: Sequence[Unit]) -> None:
         if not self._left(units, 2):
-            return ""
+            return
         limits, box = self._means.assignment.limits, self._means.assignment.box
         with closing(_Desk(self._means, *fairness.loose(limits, box), alone=False)) as desk:
             while left := self._left(units, 1):
@@ -129,7 +129,6 @@ class Runner:
         if self._left(units, 2):
             with closing(_Desk(self._means, limits, box, alone=True)) as desk:
                 self._again(units, desk)
-        return desk.description
 
     def _again(self, units: Sequence[Unit], desk: _Desk) -> None:
         """Run what is in doubt again, one case file at a time and nothing beside it."""
@@ -221,10 +220,8 @@ class _Desk:
         self._alone = alone
         self._parent = os.getpid()
         self._sandbox: Sandbox | None = None
-        self.description = "off: engines run with all rights of whoever grades"
         if means.sandbox != "off":
             self._sandbox = Sandbox(means.sandbox, box, means.hidden, ())
-            self.description = self._sandbox.description
 
     def close(self) -> None:
         """End this process's box server."""
@@ -277,6 +274,7 @@ class _Desk:
             started=started,
             pid=os.getpid(),
             alone=self._alone,
+            sandbox=self._sandbox.description if self._sandbox else NO_SANDBOX,
         )
         return self._done(task, result, figures, room)
 
@@ -293,9 +291,7 @@ class _Desk:
         return self._sandbox.launcher(case, [str(room)]) if self._sandbox else PlainLauncher()
 
     def _setting(self, gauge: _Gauge, room: Path, ends: float) -> Setting:
-        assignment = self._means.assignment
-        folder = str(room / assignment.archive.folder)
-        command = assignment.engine.command.replace("{folder}", shlex.quote(folder))
+        command, folder = self._means.assignment.start(room)
         options = Options(limits=self._limits, folder=folder)
         words = tuple(split_program(command))
         return Setting(words, options, named(options.dialect), launcher=lambda _: gauge, ends=ends)

@@ -101,6 +101,7 @@ class Figures(NamedTuple):
     started: str = ""  # ISO 8601, UTC
     pid: int = 0  # of the harness's process
     alone: bool = False  # nothing else was running
+    sandbox: str = ""
 
 
 def settled(result: FileResult, folder: str) -> FileResult:

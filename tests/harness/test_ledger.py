@@ -32,7 +32,7 @@ from harness.records import (
     Verdict,
 )
 
-RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}", "level 3")
+RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
 ROW = Row("{}", "2026-01-01T00:00:01Z", 1, 0.5, 0.25, 1 << 20, 0.01, "{}")
 ATTEMPTS = [
     Planned(f"basis{i}", f"student{i // 2}", "public", f"c{i % 2}.gtp", "") for i in range(4)
@@ -244,7 +244,7 @@ def test_runs_cases_and_submissions(ledger):
     cases = [("public", "b.gtp", "1", b"x\xff"), ("private", "a.gtp", "2", b"")]
     ledger.set_cases(run, cases)
     ledger.set_submissions(run, {"b": "B", "a": "A"})
-    again = ledger.begin(RUN._replace(sandbox="off"))
+    again = ledger.begin(RUN._replace(options="other"))
     ledger.set_cases(again, cases[:1])  # the content is known
     assert ledger.last_run() == (run, RUN)
     assert ledger.cases(run) == cases

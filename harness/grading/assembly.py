@@ -1,0 +1,66 @@
+"""From the ledger to what marks are made of: reading only, nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness import casefile
+from harness.assignment import Assignment
+from harness.grading import fairness, stored
+from harness.grading.ledger import Ledger, Planned
+from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Build
+from harness.grading.stored import Figures
+from harness.records import CaseFile, FileResult
+
+_ORDER = (PUBLIC, PRIVATE, IMAGE)
+_NOT_YET = "it was not run yet"
+
+
+class Reader:
+    """Reads attempts; the case files are those that were run, from the ledger itself."""
+
+    def __init__(self, ledger: Ledger, assignment: Assignment) -> None:
+        self._ledger = ledger
+        self._assignment = assignment
+        self._cases: dict[tuple[str, str], CaseFile] = {}
+        self.sandboxes: set[str] = set()  # those of the results that were read, in words
+
+    def attempts(self, planned: Iterable[Planned]) -> tuple[Attempt, ...]:
+        """Return what came of the attempts with one submission: public, private, images."""
+        ordered = sorted(planned, key=lambda one: (_ORDER.index(one.kind), one.name))
+        return tuple(self._attempt(one)._replace(build=self._build(one)) for one in ordered)
+
+    def _build(self, one: Planned) -> Build | None:
+        text = self._ledger.build(one.build)
+        return stored.loads(Build, text) if text else None
+
+    def _attempt(self, one: Planned) -> Attempt:
+        attempt = Attempt(one.key, one.kind, one.name, None)
+        runs = [self._run(*pair, one) for pair in self._ledger.results(one.basis)]
+        if not runs:
+            fault = self._ledger.states([one.basis])[one.basis].fault
+            return attempt._replace(fault=fault or _NOT_YET)
+        result, figures = runs[-1]
+        if result is None:
+            return attempt
+        first = runs[0][0] or result
+        limits, box = self._assignment.limits, self._assignment.box
+        return attempt._replace(
+            result=result,
+            flaky=fairness.changed(first, result),
+            near_limit=fairness.near(result, figures, limits, box),
+        )
+
+    def _run(self, text: str, figures: str, one: Planned) -> tuple[FileResult | None, Figures]:
+        measured = stored.loads(Figures, figures)
+        self.sandboxes.add(measured.sandbox)
+        if text == "null":
+            return None, measured
+        result = stored.loads(FileResult, text)
+        return stored.restored(result, self._case(one.name, one.sha256), measured), measured
+
+    def _case(self, name: str, sha256: str) -> CaseFile:
+        if (name, sha256) not in self._cases:
+            content = self._ledger.content(sha256)
+            self._cases[name, sha256] = casefile.parse(content, name)
+        return self._cases[name, sha256]

@@ -1,0 +1,114 @@
+"""Which time limits decide: computed from made results, and with engines that take their time."""
+
+import pytest
+
+from harness.grading import fairness
+from harness.grading.stored import Figures
+from harness.options import Limits
+from harness.records import (
+    CaseFile,
+    Exchange,
+    Failure,
+    FailureKind,
+    FileResult,
+    Outcome,
+    Reply,
+    Step,
+    Verdict,
+)
+from harness.sandbox.limits import BoxLimits
+
+LIMITS, BOX = Limits(timeout=30, startup=10, file=0), BoxLimits(cpu=60)
+
+
+def result(seconds, failure=None, start=0.1):
+    """Return the result of a file whose commands took so long; with a failure at the next one."""
+    count = len(seconds) + (failure is not None)
+    steps = tuple(Step(i, "genmove b", -1, "genmove b", True, None) for i in range(count))
+    replies = tuple(Reply(True, "A1", "= A1", one) for one in seconds)
+    verdicts = [Verdict.PASSED] * len(seconds) + [Verdict.NOT_RUN] * (failure is not None)
+    return FileResult(
+        case=CaseFile("a.gtp", steps, ()),
+        outcomes=tuple(Outcome(i, one, None) for i, one in enumerate(verdicts)),
+        replies=(*replies, *[None] * (failure is not None)),
+        before=(Exchange("name", Reply(True, "", "=", start)),),
+        after=(),
+        errors=0,
+        warnings=(),
+        failure=failure and Failure(failure, "The engine broke.", len(seconds)),
+        stderr="",
+        name="",
+        version="",
+        seconds=float(sum(seconds)),
+        cpu_seconds=0.0,
+    )
+
+
+CPU, TIMEOUT = FailureKind.CPU, FailureKind.TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("seconds", "cpu", "failure", "start", "expected"),
+    [
+        ([1, 2], 3, None, 0.1, False),
+        ([29.9, 29.9], 59.9, None, 0.1, False),
+        ([1, 31], 5, None, 0.1, True),  # more than it may on the wall; perhaps it had to wait
+        ([1, 1], 61, None, 0.1, True),  # a little more processor time than it may
+        ([1], 72, CPU, 0.1, False),  # a fifth more: out, however busy the machine
+        ([1], 2, TIMEOUT, 0.1, True),  # silent for 90 s, and had no processor: a busy machine?
+        ([1], 35, TIMEOUT, 0.1, True),  # computed for 33 s at least: near the limit
+        ([1], 60, TIMEOUT, 0.1, False),  # computed for 36 s at least, whatever else it did
+        ([20], 60, TIMEOUT, 0.1, True),  # may have computed on two cores for 20 s before that
+        ([1], 1, FailureKind.DIED, 0.1, False),
+        ([1], 1, None, 11, True),  # slow to start
+    ],
+)
+def test_what_is_run_again(seconds, cpu, failure, start, expected):
+    one = result(seconds, failure, start)
+    assert fairness.in_doubt(one, Figures(cpu=cpu), LIMITS, BOX, cores=2) is expected
+
+
+def test_no_limit_is_never_in_doubt():
+    limits, box = Limits(timeout=0, startup=0, file=0), BoxLimits(cpu=0)
+    assert not fairness.in_doubt(result([1e6]), Figures(cpu=1e6), limits, box, cores=2)
+    assert fairness.near(result([1e6]), Figures(cpu=1e6), limits, box) == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "cpu", "failure", "alone", "expected"),
+    [
+        ([1, 2], 3, None, False, ""),
+        ([1, 25], 26, None, False, "took 25.0 s of 30 s"),
+        ([1, 1], 50, None, False, "took 50.0 s of 60 s of processor time"),
+        ([1], 72, CPU, False, ""),
+        ([1], 60, CPU, True, "took 60.0 s of 60 s of processor time"),
+        ([1], 3, TIMEOUT, True, "timed out alone as well, after 3.0 s of processor time in all"),
+    ],
+)
+def test_what_is_near_a_limit(seconds, cpu, failure, alone, expected):
+    one = result(seconds, failure)
+    assert fairness.near(one, Figures(cpu=cpu, alone=alone), LIMITS, BOX) == expected
+
+
+def test_first_runs_have_looser_limits_and_are_told_with_the_real_ones():
+    wide, wide_box = fairness.loose(LIMITS, BOX)
+    assert (wide.timeout, wide.startup, wide.file, wide_box.cpu) == (90, 30, 0, 72)
+    assert (wide.max_output, wide_box.memory) == (LIMITS.max_output, BOX.memory)
+    for kind, said, expected in [
+        (TIMEOUT, "did not answer 'play b 90 s' within 90 s.", "'play b 90 s' within 30 s."),
+        (TIMEOUT, "gave no reply within 30 s of its start.", "within 10 s of its start."),
+        (CPU, "time limit: 72 s of processor time allowed", "limit: 60 s of processor time"),
+        (FailureKind.DIED, "died after 90 s", "died after 90 s"),
+    ]:
+        one = result([])._replace(failure=Failure(kind, said, 0))
+        told = fairness.told(one, LIMITS, BOX).failure
+        assert expected in told.message
+
+
+def test_runs_that_differ():
+    first, second = result([1, 2]), result([1], TIMEOUT)
+    assert fairness.changed(first, second) == (1,)
+    assert fairness.changed(first, first) == ()
+    assert fairness.alike(second, result([], TIMEOUT))
+    assert not fairness.alike(second, result([], CPU))
+    assert not fairness.alike(first, first)
