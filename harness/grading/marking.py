@@ -1,0 +1,266 @@
+"""Marks from what was recorded, in exact fractions; they can be had again at any time. Pure.
+
+What decides, in this order:
+
+1. Nothing usable was handed in, or it came after the late deadline: no points.
+2. The harness broke in a case file, or has not run it: the mark is *withheld*. Its parts are given
+   as far as they are known; nothing is to be exported.
+3. The submission cannot be built, or its engine never answers: ``does_not_run``, for everything.
+4. Else each part by its rule. Tests that the engine did not reach because it broke are failed.
+
+A test that could not be judged does not count, neither as passed nor in the number of tests; a
+part of which no test could be judged withholds the mark. Tests marked ``*`` count for nobody; a
+part without tests is worth nothing. Of a flaky test the last run counts, which was alone on the
+machine; the reason says how many there are.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterable, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from harness.assignment import Assignment, Late, Part, matches
+from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
+from harness.grading.tested import Tested, never_answered, own, tests
+from harness.records import Verdict
+from harness.report.tally import plural
+
+_NOTHING = Fraction(0)
+_ONE = Fraction(1)
+
+
+def marks(
+    assignment: Assignment,
+    submission: Submission,
+    attempts: Sequence[Attempt],
+    kinds: Collection[str] | None = None,
+) -> Marks:
+    """Return the mark of a submission.
+
+    ``attempts``: one for each case file of the grading, in any order; images are none of a mark's
+    business. ``kinds``: PUBLIC and PRIVATE, those of which the grading has case files; None: those
+    of the attempts, or both where there are none. A part that is judged by others is worth nothing
+    here: it gives 0 points of 0.
+    """
+    counted = own(attempts)
+    kinds = kinds or {one.kind for one in counted} or {PUBLIC, PRIVATE}
+    late = lateness(assignment.late, submission)
+    if submission.refused or late.refused:
+        note = sentence(submission.refused or late.reason)
+        return _finished(_flat(assignment, kinds, note), _NO_DEDUCTION, note)
+    deduction = _Deduction(assignment.late.deduction / 100 if late.late else _NOTHING, late.reason)
+    unknown = _unknown(assignment, counted)
+    if not unknown and (why := _why_not_run(assignment, counted)):
+        return _finished(_not_run(assignment, kinds, why), deduction, why)
+    parts = [_part(assignment, part, submission, counted, kinds) for part in assignment.marks]
+    unknown = unknown or _unjudged(parts)
+    note = unknown and f"No mark yet: {unknown}"
+    return _finished([part.mark for part in parts], deduction, note, withheld=bool(unknown))
+
+
+# --- late --------------------------------------------------------------------------------------
+
+
+class Lateness(NamedTuple):
+    """What came of looking at the clock."""
+
+    late: bool
+    refused: bool
+    reason: str  # a phrase; empty when in time
+
+
+def lateness(rule: Late, submission: Submission) -> Lateness:
+    """Return whether a submission is late, by its time; where there is none, by the source's word.
+
+    Both times are local, and each is over when its minutes of grace are.
+    """
+    time, grace = submission.time, datetime.timedelta(minutes=rule.grace_minutes)
+    if time is None or rule.deadline is None:
+        late, reason = submission.late, "the source says that it is late"
+    else:
+        late, reason = time > rule.deadline + grace, _after(time, rule.deadline, "the deadline")
+    if time is not None and rule.refused_after and time > rule.refused_after + grace:
+        when = _after(time, rule.refused_after, "the last moment at which it is taken")
+        return Lateness(late=True, refused=True, reason=when)
+    return Lateness(late, refused=False, reason=reason if late else "")
+
+
+def _after(time: datetime.datetime, limit: datetime.datetime, what: str) -> str:
+    return f"it was handed in at {time:%Y-%m-%d %H:%M:%S}, {time - limit} (h:mm:ss) after {what}"
+
+
+# --- all or nothing ----------------------------------------------------------------------------
+
+
+def _unknown(assignment: Assignment, attempts: Iterable[Attempt]) -> str:
+    """Return how the harness kept a mark from being known; empty: it did not."""
+    wanted = {part.judged_by for part in assignment.marks if part.points}
+    open_ = [one for one in attempts if one.kind in wanted and not _is_known(one)]
+    if not open_:
+        return ""
+    broken = sum(bool(one.fault) for one in open_)
+    waiting = len(open_) - broken
+    said = [f"the harness broke in {broken} case {plural(broken, 'file')}"] if broken else []
+    said += [f"{waiting} case {plural(waiting, 'file')} not run"] if waiting else []
+    return f"{' and '.join(said)}."
+
+
+def _is_known(attempt: Attempt) -> bool:
+    cannot_be_built = attempt.build is not None and not attempt.build.ok
+    return not attempt.fault and (attempt.result is not None or cannot_be_built)
+
+
+def _why_not_run(assignment: Assignment, attempts: Sequence[Attempt]) -> str:
+    failed = [one.build for one in attempts if one.build is not None and not one.build.ok]
+    if failed:
+        return sentence(": ".join(filter(None, ("it cannot be built", failed[0].message))))
+    if never_answered(attempts, adapted=assignment.adapter is not None):
+        return "It does not run: it answers nothing in any case file."
+    return ""
+
+
+def _flat(assignment: Assignment, kinds: Collection[str], why: str) -> list[PartMark]:
+    return [PartMark(one.name, _NOTHING, _of(one, kinds), why) for one in assignment.marks]
+
+
+def _not_run(assignment: Assignment, kinds: Collection[str], why: str) -> list[PartMark]:
+    """Return no points for any part, and those that not running gives, if it gives some."""
+    consolation = PartMark("does not run", assignment.does_not_run, _NOTHING, why)
+    return [*_flat(assignment, kinds, why), *([consolation] if consolation.points else [])]
+
+
+def _of(part: Part, kinds: Collection[str]) -> Fraction:
+    return part.points if part.judged_by == "files" or part.judged_by in kinds else _NOTHING
+
+
+# --- a part ------------------------------------------------------------------------------------
+
+
+class _Score(NamedTuple):
+    """How much of a part was reached; the whole is what could be judged."""
+
+    reached: Fraction
+    whole: Fraction
+    reason: str
+    complete: bool = True
+
+
+class _PartScore(NamedTuple):
+    part: Part
+    score: _Score
+    mark: PartMark
+
+
+def _part(
+    assignment: Assignment,
+    part: Part,
+    submission: Submission,
+    attempts: Sequence[Attempt],
+    kinds: Collection[str],
+) -> _PartScore:
+    if part.judged_by == "files":
+        score = _files(assignment, submission)
+    elif part.judged_by in kinds:
+        score = _tests(part, [one for one in attempts if one.kind == part.judged_by])
+    else:
+        score = _Score(_NOTHING, _NOTHING, f"there are no {part.judged_by} tests in this grading")
+    of = _of(part, kinds) if score.whole or not score.complete else _NOTHING
+    points, why = of * _share(part, score), sentence(score.reason)
+    return _PartScore(part, score, PartMark(part.name, points, of, why, score.complete))
+
+
+def _share(part: Part, score: _Score) -> Fraction:
+    if not score.whole:
+        return _NOTHING
+    share = score.reached / score.whole
+    return share if part.rule == "share" else Fraction(share == 1)
+
+
+def _files(assignment: Assignment, submission: Submission) -> _Score:
+    """Count the files that must be there, and the log if it is evidence of what it should be."""
+    files = assignment.files
+    missing = [p for p in files.required if not any(matches(k, p) for k in submission.kept)]
+    wanted = len(files.required) + bool(files.log)
+    faulty = bool(files.log) and not submission.log.good
+    said = [f"{', '.join(missing)} missing"] if missing else []
+    said += [_log_fault(files.log, submission.log.present)] if faulty else []
+    reached = wanted - len(missing) - faulty
+    return _Score(Fraction(reached), Fraction(wanted), "; ".join(said) or "all files are there")
+
+
+def _log_fault(name: str, present: bool) -> str:
+    return f"{name} does not show the test before handing in" if present else f"{name} missing"
+
+
+def _tests(part: Part, attempts: Sequence[Attempt]) -> _Score:
+    found = [(one, _weight(part, one)) for one in tests(attempts) if _is_meant(part, one)]
+    judged = [(one, weight) for one, weight in found if one.passed is not None and weight]
+    reached = sum((weight for one, weight in judged if one.passed), _NOTHING)
+    whole = sum((weight for _, weight in judged), _NOTHING)
+    passed = sum(bool(one.passed) for one, _ in judged)
+    unsure = sum(one.unsure for one, weight in found if weight)
+    reason = f"{passed} of {len(judged)} {plural(len(judged), 'test')} passed"
+    if any(weight != 1 for _, weight in judged):
+        reason += f", by weight {decimal(reached)} of {decimal(whole)}"
+    if part.rule == "all" and reached < whole:
+        reason += "; all must be"
+    complete = bool(attempts) and all(map(_is_known, attempts)) and not unsure
+    reasons = [reason, *_remarks([one for one, _ in found], unsure)]
+    return _Score(reached, whole, "; ".join(reasons), complete)
+
+
+def _is_meant(part: Part, one: Tested) -> bool:
+    return not part.commands or one.step.command.partition(" ")[0] in part.commands
+
+
+def _weight(part: Part, one: Tested) -> Fraction:
+    """Return what a test counts: the weight of its number goes before that of its file."""
+    return next((part.weights[name] for name in one.names if name in part.weights), _ONE)
+
+
+def _remarks(found: Sequence[Tested], unsure: int) -> Iterable[str]:
+    lost = sum(one.verdict is Verdict.NOT_RUN and one.passed is False for one in found)
+    flaky = sum(one.flaky for one in found)
+    if lost:
+        yield f"{lost} not reached, because the engine broke"
+    if unsure:
+        does = "does" if unsure == 1 else "do"
+        yield f"{unsure} could not be judged, which is nobody's fault, and {does} not count"
+    if flaky:
+        yield f"{flaky} of different verdicts when run again"
+
+
+def _unjudged(parts: Iterable[_PartScore]) -> str:
+    """Return of which part nothing is known, although there are tests; empty: of none."""
+    for part, score, _ in parts:
+        if part.points and not score.whole and not score.complete:
+            return f"none of the tests of {part.name!r} was judged."
+    return ""
+
+
+# --- the sum -----------------------------------------------------------------------------------
+
+
+class _Deduction(NamedTuple):
+    share: Fraction  # of the points reached
+    reason: str
+
+
+_NO_DEDUCTION = _Deduction(_NOTHING, "")
+
+
+def _finished(
+    parts: Sequence[PartMark], rule: _Deduction, note: str, *, withheld: bool = False
+) -> Marks:
+    reached = sum((part.points for part in parts), _NOTHING)
+    deduction = reached * rule.share
+    reason = f"{decimal(rule.share * 100)} % less: {rule.reason}." if rule.reason else ""
+    of = sum((part.of for part in parts), _NOTHING)
+    return Marks(tuple(parts), deduction, reason, reached - deduction, of, note, withheld)
+
+
+def sentence(text: str) -> str:
+    """Return a phrase as a sentence."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -1,0 +1,86 @@
+"""What the tests of an attempt say of a submission: passed, failed, or nothing. Pure.
+
+A test that was not reached is failed where the engine broke; where it did not, that is not the
+submission's doing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from harness.grading.records import PRIVATE, PUBLIC, Attempt
+from harness.records import FileResult, Outcome, Reply, Step, Verdict
+
+_PASSES = (Verdict.PASSED, Verdict.UNEXPECTED_PASS)
+
+
+class Tested(NamedTuple):
+    """One test of one attempt."""
+
+    attempt: Attempt
+    step: Step
+    verdict: Verdict
+    reply: Reply | None  # None: there was none
+    passed: bool | None  # None: it says nothing
+    unsure: bool  # that is the harness's fault, or the case file's
+    flaky: bool  # another run gave another verdict
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Kind, case file and line: the same for all submissions."""
+        return self.attempt.kind, self.attempt.case, self.step.line
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What an assignment's weights call the test, and its file."""
+        name = PurePosixPath(self.attempt.case).name
+        return f"{name}:{self.step.id}", name
+
+
+def tests(attempts: Sequence[Attempt]) -> Iterator[Tested]:
+    """Yield the tests of those attempts that have a result, in the order of the files."""
+    for attempt in attempts:
+        if attempt.result is not None and not attempt.fault:
+            for outcome in attempt.result.outcomes:
+                yield _tested(attempt, attempt.result, outcome)
+
+
+def _tested(attempt: Attempt, result: FileResult, outcome: Outcome) -> Tested:
+    step, verdict = result.case.steps[outcome.step], outcome.verdict
+    flaky = outcome.flaky or outcome.step in attempt.flaky
+    cut = verdict is Verdict.NOT_RUN and result.failure is None
+    unsure = _counts(step, verdict) and (cut or verdict is Verdict.NOT_JUDGED)
+    passed = verdict in _PASSES if _counts(step, verdict) and not unsure else None
+    return Tested(attempt, step, verdict, outcome.reply, passed, unsure, flaky)
+
+
+def _counts(step: Step, verdict: Verdict) -> bool:
+    """Whether a test counts for anybody: its file does not mark it as not to be relied on.
+
+    What came of it makes no difference, so that all submissions are measured by the same tests.
+    """
+    unreliable = step.pattern is not None and (step.pattern.expected_fail or step.pattern.ignored)
+    return not unreliable and verdict is not Verdict.IGNORED
+
+
+def own(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Return the attempts at public and private case files, without those at images."""
+    return [one for one in attempts if one.kind in (PUBLIC, PRIVATE)]
+
+
+def never_answered(attempts: Sequence[Attempt], *, adapted: bool) -> bool:
+    """Whether an engine does not run: it broke in every file before it had answered anything.
+
+    ``adapted``: it is an adapter, which answers for itself: a program behind it that gives no
+    answer to any test, but an error to each, does not run. False where nothing was run.
+    """
+    results = [one.result for one in attempts if one.result is not None]
+    return bool(results) and all(_silent(result, adapted) for result in results)
+
+
+def _silent(result: FileResult, adapted: bool) -> bool:
+    if adapted:
+        return not any(one.reply and one.reply.ok for one in result.outcomes)
+    return result.failure is not None and not any(result.replies)

@@ -1,0 +1,372 @@
+"""Marks: every rule by example, and all of them against a recomputation of its own."""
+
+from datetime import datetime, timedelta
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.assignment import Late, Part
+from harness.grading.marking import lateness, marks
+from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Log, decimal
+from harness.records import Failure, FailureKind, Verdict
+from tests.harness.made_attempts import (
+    GOOD_LOG,
+    assignment_of,
+    attempt_of,
+    fault_of,
+    result_of,
+    submission_of,
+    unbuilt,
+)
+
+PUBLIC_SHARE = Part("public", Fraction(2), PUBLIC, "share", {})
+PUBLIC_ALL = PUBLIC_SHARE._replace(rule="all")
+PRIVATE_SHARE = Part("private", Fraction(2), PRIVATE, "share", {})
+FILES_ALL = Part("log and readme", Fraction(1), "files", "all", {})
+DEADLINE = datetime(2018, 1, 29, 23, 55)
+LATE = Late(DEADLINE, DEADLINE + timedelta(days=1), Fraction(20), 15)
+
+
+def total(*attempts, part=PUBLIC_SHARE):
+    return marks(assignment_of(part), submission_of(), attempts).total
+
+
+def reason(*attempts, part=PUBLIC_SHARE):
+    return marks(assignment_of(part), submission_of(), attempts).parts[0].reason
+
+
+# --- the rules of a part ---
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "share", "everything"),
+    [
+        ("pppp", 2, 2),
+        ("pppf", Fraction(3, 2), 0),
+        ("ffff", 0, 0),
+        ("p---", Fraction(1, 2), 0),  # what a dead engine did not reach is failed
+        ("pp??", 2, 2),  # what could not be judged does not count
+        ("pf??", 1, 0),
+        ("ppxX", 2, 2),  # nor what the file itself does not rely on, come what may
+        ("pfxX", 1, 0),
+        ("pfXX", 1, 0),
+        ("ppii", 2, 2),
+    ],
+)
+def test_verdicts_become_points(verdicts, share, everything):
+    assert total(attempt_of(verdicts)) == share
+    assert total(attempt_of(verdicts), part=PUBLIC_ALL) == everything
+
+
+def test_tests_of_all_files_of_a_kind_are_one_heap():
+    attempts = [attempt_of("ppp", "a.gtp"), attempt_of("f", "b.gtp")]
+    other = [attempt_of("ffff", "c.gtp", PRIVATE), attempt_of("ffff", "d.gtp", IMAGE)]
+    assert total(*attempts, *other) == Fraction(3, 2)
+
+
+def test_a_number_s_weight_goes_before_its_file_s():
+    weights = {"a.gtp": Fraction(3), "a.gtp:20": Fraction(1, 2), "b.gtp:10": Fraction(0)}
+    part = PUBLIC_SHARE._replace(weights=weights)
+    attempts = [attempt_of("pf", "a.gtp"), attempt_of("ff", "folder/b.gtp")]
+    assert total(*attempts, part=part) == 2 * Fraction(3) / (Fraction(7, 2) + 1)
+    assert reason(*attempts, part=part) == "1 of 3 tests passed, by weight 3 of 4.5."
+    assert total(attempt_of("pf"), attempt_of("fp", "b.gtp"), part=part._replace(rule="all")) == 0
+    assert total(attempt_of("pp"), attempt_of("fp", "b.gtp"), part=part._replace(rule="all")) == 2
+
+
+def test_a_reason_says_all_that_happened():
+    flaky = attempt_of("pf?")._replace(flaky=(1,))
+    assert reason(flaky, attempt_of("p--", "b.gtp")) == (
+        "2 of 5 tests passed; 2 not reached, because the engine broke;"
+        " 1 could not be judged, which is nobody's fault, and does not count;"
+        " 1 of different verdicts when run again."
+    )
+    assert reason(attempt_of("p"), part=PUBLIC_ALL) == "1 of 1 test passed."
+    assert reason(attempt_of("pf"), part=PUBLIC_ALL) == "1 of 2 tests passed; all must be."
+
+
+def test_parts_say_whether_they_are_complete():
+    parts = marks(
+        assignment_of(PUBLIC_SHARE, FILES_ALL), submission_of(), [attempt_of("p?")]
+    ).parts
+    assert [part.complete for part in parts] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("fields", "points", "why"),
+    [
+        ({}, 1, "All files are there."),
+        ({"kept": ("Go1.py", "readme.txt")}, 0, "gtp_connection_go1.py missing."),
+        ({"log": Log()}, 0, "Presubmission.log missing."),
+        (
+            {"log": Log(present=True, transcript=True, ran=True)},
+            0,
+            "Presubmission.log does not show the test before handing in.",
+        ),
+        ({"kept": ("Go1.py",), "log": Log()}, 0, None),
+    ],
+)
+def test_files_and_log(fields, points, why):
+    got = marks(assignment_of(FILES_ALL), submission_of(**fields), [attempt_of("f")])
+    assert got.total == points
+    assert why is None or got.parts[0].reason.casefold() == why.casefold()
+
+
+def test_files_by_share():
+    part = FILES_ALL._replace(rule="share")
+    got = marks(assignment_of(part), submission_of(kept=("Go1.py",)), [])
+    assert got.total == Fraction(2, 4)
+
+
+def test_a_part_may_count_the_tests_of_some_commands_only():
+    part = PUBLIC_SHARE._replace(commands=("score",))
+    assert total(attempt_of("pf"), part=part) == 1
+    got = marks(
+        assignment_of(part._replace(commands=("komi",))), submission_of(), [attempt_of("p")]
+    )
+    assert (got.total, got.of, got.withheld) == (0, 0, False)
+
+
+# --- all or nothing ---
+
+
+def test_what_cannot_be_used_gets_nothing_and_the_reason():
+    got = marks(assignment_of(), submission_of(refused="it is no archive"), [])
+    assert (got.total, got.of, got.withheld, got.note) == (0, 5, False, "It is no archive.")
+
+
+def test_what_cannot_be_built_or_never_answers_does_not_run():
+    dead = [attempt_of("---"), attempt_of("--", "b.gtp", PRIVATE)]
+    for attempts in ([unbuilt(), unbuilt("b.gtp", PRIVATE)], dead):
+        for points in (Fraction(0), Fraction(1, 2)):
+            got = marks(assignment_of(does_not_run=points), submission_of(), attempts)
+            assert (got.total, got.of, got.withheld) == (points, 5, False)
+            assert sum(part.points for part in got.parts) == points
+    assert got.note == "It does not run: it answers nothing in any case file."
+    assert marks(assignment_of(), submission_of(), [unbuilt()]).note == (
+        "It cannot be built: make ended with status 2."
+    )
+
+
+def test_an_engine_that_answers_once_runs():
+    attempts = [attempt_of("---"), attempt_of("f--", "b.gtp", PRIVATE)]
+    assert marks(assignment_of(), submission_of(), attempts).total == 1  # log and readme
+
+
+def test_an_adapter_s_own_answers_are_no_sign_of_life():
+    result = result_of("ff", replies=("no sentence", "no sentence"))
+    errors = tuple(reply._replace(ok=False) for reply in result.replies)
+    outcomes = tuple(
+        one._replace(reply=reply) for one, reply in zip(result.outcomes, errors, strict=True)
+    )
+    attempt = Attempt("ada", PUBLIC, "a.gtp", result._replace(outcomes=outcomes, replies=errors))
+    alone = assignment_of(FILES_ALL, PUBLIC_SHARE)
+    assert marks(alone, submission_of(), [attempt]).total == 1
+    assert marks(alone._replace(adapter=object()), submission_of(), [attempt]).total == 0
+
+
+# --- the harness's failures cost nothing ---
+
+
+@pytest.mark.parametrize(
+    "attempts",
+    [
+        [fault_of(), attempt_of("p", "b.gtp", PRIVATE)],
+        [fault_of(), fault_of("b.gtp", PRIVATE)],
+        [attempt_of("---"), fault_of("b.gtp", PRIVATE)],  # it may well run there
+        [attempt_of("p"), Attempt("ada", PRIVATE, "b.gtp", None)],  # not run yet
+        [attempt_of("??"), attempt_of("p", "b.gtp", PRIVATE)],  # nothing could be judged
+    ],
+)
+def test_a_mark_that_is_not_known_is_withheld(attempts):
+    got = marks(assignment_of(), submission_of(), attempts)
+    assert got.withheld
+    assert got.note.startswith("No mark yet: ")
+    assert sum(part.points for part in got.parts) - got.deduction == got.total
+
+
+def test_tests_that_the_harness_did_not_come_to_do_not_count():
+    cut = Attempt("ada", PUBLIC, "a.gtp", result_of("pp--")._replace(failure=None))
+    assert total(cut) == 2
+    broke = Failure(FailureKind.TIMEOUT, "No answer.", 2)
+    late = Attempt("ada", PUBLIC, "a.gtp", result_of("pp--")._replace(failure=broke))
+    assert total(late) == 1
+
+
+def test_what_no_part_is_judged_by_withholds_nothing():
+    got = marks(
+        assignment_of(PUBLIC_SHARE), submission_of(), [attempt_of("p"), fault_of(kind=IMAGE)]
+    )
+    assert (got.total, got.withheld) == (2, False)
+    got = marks(
+        assignment_of(PUBLIC_SHARE, PRIVATE_SHARE._replace(points=Fraction(0))),
+        submission_of(),
+        [attempt_of("p"), fault_of(kind=PRIVATE)],
+    )
+    assert (got.total, got.withheld) == (2, False)
+
+
+def test_parts_without_case_files_are_no_part_of_this_grading():
+    attempts = [attempt_of("p")]
+    got = marks(assignment_of(), submission_of(), attempts)
+    assert (got.total, got.of, got.withheld) == (3, 3, False)
+    assert got.parts[2].reason == "There are no private tests in this grading."
+    got = marks(assignment_of(), submission_of(), attempts, (PUBLIC, PRIVATE))
+    assert (got.total, got.of, got.withheld) == (3, 5, True)
+
+
+# --- late ---
+
+
+@pytest.mark.parametrize(
+    ("minutes", "flag", "points"),
+    [
+        (-1, False, 2),
+        (0, True, 2),  # the clock goes before the flag
+        (15, False, 2),  # the last moment of grace
+        (15 + Fraction(1, 60), False, Fraction(8, 5)),
+        (24 * 60 + 15, False, Fraction(8, 5)),
+        (24 * 60 + 16, False, 0),
+        (None, False, 2),
+        (None, True, Fraction(8, 5)),
+    ],
+)
+def test_lateness_costs_a_share_of_the_points_reached(minutes, flag, points):
+    time = None if minutes is None else DEADLINE + timedelta(minutes=float(minutes))
+    one = submission_of(time=time, late=flag)
+    got = marks(assignment_of(PUBLIC_SHARE, late=LATE), one, [attempt_of("p")])
+    assert got.total == points
+    assert got.of == 2
+    assert bool(got.deduction_reason) is (points == Fraction(8, 5))
+
+
+def test_lateness_is_told_with_its_figures():
+    time = DEADLINE + timedelta(hours=2, minutes=3)
+    got = marks(assignment_of(late=LATE), submission_of(time=time), [attempt_of("p")])
+    assert got.deduction_reason == (
+        "20 % less: it was handed in at 2018-01-30 01:58:00, 2:03:00 (h:mm:ss) after the deadline."
+    )
+    assert lateness(LATE, submission_of(time=DEADLINE)) == (False, False, "")
+
+
+# --- properties, and a recomputation ---
+
+WEIGHTS = st.dictionaries(
+    st.sampled_from(["a.gtp", "b.gtp", "a.gtp:10", "b.gtp:20", "c.gtp:30"]),
+    st.fractions(0, 5, max_denominator=10),
+)
+PARTS = st.lists(
+    st.builds(
+        Part,
+        st.just("part"),
+        st.fractions(0, 10, max_denominator=100),
+        st.sampled_from([PUBLIC, PRIVATE, "files"]),
+        st.sampled_from(["all", "share"]),
+        WEIGHTS,
+        st.sampled_from([(), ("score",), ("score", "komi")]),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@st.composite
+def classes(draw):
+    attempts = []
+    for kind, name in [(PUBLIC, "a.gtp"), (PUBLIC, "b.gtp"), (PRIVATE, "c.gtp")]:
+        verdicts = draw(st.text("pf?xXi", min_size=1, max_size=5)) + "-" * draw(st.integers(0, 2))
+        attempts.append(attempt_of(verdicts, name, kind))
+    if draw(st.integers(0, 5)) == 0:
+        kind = draw(st.sampled_from([PUBLIC, IMAGE]))
+        attempts[draw(st.integers(0, 2))] = fault_of("a.gtp", kind)
+    late = LATE._replace(deduction=draw(st.fractions(0, 100, max_denominator=10)))
+    minutes = draw(st.none() | st.integers(-100, 2000))
+    time = None if minutes is None else DEADLINE + timedelta(minutes=minutes)
+    log = draw(st.sampled_from([GOOD_LOG, Log()]))
+    submission = submission_of(time=time, late=draw(st.booleans()), log=log)
+    return assignment_of(*draw(PARTS), late=late), submission, tuple(attempts)
+
+
+@given(classes())
+def test_a_breakdown_adds_up_exactly(made):
+    got = marks(*made)
+    assert sum(part.points for part in got.parts) - got.deduction == got.total
+    assert sum(part.of for part in got.parts) == got.of
+    for part, wanted in zip(got.parts, made[0].marks, strict=True):
+        assert 0 <= part.points <= part.of <= wanted.points
+    assert 0 <= got.total <= got.of
+    assert all(isinstance(n, Fraction) for n in (got.total, got.of, got.deduction))
+    assert all(part.reason.endswith(".") for part in got.parts)
+    assert got.withheld == got.note.startswith("No mark yet")
+
+
+@given(classes(), st.randoms())
+def test_order_changes_nothing(made, random):
+    assignment, submission, attempts = made
+    shuffled = random.sample(attempts, len(attempts))
+    before, after = (
+        marks(assignment, submission, attempts),
+        marks(assignment, submission, shuffled),
+    )
+    assert before.total == after.total
+
+
+@given(classes(), st.integers(0, 2), st.integers(0, 4))
+def test_passing_one_more_test_never_costs(made, file, test):
+    assignment, submission, attempts = made
+    result = attempts[file].result
+    if result is None or attempts[file].kind == IMAGE or test >= len(result.outcomes):
+        return
+    better = list(result.outcomes)
+    if better[test].verdict is not Verdict.FAILED:
+        return
+    better[test] = better[test]._replace(verdict=Verdict.PASSED)
+    improved = list(attempts)
+    improved[file] = attempts[file]._replace(result=result._replace(outcomes=tuple(better)))
+    assert marks(assignment, submission, improved).total >= marks(*made).total
+
+
+@given(classes())
+def test_marks_are_those_of_a_recomputation(made):
+    got = marks(*made)
+    if not got.withheld:
+        assert got.total == recomputed(*made)
+
+
+def recomputed(assignment, submission, attempts):
+    """The rules once more, on lists of weights, without a helper of the marking."""
+    reached = sum(points_of(part, submission, attempts) for part in assignment.marks)
+    late = submission.late
+    if submission.time is not None:
+        minutes = (submission.time - DEADLINE) / timedelta(minutes=1)
+        if minutes > 24 * 60 + 15:
+            return 0
+        late = minutes > 15
+    return reached * (100 - assignment.late.deduction * late) / 100
+
+
+def points_of(part, submission, attempts):
+    """The points of one part."""
+    lost, kept = [], []
+    if part.judged_by == "files":
+        kept = [Fraction(1)] * 3  # the files that go-scoring requires are all there
+        (kept if submission.log.good else lost).append(Fraction(1))
+    for attempt in attempts:
+        for number, outcome in enumerate(attempt.result.outcomes if attempt.result else (), 1):
+            by_file = part.weights.get(attempt.case, Fraction(1))
+            weight = part.weights.get(f"{attempt.case}:{number}0", by_file)
+            if attempt.kind == part.judged_by and outcome.verdict.value == "passed":
+                kept.append(weight)
+            if attempt.kind == part.judged_by and outcome.verdict.value in ("FAILED", "not run"):
+                lost.append(weight)
+    whole = sum(kept) + sum(lost)
+    if part.rule == "all":
+        return part.points * (whole > 0 and not sum(lost))
+    return part.points * sum(kept) / whole if whole else 0
+
+
+def test_decimal_of_a_third():
+    part = PUBLIC_SHARE._replace(points=Fraction(1))
+    assert decimal(total(attempt_of("pff"), part=part)) == "0.33"
