@@ -18,8 +18,8 @@ from oracle.draw import Diagram
 # Commands whose replies say what is on the board.
 _CHOOSING = ("genmove", "kgs-genmove_cleanup", "fixed_handicap", "place_free_handicap")
 
-# What happened in a case file, as far as boards hang on it: its path, and a word for each reply.
-_Course = tuple[str, tuple[str, ...]]
+# What happened in a case file, as far as boards hang on it: its lines, and a word for each reply.
+_Course = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class _Drawn(NamedTuple):
@@ -71,7 +71,7 @@ class Views:
 
 def _course(file: FileResult) -> _Course:
     steps = zip((step.command for step in file.case.steps), file.replies, strict=True)
-    return file.case.path, (
+    return file.case.lines, (
         *map(_sent, file.before),
         *(_word(command, reply) for command, reply in steps),
     )

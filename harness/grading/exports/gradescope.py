@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from harness.grading.exports.showing import PASSED, UNJUDGED, Feedback
+from harness.grading.exports.showing import Feedback
 from harness.grading.records import PartMark, decimal
 from harness.records import Outcome, Verdict
 from harness.report.difference import difference
@@ -20,6 +20,14 @@ from harness.report.visible import one_line, visible
 from oracle.draw import draw_text
 
 _NAME = 120  # characters
+# The status of a test; of one that says nothing about the submission, none.
+_STATUS = {
+    Verdict.PASSED: "passed",
+    Verdict.UNEXPECTED_PASS: "passed",
+    Verdict.FAILED: "failed",
+    Verdict.EXPECTED_FAIL: "failed",
+    Verdict.NOT_RUN: "failed",
+}
 _SHOWN = 60  # failed tests with a board: a broken engine would fill the page many times
 
 Test = dict[str, object]
@@ -96,11 +104,6 @@ def _test(seen: FileView, outcome: Outcome, *, with_board: bool) -> Test:
 
 
 def _status(name: str, verdict: Verdict, output: str) -> Test:
-    test: Test = {
-        "name": one_line(name, _NAME),
-        "output": visible(output),
-        "visibility": "visible",
-    }
-    if verdict not in UNJUDGED:
-        test["status"] = "passed" if verdict in PASSED else "failed"
-    return test
+    status = {"status": _STATUS[verdict]} if verdict in _STATUS else {}
+    shown = {"output": visible(output), "visibility": "visible"}
+    return {"name": one_line(name, _NAME), **status, **shown}

@@ -19,7 +19,7 @@ from harness.grading.exports.sheet import Sheet
 from harness.grading.records import Student
 
 KIND = "moodle"  # of a student's number: the participant's
-COLUMNS = ("Identifier", "Grade", "Feedback comments")  # as an English Moodle calls them
+WORKSHEET = ("Identifier", "Grade", "Feedback comments")  # columns, as in English
 LAYOUTS = {  # by the names of the two zips
     "moodle-feedback-folders.zip": "{name}_{number}_assignsubmission_file_/feedback.html",
     "moodle-feedback-flat.zip": "{name}_{number}_assignfeedback_file_feedback.html",
@@ -31,12 +31,10 @@ _LONGEST = 80  # characters of a name
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that zip knows: equal feedback gives equal bytes
 
 
-def form(
-    sheet: Sheet, names: tuple[str, str, str], comment: Callable[[Mark], str]
-) -> tuple[Form, tuple[str, ...]]:
-    """Return how a worksheet is filled in, and what there is to be said of it.
+def form(sheet: Sheet, names: tuple[str, str, str], comment: Callable[[Mark], str]) -> Form:
+    """Return how a worksheet is filled in.
 
-    ``names``: of the columns, as :data:`COLUMNS`; that of the comments may be missing.
+    ``names``: of the columns, as :data:`WORKSHEET`; that of the comments may be missing.
 
     Raises:
         UsageError: it is no grading worksheet.
@@ -55,7 +53,8 @@ def form(
             sheet.write(row, feedback, comment(mark))
 
     rows = range(1, len(sheet))
-    filled = Form(
+    missing = f"{sheet.name} has no column {names[2]!r}: comments are left out."
+    return Form(
         sheet=sheet,
         grade=grade,
         ids=ids,
@@ -63,9 +62,8 @@ def form(
         locked_because="the grade cannot be changed",
         points=() if maximum is None else tuple(sheet.cell(row, maximum) for row in rows),
         comment=write_comment,
+        notes=(missing,) if feedback is None else (),
     )
-    missing = f"{sheet.name} has no column {names[2]!r}: comments are left out."
-    return filled, (missing,) if feedback is None else ()
 
 
 def _needed(sheet: Sheet, name: str) -> int:

@@ -33,6 +33,7 @@ class Form(NamedTuple):
     locked_because: str  # as a phrase
     points: tuple[str, ...]  # cells that say how many points can be reached
     comment: Callable[[int, Mark], None]  # fills in what there is besides the mark
+    notes: tuple[str, ...] = ()  # what there is to be said of the sheet, sentences
 
 
 class Filled(NamedTuple):
@@ -62,6 +63,7 @@ def fill(form: Form, result: ClassResult) -> Filled:
             _put(sheet, row, form.grade, mark.graded.marks.total, comma=comma)
             form.comment(row, mark)
     notes = [
+        *form.notes,
         *_note(roster.unmatched(), f"without a row in {sheet.name}"),
         *_note(roster.claimed, f"not filled in, in {sheet.name}: two submissions have their ID"),
         *_note(withheld, f"not filled in, in {sheet.name}: the mark is withheld"),

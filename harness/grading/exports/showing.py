@@ -10,9 +10,11 @@ tests, what is suspected, and other students are never shown.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
-from harness.assignment import VISIBLE, Assignment, Part
+from harness.assignment import VISIBLE, Assignment
 from harness.grading.records import (
     PRIVATE,
     PUBLIC,
@@ -23,6 +25,7 @@ from harness.grading.records import (
     Log,
     Marks,
 )
+from harness.grading.tested import Tested, tests
 from harness.records import Diagnosis, Verdict
 from harness.report.tally import plural
 from harness.report.view import FileView
@@ -32,8 +35,7 @@ WITHHELD = (
     "There is no mark yet, because the tests could not be finished. That is no fault of yours and "
     "costs nothing."
 )
-PASSED = (Verdict.PASSED, Verdict.UNEXPECTED_PASS)
-UNJUDGED = (Verdict.NOT_JUDGED, Verdict.IGNORED)
+NOTHING, VERDICT, COMMAND, EVERYTHING = VISIBLE
 
 
 class PrivateTest(NamedTuple):
@@ -70,7 +72,7 @@ class Feedback(NamedTuple):
 def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
     """Return what the students of a submission may see. ``views`` keeps boards for the next."""
     submission, assignment = graded.submission, result.assignment
-    everything = assignment.cases.private_visible == "everything"
+    everything = assignment.cases.private_visible == EVERYTHING
     return Feedback(
         title=assignment.title,
         name=submission.name,
@@ -109,47 +111,37 @@ def _diagnoses(graded: Graded) -> tuple[Diagnosis, ...]:
 
 def _marks(graded: Graded, assignment: Assignment) -> Marks:
     """Return the marks, without reasons that tell of private tests, and with none if withheld."""
-    marks, open_parts = graded.marks, _open_parts(assignment)
-    visible = assignment.cases.private_visible
-    parts = tuple(
-        part if part.name in open_parts else part._replace(reason=_count(graded, visible))
-        for part in marks.parts
-    )
+    marks = graded.marks
     if marks.withheld:
-        return Marks((), marks.deduction * 0, "", marks.total * 0, marks.of, WITHHELD, True)
-    return marks._replace(parts=parts)
+        return Marks((), Fraction(0), "", Fraction(0), marks.of, WITHHELD, withheld=True)
+    reason = _passed(graded, assignment.cases.private_visible)
+    shown = {part.name for part in assignment.marks if part.judged_by != PRIVATE}
+    parts = (one if one.name in shown else one._replace(reason=reason) for one in marks.parts)
+    return marks._replace(parts=tuple(parts))
 
 
-def _open_parts(assignment: Assignment) -> set[str]:
-    return {part.name for part in assignment.marks if _is_open(part)}
-
-
-def _is_open(part: Part) -> bool:
-    return part.judged_by != "private"
-
-
-def _count(graded: Graded, visible: str) -> str:
+def _passed(graded: Graded, visible: str) -> str:
     """Return the reason of a private part's mark, counted anew from what may be seen."""
-    tests = private_tests(graded.attempts, visible)
-    if not tests:
+    if visible == NOTHING:
         return ""
-    judged = [test for test in tests if test.verdict not in UNJUDGED]
-    passed = sum(test.verdict in PASSED for test in judged)
-    return f"{passed} of {len(judged)} {plural(len(judged), 'test')} passed"
+    passed = [one.passed for one in _private(graded.attempts) if one.passed is not None]
+    if not passed:
+        return ""
+    return f"{sum(passed)} of {len(passed)} {plural(len(passed), 'test')} passed"
 
 
 # --- private tests -----------------------------------------------------------------------------
 
 
-def private_tests(attempts: tuple[Attempt, ...], visible: str) -> tuple[PrivateTest, ...]:
+def private_tests(attempts: Sequence[Attempt], visible: str) -> tuple[PrivateTest, ...]:
     """Return what may be seen of private tests; ``visible`` is one of the assignment's levels."""
-    if visible == VISIBLE[0]:
+    if visible == NOTHING:
         return ()
-    found: list[PrivateTest] = []
-    for attempt in attempts:
-        if attempt.kind == PRIVATE and attempt.result:
-            steps = attempt.result.case.steps
-            for outcome in attempt.result.outcomes:
-                command = steps[outcome.step].command if visible != "verdict" else ""
-                found.append(PrivateTest(len(found) + 1, outcome.verdict, command))
-    return tuple(found)
+    return tuple(
+        PrivateTest(number, one.verdict, "" if visible == VERDICT else one.step.command)
+        for number, one in enumerate(_private(attempts), 1)
+    )
+
+
+def _private(attempts: Sequence[Attempt]) -> list[Tested]:
+    return list(tests([one for one in attempts if one.kind == PRIVATE]))

@@ -27,13 +27,13 @@ COLUMNS = (
 )
 
 
-def page(title: str, body: Iterable[str]) -> Iterator[str]:
-    """Yield a whole page, in the parts of its ``body``."""
+def page(title: str, body: Iterable[str], style: str = "") -> Iterator[str]:
+    """Yield a whole page, in the parts of its ``body``; ``style`` is added to the style sheet."""
     yield (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n"
+        f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head>\n<body>\n"
     )
     yield from body
     yield "\n<footer>gtp-harness</footer>\n</body></html>\n"
