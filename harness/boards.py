@@ -26,6 +26,9 @@ from oracle.vertex import Point, parse_vertex, vertex
 _SUSPECT = ("genmove", "sgf", "setup", "set_position", "boardsize", "undo", "play", "clear_board")
 _HARMLESS = {"reg_genmove", "gogui-setup_player", "printsgf", "savesgf"}
 _GOMOKU_COMMANDS = ("gogui-rules_", "policy")
+# Engines whose board has a size before any command, and what their load_board reads.
+_SIZES = {"gosensei": 9, "java-go": 11}
+_FORMATS = {"gosensei": "gosensei", "java-go": "text"}
 
 
 def boards(file: FileResult, steps: Collection[int], game: str = "auto") -> dict[int, Diagram]:
@@ -34,12 +37,13 @@ def boards(file: FileResult, steps: Collection[int], game: str = "auto") -> dict
     Args:
         file: the commands, and how the engine answered.
         steps: indices into ``file.case.steps``.
-        game: ``"go"``, ``"gomoku"`` (no captures), or ``"auto"``: Gomoku when the file uses
-            ``gogui-rules_…`` or ``policy…`` commands.
+        game: one of :data:`oracle.gtp.GAMES`; or ``"auto"``: Gomoku (no captures) when the file
+            uses ``gogui-rules_…`` or ``policy…`` commands, else Go.
     """
     if not steps:
         return {}
-    replay = _Replay(game == "gomoku" or (game == "auto" and _is_gomoku(file)), file.case.path)
+    known = ("gomoku" if _is_gomoku(file) else "go") if game == "auto" else game
+    replay = _Replay(known, file.case.path)
     for exchange in file.before:
         replay.handle(exchange.text.lstrip("0123456789 "), exchange.reply)
     found = {}
@@ -60,12 +64,15 @@ def _is_gomoku(file: FileResult) -> bool:
 class _Replay:
     """The game as far as it is known; ``game`` is None while it is not."""
 
-    def __init__(self, gomoku: bool, path: str) -> None:
-        self.kind: type[GoGame | GomokuGame] = GomokuGame if gomoku else GoGame
+    def __init__(self, game: str, path: str) -> None:
+        self.kind: type[GoGame | GomokuGame] = GomokuGame if game == "gomoku" else GoGame
+        self.format = _FORMATS.get(game, "")  # of load_board
         self.folder = Path(path).parent
         self.game: GoGame | GomokuGame | None = None
         self.size = 0  # 0: the engine's own choice
         self.refused = ""
+        if game in _SIZES:
+            self._set(Position(grid(_SIZES[game])))
 
     def diagram(self) -> Diagram | None:
         """Return the picture of this moment, None when it is unknown."""
@@ -174,6 +181,12 @@ class _Replay:
     def _black_stones(self, names: list[str]) -> None:
         self.set_up([word for name in names for word in ("b", name)], "")
 
+    def load_board(self, arguments: list[str], _reply: str) -> None:
+        from oracle.formats import read_position
+
+        path = self.folder / " ".join(arguments)
+        self._set(read_position(str(path), self.format or None).position)
+
     def loadsgf(self, arguments: list[str], _reply: str) -> None:
         from oracle.formats import Choice
         from oracle.sgf import read_sgf
@@ -208,5 +221,6 @@ _HANDLERS: dict[str, Handler] = {
     "fixed_handicap": _Replay.handicap,
     "place_free_handicap": _Replay.handicap,
     "set_free_handicap": _Replay.set_free_handicap,
+    "load_board": _Replay.load_board,
     "loadsgf": _Replay.loadsgf,
 }

@@ -22,18 +22,22 @@ def reasons(
 ) -> dict[int, tuple[str, dict[Point, str]]]:
     """Return for some steps the reason of the right answer, and what it marks on the board.
 
-    ``game``: the oracle's engine, ``go`` or ``gomoku``. Steps whose command needs no reason, or
+    ``game``: one of :data:`oracle.gtp.GAMES`. Steps whose command needs no reason, or
     whose position the oracle cannot follow, are missing.
     """
+    from harness.mistaken import in_folder
+
     engine = new_engine(game)
     found = {}
-    for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):
-        if index in steps:
-            answer = engine.handle(f"oracle-explain {step.command}")
-            if answer.startswith("="):
-                found[index] = _read(answer)
-        if any(later > index for later in steps):
-            engine.handle(_as_played(step, reply))
+    last = max(steps, default=0)
+    with in_folder(file.case):  # for the files that commands name
+        for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):
+            if index in steps:
+                answer = engine.handle(f"oracle-explain {step.command}")
+                if answer.startswith("="):
+                    found[index] = read_explanation(answer)
+            if index < last:
+                engine.handle(_as_played(step, reply))
     return found
 
 
@@ -46,7 +50,7 @@ def _as_played(step: Step, reply: Reply | None) -> str:
     return f"play {' '.join(words[1:2])} {reply.text}"
 
 
-def _read(answer: str) -> tuple[str, dict[Point, str]]:
+def read_explanation(answer: str) -> tuple[str, dict[Point, str]]:
     """Return the sentences and the labels of a reply to ``oracle-explain``."""
     text, marks = "", {}
     for line in answer.removeprefix("=").strip().splitlines():

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from harness import jobs
 from harness.options import Options
-from harness.records import CaseFile, FailureKind, FileResult, Verdict
+from harness.records import CaseFile, Failure, FailureKind, FileResult, Verdict
 from harness.rerun import merge
 from harness.runner import Judged, Setting, not_run, run_file
 
@@ -59,8 +59,9 @@ class Gathering:
             for place, result in running:
                 if self._arrive(place, result):
                     break
-        for case in self._cases[len(self.results) :]:
-            self._deliver(not_run(case))
+        for place, case in list(enumerate(self._cases))[len(self.results) :]:
+            early = self._early.get(place) if self._has_hung() else None
+            self._deliver(early or not_run(case, self._why_not()))
 
     def so_far(self) -> tuple[list[FileResult], list[str]]:
         """Return a result for each file, and which have come to none: when all is broken off."""
@@ -92,7 +93,22 @@ class Gathering:
             self._deliver(ready)
             if self._is_last(ready):
                 return True
-        return False
+        return self._has_hung()
+
+    def _has_hung(self) -> bool:
+        """Whether so many files hung that waiting for the others would tell nothing new."""
+        most = self._options.most_hung
+        known = (*self.results, *self._early.values())
+        return 0 < most <= sum(file.failure is not None and _hung(file.failure) for file in known)
+
+    def _why_not(self) -> Failure | None:
+        """Return why a file was not run, where that is the engine's own fault."""
+        if not self._has_hung():
+            return None
+        count = self._options.most_hung
+        return Failure(
+            FailureKind.TIMEOUT, f"Not run: the engine had hung in {count} files before."
+        )
 
     def _deliver(self, result: FileResult) -> None:
         self.results.append(result)
@@ -107,6 +123,10 @@ class Gathering:
     def _tell(self, place: int, done: int, failed: int, result: FileResult | None = None) -> None:
         case = self._cases[place]
         self._on_progress(Progress(place, case.path, done, self._totals[place], failed, result))
+
+
+def _hung(failure: Failure) -> bool:
+    return failure.kind in (FailureKind.TIMEOUT, FailureKind.CPU)
 
 
 def _work(setting: Setting) -> jobs.Work[CaseFile, FileResult]:

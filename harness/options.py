@@ -42,6 +42,7 @@ class Options(NamedTuple):
     ids: str | None = None  # such as "10,20-29"
     rerun: int = 0  # so many times more; a verdict that changes is flaky
     fail_fast: bool = False  # nothing after the first unexpected failure
+    most_hung: int = 0  # files that may hang before the rest is not run; 0: as many as like
     verbose: bool = False  # the GTP stream on standard error as it happens (one file at a time)
     sandbox: str = "off"  # one of SANDBOXES
     box: BoxLimits = BoxLimits()  # what an engine in a sandbox may use

@@ -228,7 +228,7 @@ def _options(given: argparse.Namespace) -> Options:
     )
     box = sandbox.box_limits(given)
     given.show = tuple(given.show)
-    names = set(Options._fields) - {"limits", "box", "folder"}
+    names = set(Options._fields) - {"limits", "box", "folder", "most_hung"}
     return Options(limits=limits, box=box, **{name: getattr(given, name) for name in names})
 
 
