@@ -9,6 +9,7 @@ from harness.errors import ArchiveError
 from harness.intake.limits import IntakeLimits
 
 _LONGEST_PART = 255  # bytes: no file system of today takes more
+_ROOM = 15  # bytes of these that a mended name leaves, to tell it from others like it
 # Controls, marks that are not seen or turn the direction of writing, halves of characters,
 # separators of lines and paragraphs: none of them is in an honest name.
 _UNFIT = {
@@ -50,6 +51,24 @@ def _faults(name: str, limits: IntakeLimits) -> list[str]:
         else "",
         f"the folders are more than {limits.depth} deep" if len(parts) > limits.depth + 1 else "",
     ]
+
+
+def mended(name: str, limits: IntakeLimits = IntakeLimits()) -> str:  # noqa: B008
+    """Return a name as one that can be written below a folder, whatever it is made of.
+
+    For a download, in which a student's file name must not stand in the way of the whole class.
+    """
+    parts = [_mended_part(part) for part in name.split("/") if part not in ("", ".")]
+    deepest = "_".join(parts[limits.depth - 1 :])
+    return (
+        "/".join([*parts[: limits.depth - 1], _mended_part(deepest)] if deepest else parts) or "_"
+    )
+
+
+def _mended_part(part: str) -> str:
+    fit = "".join("_" if unicodedata.category(c) in _UNFIT or c == "\\" else c for c in part)
+    short = fit.encode()[: _LONGEST_PART - _ROOM].decode(errors="ignore")
+    return "__" if short == ".." else short
 
 
 class Names:

@@ -1,0 +1,92 @@
+"""Where submissions come from: a folder, a download from Canvas or Moodle, or a CSV file.
+
+Each kind has a module that knows how names are made there and yields what it finds as pieces,
+which become entries in one way (``pieces``). Times, which decide about lateness, come from a CSV
+file only: a file's own time is that of the download.
+"""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.grading.records import Entry
+from harness.grading.sources import canvas, folders, groups, moodle, table
+from harness.grading.sources.listing import children, is_zip, unzip
+from harness.grading.sources.pieces import Piece, entries
+
+KINDS = ("folder", "canvas", "moodle", "csv")
+# Whether a name is the platform's, and what was handed in under such names.
+_PLATFORMS = {"canvas": (canvas.is_name, canvas.pieces), "moodle": (moodle.is_name, moodle.pieces)}
+
+
+def read(
+    source: Path,
+    groups_file: Path | None = None,
+    kind: str | None = None,
+    room: Path | None = None,
+) -> tuple[Entry, ...]:
+    """Return what every student or group handed in, sorted by key.
+
+    ``groups_file``: a CSV of the members of groups. ``kind``: one of :data:`KINDS`, by default
+    what it looks like. ``room``: an empty folder for what is in a zip, as downloaded; by default
+    one that is gone when the process ends.
+
+    Raises:
+        UsageError: there is nothing there, it is none of these, or a CSV has a mistake.
+        ArchiveError: a zip is damaged.
+    """
+    if not source.exists():
+        raise UsageError(f"there is no {source}")
+    found = _pieces(source, kind, room)
+    if groups_file:
+        found = groups.grouped(found, groups.read(groups_file))
+    read_in = entries(found)
+    if not read_in:
+        raise UsageError(f"there are no submissions in {source}")
+    return read_in
+
+
+def _pieces(source: Path, kind: str | None, room: Path | None) -> Iterable[Piece]:
+    if kind == "csv" or (kind is None and source.suffix.lower() == ".csv" and source.is_file()):
+        return table.pieces(source)
+    if source.is_dir():
+        return _of_folder(source, kind)
+    if not is_zip(source):
+        raise UsageError(f"{source} is neither a folder, nor a zip, nor a CSV file")
+    place = room or _room()
+    unzip(source, place)
+    return _of_folder(place, kind)
+
+
+def _of_folder(folder: Path, kind: str | None) -> list[Piece]:
+    """Return what lies in a folder. What is not called as the platform does is not lost: it is
+    its own student's.
+    """
+    paths = children(folder)
+    is_name, pieces = _PLATFORMS.get(kind or _kind(paths), (_nobody, folders.pieces))
+    named = [path for path in paths if is_name(path.name)]
+    rest = [path for path in paths if not is_name(path.name)]
+    return [*pieces(named), *folders.pieces(rest)]
+
+
+def _kind(paths: list[Path]) -> str:
+    """Return what most of the names look like."""
+    for kind, (is_name, _) in _PLATFORMS.items():
+        if sum(is_name(path.name) for path in paths) * 2 > len(paths):
+            return kind
+    return "folder"
+
+
+def _nobody(_name: str) -> bool:
+    return False
+
+
+def _room() -> Path:
+    place = tempfile.mkdtemp(prefix="gtp-harness-download-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return Path(place)

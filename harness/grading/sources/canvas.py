@@ -1,0 +1,56 @@
+r"""A download from Canvas: one flat folder for the class, all that is known is in the names.
+
+Source: Canvas LMS, ``lib/content_zipper.rb``: an upload is called
+``#{filename}_#{file.id}_#{sanitize_attachment_filename(file.display_name)}``, with ``filename``
+made of the user's sortable name in small letters, ``LATE`` if it is late, and the user's id,
+joined with ``_``, of which everything but ``[[:word:]]`` is deleted. With anonymous grading there
+is no name, and ``anon_`` and an anonymous id stand for the user's id. A text or a link is
+``#{filename}_text.html`` or ``_link.html``. The comment there says "we use /_\d+_/ to infer the
+user/attachment ids": so does this. Of a group, one member stands for all, under the group's name.
+
+Canvas calls a second file of the same name ``a1-1.tgz``; what was handed in last has the greatest
+attachment id, whatever it is called. Times are not in the download: the files' own are those of
+the download or of unpacking, and say nothing about lateness; ``LATE`` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.grading.records import Handed, Student
+from harness.grading.sources.pieces import Piece, version
+
+_ID = "canvas"  # the kind of the users' ids, as in the gradebook's column ID
+_ANONYMOUS_ID = "canvas-anonymous"
+_WHO = r"(?:(?P<name>.*?)(?P<late>_LATE)?_(?P<user>\d+)|(?P<late2>LATE_)?anon_(?P<anon>[^\W_]+))"
+_WHAT = r"(?:(?P<attachment>\d+)_(?P<file>.+)|(?P<page>(?:text|link)\.html))"
+_NAME = re.compile(f"{_WHO}_{_WHAT}", re.DOTALL)
+
+
+def is_name(name: str) -> bool:
+    """Whether a file may be called so in a download."""
+    return _NAME.fullmatch(name) is not None
+
+
+def pieces(paths: list[Path]) -> Iterator[Piece]:
+    """Yield what was handed in. Paths of other names are passed over."""
+    for path in paths:
+        found = _NAME.fullmatch(path.name)
+        if found:
+            yield _piece(path, found)
+
+
+def _piece(path: Path, found: re.Match[str]) -> Piece:
+    file = found["file"] or found["page"]
+    handed = Handed(path, file, late=bool(found["late"] or found["late2"]))
+    return Piece(_student(found), handed, (int(found["attachment"] or 0), version(file)))
+
+
+def _student(found: re.Match[str]) -> Student:
+    if found["anon"]:
+        number = found["anon"]
+        return Student(f"anon_{number}", f"anonymous {number}", ((_ANONYMOUS_ID, number),))
+    name, user = found["name"], found["user"]
+    return Student(f"{name}_{user}", name or f"user {user}", ((_ID, user),))

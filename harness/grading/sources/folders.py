@@ -1,0 +1,57 @@
+"""A folder with an archive or a folder for each student, who are called as these are.
+
+In a student's folder there are archives, or the submission itself as it lies there. Of several
+archives the one last changed counts as the last, and no more is made of the files' times: who
+copies files, or fetches them from a repository, often makes them anew, so they are no evidence
+of lateness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.grading.records import Handed, Student
+from harness.grading.sources.listing import children, head, own_files
+from harness.grading.sources.pieces import Piece, version
+from harness.intake import kinds
+
+_SUFFIXES = (
+    *(".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tgz", ".txz", ".tar"),
+    *(".zip", ".gz", ".rar", ".7z"),
+)
+_SHEETS = (".csv",)  # beside the submissions these are the teacher's
+
+
+def pieces(paths: list[Path]) -> Iterator[Piece]:
+    """Yield what was handed in."""
+    for path in paths:
+        if path.is_dir():
+            yield from _of_folder(path)
+        elif path.suffix.lower() not in _SHEETS:
+            student = Student(_stem(path.name), _stem(path.name))
+            yield Piece(student, Handed(path, path.name), _order(path))
+
+
+def _of_folder(folder: Path) -> Iterator[Piece]:
+    student = Student(folder.name, folder.name)
+    yield Piece(student)
+    archives = [path for path in own_files(folder) if _is_archive(path)]
+    for path in archives:
+        yield Piece(student, Handed(path, path.name), _order(path))
+    if not archives and children(folder):
+        yield Piece(student, Handed(folder, folder.name))
+
+
+def _is_archive(path: Path) -> bool:
+    """Whether a file is an archive, or was meant to be one."""
+    return path.name.lower().endswith(_SUFFIXES) or bool(kinds.kind(head(path)))
+
+
+def _order(path: Path) -> tuple[object, ...]:
+    return (path.stat().st_mtime_ns, version(path.name))
+
+
+def _stem(name: str) -> str:
+    suffix = next((end for end in _SUFFIXES if name.lower().endswith(end)), Path(name).suffix)
+    return name[: len(name) - len(suffix)] or name

@@ -1,0 +1,108 @@
+"""Groups: who is graded together, from a CSV file beside a download."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import UsageError
+from harness.grading.records import Student
+from harness.grading.sources import table
+from harness.grading.sources.pieces import Piece, folded
+
+
+class Member(NamedTuple):
+    """Somebody in a group."""
+
+    group: str
+    student: Student
+    row: table.Row
+
+
+def read(path: Path) -> list[Member]:
+    """Return the members of all groups.
+
+    Raises:
+        UsageError: a row is wrong, or somebody is in two groups.
+    """
+    members = []
+    groups: dict[str, str] = {}
+    for row in table.read(path, ["group", "student"]):
+        member = Member(row.get("group"), row.student(), row)
+        if not member.group:
+            row.refuse("group", "the name of a group")
+        if groups.setdefault(member.student.key, member.group) != member.group:
+            row.refuse("group", f"{groups[member.student.key]!r}, as in a row before it")
+        members.append(member)
+    return members
+
+
+def grouped(pieces: Iterable[Piece], members: Iterable[Member]) -> Iterator[Piece]:
+    """Yield the pieces with their groups.
+
+    A student of the download is a member by the key, by an id or, if only one is called so, by
+    name, before which there may be the group's. A whole group in the download, as platforms have
+    it, is known by its name and replaced by its members; members of whom there is nothing
+    come with nothing.
+    """
+    found, members = list(pieces), list(members)
+    members_of = _matched({piece.student.key: piece.student for piece in found}, members)
+    for piece in found:
+        own = members_of.get(piece.student.key, [])
+        if not own:
+            yield piece
+        for index, member in enumerate(own):  # what a whole group handed in, it did once
+            handed = piece.handed if index == 0 else None
+            yield piece._replace(student=member.student, group=member.group, handed=handed)
+    known = {member.student.key for own in members_of.values() for member in own}
+    for member in members:
+        if member.student.key not in known:
+            yield Piece(member.student, group=member.group)
+
+
+def _matched(students: dict[str, Student], members: list[Member]) -> dict[str, list[Member]]:
+    """Return by the keys of students of the download who they are: for a group, several."""
+    matched: dict[str, list[Member]] = {}
+    for member in members:
+        if key := _key_of(member, students):
+            if key in matched:
+                member.row.refuse("student", "somebody who is not named in a row before it")
+            own = member.student._replace(ids=(*member.student.ids, *students[key].ids))
+            matched[key] = [member._replace(student=own)]
+    groups: dict[str, list[Member]] = {}
+    for member in members:
+        groups.setdefault(folded(member.group), []).append(member)
+    for key, student in students.items():
+        own_name = folded(student.name)
+        if key not in matched and own_name in groups:
+            matched[key] = _named_by(groups[own_name], matched)
+    return matched
+
+
+def _named_by(members: list[Member], matched: dict[str, list[Member]]) -> list[Member]:
+    """Return members as they are known from elsewhere in the download, ids included."""
+    known = {own[0].student.key: own[0] for own in matched.values()}
+    return [known.get(member.student.key, member) for member in members]
+
+
+def _key_of(member: Member, students: dict[str, Student]) -> str:
+    """Return the key of the student of the download who is meant, empty if nobody is."""
+    wanted = {*member.student.ids}
+    by_id = [key for key, one in students.items() if wanted & {*one.ids}]
+    by_key = [
+        key
+        for key, one in students.items()
+        if member.student.key in (key, *(value for _, value in one.ids))
+    ]
+    name = member.student.name
+    names = {folded(one) for one in (member.student.key, name, member.group + name)} - {""}
+    by_name = [key for key, one in students.items() if folded(one.name) in names]
+    found = by_id or by_key or by_name
+    if len(found) > 1:
+        who = ", ".join(sorted(found))
+        raise UsageError(
+            f"{member.row.file}:{member.row.line}: {member.student.name!r} may be any of {who}: "
+            "give the id"
+        )
+    return found[0] if found else ""

@@ -1,0 +1,103 @@
+"""What the sources find, and how it becomes entries: one for each student, or for each group."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from harness.grading.records import Entry, Handed, Student
+
+_LONGEST_KEY = 80  # characters: as a file name there is room for more before and behind
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(10))}
+
+
+class Piece(NamedTuple):
+    """One file or folder of one student. Without ``handed``: somebody who handed in nothing."""
+
+    student: Student  # its key is what the source tells students apart by, not yet a file name
+    handed: Handed | None = None
+    order: tuple[Any, ...] = ()  # among all that this student, or the group, handed in
+    group: str = ""
+
+
+def entries(pieces: Iterable[Piece]) -> tuple[Entry, ...]:
+    """Return an entry for each student or group, sorted by key; what was handed in last is last.
+
+    Keys are unique in the class and safe as file names.
+    """
+    heaps: dict[tuple[bool, str], list[Piece]] = {}
+    for piece in pieces:
+        own = (bool(piece.group), piece.group or piece.student.key)
+        heaps.setdefault(own, []).append(piece)
+    students = sorted({piece.student.key for heap in heaps.values() for piece in heap})
+    groups = sorted(name for is_group, name in heaps if is_group)
+    keys = _keys([*((False, key) for key in students), *((True, name) for name in groups)])
+    return tuple(sorted(_entry(keys[own], heap, keys) for own, heap in heaps.items()))
+
+
+def _entry(key: str, heap: list[Piece], keys: dict[tuple[bool, str], str]) -> Entry:
+    students: dict[str, Student] = {}
+    for piece in heap:
+        own = piece.student._replace(key=keys[False, piece.student.key])
+        students[own.key] = _joined(students.get(own.key, own), own)
+    handed = sorted((p for p in heap if p.handed), key=lambda piece: piece.order)
+    return Entry(key, tuple(students.values()), tuple(p.handed for p in handed if p.handed))
+
+
+def _joined(one: Student, other: Student) -> Student:
+    return one._replace(ids=tuple(dict.fromkeys([*one.ids, *other.ids])))
+
+
+# --- keys --------------------------------------------------------------------------------------
+
+
+def _keys(wanted: Iterable[tuple[bool, str]]) -> dict[tuple[bool, str], str]:
+    """Return a key for each (is a group, text). Where two would be one to some file system, the
+    later gets a digest of its text, so that it is called the same whenever the class is read.
+    """
+    keys: dict[tuple[bool, str], str] = {}
+    taken: set[str] = set()
+    for own in wanted:
+        key = safe(own[1])
+        if key.casefold() in taken:
+            key += "-" + hashlib.sha256(repr(own).encode(errors="replace")).hexdigest()[:8]
+        taken.add(key.casefold())
+        keys[own] = key
+    return keys
+
+
+def safe(text: str) -> str:
+    """Return a text as a file name: letters and digits of any script, and ``. _ -`` within."""
+    plain = unicodedata.normalize("NFC", text)
+    kept = "".join(c if _is_letter(c) or c in "._-" else "-" for c in plain)
+    key = re.sub(r"-{2,}", "-", kept).strip("._-")[:_LONGEST_KEY].rstrip("._-")
+    return f"student-{key}" if not key or key.partition(".")[0].casefold() in _RESERVED else key
+
+
+def _is_letter(char: str) -> bool:
+    """Whether it is a letter, a mark on one or a digit; some signs of India are marks alone."""
+    return unicodedata.category(char)[0] in "LMN"
+
+
+# --- names -------------------------------------------------------------------------------------
+
+
+def version(name: str) -> tuple[str, int]:
+    """Return what sorts files of one student: ``a1.tgz``, ``a1-1.tgz``, ``a1 (2).tgz``.
+
+    A number behind the name is what platforms and browsers tell files of one name apart by.
+    """
+    stem, dot, suffix = name.partition(".")
+    found = re.fullmatch(r"(.*?)(?:-(\d{1,9})| ?\((\d{1,9})\))", stem, re.DOTALL)
+    if not found:
+        return (f"{stem}{dot}{suffix}", 0)
+    return (f"{found[1]}{dot}{suffix}", int(found[2] or found[3]))
+
+
+def folded(name: str) -> str:
+    """Return what two spellings of a name have in common: ``Zoë, O'Neil`` and ``zoëoneil``."""
+    plain = unicodedata.normalize("NFC", name).casefold()
+    return "".join(filter(_is_letter, plain))

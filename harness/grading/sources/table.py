@@ -1,0 +1,153 @@
+"""CSV files: one that names submissions, and one that names the members of groups.
+
+The first line names the columns, in any order; capitals do not matter. Fields are separated by
+commas, semicolons or tabs; the text is UTF-8.
+
+=========== ==========================================================================
+column      meaning
+=========== ==========================================================================
+``student`` who it is: any text, the same in all rows of one student. Needed
+``file``    an archive or a folder, relative to the CSV's own; empty: handed in nothing
+``name``    as shown; by default what ``student`` says
+``group``   whose members are graded together
+``time``    when it was handed in: ``2026-01-29 23:55``, local unless it says otherwise
+``late``    ``yes``: the platform says that it is late; ``no`` or empty
+any other   an id of the student, by the column's name: ``canvas``, ``moodle``, ``login``
+=========== ==========================================================================
+
+A student with several rows has handed in several files. The one with the latest time is the last;
+without times, the one in the last row. A file of groups needs ``group`` and ``student``, and may
+have ``name`` and ids.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from harness.errors import UsageError
+from harness.grading.records import Handed, Student
+from harness.grading.sources.pieces import Piece
+
+_COLUMNS = ("student", "file", "name", "group", "time", "late")
+_YES, _NO = ("yes", "y", "true", "1", "late"), ("", "no", "n", "false", "0")
+_MOST = 16 << 20  # bytes
+
+
+class Row(NamedTuple):
+    """A line of a table."""
+
+    file: Path
+    line: int  # 1-based, its last one where a field has several
+    cells: dict[str, str]  # by column; trimmed
+
+    def get(self, column: str) -> str:
+        """Return a cell, empty if there is none."""
+        return self.cells.get(column, "")
+
+    def refuse(self, column: str, expected: str) -> NoReturn:
+        """Raise UsageError."""
+        found = f"found {self.get(column)!r}, expected {expected}"
+        raise UsageError(f"{self.file}:{self.line}: {column}: {found}")
+
+    def student(self) -> Student:
+        """Return who the row is about; raises UsageError if that is not said."""
+        if not self.get("student"):
+            self.refuse("student", "who it is")
+        ids = [(key, value) for key, value in self.cells.items() if key not in _COLUMNS and value]
+        return Student(self.get("student"), self.get("name") or self.get("student"), tuple(ids))
+
+
+def read(path: Path, needed: Iterable[str]) -> list[Row]:
+    """Return the rows of a CSV file that are not empty.
+
+    Raises:
+        UsageError: it cannot be read, has no such columns, or a row has too many fields.
+    """
+    text = _text(path)
+    header = text.partition("\n")[0]
+    separator = max(",;\t", key=header.count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        columns = [name.strip().casefold() for name in next(rows, [])]
+        _check_columns(path, columns, needed)
+        return [_row(path, rows.line_num, columns, cells) for cells in rows if any(cells)]
+    except csv.Error as error:
+        raise UsageError(f"{path}:{rows.line_num}: {error}") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST + 1)
+        if len(data) > _MOST:
+            raise UsageError(f"{path} has more than {_MOST:,} bytes: the wrong file?")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not UTF-8 text: save it as CSV UTF-8") from None
+
+
+def _check_columns(path: Path, columns: list[str], needed: Iterable[str]) -> None:
+    for name in needed:
+        if name not in columns:
+            found = ", ".join(filter(None, columns)) or "nothing"
+            raise UsageError(f"{path}:1: found {found}, expected a column {name!r}")
+    for name in filter(None, columns):
+        if columns.count(name) > 1:
+            raise UsageError(f"{path}:1: there are two columns {name!r}")
+
+
+def _row(path: Path, line: int, columns: list[str], cells: list[str]) -> Row:
+    if any(cells[len(columns) :]):
+        expected = f"{len(columns)} fields, as in the first line"
+        raise UsageError(f"{path}:{line}: found {len(cells)} fields, expected {expected}")
+    named = zip(columns, cells, strict=False)
+    return Row(path, line, {name: cell.strip() for name, cell in named if name})
+
+
+# --- submissions -------------------------------------------------------------------------------
+
+
+def pieces(path: Path) -> Iterator[Piece]:
+    """Yield what a CSV file names.
+
+    Raises:
+        UsageError: says the line and the column that is wrong.
+    """
+    for row in read(path, ["student", "file"]):
+        time, late = _time(row), _late(row)
+        handed = Handed(_file(row), row.get("file"), time, late) if row.get("file") else None
+        order = (time or datetime.datetime.min, row.line)
+        yield Piece(row.student(), handed, order, row.get("group"))
+
+
+def _file(row: Row) -> Path:
+    place = row.file.parent / row.get("file")
+    if not place.exists():
+        row.refuse("file", "a file or folder that is there")
+    return place
+
+
+def _late(row: Row) -> bool:
+    word = row.get("late").casefold()
+    if word not in (*_YES, *_NO):
+        row.refuse("late", "yes or no")
+    return word in _YES
+
+
+def _time(row: Row) -> datetime.datetime | None:
+    """Return a local time; one with a zone becomes that of this machine."""
+    text = row.get("time")
+    if not text:
+        return None
+    try:
+        time = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        row.refuse("time", "a date and time such as 2026-01-29 23:55")
+    return time.astimezone().replace(tzinfo=None) if time.tzinfo else time
