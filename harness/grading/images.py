@@ -1,0 +1,219 @@
+"""Images of public tests: the same questions asked otherwise, with answers that the oracle knows.
+
+A case file falls into *scenes*, each of which begins with an empty board (or one from a file). For
+each kind of change every scene is translated command by command and put to the oracle, whose
+answers become the expectations. What has no image: commands without an exact answer, positions
+that the document leaves open, whatever comes after a move that an engine chooses itself or after a
+command that goes otherwise in the image (a capture that is none on a larger board), and what the
+change leaves as it was, to the letter. A board from a file is set up by commands instead; one that
+is no square, and files that are asked about as files (``is_valid``), have no image.
+
+An image is a case file like any other. The number of a test in it says which one it is an image
+of: see :func:`origin`. The same seed gives the same file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import NamedTuple
+
+from harness import casefile
+from harness.equivalence import expression, is_exact, underspecified
+from harness.grading.transformations import KINDS, ORDER, Change, draw, reordered
+from harness.mistaken import reply_of
+from harness.records import CaseFile, Reply, Step
+from oracle.color import BLACK, WHITE
+from oracle.gtp import new_engine
+from oracle.gtp.protocol import Engine
+from oracle.position import Position
+from oracle.vertex import vertex
+
+# The specification with all commands of a game.
+_SPECIFICATIONS = {"go": "go-scoring", "gomoku": "gomoku-policy"}
+_STARTS = ("boardsize", "clear_board", "load_board")
+_SETTINGS = {"komi": None, "policy": "policy random"}  # what outlives a board, and how it begins
+_BUILDING = ("play", "gogui-setup", *_SETTINGS)
+_ABOUT_FILES = ("is_valid",)
+_USERS = {"policy": {"policy", "policy_moves"}}  # commands that make a setting matter
+_TRIES = 4  # draws of a change for a scene, of which the one with most tests is taken
+
+
+class Origin(NamedTuple):
+    """Of which test a test is the image."""
+
+    kind: str  # of change: one of KINDS
+    line: int  # 1-based, in the case file of the same name
+
+
+def origin(step: Step) -> Origin:
+    """Return what a test of an image is the image of: its number is ten times the line, and more.
+
+    The last digit is the kind's place in :data:`KINDS`.
+    """
+    line, kind = divmod(step.id, 10)
+    return Origin(KINDS[kind], line)
+
+
+def image_of(case: CaseFile, game: str, seed: str) -> CaseFile | None:
+    """Return the images of a case file's tests as a case file of the same name; None: it has none.
+
+    ``game``: of :data:`oracle.gtp.GAMES`. ``seed``: what nobody who writes a program knows. Boards
+    that the file loads are looked up from the working directory.
+    """
+    scenes = [scene for scene in _scenes(case, game) if scene.asked]
+    lines: list[str] = []
+    for number, kind in enumerate(KINDS):
+        random = Random(f"{seed}\0{case.path}\0{kind}")
+        for scene in scenes:
+            found = [_translated(scene, kind, number, game, random) for _ in range(_TRIES)]
+            lines += max(found, key=lambda one: one.tests).lines
+    if not lines:
+        return None
+    text = "\n".join([f"# Images of the tests of {case.path}.", *lines, ""])
+    return casefile.parse(text.encode("utf-8", "surrogateescape"), case.path)
+
+
+# --- a case file as scenes ---------------------------------------------------------------------
+
+
+class _Asked(NamedTuple):
+    """A command with the oracle's answer, and the board after it."""
+
+    step: Step
+    name: str
+    reply: Reply
+    is_settled: bool
+    position: Position
+
+
+class _Scene(NamedTuple):
+    start: Position
+    settings: list[str]  # in force when it begins
+    asked: list[_Asked]
+
+
+def _scenes(case: CaseFile, game: str) -> Iterator[_Scene]:
+    engine = new_engine(game, playouts=0)
+    names = {step.command.partition(" ")[0] for step in case.steps}
+    settings = {name: text for name, text in _SETTINGS.items() if text and names & _USERS[name]}
+    scene = _Scene(_board(engine), list(settings.values()), [])
+    for step in case.steps:
+        asked = _ask(engine, step)
+        if asked.name in _STARTS:
+            yield scene
+            scene = _Scene(_board(engine), list(settings.values()), [])
+        else:
+            scene.asked.append(asked)
+        if asked.name in _SETTINGS:
+            settings[asked.name] = step.command
+    yield scene
+
+
+def _ask(engine: Engine, step: Step) -> _Asked:
+    is_settled = not underspecified(engine, step.command)
+    reply = reply_of(engine.handle(step.command))
+    return _Asked(step, step.command.partition(" ")[0], reply, is_settled, _board(engine))
+
+
+def _board(engine: Engine) -> Position:
+    position: Position = engine.session.game.position
+    return position
+
+
+# --- a scene's image ---------------------------------------------------------------------------
+
+
+class _Image(NamedTuple):
+    lines: list[str]
+    tests: int
+
+
+_NONE = _Image([], 0)
+
+
+def _translated(scene: _Scene, kind: str, number: int, game: str, random: Random) -> _Image:
+    change = draw(kind, game, scene.start.grid, random)
+    if change is None:
+        return _NONE
+    plain = _opening(scene, Change(""), game)
+    opening = _opening(scene, change, game)
+    engine = new_engine(game, playouts=0)
+    for command in opening:
+        engine.handle(command)
+    stage = _Stage(engine, game, number, differs=opening != plain)
+    commands = _commands(scene, change, random)
+    for asked, command in zip(scene.asked, commands, strict=True):
+        if not stage.play(asked, command, change):
+            break
+    if not stage.kept:
+        return _NONE
+    first = scene.asked[0].step.line
+    return _Image([f"# From line {first}: {change}.", *opening, *stage.kept], stage.tests)
+
+
+def _opening(scene: _Scene, change: Change, game: str) -> list[str]:
+    """Return the commands that lead to where the scene begins."""
+    shape, target = scene.start.grid, change.shape(scene.start.grid)
+    size = [] if game == "gosensei" else [f"boardsize {target.rows}"]
+    stones = [
+        f"{'.BW'[change.color(color)]} {vertex(change.point(point, shape))}"
+        for color in (BLACK, WHITE)
+        for point in shape.points(scene.start.stones(color))
+    ]
+    settings = [change.command(text, shape) for text in scene.settings]
+    setup = [f"gogui-setup {' '.join(stones)}"] if stones else []
+    return [*size, "clear_board", *settings, *setup]
+
+
+def _commands(scene: _Scene, change: Change, random: Random) -> list[str]:
+    """Return what is sent for each command of the scene."""
+    commands = [one.step.command for one in scene.asked]
+    if change.kind == ORDER:
+        return reordered(commands, random)
+    return [change.command(command, scene.start.grid) for command in commands]
+
+
+class _Stage:
+    """The image of a scene as it comes to be, on an engine of the oracle."""
+
+    def __init__(self, engine: Engine, game: str, number: int, *, differs: bool) -> None:
+        self._engine = engine
+        self._assignment = _SPECIFICATIONS.get(game, game)
+        self._number = number
+        self._differs = differs  # from the original, in what was sent so far
+        self._pending: list[str] = []  # what is needed if a test follows
+        self.kept: list[str] = []
+        self.tests = 0
+
+    def play(self, asked: _Asked, command: str, change: Change) -> bool:
+        """Take the next command; return whether what follows is still known."""
+        builds = asked.name in _BUILDING
+        if not builds and not is_exact(asked.step.command, self._assignment):
+            return False  # it may do anything
+        self._differs = self._differs or command != asked.step.command
+        got = _ask(self._engine, asked.step._replace(command=command))
+        known = asked.is_settled and got.is_settled and asked.reply.ok and got.reply.ok
+        alike = change.kind != ORDER or got.position == asked.position  # not so between two plays
+        if known and alike and _is_test(asked) and is_exact(asked.step.command, self._assignment):
+            self._keep(asked, command, got.reply)
+        elif builds:
+            self._pending.append(command)
+        return known or not builds
+
+    def _keep(self, asked: _Asked, command: str, reply: Reply) -> None:
+        if not self._differs or asked.name in _ABOUT_FILES:
+            self._pending += [command] * (asked.name in _BUILDING)
+            return
+        wanted = expression(command, reply, self._assignment)
+        test = f"{asked.step.line * 10 + self._number} {command}"
+        self.kept += [*self._pending, test, f"#? [{wanted}]"]
+        self._pending = []
+        self.tests += 1
+
+
+def _is_test(asked: _Asked) -> bool:
+    """Whether it is a test that may be relied on."""
+    pattern = asked.step.pattern
+    unreliable = pattern is not None and (pattern.expected_fail or pattern.ignored)
+    return asked.step.is_test and not unreliable

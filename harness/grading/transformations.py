@@ -1,0 +1,135 @@
+"""Ways to ask the same question otherwise: how each command of a case file reads then. Pure.
+
+A :class:`Change` is one of four kinds. None mixes with another, so that a program with a fault on
+one side of the board, or with one color, fails the images of one kind only.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import NamedTuple
+
+from oracle.color import NAMES, color_of, opponent
+from oracle.errors import VertexError
+from oracle.grid import Grid, grid
+from oracle.symmetry import ALL, image
+from oracle.vertex import Point, parse_vertex, vertex
+
+SYMMETRY, COLORS, LARGER, ORDER = KINDS = ("symmetry", "colors", "larger", "order")
+_LARGEST = 19  # what programs for people's boards know
+_GROWTH = (1, 2, 3)  # rows and columns
+# What does not look the same under a kind: the document's program is asked about black's eyes on
+# a board of 9 by 9.
+_UNFIT = {"gosensei": (COLORS, LARGER)}
+_MIRROR, _FLIP, _TURN = 1, 2, 4
+
+
+class Change(NamedTuple):
+    """How a position is asked about otherwise."""
+
+    kind: str
+    symmetry: int = 0  # of oracle.symmetry
+    growth: int = 0  # rows and columns more, above and to the right
+
+    def __str__(self) -> str:
+        """As a phrase."""
+        if self.kind == SYMMETRY:
+            done = ["left and right"] * (self.symmetry & _MIRROR > 0)
+            done += ["top and bottom"] * (self.symmetry & _FLIP > 0)
+            done += ["rows and columns"] * (self.symmetry & _TURN > 0)
+            return f"{', then '.join(done)} exchanged"
+        if self.kind == LARGER:
+            return f"on a board with {self.growth} more row{'s' * (self.growth > 1)} and columns"
+        return {COLORS: "colors exchanged", ORDER: "set up in another order"}[self.kind]
+
+    def shape(self, shape: Grid) -> Grid:
+        """Return the shape of the board."""
+        return grid(shape.rows + self.growth, shape.columns + self.growth)
+
+    def point(self, point: Point, shape: Grid) -> Point:
+        """Return where a point of a board of this shape comes to lie."""
+        return image(point, shape, self.symmetry)
+
+    def color(self, color: int) -> int:
+        """Return the color that takes this one's part."""
+        return opponent(color) if self.kind == COLORS else color
+
+    def command(self, command: str, shape: Grid) -> str:
+        """Return a command as it reads then; ``shape``: of the board it was about."""
+        name, *words = command.split()
+        if name == "komi" and self.kind == COLORS:
+            return " ".join([name, *map(_negated, words)])
+        return " ".join([name, *(self._word(word, shape) for word in words)])
+
+    def _word(self, word: str, shape: Grid) -> str:
+        color = color_of(word)
+        if color is not None:
+            return _dressed(NAMES[self.color(color)][: len(word)], word)
+        try:
+            point = parse_vertex(word, shape.rows, shape.columns)
+        except VertexError:
+            return word  # no point of this board: not one of any
+        return _dressed(vertex(self.point(point, shape)), word)
+
+
+def _dressed(text: str, like: str) -> str:
+    """Return a text in small or capital letters, as another one is."""
+    return text.lower() if like.islower() else text.upper() if like.isupper() else text.title()
+
+
+def _negated(number: str) -> str:
+    if number.startswith("-"):
+        return number[1:]
+    return f"-{number}" if number.strip("0.") else number
+
+
+def draw(kind: str, game: str, shape: Grid, random: Random) -> Change | None:
+    """Return a change of this kind, drawn for a board; None: there is none of this kind."""
+    if shape.rows != shape.columns or kind in _UNFIT.get(game, ()):
+        return None
+    if kind == SYMMETRY:
+        return Change(kind, symmetry=random.choice(ALL[1:]))
+    if kind == LARGER:
+        fits = [growth for growth in _GROWTH if shape.rows + growth <= _LARGEST]
+        return Change(kind, growth=random.choice(fits)) if fits else None
+    return Change(kind)
+
+
+def reordered(commands: list[str], random: Random) -> list[str]:
+    """Return commands that set stones, in another order in which colors follow each other alike.
+
+    A row of ``play`` keeps its colors and exchanges the points of each; a ``gogui-setup`` puts
+    its stones in any order.
+    """
+    done: list[str] = []
+    for start, end in _runs(commands):
+        run = [command.split() for command in commands[start:end]]
+        if run[0][0] == "play":
+            done += _dealt(run, random)
+        elif run[0][0] == "gogui-setup":
+            done += [_scattered(words, random) for words in run]
+        else:
+            done += commands[start:end]
+    return done
+
+
+def _runs(commands: list[str]) -> list[tuple[int, int]]:
+    """Return (first, end) of each row of commands of the same name."""
+    names = [command.partition(" ")[0] for command in commands]
+    starts = [i for i, name in enumerate(names) if not i or names[i - 1] != name]
+    return list(zip(starts, [*starts[1:], len(names)], strict=True))
+
+
+def _dealt(run: list[list[str]], random: Random) -> list[str]:
+    points: dict[int | None, list[str]] = {}
+    for words in run:
+        points.setdefault(color_of(words[1]), []).append(" ".join(words[2:]))
+    for own in points.values():
+        random.shuffle(own)
+    return [f"play {words[1]} {points[color_of(words[1])].pop()}" for words in run]
+
+
+def _scattered(words: list[str], random: Random) -> str:
+    pairs = list(zip(words[1::2], words[2::2], strict=False))
+    random.shuffle(pairs)
+    return " ".join([words[0], *(word for pair in pairs for word in pair)])
