@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from harness.options import Options
 from harness.records import FileResult, RunResult, Verdict
 from harness.report.tally import plural
 from harness.report.view import FileView, view
-from harness.runs import run
+from harness.runs import Progress, run
 from harness.sandbox.levels import EscapeError
 
 
@@ -27,11 +27,11 @@ class Trial(NamedTuple):
 def try_out(
     assignment: Assignment,
     room: Path,
-    cases: Sequence[Path],
     options: Options,
     on_file: Callable[[FileResult], None] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
 ) -> Trial:
-    """Run case files against the submission in ``room``.
+    """Run the public case files against the submission in ``room``, once it is built.
 
     ``room``: the folder with the submission's own and the course's beside it. ``options``: of the
     run; limits and folders are the assignment's business. A sandbox that is ``auto`` may be none.
@@ -40,18 +40,18 @@ def try_out(
         SandboxError: the level that was asked for does not work here, or does not hold.
     """
     program, folder = assignment.start(room)
-    tests = [str(path) for path in cases]
+    tests = [str(path) for path in assignment.public_cases()]
     own = options._replace(
         limits=assignment.limits, box=assignment.box, show=(str(room),), folder=folder
     )
     try:
-        return Trial(run(program, tests, own, on_file=on_file), "")
+        return Trial(run(program, tests, own, on_progress, on_file), "")
     except EscapeError:
         raise
     except SandboxError as error:
         if options.sandbox != "auto":
             raise
-        plain = run(program, tests, own._replace(sandbox="off"), on_file=on_file)
+        plain = run(program, tests, own._replace(sandbox="off"), on_progress, on_file)
         return Trial(plain, str(error))
 
 
@@ -64,10 +64,14 @@ def explained(file: FileResult, assignment: Assignment) -> FileView:
         step: marked(board, why[step][1]) if step in why else board
         for step, board in seen.boards.items()
     }
-    name = Path(file.case.path).relative_to(assignment.place).as_posix()
-    short = file._replace(case=file.case._replace(path=name))
+    short = file._replace(case=file.case._replace(path=named(file.case.path, assignment)))
     texts = {step: text for step, (text, _) in why.items()}
     return seen._replace(file=short, boards=boards, reasons=texts)
+
+
+def named(path: str, assignment: Assignment) -> str:
+    """Return the path of a case file as short as the assignment's."""
+    return Path(path).relative_to(assignment.place).as_posix()
 
 
 def does_not_run(result: RunResult) -> bool:

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 from harness import assignment
-from harness.check import Check, Wanted, source_named
+from harness.check.desk import Wanted
+from harness.check.saying import Sayer
+from harness.check.steps import check, source_named
 from harness.cli.arguments import Parser, whole
 from harness.cli.console import colors_wanted, never_fail_to_encode
 from harness.errors import UsageError
@@ -18,23 +20,25 @@ from harness.transcript import Transcript
 
 _DESCRIPTION = """\
 Check a submission before it is handed in: its files against the assignment, the
-archive made and unpacked into a new folder, the public tests run in a sandbox,
-with the reason of each right answer, the log of all that written and packed. The
-last line says whether to hand it in. What is checked is a folder or an archive; by
+archive made and unpacked into a new folder, built if it is to be built, the public
+tests run in a sandbox, with the reason of each right answer and what explains the
+failures, the log of all that written and packed where the assignment asks for one.
+The last line says whether to hand it in. What is checked is a folder or an archive; by
 default the assignment's folder, from within it or from beside it."""
 
 _EPILOG = """\
 Exit status:
     0  nothing was found wrong
     1  a test failed, or a file is missing
-    2  the engine died, hung or could not start, or the input was bad
+    2  the engine died, hung, could not start or be built, or the input was bad
     3  the harness itself failed; the engine is not to blame
   130  interrupted with Ctrl-C
 
 Examples:
   gtp-harness check --assignment go-scoring
   gtp-harness check assignment1 --assignment go-scoring --overlay ../util
-  gtp-harness check a1.tgz --assignment go-scoring --output checked"""
+  gtp-harness check a1.tgz --assignment go-scoring --output checked
+  gtp-harness check gosensei --assignment gosensei"""
 
 
 def main(arguments: list[str]) -> int:
@@ -50,7 +54,7 @@ def main(arguments: list[str]) -> int:
     unicode = not given.ascii and "utf" in (sys.stdout.encoding or "").lower()
     command = shlex.join(["gtp-harness", "check", *arguments])
     paint = Paint(not given.no_color and colors_wanted())
-    return Check(_wanted(given), Transcript(command), paint, unicode).run()
+    return check(_wanted(given), Sayer(Transcript(command), paint, unicode=unicode))
 
 
 def _wanted(given: argparse.Namespace) -> Wanted:
@@ -66,6 +70,7 @@ def _wanted(given: argparse.Namespace) -> Wanted:
         overlay=Path(given.overlay) if given.overlay else None,
         sandbox=given.sandbox,
         jobs=given.jobs,
+        live=sys.stdout.isatty() and sys.stderr.isatty(),
     )
 
 

@@ -71,7 +71,7 @@ def test_what_ships_is_complete(name):
     assert (
         (found.build is None) == (found.adapter is None) == (name not in ("gosensei", "java-go"))
     )
-    assert found.files.log == ("presubmission.log" if found.adapter is None else "")
+    assert found.files.log == "presubmission.log"
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -1,0 +1,84 @@
+"""The first step: what was given, a folder or an archive, against what the assignment wants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import workspace
+from harness.assignment import Assignment
+from harness.check.desk import Desk
+from harness.contents import Sorted, faults, remarks, sort_files
+from harness.intake import archive
+from harness.intake.packing import files_in
+from harness.intake.placing import place
+from harness.report.tally import plural
+from harness.report.visible import visible
+
+
+class Given(NamedTuple):
+    """The files that are tested and handed in, in a folder."""
+
+    folder: Path
+    found: Sorted
+    copy: Path | None = None  # of the course's folder, which came along
+
+
+def look(desk: Desk) -> Given:
+    """Look at what was given, and bring what is kept of it into one folder.
+
+    Raises:
+        ArchiveError: it is refused.
+    """
+    source = desk.wanted.source
+    desk.sayer.step(f"What is in {'the folder' if source.is_dir() else ''} {source.name}")
+    return _folder(desk, source) if source.is_dir() else _archive(desk, source)
+
+
+def _folder(desk: Desk, source: Path) -> Given:
+    sayer, assignment = desk.sayer, desk.assignment
+    folder = assignment.archive.folder
+    names, odd = files_in(source)
+    found = sort_files(names, "", assignment.files)
+    if source.name != folder:
+        sayer.note(f"The folder is called {source.name!r}; in the archive it is {folder}.")
+    sizes = {name: (source / name).stat().st_size for name in found.kept}
+    _describe(desk, found, sizes)
+    if odd:
+        sayer.note(f"left out, links and the like: {', '.join(map(visible, odd))}")
+    copy = source / (assignment.engine.overlay or "none")
+    return Given(source, found, copy if copy.is_dir() else None)
+
+
+def _archive(desk: Desk, source: Path) -> Given:
+    sayer, assignment, room = desk.sayer, desk.assignment, desk.room
+    contents = archive.examine(str(source))
+    sizes = {file.name: file.size for file in contents.files}
+    seen = [name for name in sizes if _is_kept_anywhere(name, assignment)]
+    placing = place(seen or list(sizes), assignment.archive.folder)
+    found = sort_files(sizes, placing.root, assignment.files)
+    count = f"{len(sizes)} {plural(len(sizes), 'file')}"
+    sayer.note(f"{count}, {contents.size:,} bytes, sha256 {contents.sha256}")
+    for remark in (*contents.remarks, placing.remark):
+        if remark:
+            sayer.note(remark)
+    kept = {name: sizes[placing.root + name] for name in found.kept}
+    _describe(desk, found, kept)
+    workspace.unpack(str(source), room / "given", placing.root, found.kept)
+    overlay = assignment.engine.overlay
+    workspace.unpack_copy(str(source), room / "copy", found.forbidden, overlay)
+    return Given(room / "given", found, room / "copy" if found.forbidden else None)
+
+
+def _is_kept_anywhere(name: str, assignment: Assignment) -> bool:
+    """Whether a file is no junk, wherever it lies: junk does not decide where the folder is."""
+    return name not in sort_files([name], "", assignment.files).left_out
+
+
+def _describe(desk: Desk, found: Sorted, sizes: dict[str, int]) -> None:
+    for name, size in sizes.items():
+        is_log = name == desk.assignment.files.log
+        old = " (an old one: it is written anew)" if is_log else ""
+        desk.sayer.note(f"{visible(name):32}{size:>9,} bytes{old}")
+    desk.sayer.remarks(remarks(found, desk.assignment.engine.overlay))
+    desk.sayer.faults(faults(found))

@@ -1,0 +1,44 @@
+"""What all steps of a check share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.assignment import Assignment
+from harness.check.saying import Sayer
+
+
+class Wanted(NamedTuple):
+    """What is to be checked, and how."""
+
+    source: Path  # a folder or an archive
+    assignment: Assignment
+    output: Path  # the folder the archive goes to
+    overlay: Path | None = None  # the course's folder; None: looked for
+    sandbox: str = "auto"
+    jobs: int = 0
+    live: bool = False  # draw how far the tests are
+
+
+class Desk(NamedTuple):
+    """Where one check is worked on."""
+
+    wanted: Wanted
+    room: Path  # a new folder, gone afterwards
+    sayer: Sayer
+
+    @property
+    def assignment(self) -> Assignment:
+        """Return the assignment."""
+        return self.wanted.assignment
+
+    @property
+    def stage(self) -> Path:
+        """Return the folder with all that the engine sees."""
+        return self.room / "stage"
+
+    @property
+    def made(self) -> Path:
+        """Return the archive to be handed in."""
+        return self.wanted.output / self.assignment.archive.name

@@ -1,0 +1,60 @@
+"""How a check is written: numbered steps, notes under them, and what is found wrong, kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness.report.paint import Paint
+from harness.report.terminal import Terminal
+from harness.report.visible import visible
+from harness.transcript import Transcript
+
+INDENT = "   "
+
+
+class Sayer:
+    """Writes to a transcript. ``wrong`` gathers what the last sentence says again.
+
+    ``terminal`` knows how results look.
+    """
+
+    def __init__(self, transcript: Transcript, paint: Paint, *, unicode: bool) -> None:
+        self.transcript = transcript
+        self.terminal = Terminal(paint, unicode=unicode)
+        self.wrong: list[str] = []
+        self._paint = paint
+        self._steps = 0
+
+    def say(self, text: str = "") -> None:
+        """Write lines as they are."""
+        self.transcript.say(text)
+
+    def step(self, title: str) -> None:
+        """Begin a step."""
+        self._steps += 1
+        self.say("\n" + self._paint("bold", f"{self._steps}. {' '.join(title.split())}"))
+
+    def note(self, text: str, color: str = "") -> None:
+        """Write a line under the step; ``color`` is one of paint's."""
+        self.say(INDENT + (self._paint(color, text) if color else text))
+
+    def remarks(self, sentences: Iterable[str]) -> None:
+        """Write what is odd but no fault."""
+        for sentence in sentences:
+            self.note(visible(sentence), "warn")
+
+    def faults(self, phrases: list[str]) -> None:
+        """Write what is wrong, and keep it for the last sentence."""
+        self.wrong += phrases
+        for phrase in phrases:
+            self.note(visible(phrase), "bad")
+
+    def paragraphs(self, texts: Iterable[str]) -> None:
+        """Write paragraphs of a report under the step."""
+        for text in texts:
+            self.say("\n" + "\n".join(INDENT + line for line in text.splitlines()))
+
+    def last(self, sentence: str, color: str) -> None:
+        """Write the last sentence."""
+        self.say()
+        self.say(self._paint(color, sentence))

@@ -1,0 +1,78 @@
+"""The order of a check, and its last sentence."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from harness import workspace
+from harness.assignment import Assignment
+from harness.check import contents, packing
+from harness.check.desk import Desk, Wanted
+from harness.check.saying import Sayer
+from harness.check.testing import Testing, built
+from harness.errors import ArchiveError, UsageError
+from harness.exits import ExitCode
+from harness.report.tally import exit_code
+from harness.report.visible import one_line
+from oracle import __version__
+
+
+def check(wanted: Wanted, sayer: Sayer) -> int:
+    """Check, leave the archive to be handed in, and return the exit status."""
+    title = f"check for {wanted.assignment.title} ({wanted.assignment.key})"
+    sayer.say(f"gtp-harness {__version__}: {title}")
+    with workspace.workspace() as room:
+        desk = Desk(wanted, room, sayer)
+        try:
+            given = contents.look(desk)
+            tested = packing.unpacked(desk, given)
+            packing.overlay(desk, given.copy)
+        except ArchiveError as error:
+            sayer.note(f"The archive is refused: {error}.", "bad")
+            sayer.say(f"\nDo not hand it in: {error}.")
+            return ExitCode.BROKEN
+        status = _tests(desk)
+        names = packing.packed(desk, tested, status)
+        _receipt(desk, packing.last_look(desk, tested, names))
+    return _verdict(desk.made, status, sayer)
+
+
+def _tests(desk: Desk) -> int:
+    """Build and run; return the exit status."""
+    if not built(desk):
+        return ExitCode.BROKEN
+    status = exit_code(Testing(desk).run().result)
+    return ExitCode.FAILED if status == ExitCode.OK and desk.sayer.wrong else status
+
+
+def _receipt(desk: Desk, sha256: str) -> None:
+    desk.sayer.say()
+    desk.sayer.say(f"Receipt for {desk.assignment.key}, gtp-harness {__version__}")
+    desk.sayer.note(f"archive sha256 {sha256}")
+    desk.sayer.note(f"cases   sha256 {desk.assignment.cases_digest()}")
+
+
+def _verdict(made: Path, status: int, sayer: Sayer) -> int:
+    if not sayer.wrong:
+        sayer.last(f"Hand in {made}: nothing was found wrong with it.", "good")
+        return status
+    reasons = "; ".join(map(one_line, sayer.wrong))
+    sayer.last(f"Do not hand in {made} yet: {reasons}.", "bad")
+    return status or ExitCode.FAILED
+
+
+def source_named(name: str | None, assignment: Assignment) -> Path:
+    """Return what is to be checked: as named, or the assignment's folder here, or this folder.
+
+    Raises:
+        UsageError: there is nothing there.
+    """
+    folder = assignment.archive.folder
+    here = Path(folder) if Path(folder).is_dir() else Path()
+    path = Path(os.path.abspath(name)) if name else here.absolute()  # noqa: PTH100 - links stay
+    if not path.exists():
+        raise UsageError(f"there is no {name}: name a folder or an archive")
+    if not name and path.name != folder:
+        raise UsageError(f"there is no folder {folder} here: name it, or an archive")
+    return path

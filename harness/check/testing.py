@@ -1,0 +1,105 @@
+"""The build steps and the public tests: what they print, where they fail, and what explains it."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+from harness.building import build
+from harness.check.desk import Desk
+from harness.diagnosis import diagnoses
+from harness.options import Options
+from harness.records import FileResult
+from harness.report.progress import LiveProgress
+from harness.report.tally import phrases, tally, total
+from harness.report.visible import one_line, visible
+from harness.trial import Trial, explained, named, troubles, try_out
+
+MOST_HUNG = 3  # files whose engine hangs; after them nobody need wait for the others
+_SHOWN = 40  # lines of a build's output
+
+
+def built(desk: Desk) -> bool:
+    """Build on the stage and show what is said; return whether there is something to be run."""
+    sayer, assignment = desk.sayer, desk.assignment
+    if assignment.build:
+        sayer.step(f"The build: {'; '.join(map(_shown, assignment.build.steps))}")
+    made = build(assignment, desk.stage, desk.wanted.sandbox)
+    if made is None:
+        return True
+    lines = visible(made.output).rstrip().splitlines()
+    for line in _shortened(lines):
+        sayer.note(line)
+    if made.ok:
+        sayer.note("built" if lines else "built without a word")
+    else:
+        sayer.faults([one_line(made.message)])
+    return made.ok
+
+
+def _shown(step: tuple[str, ...]) -> str:
+    words = step[2:] if step[:2] == ("sh", "-c") else step
+    return one_line(" ".join(words).replace("{adapter}/", "").replace("{folder}/", ""))
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    """Return the first lines and the last: a compiler's first error counts most."""
+    left_out = len(lines) - _SHOWN
+    if left_out <= 0:
+        return lines
+    cut = _SHOWN * 3 // 4
+    return [*lines[:cut], f"[… {left_out} lines …]", *lines[-(_SHOWN - cut) :]]
+
+
+class Testing:
+    """The public tests."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._assignment = desk.assignment
+        self._sayer = desk.sayer
+        files = len(desk.assignment.public_cases())
+        self._live = LiveProgress(files) if desk.wanted.live else None
+        self._broken = ""  # the engine failure that was shown in full
+
+    def run(self) -> Trial:
+        """Run them against what lies on the stage."""
+        self._sayer.step("The public tests")
+        wanted = self._desk.wanted
+        options = Options(sandbox=wanted.sandbox, jobs=wanted.jobs, most_hung=MOST_HUNG)
+        update = self._live.update if self._live else None
+        try:
+            trial = try_out(self._assignment, self._desk.stage, options, self._tell_of, update)
+        finally:
+            if self._live:
+                self._live.stop()
+        self._sum_up(trial)
+        return trial
+
+    def _tell_of(self, file: FileResult) -> None:
+        with self._live.hidden() if self._live else nullcontext():
+            self._tell(file)
+
+    def _tell(self, file: FileResult) -> None:
+        """Say how one case file went, and show what went wrong."""
+        seen = explained(file, self._assignment)
+        counts = ", ".join(words for _, _, words in phrases(seen.tally))
+        self._sayer.note(f"{seen.file.case.path:24} {counts}")
+        message = file.failure.message if file.failure else ""
+        if message and message == self._broken:
+            self._sayer.note("the engine broke in the same way", "bad")
+            return
+        self._broken = message or self._broken
+        self._sayer.paragraphs(self._sayer.terminal.file(seen))
+
+    def _sum_up(self, trial: Trial) -> None:
+        sayer, files = self._sayer, trial.result.files
+        counts = phrases(total(map(tally, files)))
+        sayer.note(f"{'in all':24} {', '.join(words for _, _, words in counts)}")
+        for one in diagnoses(files):
+            told = one._replace(path=named(one.path, self._assignment) if one.path else "")
+            sayer.note(f"diagnosis: {visible(str(told))}", "warn")
+        if trial.no_sandbox:
+            sayer.note(f"Run without a sandbox: {trial.no_sandbox}.", "warn")
+        else:
+            sayer.note(f"Run in a sandbox, {trial.result.options['sandbox']}.")
+        sayer.wrong += troubles(trial.result)
