@@ -22,6 +22,7 @@ _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 _WHOLE_SCORE = re.compile(r"([BW]\+[0-9]+)(\.0)?")
 _MOVE = r"(?i)[a-hj-z]([1-9]|1[0-9]|2[0-5])"
 _A_MOVE = re.compile(_MOVE, re.ASCII)
+_NAMED = re.compile(r'"[^"]*"|\b[A-Za-z][0-9]+\b')  # a copied argument, a vertex
 _SOLE_BLANKS = re.compile(r"^ *$", re.MULTILINE)
 
 
@@ -72,6 +73,14 @@ def is_exact(command: str, assignment: str) -> bool:
     return _defined(command, assignment).is_exact
 
 
+def is_judged(command: str, assignment: str) -> bool:
+    """Return whether the assignment calls some answers right and some wrong, errors aside.
+
+    It does not for settings, nor for commands that it does not define.
+    """
+    return _defined(command, assignment) not in (SETTING, UNDEFINED)
+
+
 def underspecified(engine: Engine, command: str) -> bool:
     """Return whether the document leaves open what an oracle's engine answers to a command now."""
     answer = engine.handle(f"oracle-readings {command}")
@@ -112,6 +121,11 @@ def _any_case(text: str) -> str:
     return f"(?i){literally(text)}" if _lower(text) != text.upper() else literally(text)
 
 
+def _cases(text: str) -> tuple[str, ...]:
+    """Return a text with its vertices and copied arguments as they are, in small, in capitals."""
+    return text, _NAMED.sub(lambda m: m[0].lower(), text), _NAMED.sub(lambda m: m[0].upper(), text)
+
+
 def _score(text: str) -> str:
     """Return a score without the fraction of a whole number: ``B+4`` for ``B+4.0``."""
     whole = _WHOLE_SCORE.fullmatch(text)
@@ -138,7 +152,7 @@ def _picture_expression(text: str) -> str:
 
 
 EXACT = Form(_unchanged, literally, lambda text: (text,))
-CASELESS = Form(_lower, _any_case, lambda text: (text, _lower(text), text.upper()))
+CASELESS = Form(_lower, _any_case, _cases)
 SCORE = Form(_score, _score_expression, _score_samples)
 PICTURE = Form(
     _picture,
@@ -149,7 +163,7 @@ PICTURE = Form(
 MOVE = Form(
     lambda text: "a move" if _A_MOVE.fullmatch(text) else text,
     lambda text: _MOVE,
-    lambda text: (text, _lower(text), text.upper()),
+    _cases,
     is_exact=False,
 )
 # Settings succeed; GTP gives them no result, and nobody reads it.

@@ -17,6 +17,7 @@ from harness.exits import ExitCode
 COMMANDS = {
     "run": ("harness.cli.run", "run case files against a GTP engine"),
     "check": ("harness.cli.check", "check a submission before it is handed in"),
+    "verify": ("harness.cli.verify", "check the expectations of case files against the oracle"),
     "strength": ("harness.cli.strength", "tell which mistakes people make case files catch"),
     "doctor": ("harness.cli.doctor", "tell what this machine can and cannot do"),
 }

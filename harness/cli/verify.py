@@ -1,0 +1,145 @@
+"""``gtp-harness verify``: are the expectations of these case files right?"""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator
+
+from harness import casefile
+from harness.cli.arguments import Parser
+from harness.cli.console import colors_wanted, never_fail_to_encode
+from harness.equivalence import FORMS
+from harness.exits import ExitCode
+from harness.report import files
+from harness.report.paint import Paint
+from harness.report.tally import plural
+from harness.report.visible import one_line, without_surrogates
+from harness.suite import expand
+from harness.verifying.records import Finding, Kind, Verified
+from harness.verifying.whole import verify
+
+SCHEMA, VERSION = "gtp-harness/verify", 1
+_LONG = 300  # characters of an expectation
+_WRAP = 76
+_COLORS = {Kind.WRONG: "bad", Kind.LOOSE: "warn", Kind.TIGHT: "warn", Kind.DUPLICATE: "odd"}
+
+_DESCRIPTION = """\
+Check every expectation of the case files against the oracle: are the answers
+right, does each pattern accept what the specification accepts and nothing else?
+
+CASES are .gtp or .tst files, folders of them, or @FILE, a list of such names.
+What may be found:
+  wrong           the right answer is refused
+  too loose       a wrong answer is accepted: one that a mistaken engine gives
+                  (gtp-oracle gtp --mistake list), or one close to the right one
+  too tight       a form of the right answer is refused, such as B+4.0 for B+4
+  underspecified  the assignment leaves the answer open, and the test does not
+  unreachable     a command of the set-up is refused, the game is over before a
+                  move, or the engine has quit before a test
+  duplicate       an earlier test asks the same, up to the symmetries of the board
+                  and an exchange of colors"""
+
+_EPILOG = """\
+Exit status:
+    0  nothing was found
+    1  something was found (but for what --allow names)
+    2  the input was bad
+
+A file's assignment is that of --assignment, of its folder, or what its commands
+tell. Tests of settings, and of commands that the assignment does not define, are
+counted and not checked. To ask again on the same board is no duplicate.
+
+Examples:
+  gtp-harness verify cases/
+  gtp-harness verify private/*.gtp --assignment go-scoring --json found.json"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = _parser()
+    given = parser.parse_intermixed_args(arguments)
+    if given.help:
+        print(parser.format_help(), end="")
+        return ExitCode.OK
+    if not given.cases:
+        parser.error("CASES are needed")
+    if given.json:
+        files.try_to_write(given.json)
+    never_fail_to_encode()
+    cases = [casefile.read(path, given.dialect) for path in expand(given.cases)]
+    found = verify(cases, given.assignment, given.dialect)
+    allowed = {Kind(name) for name in given.allow}
+    paint = Paint(not given.no_color and sys.stdout.isatty() and colors_wanted())
+    shown = [one for one in found.findings if one.kind not in allowed]
+    for one in shown:
+        print("\n".join(_paragraph(one, paint)) + "\n")
+    print(_summary(found))
+    if given.json:
+        files.write(given.json, [_document(found)], without_surrogates)
+    return ExitCode.FAILED if shown else ExitCode.OK
+
+
+def _parser() -> Parser:
+    parser = Parser("verify", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness verify CASES… [OPTION…]"
+    add = parser.add_argument
+    add("cases", nargs="*", metavar="CASES", help="case files, folders, @suites")
+    add("--assignment", choices=tuple(FORMS), help="whose specification (default: see below)")
+    add("--allow", action="append", default=[], choices=[kind.value for kind in Kind],
+        metavar="KIND", help="let one of the above pass; may be repeated")  # fmt: skip
+    add("--json", metavar="FILE", help="write what was found as JSON, what is allowed as well")
+    add("--dialect", choices=("gogui", "gnugo"), default="gogui",
+        help="whose reading of expectations (default: %(default)s)")  # fmt: skip
+    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add("--help", "-h", action="store_true", help="print this help and exit")
+    return parser
+
+
+# --- for a reader ------------------------------------------------------------------------------
+
+
+def _paragraph(found: Finding, paint: Paint) -> Iterator[str]:
+    """Yield the lines about one finding."""
+    kind = paint(_COLORS.get(found.kind, "warn"), f"✗ {found.kind.value.upper()}")
+    place = paint("dim", f"{found.path}:{found.line}")
+    yield f"{kind}  {paint('bold', one_line(found.command, 200))}  {place}"
+    yield f"    {one_line(found.message)}"
+    if found.found:
+        yield f"    found     {one_line(found.found, _LONG)}"
+    if found.expected:
+        yield f"    expected  {one_line(found.expected, _LONG)}"
+    for place_, line in enumerate(textwrap.wrap(one_line(found.reason), _WRAP)):
+        yield f"    {'' if place_ else 'because':10}{line}"
+
+
+def _summary(found: Verified) -> str:
+    """Return the last line: what was looked at, and how much was found."""
+    counts = Counter(one.kind for one in found.findings)
+    listed = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind])
+    line = f"{_many(found.tests, 'test')} in {_many(found.files, 'file')}"
+    if found.unchecked:
+        line += f", {found.unchecked:,} not checked (no answer to them is wrong)"
+    return f"{line}: {listed or 'nothing found'}"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {plural(number, noun)}"
+
+
+# --- for programs ------------------------------------------------------------------------------
+
+
+def _document(found: Verified) -> str:
+    """Return the JSON document: its members are named as those of the records."""
+    document = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "files": found.files,
+        "tests": found.tests,
+        "unchecked": found.unchecked,
+        "findings": [one._asdict() | {"kind": one.kind.value} for one in found.findings],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

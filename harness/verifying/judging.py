@@ -1,0 +1,141 @@
+"""One expectation against the right answer, its forms, and wrong answers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness import equivalence
+from harness.dialect import Dialect
+from harness.errors import UndecidedError
+from harness.records import Reply, Step, Verdict
+from harness.report.visible import one_line
+from harness.verifying.near import near
+from harness.verifying.records import Asked, Finding, Kind
+
+_SHOWN = 60  # characters of an answer
+_NEVER = ("pass", "resign", "A0", "I1", "Z99")  # no moves, on any board of Gomoku
+
+
+class Judge:
+    """Holds the expectations of one file against what the oracle knows."""
+
+    def __init__(self, path: str, assignment: str, dialect: Dialect) -> None:
+        self._path = path
+        self._assignment = assignment
+        self._dialect = dialect
+
+    def findings(self, asked: Asked, mistaken: Iterable[tuple[str, Reply]]) -> Iterator[Finding]:
+        """Yield what is wrong with a test.
+
+        ``mistaken``: the replies of mistaken engines to it, with the names of their mistakes.
+        """
+        try:
+            if asked.readings is not None:
+                yield from self._open(asked)
+            elif not asked.right.ok:
+                text = f"the right answer is an error: {one_line(asked.right.text, _SHOWN)}"
+                yield self._finding(Kind.WRONG, asked, text)
+            else:
+                yield from self._strict(asked, mistaken)
+        except UndecidedError as error:
+            yield self._finding(Kind.WRONG, asked, str(error))
+
+    def accepts(self, step: Step, text: str) -> bool:
+        """Return whether a test passes with this answer; a star changes nothing in that."""
+        pattern = step.pattern and step.pattern._replace(expected_fail=False, ignored=False)
+        reply = Reply(True, text, f"= {text}", 0.0)
+        return self._dialect.verdict(pattern, reply) is Verdict.PASSED
+
+    # --- the kinds ---
+
+    def _open(self, asked: Asked) -> Iterator[Finding]:
+        answers = asked.readings or ()
+        if asked.step.pattern is None or (answers and self._all(asked.step, answers)):
+            return  # whatever the document means, the answer is accepted
+        text = f"the document leaves the answer open: {asked.why_open}"
+        either = " or ".join(one_line(answer, _SHOWN) or "nothing" for answer in answers)
+        yield self._finding(Kind.OPEN, asked, text, either)
+
+    def _strict(self, asked: Asked, mistaken: Iterable[tuple[str, Reply]]) -> Iterator[Finding]:
+        step, right = asked.step, asked.right
+        forms = self._forms(asked)
+        refused = [text for text in forms if not self.accepts(step, text)]
+        if len(refused) == len(forms):
+            yield self._wrong(asked)
+        elif refused:
+            text = f"it refuses {_quoted(refused)}, which is right, too"
+            yield self._finding(Kind.TIGHT, asked, text, self._better(asked))
+        elif text := next(self._wrongly_accepted(asked, mistaken), ""):
+            yield self._finding(Kind.LOOSE, asked, text, self._better(asked))
+        assert right.ok
+
+    def _forms(self, asked: Asked) -> tuple[str, ...]:
+        if asked.choices:
+            return tuple(t for choice in asked.choices for t in (choice, choice.lower()))
+        return equivalence.forms(asked.step.command, asked.right, self._assignment)
+
+    def _wrong(self, asked: Asked) -> Finding:
+        text = f"the right answer is {_quoted([asked.right.text])}"
+        return self._finding(Kind.WRONG, asked, text, self._better(asked))
+
+    def _wrongly_accepted(
+        self, asked: Asked, mistaken: Iterable[tuple[str, Reply]]
+    ) -> Iterator[str]:
+        """Yield a sentence for each wrong answer that is accepted."""
+        if asked.is_free:
+            return  # which answers are wrong depends on the engine's own choice
+        step = asked.step
+        if asked.choices:
+            others = (*_NEVER, *_points_off(asked.choices))
+            yield from (_accepted(text) for text in others if self.accepts(step, text))
+            return
+        for name, reply in mistaken:
+            if self._is_wrong(asked, reply.text) and reply.ok and self.accepts(step, reply.text):
+                yield f"{_accepted(reply.text)} (mistake {name})"
+        for text in (wrong for form in self._forms(asked) for wrong in near(form)):
+            if self._is_wrong(asked, text) and self.accepts(step, text):
+                yield _accepted(text)
+
+    def _is_wrong(self, asked: Asked, text: str) -> bool:
+        if text == asked.right.text:
+            return False
+        got = Reply(True, text.strip(), "", 0.0)
+        return not equivalence.same(asked.step.command, asked.right, got, self._assignment)
+
+    def _all(self, step: Step, texts: Sequence[str]) -> bool:
+        return all(self.accepts(step, text) for text in texts)
+
+    # --- findings ---
+
+    def _better(self, asked: Asked) -> str:
+        """Return the expectation that accepts what it should, and no more."""
+        if asked.choices:
+            return f"(?i)({'|'.join(choice.lower() for choice in asked.choices)})"
+        if asked.is_free:
+            return ""
+        return equivalence.expression(asked.step.command, asked.right, self._assignment)
+
+    def _finding(self, kind: Kind, asked: Asked, message: str, expected: str = "") -> Finding:
+        step = asked.step
+        found = step.pattern.text if step.pattern else "any answer but an error"
+        return Finding(
+            kind, self._path, step.line, step.text, message, found, expected, asked.reason
+        )
+
+
+def _points_off(choices: Sequence[str]) -> list[str]:
+    """Return the points of the smallest board around some moves that are none of them."""
+    rows = range(1, max(int(choice[1:]) for choice in choices) + 1)
+    letters = sorted({choice[0] for choice in choices})
+    points = [f"{letter}{row}" for letter in letters for row in rows]
+    return [point for point in points if point not in choices]
+
+
+def _accepted(text: str) -> str:
+    return f"it accepts {_quoted([text])}, which is wrong"
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    shown = [f"'{one_line(text, _SHOWN)}'" if text else "an empty answer" for text in texts[:3]]
+    more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
+    return ", ".join(shown) + more

@@ -1,0 +1,117 @@
+"""All case files together: what each test's expectation is worth, and which tests ask the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness import mistaken
+from harness.assignment import FILE
+from harness.dialect import named
+from harness.equivalence import FORMS, is_judged
+from harness.errors import CaseError
+from harness.likeness import Identity, identities
+from harness.recognition import assignments_of
+from harness.records import CaseFile, Reply
+from harness.verifying.asking import NEW_BOARD, asked
+from harness.verifying.judging import Judge
+from harness.verifying.records import Asked, Finding, Kind, Verified
+from oracle.mistakes import MISTAKES, Breakdown
+
+Places = dict[Identity, tuple[str, int, int]]  # of a test: file, game in the file, line
+
+
+def verify(
+    cases: Sequence[CaseFile], assignment: str | None = None, dialect: str = "gogui"
+) -> Verified:
+    """Hold every expectation of some case files against the oracle.
+
+    ``assignment``: whose; else that of each file's folder, or the one that its commands tell.
+
+    Raises:
+        CaseError: nothing tells the assignment of a file.
+    """
+    findings: list[Finding] = []
+    first: Places = {}
+    tests = unchecked = 0
+    for case in cases:
+        name = assignment or assignment_of(case)
+        with mistaken.in_folder(case):
+            told = list(asked(case, name))
+            found, skipped = _of_file(case, told, name, dialect)
+            found += _asked_before(case, told, name, first)
+        findings += sorted(found, key=lambda finding: finding.line)
+        tests += sum(step.is_test for step in case.steps)
+        unchecked += skipped
+    return Verified(len(cases), tests, unchecked, tuple(findings))
+
+
+def assignment_of(case: CaseFile) -> str:
+    """Return the assignment of a case file: by its folders, or else by its commands.
+
+    Raises:
+        CaseError: neither tells it.
+    """
+    for folder in Path(case.path).resolve().parents:
+        if folder.name in FORMS and (folder / FILE).exists():
+            return folder.name
+    if found := assignments_of(case):
+        return found[0]
+    raise CaseError("found nothing that tells its assignment, expected --assignment", case.path)
+
+
+def _of_file(
+    case: CaseFile, told: Sequence[Asked | Finding], assignment: str, dialect: str
+) -> tuple[list[Finding], int]:
+    """Return what is wrong with the tests of a file, and how many could not be checked."""
+    judge = Judge(case.path, assignment, named(dialect))
+    answers = mistaken_answers(case, assignment)
+    findings, unchecked = [], 0
+    for one in told:
+        if isinstance(one, Finding):
+            findings.append(one)
+        elif is_judged(one.step.command, assignment):
+            findings += judge.findings(one, answers.get(one.step.line, ()))
+        else:
+            unchecked += 1
+    return findings, unchecked
+
+
+def mistaken_answers(case: CaseFile, assignment: str) -> dict[int, list[tuple[str, Reply]]]:
+    """Return by line what mistaken engines answer to the tests, each different answer once."""
+    answers: dict[int, dict[str, tuple[str, Reply]]] = {}
+    used = {step.command.partition(" ")[0] for step in case.steps}
+    own = [one for one in MISTAKES.values() if one.assignment == assignment and not one.is_open]
+    for mistake in own:
+        if used.isdisjoint(mistake.commands):
+            continue  # it would answer as the right engine does
+        for step, raw in mistaken.answers(case, mistaken.wrong_engine(mistake)):
+            if step.is_test and not isinstance(raw, Breakdown):
+                reply = mistaken.reply_of(raw)
+                answers.setdefault(step.line, {}).setdefault(raw, (mistake.name, reply))
+    return {line: list(replies.values()) for line, replies in answers.items()}
+
+
+def _asked_before(
+    case: CaseFile, told: Sequence[Asked | Finding], assignment: str, first: Places
+) -> list[Finding]:
+    """Return the tests that ask what one before asked; to ask again within a game is no fault."""
+    findings = []
+    games = dict(_games(case))
+    free = {one.step.line for one in told if isinstance(one, Asked) and one.is_free}
+    for step, identity in identities(case, assignment):
+        if step.line in free:
+            continue  # what an engine's own choice led to is not known
+        path, game, line = first.setdefault(identity, (case.path, games[step.line], step.line))
+        if (path, game) != (case.path, games[step.line]):
+            text = f"{path}:{line} asks the same, but for a symmetry or an exchange of colors"
+            findings.append(Finding(Kind.DUPLICATE, case.path, step.line, step.text, text))
+    return findings
+
+
+def _games(case: CaseFile) -> Iterator[tuple[int, int]]:
+    """Yield each line with a command and the number of the board that it is about."""
+    game = 0
+    for step in case.steps:
+        game += step.command.partition(" ")[0] in NEW_BOARD
+        yield step.line, game

@@ -1,0 +1,296 @@
+"""``gtp-harness verify``: each kind of fault is found where it is, and nothing else."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness import casefile, equivalence, mistaken, suite
+from harness.cli import main
+from harness.errors import CaseError
+from harness.recognition import assignments_of
+from harness.verifying.near import near
+from harness.verifying.records import Kind
+from harness.verifying.whole import assignment_of, verify
+from oracle.mistakes import ASSIGNMENTS
+
+CASES = Path(__file__).parents[2] / "cases"
+
+GO = "boardsize 3\nclear_board\nkomi 0.5\nplay B B2\n10 score\n"
+WHOLE = "boardsize 3\nclear_board\nkomi 0\nplay B B2\n10 score\n"
+FIVE = "boardsize 7\nclear_board\n" + "".join(f"play B {c}3\n" for c in "ABCDE")
+THREES = """boardsize 9
+clear_board
+policy rule_based
+play B C5
+play W A1
+play B D5
+play W A9
+play B E5
+play W J1
+play B C2
+play W A5
+play B D2
+play W J9
+play B E2
+10 policy_moves
+"""
+
+
+def found(text, assignment=None):
+    """Return (kind, line) of what is found in a case file's text."""
+    verified = verify([casefile.parse(text.encode(), "some.gtp")], assignment)
+    return [(one.kind, one.line) for one in verified.findings]
+
+
+# assignment, text, kind, line
+FAULTS = [
+    ("go-scoring", GO + "#? [W\\+8\\.5]", Kind.WRONG, 5),
+    ("go-scoring", GO + "#? [B\\+8\\.5]", None, 0),
+    ("go-scoring", GO + "#? [B\\+8\\.5]*", None, 0),
+    ("go-scoring", GO + "#? [!W.*]", Kind.LOOSE, 5),
+    ("go-scoring", GO + "#? [!B\\+8\\.5]", Kind.WRONG, 5),
+    ("go-scoring", GO + "#? [B\\+8.5]", Kind.LOOSE, 5),
+    ("go-scoring", GO + "#? [.*]", Kind.LOOSE, 5),
+    ("go-scoring", GO + "#? [B\\+8\\.5|B\\+7\\.5]", Kind.LOOSE, 5),
+    ("go-scoring", GO + "#?", Kind.LOOSE, 5),
+    ("go-scoring", WHOLE + "#? [B\\+9]", Kind.TIGHT, 5),
+    ("go-scoring", WHOLE + "#? [B\\+9\\.0]", Kind.TIGHT, 5),
+    ("go-scoring", WHOLE + "#? [B\\+9(\\.0)?]", None, 0),
+    ("go-scoring", WHOLE + "#? [B\\+9(\\.0)*]", Kind.LOOSE, 5),
+    ("go-scoring", WHOLE + "#? [B\\+9(.0)?]", Kind.LOOSE, 5),
+    ("go-scoring", WHOLE + "#? [(a*)*b]", Kind.WRONG, 5),
+    ("go-scoring", "boardsize 3\nkomi 0\n10 score\n#? [0(\\.0)?]", Kind.LOOSE, 3),
+    ("go-scoring", "boardsize 3\nplay B A9\nkomi 0\n10 score\n#? [0]", Kind.UNREACHABLE, 2),
+    ("go-scoring", "boardsize 3\nkomi 0\nquit\n10 score\n#? [0]", Kind.UNREACHABLE, 4),
+    ("go-scoring", "10 final_score\n#? [B\\+1000]", None, 0),
+    ("go-scoring", "10 play B B2\n#? [anything]*", None, 0),
+    ("java-go", "10 is_legal black Z99\n#? [false]", Kind.WRONG, 1),
+    ("gomoku-rules", FIVE + "10 gogui-rules_final_result\n#? [black]", None, 0),
+    ("gomoku-rules", FIVE + "10 gogui-rules_final_result\n#? [black|white]", Kind.LOOSE, 8),
+    ("gomoku-rules", FIVE + "10 gogui-rules_final_result\n#? [(?i)black]", None, 0),
+    ("gomoku-rules", FIVE + "10 genmove w\n#? [resign]", None, 0),
+    ("gomoku-rules", FIVE + "10 genmove b\n#? [resign]", Kind.OPEN, 8),
+    ("gomoku-rules", FIVE + "10 genmove b\n#?", None, 0),
+    ("gomoku-rules", FIVE + "play W A1\n", Kind.UNREACHABLE, 8),
+    ("gomoku-rules", FIVE + "play W A3\n", Kind.UNREACHABLE, 8),
+    ("gomoku-rules", "boardsize 5\n10 play b i1\n#? [.*]", Kind.OPEN, 2),
+    ("gomoku-rules", 'boardsize 5\n10 play c a1\n#? [illegal move: "c" wrong color]',
+     Kind.TIGHT, 2),
+    ("gomoku-rules", 'boardsize 5\n10 play C a1\n#? [(?i)illegal move: "c" wrong color]', None, 0),
+    ("gomoku-rules", 'boardsize 5\n10 play C a1\n#? [(?i)illegal move: "c.*" wrong color]',
+     Kind.LOOSE, 2),
+    ("gomoku-rules", "boardsize 5\n10 genmove b\n#? [(?i)[a-e][1-5]]", None, 0),
+    ("gomoku-rules", "boardsize 5\n10 genmove b\n#? [[A-E][1-5]]", Kind.TIGHT, 2),
+    ("gomoku-rules", "boardsize 5\n10 genmove b\n#? [(?i)[a-e][0-5]]", Kind.LOOSE, 2),
+    ("gomoku-rules", "boardsize 5\n10 genmove b\n#? [pass]", Kind.WRONG, 2),
+    ("gomoku-rules", "boardsize 5\nplay B A1\n10 genmove w\n#? [(?i)[a-e][1-5]]", Kind.LOOSE, 3),
+    ("gomoku-rules", "boardsize 5\nplay B A1\n10 genmove w\n#? [(?i)(?!a1)[a-e][1-5]]", None, 0),
+    # what the engine chose is not known, so that a list may be described
+    ("gomoku-rules", "boardsize 5\ngenmove b\n10 gogui-rules_legal_moves\n"
+     "#? [(?i)([a-e][1-5] ){23}[a-e][1-5]]", None, 0),
+    ("gomoku-rules", "boardsize 5\ngenmove b\n10 gogui-rules_legal_moves\n"
+     "#? [(?i)([a-e][1-5] ){24}[a-e][1-5]]", Kind.WRONG, 3),
+    ("gomoku-rules", "boardsize 4\n10 gogui-rules_final_result\n#? [unknown]", Kind.OPEN, 2),
+    ("gomoku-policy", THREES + "#? [(?i)BlockOpenFour A2 B2 B5 F2 F5]", Kind.OPEN, 15),
+    ("gomoku-policy", THREES + "#? [(?i)(Block|Rand).*]", None, 0),  # either reading passes
+    ("gosensei", "clear_board\n10 eyes\n#? [There are 0 eyes for black.]", Kind.LOOSE, 2),
+    ("gosensei", "clear_board\n10 eyes\n#? [There are 0 eyes for black\\.]", None, 0),
+    ("gosensei", "clear_board\n10 is_valid no-such-file\n#? [false]", None, 0),
+    ("java-go", "clear_board\n10 is_over\n#? [false]", None, 0),
+    ("java-go", "clear_board\nplay B pass\nplay W pass\nplay B A1\n", Kind.UNREACHABLE, 4),
+    ("java-go", "clear_board\n10 score black\n#? [0.*]", Kind.LOOSE, 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("assignment", "text", "kind", "line"), FAULTS)
+def test_each_fault_is_found_in_its_line(assignment, text, kind, line):
+    assert found(text, assignment) == ([(kind, line)] if kind else [])
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_all_that_ships_is_right(assignment):
+    cases = [casefile.read(path) for path in suite.expand([str(CASES / assignment)])]
+    verified = verify(cases)
+    assert verified.findings == ()
+    assert (verified.tests, verified.unchecked) == (
+        sum(step.is_test for case in cases for step in case.steps),
+        0,
+    )
+
+
+# --- the same question twice -------------------------------------------------------------------
+
+CORNER = "boardsize 5\nclear_board\nkomi 1\nplay B A2\nplay W C3\n10 score\n#? [W\\+1(\\.0)?]\n"
+TURNED = "boardsize 5\nclear_board\nkomi 1\nplay W C3\nplay B D5\n20 score\n#? [W\\+1(\\.0)?]\n"
+SWAPPED = "boardsize 5\nclear_board\nkomi -1\nplay W B5\nplay B C3\n20 score\n#? [B\\+1(\\.0)?]\n"
+
+
+@pytest.mark.parametrize("second", [CORNER, TURNED, SWAPPED])
+def test_a_question_is_the_same_turned_and_with_colors_exchanged(second):
+    assert found(CORNER + second) == [(Kind.DUPLICATE, 13)]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        SWAPPED.replace("komi -1", "komi -2").replace("+1", "+2"),
+        TURNED.replace("boardsize 5", "boardsize 6"),
+        "20 score\n#? [W\\+1(\\.0)?]\n",  # asked again, in the same game
+    ],
+)
+def test_another_question_is_no_duplicate(second):
+    assert found(CORNER + second) == []
+
+
+def test_the_first_of_two_is_named_across_files():
+    first = casefile.parse(CORNER.encode(), "first.gtp")
+    (one,) = verify([first, casefile.parse(TURNED.encode(), "second.gtp")]).findings
+    assert (one.path, one.line) == ("second.gtp", 6)
+    assert one.message.startswith("first.gtp:6 asks the same")
+
+
+# --- which assignment --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", suite.expand([str(CASES)]))
+def test_the_commands_tell_the_assignment_as_the_folder_does(path):
+    told = assignments_of(casefile.read(path))[0]
+    own = assignment_of(casefile.read(path))
+    # A file of gomoku-policy that never asks for the policy might be about the rules.
+    assert told == own
+
+
+def test_a_file_of_nothing_known_is_an_error():
+    case = casefile.parse(b"boardsize 5\n10 name\n#? [x]\n", "strange.gtp")
+    with pytest.raises(CaseError, match=r"strange\.gtp: .*expected --assignment"):
+        verify([case])
+
+
+# --- properties --------------------------------------------------------------------------------
+
+POINTS = [f"{letter}{row}" for letter in "ABCDE" for row in range(1, 6)]
+KOMI = st.sampled_from(["0", "0.5", "7", "-3.5"])
+
+
+@st.composite
+def scored(draw):
+    """A case file with a score, without its expectation, and the answer that is right."""
+    points = draw(st.lists(st.sampled_from(POINTS), unique=True, max_size=8))
+    komi = draw(KOMI)
+    colors = draw(st.lists(st.sampled_from("BW"), min_size=8, max_size=8))
+    stones = [f"play {color} {point}" for color, point in zip(colors, points, strict=False)]
+    text = "\n".join(["boardsize 5", "clear_board", f"komi {komi}", *stones, "10 score", ""])
+    engine = mistaken.right_engine("go-scoring")
+    replies = [mistaken.reply_of(engine.handle(line)) for line in text.splitlines()]
+    return text, replies
+
+
+@settings(max_examples=60, deadline=None)
+@given(scored())
+def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
+    text, replies = drawn
+    if not all(reply.ok for reply in replies):
+        assert (Kind.UNREACHABLE, 1) not in found(text + "#?", "go-scoring")
+        return
+    right = replies[-1]
+    exact = equivalence.expression("score", right, "go-scoring")
+    assert found(f"{text}#? [{exact}]", "go-scoring") == []
+    for other in list(near(right.text))[:12]:
+        got = right._replace(text=other)
+        if not equivalence.same("score", right, got, "go-scoring"):
+            literal = equivalence.literally(other)
+            ((kind, _),) = found(f"{text}#? [{literal}]", "go-scoring")
+            assert kind is Kind.WRONG
+            ((kind, _),) = found(f"{text}#? [{exact}|{literal}]", "go-scoring")
+            assert kind is Kind.LOOSE
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_expressions_accept_their_forms_and_no_mistaken_answer(assignment):
+    """For every shipped test and every mistake: the expression decides as the comparison does."""
+    from harness.pattern import matcher
+    from harness.verifying.whole import mistaken_answers
+
+    compared = 0
+    for path in suite.expand([str(CASES / assignment)]):
+        case = casefile.read(path)
+        with mistaken.in_folder(case):
+            right = {
+                step.line: mistaken.reply_of(raw)
+                for step, raw in mistaken.answers(case, mistaken.right_engine(assignment))
+            }
+            wrong = mistaken_answers(case, assignment)
+        for step in [one for one in case.steps if one.is_test]:
+            answer = right[step.line]
+            matches = matcher(equivalence.expression(step.command, answer, assignment))
+            assert all(
+                matches(text) for text in equivalence.forms(step.command, answer, assignment)
+            )
+            for _, got in wrong.get(step.line, ()):
+                same = equivalence.same(step.command, answer, got, assignment)
+                assert same is bool(got.ok and matches(got.text)), (path, step.line, got)
+                compared += not same
+    assert compared > 100
+
+
+# --- the command -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("good.gtp").write_text(GO + "#? [B\\+8\\.5]\n")
+    Path("bad.gtp").write_text(WHOLE + "#? [B.9]\n20 name\n#? [Go1]\n")
+    return tmp_path
+
+
+def test_what_is_shown(folder, capsys):
+    assert main(["verify", "good.gtp"]) == 0
+    assert capsys.readouterr().out == "1 test in 1 file: nothing found\n"
+    assert main(["verify", "."]) == 1
+    assert capsys.readouterr().out == (
+        "✗ TOO TIGHT  10 score  ./bad.gtp:5\n"
+        "    it refuses 'B+9.0', which is right, too\n"
+        "    found     B.9\n"
+        "    expected  B\\+9(\\.0)?\n"
+        "    because   Black: 1 stone + 8 points in 1 region = 9. White: 0 stones + 0 points of\n"
+        "              territory = 0. The score is B+9.\n"
+        "\n"
+        "3 tests in 2 files, 1 not checked (no answer to them is wrong): 1 too tight\n"
+    )
+
+
+def test_what_is_allowed_is_not_shown(folder, capsys):
+    assert main(["verify", ".", "--allow", "too tight"]) == 0
+    assert (
+        capsys.readouterr().out
+        == "3 tests in 2 files, 1 not checked (no answer to them is wrong): 1 too tight\n"
+    )
+
+
+def test_the_document(folder, capsys):
+    assert main(["verify", ".", "--json", "found.json"]) == 1
+    document = json.loads(Path("found.json").read_text())
+    assert (document["schema"], document["version"]) == ("gtp-harness/verify", 1)
+    (one,) = document["findings"]
+    assert (one["kind"], one["path"], one["line"]) == ("too tight", "./bad.gtp", 5)
+    assert (document["files"], document["tests"], document["unchecked"]) == (2, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "CASES are needed"),
+        (["no-such.gtp"], "no-such.gtp: cannot be read"),
+        (["good.gtp", "--allow", "odd"], "invalid choice: 'odd'"),
+        (["good.gtp", "--assignment", "chess"], "invalid choice: 'chess'"),
+    ],
+)
+def test_bad_input_is_one_line(folder, capsys, arguments, message):
+    assert main(["verify", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
