@@ -1,0 +1,139 @@
+"""The tests on trial: what each one's results over a class say of the test itself. Pure.
+
+The point-biserial correlation is Pearson's, of passing a test (0 or 1) with the share passed of
+all *other* tests (corrected item-total correlation), over the submissions on which the test was
+judged. Its 95 % interval is Fisher's: ``tanh(artanh r ± 1.96 / √(n - 3))``. Both are undefined
+where all or none pass, or where the rest is the same for all; the interval also with fewer than
+four submissions, or a correlation of exactly ±1.
+
+Submissions that do not run say nothing about single tests and are left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import atanh, ceil, fsum, sqrt, tanh
+from statistics import NormalDist
+from typing import NamedTuple
+
+from harness.grading.records import Graded, Item
+from harness.grading.tested import Tested, never_answered, own, tests
+from harness.report.tally import plural
+
+_QUARTER = 0.25
+_FEW = 4  # submissions of which less is said: whether all pass, what the best say
+_SHOWN = 60  # characters of an answer
+_Z = NormalDist().inv_cdf(0.975)
+
+Key = tuple[str, str, int]  # kind, case file, line
+
+
+class _Row(NamedTuple):
+    """One submission's tests."""
+
+    tests: Mapping[Key, Tested]  # those that were judged
+    passed: int
+
+    def rest(self, key: Key) -> float:
+        """Return the share passed of the tests but this one, which was judged; 0 of none."""
+        others = len(self.tests) - 1
+        return (self.passed - bool(self.tests[key].passed)) / others if others else 0.0
+
+
+def items(graded: Sequence[Graded]) -> tuple[Item, ...]:
+    """Return all tests of a class's case files, in the order of the files."""
+    rows = list(_rows(graded))
+    return tuple(_item(one, rows) for one in _columns(graded))
+
+
+def _rows(graded: Iterable[Graded]) -> Iterator[_Row]:
+    for one in graded:
+        attempts = own(one.attempts)
+        if not never_answered(attempts, adapted=False):
+            judged = {each.key: each for each in tests(attempts) if each.passed is not None}
+            yield _Row(judged, sum(bool(each.passed) for each in judged.values()))
+
+
+def _columns(graded: Iterable[Graded]) -> Iterable[Tested]:
+    """Return an example of every test that some submission has met."""
+    found: dict[Key, Tested] = {}
+    for one in graded:
+        for each in tests(own(one.attempts)):
+            found.setdefault(each.key, each)
+    return [found[key] for key in sorted(found, key=_order)]
+
+
+def _order(key: Key) -> tuple[bool, str, int]:
+    kind, case, line = key
+    return kind != "public", case, line
+
+
+def _item(one: Tested, rows: Sequence[_Row]) -> Item:
+    met = [row for row in rows if one.key in row.tests]
+    passes = [bool(row.tests[one.key].passed) for row in met]
+    rest = [row.rest(one.key) for row in met]
+    r = correlation(passes, rest)
+    span = None if r is None else interval(r, len(met))
+    remarks = (*_share_remarks(passes), *_span_remarks(span), *_oracle_remarks(one, met, rest))
+    return Item(*one.key, one.step.command, len(met), sum(passes), r, span, remarks)
+
+
+# --- the numbers -------------------------------------------------------------------------------
+
+
+def correlation(passes: Sequence[bool], rest: Sequence[float]) -> float | None:
+    """Return the point-biserial correlation; None where it is undefined."""
+    if len(set(passes)) < 2 or len(set(rest)) < 2:
+        return None
+    share, mean = sum(passes) / len(passes), fsum(rest) / len(rest)
+    both = fsum((p - share) * (r - mean) for p, r in zip(passes, rest, strict=True))
+    scale = sqrt(fsum((p - share) ** 2 for p in passes) * fsum((r - mean) ** 2 for r in rest))
+    return min(1.0, max(-1.0, both / scale))
+
+
+def interval(r: float, count: int) -> tuple[float, float] | None:
+    """Return the 95 % interval of a correlation of ``count`` pairs; None where it is undefined."""
+    if count < 4 or abs(r) >= 1:
+        return None
+    centre, half = atanh(r), _Z / sqrt(count - 3)
+    return tanh(centre - half), tanh(centre + half)
+
+
+# --- the remarks -------------------------------------------------------------------------------
+
+
+def _share_remarks(passes: Sequence[bool]) -> Iterator[str]:
+    if len(passes) >= _FEW and not any(passes):
+        yield "Nobody passes it."
+    if len(passes) >= _FEW and all(passes):
+        yield "Everybody passes it."
+
+
+def _span_remarks(span: tuple[float, float] | None) -> Iterator[str]:
+    if span and span[1] < 0:
+        yield "Submissions that are weak otherwise pass it rather than strong ones."
+
+
+def _oracle_remarks(one: Tested, met: Sequence[_Row], rest: Sequence[float]) -> Iterator[str]:
+    """Say so where most of the best give the same answer, and it is not the oracle's."""
+    if len(met) < _FEW:
+        return
+    best = sorted(rest, reverse=True)[ceil(len(met) * _QUARTER) - 1]
+    strong = [row.tests[one.key] for row, share in zip(met, rest, strict=True) if share >= best]
+    wrong = Counter(_answer(each) for each in strong if not each.passed and each.reply is not None)
+    answer, count = next(iter(wrong.most_common(1)), ("", 0))
+    if count >= 2 and 2 * count > len(strong):
+        expected = one.step.pattern.text if one.step.pattern else "no error"
+        yield (
+            f"Strong submissions disagree with the oracle: {count} of the {len(strong)}"
+            f" {plural(len(strong), 'submission')} best at the other tests"
+            f" {'give' if count > 1 else 'gives'} {answer} where {expected} is expected."
+        )
+
+
+def _answer(one: Tested) -> str:
+    assert one.reply is not None
+    text = " ".join(one.reply.text.split())
+    short = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
+    return repr(short) if one.reply.ok else f"an error, {short!r},"

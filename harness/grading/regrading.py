@@ -1,0 +1,309 @@
+"""Marks that a regrading would change: old beside new, and why. Pure.
+
+A mark is led from old to new step by step: the rules of today, then the submission of today, then
+the result of one case file after the other. What the mark changes by in a step is that step's
+doing, so that the points of all causes add up to the change.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from harness.assignment import Assignment
+from harness.grading.marking import marks, sentence
+from harness.grading.records import Attempt, Graded, Marks, Student, Submission, decimal
+from harness.grading.tested import own
+from harness.records import CaseFile, FileResult, Outcome, Step
+from oracle.explanation import listing
+
+# What a mark may change by.
+RULES, SUBMISSION, CASES, ENGINE, LIMIT, HARNESS = (
+    "rules",  # of the assignment: points, rules, weights, lateness
+    "submission",
+    "cases",
+    "engine",  # answered otherwise to the same commands
+    "limit",  # of time or memory, nearly or just hit
+    "harness",
+)
+_TOLD = 3  # tests in one sentence
+_SHOWN = 40  # characters of an answer
+
+
+class Cause(NamedTuple):
+    """One reason for which a mark changes."""
+
+    kind: str  # RULES, SUBMISSION, CASES, ENGINE, LIMIT or HARNESS
+    points: Fraction  # that it gives, or takes
+    sentence: str
+
+
+class Change(NamedTuple):
+    """A mark that would change."""
+
+    key: str  # of the submission
+    students: tuple[Student, ...]
+    old: Marks
+    new: Marks
+    causes: tuple[Cause, ...]
+
+    def __str__(self) -> str:
+        """As a sentence: such as ``3 of 5 becomes 4 of 5. +1: Another file was handed in.``"""
+        told = [f"{_signed(cause.points)}: {cause.sentence}" for cause in self.causes]
+        return " ".join([f"{_mark(self.old)} becomes {_mark(self.new)}.", *told])
+
+
+def changes(
+    old: Sequence[Graded],
+    new: Sequence[Graded],
+    assignment: Assignment,
+    kinds: Collection[str] | None = None,
+) -> tuple[Change, ...]:
+    """Return the marks that differ, in the order of ``new``.
+
+    ``old``: what is in force, with the attempts it was made of. ``new``: what would be.
+    ``assignment``, ``kinds``: what the new marks were made by, as for
+    :func:`harness.grading.marking.marks`. Submissions that are in one of the two only do not
+    change.
+    """
+    before = {one.submission.key: one for one in old}
+    both = [(before[one.submission.key], one) for one in new if one.submission.key in before]
+    return tuple(
+        _change(former, now, assignment, kinds)
+        for former, now in both
+        if _figures(former.marks) != _figures(now.marks)
+    )
+
+
+def _figures(mark: Marks) -> tuple[object, ...]:
+    parts = [(part.name, part.points, part.of) for part in mark.parts]
+    return mark.total, mark.of, mark.withheld, mark.deduction, parts
+
+
+def _mark(mark: Marks) -> str:
+    return "no mark" if mark.withheld else str(mark)
+
+
+def _signed(points: Fraction) -> str:
+    return f"{'+' if points >= 0 else ''}{decimal(points)}"
+
+
+# --- step by step ------------------------------------------------------------------------------
+
+
+class _Step(NamedTuple):
+    """A mark on the way from old to new."""
+
+    mark: Marks
+    kind: str  # of what led to it
+    told: str
+
+
+def _change(
+    old: Graded, new: Graded, assignment: Assignment, kinds: Collection[str] | None
+) -> Change:
+    causes: list[Cause] = []
+    mark = old.marks
+    for step in _way(old, new, assignment, kinds):
+        if _figures(step.mark) != _figures(mark):
+            points = step.mark.total - mark.total
+            causes.append(Cause(step.kind, points, sentence(step.told)))
+            mark = step.mark
+    students = new.submission.students
+    return Change(new.submission.key, students, old.marks, new.marks, tuple(causes))
+
+
+def _way(
+    old: Graded, new: Graded, assignment: Assignment, kinds: Collection[str] | None
+) -> Iterator[_Step]:
+    attempts = {_key(one): one for one in own(old.attempts)}
+
+    def marked(submission: Submission) -> Marks:
+        return marks(assignment, submission, list(attempts.values()))
+
+    first = marked(old.submission)
+    yield _Step(first, RULES, _rules(old.marks, first))
+    yield _Step(marked(new.submission), SUBMISSION, _submission(old.submission, new.submission))
+    today = {_key(one): one for one in own(new.attempts)}
+    other = _program(old.submission) != _program(new.submission)
+    for key in sorted(attempts.keys() | today.keys()):
+        before, after = attempts.pop(key, None), today.get(key)
+        attempts |= {key: after} if after else {}
+        yield _Step(marked(new.submission), *_attempt(before, after, other=other))
+    last = marks(assignment, new.submission, new.attempts, kinds)
+    yield _Step(last, RULES, "parts of the marks are judged by case files that are not there")
+    yield _Step(new.marks, HARNESS, "it was marked by another version of the harness")
+
+
+def _key(one: Attempt) -> tuple[str, str]:
+    return one.kind, one.case
+
+
+def _program(one: Submission) -> tuple[str, str, tuple[str, ...]]:
+    return one.sha256, one.root, one.kept
+
+
+# --- why ---------------------------------------------------------------------------------------
+
+
+def _rules(old: Marks, new: Marks) -> str:
+    """Return what of the assignment's rules has changed, as far as the marks show it."""
+    before = {part.name: part for part in old.parts}
+    after = {part.name: part for part in new.parts}
+    said = [f"{name!r} is no part of the marks any more" for name in before if name not in after]
+    for name, part in after.items():
+        if name not in before:
+            said.append(f"{name!r} is a new part of the marks")
+        elif part.of != before[name].of:
+            said.append(f"{name!r} gives {decimal(part.of)} instead of {decimal(before[name].of)}")
+        elif part.points != before[name].points:
+            said.append(f"{name!r} is marked by another rule or other weights")
+    if new.deduction_reason != old.deduction_reason:
+        said.append(
+            f"being late costs {decimal(new.deduction)} instead of {decimal(old.deduction)}"
+        )
+    return f"the assignment has changed: {'; '.join(said) or 'its rules'}"
+
+
+def _submission(old: Submission, new: Submission) -> str:
+    if old.sha256 != new.sha256:
+        return f"another file was handed in: {new.name or 'nothing'}"
+    if (old.time, old.late) != (new.time, new.late):
+        return "it was handed in at another time, says the source"
+    return "the same file is read otherwise"
+
+
+def _attempt(before: Attempt | None, after: Attempt | None, *, other: bool) -> tuple[str, str]:
+    """Return why one case file has another result: (kind, phrase)."""
+    one = after or before
+    assert one is not None
+    for kind, told in _reasons(before, after, other):
+        if told:
+            return kind, f"{one.kind} case file {one.case}: {told}"
+    return ENGINE, f"{one.kind} case file {one.case}: {_outcomes(before, after)}"
+
+
+def _reasons(
+    before: Attempt | None,
+    after: Attempt | None,
+    other: bool,
+) -> Iterator[tuple[str, str]]:
+    """Yield the reasons that there may be, the first that holds being the one; most are empty."""
+    if before is None or after is None:
+        yield CASES, "it is new" if before is None else "it is no longer there"
+        return
+    for when, attempt in (("before", before), ("now", after)):
+        yield HARNESS, attempt.fault and f"the harness broke {when}: {attempt.fault}"
+    old, new = before.result, after.result
+    yield CASES, _cases(old.case, new.case) if old and new else ""
+    yield SUBMISSION, "another program was run" if other else ""
+    yield ENGINE, _build(before, after)
+    yield LIMIT, _near(before, after)
+    yield HARNESS, _judged_otherwise(old, new) if old and new else ""
+
+
+def _build(before: Attempt, after: Attempt) -> str:
+    was, is_ = (one.build is None or one.build.ok for one in (before, after))
+    if was == is_:
+        return ""
+    return "the same files can be built now" if is_ else "the same files cannot be built now"
+
+
+def _near(before: Attempt, after: Attempt) -> str:
+    said = [
+        f"{when} it {attempt.near_limit}"
+        for when, attempt in (("before", before), ("now", after))
+        if attempt.near_limit
+    ]
+    return f"a limit is near: {', '.join(said)}" if said else ""
+
+
+def _outcomes(before: Attempt | None, after: Attempt | None) -> str:
+    """Return which tests the engine answered otherwise."""
+    if not (before and after and before.result and after.result):
+        return "it was not run both times"
+    pairs = list(_verdicts(before.result, after.result))
+    told = [f"{_name(s)} {_answer(a)}, then {_answer(b)}" for s, a, b in pairs[:_TOLD]]
+    more = f" (and {len(pairs) - _TOLD} more)" if len(pairs) > _TOLD else ""
+    return f"the engine does not always answer the same: {'; '.join(told)}{more}"
+
+
+def _judged_otherwise(old: FileResult, new: FileResult) -> str:
+    pairs = list(_verdicts(old, new))
+    same = [step for step, a, b in pairs if a.reply and b.reply and a.reply.text == b.reply.text]
+    if not pairs or len(same) < len(pairs):
+        return ""
+    return f"the same answers are judged otherwise: {_names(same)}"
+
+
+def _verdicts(old: FileResult, new: FileResult) -> Iterator[tuple[Step, Outcome, Outcome]]:
+    """Yield the tests of the same case file with two verdicts."""
+    for a, b in zip(old.outcomes, new.outcomes, strict=True):
+        if a.verdict is not b.verdict:
+            yield old.case.steps[a.step], a, b
+
+
+def _answer(outcome: Outcome) -> str:
+    if outcome.reply is None:
+        return outcome.verdict.value
+    text = " ".join(outcome.reply.text.split())
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …")
+
+
+# --- two versions of a case file ---------------------------------------------------------------
+
+
+class _Question(NamedTuple):
+    step: Step
+    before: int  # a hash of the commands that lead to it
+
+
+def _cases(old: CaseFile, new: CaseFile) -> str:
+    """Return how the tests of a case file have changed; empty: not at all."""
+    before, after = _questions(old), _questions(new)
+    both = [(before[key], after[key]) for key in after if key in before]
+    expected = [b.step for a, b in both if _wanted(a) != _wanted(b)]
+    moved = [b.step for a, b in both if a.before != b.before and _wanted(a) == _wanted(b)]
+    groups = (
+        ("expects another answer", "expect other answers", expected),
+        ("has other commands before it", "have other commands before them", moved),
+        ("is new", "are new", [after[key].step for key in after if key not in before]),
+        ("is gone", "are gone", [before[key].step for key in before if key not in after]),
+    )
+    said = [
+        f"{_names(steps)} {one if len(steps) == 1 else many}"
+        for one, many, steps in groups
+        if steps
+    ]
+    return f"it has changed: {'; '.join(said)}" if said else ""
+
+
+def _questions(case: CaseFile) -> dict[tuple[int, str, int], _Question]:
+    """Return the tests by number, command and how many such came before."""
+    found: dict[tuple[int, str, int], _Question] = {}
+    times: Counter[tuple[int, str]] = Counter()
+    before = 0
+    for step in case.steps:
+        if step.is_test:
+            name = step.id, step.command
+            found[*name, times[name]] = _Question(step, before)
+            times[name] += 1
+        before = hash((before, step.command))
+    return found
+
+
+def _wanted(question: _Question) -> str:
+    pattern = question.step.pattern
+    return f"{pattern.text}{'*' * pattern.expected_fail}" if pattern else ""
+
+
+def _names(steps: Sequence[Step]) -> str:
+    names = [_name(step) for step in steps[:_TOLD]]
+    more = len(steps) - _TOLD
+    return listing([*names, *([f"{more} more"] if more > 0 else [])])
+
+
+def _name(step: Step) -> str:
+    return f"test {step.id}" if step.id >= 0 else f"the test in line {step.line}"

@@ -1,0 +1,145 @@
+"""Answers learnt by heart: public tests passed, and their images not, beyond chance. Pure.
+
+Nothing here changes a mark; the teacher decides.
+
+The model: were images no harder than the tests they are made of, then, given how many of both an
+engine fails, the failures would fall on tests and images at random. The chance of so many among
+the images is Fisher's exact test, one-sided, for each kind of change by itself. A list of answers
+fails under every change; a program with a fault that shows on one side of the board, for one color
+or on some sizes fails under one. So what is reported is the *largest* chance of all kinds, and
+only when it is below :data:`THRESHOLD`: under the model, one false alarm in 10,000 submissions.
+(The order of set-up does not count: a list may well be one of positions.)
+
+Where an engine breaks in an image, the test under way is failed, and those after it say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import comb
+from typing import NamedTuple
+
+from harness.grading.images import origin
+from harness.grading.records import IMAGE, PUBLIC, Attempt, Suspicion
+from harness.grading.tested import Tested, tests
+from harness.grading.transformations import KINDS, ORDER
+from harness.records import Verdict
+
+THRESHOLD = 1e-3
+
+
+class Pair(NamedTuple):
+    """A public test and one of its images, both judged."""
+
+    kind: str  # of change
+    test: Tested
+    image: Tested
+
+
+def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
+    """Return what speaks for answers learnt by heart, where it is beyond chance.
+
+    ``attempts``: of one submission, at the public case files and at their images
+    (:func:`harness.grading.images.image_of`), which have the same names.
+    """
+    found = list(pairs(attempts))
+    likely = chance(found)
+    lost = [pair for pair in found if pair.test.passed and not pair.image.passed]
+    if likely >= THRESHOLD or not lost:
+        return None
+    passed = [pair for pair in found if pair.test.passed]
+    count = len({pair.test.key for pair in passed})
+    return Suspicion(count, len(passed), len(lost), likely, _told(lost, passed))
+
+
+def pairs(attempts: Sequence[Attempt]) -> Iterator[Pair]:
+    """Yield the public tests with each of their images."""
+    found = list(tests(attempts))
+    originals = {(one.attempt.case, one.step.line): one for one in found if _is(one, PUBLIC)}
+    for image in (one for one in found if _is(one, IMAGE) and not _was_cut_off(one)):
+        kind, line = origin(image.step)
+        if (test := originals.get((image.attempt.case, line))) is not None:
+            yield Pair(kind, test, image)
+
+
+def _is(one: Tested, kind: str) -> bool:
+    return one.attempt.kind == kind and one.passed is not None
+
+
+def _was_cut_off(image: Tested) -> bool:
+    """Whether the engine had broken before it came to a test."""
+    result = image.attempt.result
+    if image.verdict is not Verdict.NOT_RUN or result is None:
+        return False
+    first = next(one.step for one in result.outcomes if one.verdict is Verdict.NOT_RUN)
+    return result.case.steps[first].line != image.step.line
+
+
+# --- the numbers -------------------------------------------------------------------------------
+
+
+def chance(found: Iterable[Pair]) -> float:
+    """Return the largest of the kinds' chances; 1 where there is no image."""
+    tables: dict[str, list[Pair]] = {}
+    for pair in found:
+        if pair.kind != ORDER:
+            tables.setdefault(pair.kind, []).append(pair)
+    return max((_chance_of(table) for table in tables.values()), default=1.0)
+
+
+def _chance_of(table: Sequence[Pair]) -> float:
+    failed = sum(not pair.test.passed for pair in table)
+    return fisher(failed, sum(not pair.image.passed for pair in table), len(table))
+
+
+def fisher(first: int, second: int, size: int) -> float:
+    """Return the chance of at least ``second`` of ``first + second`` in the second half by chance.
+
+    Both halves have ``size`` members: the upper tail of the hypergeometric distribution.
+
+    >>> fisher(0, 3, 3)
+    0.05
+    """
+    drawn = first + second
+    ways = sum(comb(size, k) * comb(size, drawn - k) for k in range(second, min(drawn, size) + 1))
+    return ways / comb(2 * size, drawn)
+
+
+# --- the words ---------------------------------------------------------------------------------
+
+
+def _told(lost: Sequence[Pair], passed: Sequence[Pair]) -> str:
+    return f"{_example(lost[0])} Failed: {_by_kind(lost, passed)}."
+
+
+def _example(pair: Pair) -> str:
+    step, image = pair.test.step, pair.image.step
+    wanted = image.pattern.text if image.pattern else ""
+    reply = pair.image.reply
+    got = "there was no answer" if reply is None else f"the answer was {_shown(reply.text)}"
+    return (
+        f"{pair.test.attempt.case}:{step.line}, {step.command!r}, was answered right; in its image"
+        f" ({_WORDS[pair.kind]}; {image.command!r}) {_shown(wanted)} was expected and {got}."
+    )
+
+
+def _shown(text: str) -> str:
+    line = " ".join(text.split())
+    return repr(line if len(line) <= _SHOWN else f"{line[:_SHOWN]} …")
+
+
+def _by_kind(lost: Sequence[Pair], passed: Sequence[Pair]) -> str:
+    return ", ".join(
+        f"{sum(pair.kind == kind for pair in lost)} of {count} {_WORDS[kind]}"
+        for kind in KINDS
+        if (count := sum(pair.kind == kind for pair in passed))
+    )
+
+
+_SHOWN = 60  # characters of an answer
+_WORDS = {
+    "symmetry": "turned or mirrored",
+    "colors": "with the colors exchanged",
+    "larger": "on a larger board",
+    "order": "set up in another order",
+}
