@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator, Sequence
 
-from harness import casefile
+from harness import assignment, casefile
 from harness.cli.arguments import Parser, number
 from harness.exits import ExitCode
 from harness.report import files
 from harness.report.tally import plural
 from harness.report.visible import one_line, without_surrogates
+from harness.sets import Set, is_good, sets_of
 from harness.strength import Strength, Test, measure
 from harness.suite import expand
 from oracle.mistakes import ASSIGNMENTS, Mistake
 
 SCHEMA, VERSION = "gtp-harness/strength", 1
+_NAMED = 3  # mistakes that are not caught, in a line
 
 _DESCRIPTION = """\
 Put every test of the case files to an engine for each of the mistakes people
@@ -24,19 +27,26 @@ A test catches a mistake when the right engine passes it and the mistaken one
 fails it, crashes or hangs at it. No engine is started: all runs in this process.
 Mistakes that show only where the specification is open are left out.
 
-CASES are .gtp or .tst files, folders of them, or @FILE, a list of such names."""
+CASES are .gtp or .tst files, folders of them, or @FILE, a list of such names.
+Without CASES it tells in a table what the sets of an assignment catch, or of all
+assignments: its public tests, the thorough ones that ship beside them, and the
+private ones, if there are any, in its folder or at --private."""
 
 _EPILOG = """\
 Exit status:
     0  the kill rate is at least that of --at-least
     1  it is less, or the right engine fails a test
+       without CASES: the public tests catch less than 70 %, or public and private
+       ones together do not catch all or are more than 40
     2  the input was bad
 
 The smallest set is found by branch and bound; where that would take long, by
 greedy choice, and the report says so. Tests are chosen, not commands: what is
 set up before a test, and other tests before it, stays.
 
-Example:
+Examples:
+  gtp-harness strength
+  gtp-harness strength --assignment go-scoring --private ~/secret/go-scoring
   gtp-harness strength cases/go-scoring --assignment go-scoring --matrix"""
 
 
@@ -47,10 +57,12 @@ def main(arguments: list[str]) -> int:
     if given.help:
         print(parser.format_help(), end="")
         return ExitCode.OK
-    if not given.cases or not given.assignment:
-        parser.error("CASES and --assignment are needed")
+    if not given.assignment and (given.cases or given.private):
+        parser.error("--assignment is needed")
     if given.json:
         files.try_to_write(given.json)
+    if not given.cases:
+        return _tell_sets(given)
     cases = [casefile.read(path, given.dialect) for path in expand(given.cases)]
     found = measure(cases, given.assignment, given.dialect)
     if not found.tests and not found.wrong:
@@ -64,18 +76,44 @@ def main(arguments: list[str]) -> int:
 
 def _parser() -> Parser:
     parser = Parser("strength", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness strength CASES… --assignment A [OPTION…]"
+    parser.usage = "gtp-harness strength [CASES…] [--assignment A] [OPTION…]"
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @suites")
     add("--assignment", choices=tuple(ASSIGNMENTS), help="whose mistakes")
     add("--at-least", type=number(0, "a percentage"), default=100.0, metavar="PERCENT",
         help="kill rate for exit status 0 (default: %(default)g)")  # fmt: skip
+    add("--private", action="append", default=[], metavar="PATH",
+        help="without CASES: private case files or a folder of them; may be repeated")  # fmt: skip
     add("--matrix", action="store_true", help="print the tests × mistakes, too")
-    add("--json", metavar="FILE", help="write all of it as JSON")
+    add("--json", metavar="FILE", help="write all of it as JSON (with CASES)")
     add("--dialect", choices=("gogui", "gnugo"), default="gogui",
         help="whose reading of expectations (default: %(default)s)")  # fmt: skip
     add("--help", "-h", action="store_true", help="print this help and exit")
     return parser
+
+
+# --- the sets of an assignment ------------------------------------------------------------------
+
+
+def _tell_sets(given: argparse.Namespace) -> ExitCode:
+    """Print a table of what the sets of one assignment, or of all, catch."""
+    names = [given.assignment] if given.assignment else list(ASSIGNMENTS)
+    print(f"{'':16}{'set':20}{'files':>5}{'tests':>7}  caught")
+    good = True
+    for name in names:
+        found = list(sets_of(assignment.find(name), given.private))
+        for place, one in enumerate(found):
+            print(f"{'' if place else name:16}{_row(one)}")
+        good = good and is_good(found)
+    return ExitCode.OK if good else ExitCode.FAILED
+
+
+def _row(one: Set) -> str:
+    found = one.strength
+    caught = f"{found.caught.bit_count()} of {len(found.mistakes)}, {_percent(found)}"
+    lost = "".join(f"; not {mistake.name}" for mistake in found.survivors[:_NAMED])
+    more = f" and {len(found.survivors) - _NAMED} more" if len(found.survivors) > _NAMED else ""
+    return f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}{more}"
 
 
 # --- for a reader ------------------------------------------------------------------------------
@@ -92,15 +130,15 @@ def _report(found: Strength, number_of_files: int, *, matrix: bool) -> Iterator[
     if matrix:
         yield from _matrix(found)
     yield from _mistakes(found)
-    yield from _listed("The right engine fails", [_named(test) for test in found.wrong])
+    yield from _listed("The right engine fails", [_place(test) for test in found.wrong])
     yield from _listed("No test catches", [_told(one) for one in found.survivors])
     alone = found.indispensable
-    yield from _listed("Only this test catches something", [_named(test) for test in alone])
+    yield from _listed("Only this test catches something", [_place(test) for test in alone])
     least, is_least = found.smallest()
     how = (
         "smallest set" if is_least else "small set (by greedy choice: there may be a smaller one)"
     )
-    yield from _listed(f"A {how} of the same power", [_named(test) for test in least])
+    yield from _listed(f"A {how} of the same power", [_place(test) for test in least])
     if found.open_mistakes:
         names = ", ".join(one.name for one in found.open_mistakes)
         yield f"\nLeft out, for the specification leaves open what they do: {names}"
@@ -143,7 +181,7 @@ def _listed(heading: str, lines: Sequence[str]) -> Iterator[str]:
         yield from (f"  {line}" for line in lines)
 
 
-def _named(test: Test) -> str:
+def _place(test: Test) -> str:
     return f"{test.place}  {one_line(test.step.text, 60)}"
 
 

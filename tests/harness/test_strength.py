@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import casefile, suite
+from harness import assignment, casefile, suite
 from harness.cli import main
 from harness.exits import ExitCode
+from harness.sets import Set, is_good, sets_of
 from harness.strength import measure
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 
@@ -43,6 +44,16 @@ def test_the_shipped_cases_catch_every_mistake(shipped):
     assert shipped.survivors == []
     assert shipped.wrong == ()
     assert shipped.kill_rate == 1
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_the_public_tests_are_few_and_catch_every_mistake(name):
+    """There is room for private ones below the limit of forty."""
+    public, thorough = sets_of(assignment.find(name))
+    assert is_good([public, thorough])
+    assert public.tests <= 22
+    assert public.strength.survivors == []
+    assert thorough.tests > 3 * public.tests
 
 
 def test_forty_of_the_shipped_tests_would_do(shipped):
@@ -160,8 +171,8 @@ def test_json(komi, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--assignment", "go-scoring"], "CASES and --assignment are needed"),
-        (["x.gtp"], "CASES and --assignment are needed"),
+        (["x.gtp"], "--assignment is needed"),
+        (["--private", "x.gtp"], "--assignment is needed"),
         (["x.gtp", "--assignment", "chess"], "invalid choice: 'chess'"),
         (["no-such.gtp", "--assignment", "go-scoring"], "no-such.gtp: cannot be read"),
     ],
@@ -171,6 +182,56 @@ def test_bad_input_is_one_line(arguments, message, capsys):
     err = capsys.readouterr().err
     assert message in err
     assert err.count("\n") == 1
+
+
+# --- the sets of an assignment -----------------------------------------------------------------
+
+
+def test_the_table_of_sets(capsys):
+    assert main(["strength"]) == ExitCode.OK
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["set", "files", "tests", "caught"]
+    assert [line[:16].strip() for line in lines[1:]] == [
+        text for name in ASSIGNMENTS for text in (name, "")
+    ]
+    assert {tuple(line[16:].split()[:1]) for line in lines[1:]} == {("public",), ("thorough",)}
+
+
+def test_private_tests_are_counted_with_the_public_ones(tmp_path, capsys):
+    secret = tmp_path / "private.gtp"
+    secret.write_text(KOMI)
+    arguments = ["strength", "--assignment", "go-scoring", "--private", str(tmp_path)]
+    assert main(arguments) == ExitCode.OK
+    rows = capsys.readouterr().out.splitlines()[1:]
+    assert [" ".join(row[16:36].split()) for row in rows] == [
+        "public",
+        "thorough",
+        "private",
+        "public and private",
+    ]
+    assert "; not " in rows[2]
+    secret.write_text(KOMI + "".join(f"{n} score\n#? [B\\+1\\.5]\n" for n in range(30, 60)))
+    assert main(arguments) == ExitCode.FAILED  # more than forty
+
+
+def sets(public, together, size):
+    """Two sets with these numbers of the 32 mistakes of go-scoring caught."""
+    found = strength_of(KOMI)
+    test = found.tests[0]
+    made = [
+        found._replace(tests=(test._replace(caught=(1 << caught) - 1),) * count)
+        for caught, count in ((public, 10), (together, size))
+    ]
+    return [Set("public", 1, made[0]), Set("public and private", 2, made[1])]
+
+
+@pytest.mark.parametrize(
+    ("public", "together", "size", "good"),
+    [(23, 32, 40, True), (22, 32, 40, False), (32, 31, 40, False), (23, 32, 41, False)],
+)
+def test_what_is_good(public, together, size, good):
+    """At least 70 % (22.4 of 32), all of them, at most forty."""
+    assert is_good(sets(public, together, size)) is good
 
 
 def test_help(capsys):

@@ -1,0 +1,66 @@
+"""The sets of tests of an assignment, and what each of them is worth: public, thorough, private.
+
+A good assignment has few tests, which catch every mistake: at most :data:`MOST` public and private
+ones together catch all, and the public ones alone :data:`LEAST` per cent or more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from harness import casefile, suite
+from harness.assignment import Assignment
+from harness.strength import Strength, measure
+
+MOST = 40  # public and private tests together
+LEAST = 70  # per cent of the mistakes that the public tests alone catch
+THOROUGH = "thorough"  # the subfolder of what ships beyond the public tests
+
+
+class Set(NamedTuple):
+    """Some case files of an assignment under one name."""
+
+    name: str
+    files: int
+    strength: Strength
+
+    @property
+    def tests(self) -> int:
+        """How many tests there are, right or not."""
+        return len(self.strength.tests) + len(self.strength.wrong)
+
+
+def sets_of(assignment: Assignment, private: Sequence[str] = ()) -> Iterator[Set]:
+    """Yield the assignment's sets that there are; public and private together come last.
+
+    ``private``: case files or folders of them, beside those that lie in the assignment's folder.
+    """
+    public = [str(path) for path in assignment.public_cases()]
+    secret = [*map(str, assignment.private_cases()), *suite.expand(private)]
+    thorough = assignment.place / THOROUGH
+    yield _measured("public", public, assignment.key)
+    if thorough.is_dir():
+        yield _measured(THOROUGH, suite.expand([str(thorough)]), assignment.key)
+    if secret:
+        yield _measured("private", secret, assignment.key)
+        yield _measured("public and private", [*public, *secret], assignment.key)
+
+
+def is_good(sets: Sequence[Set]) -> bool:
+    """Return whether an assignment's sets have the strength and the size that they should.
+
+    Without private tests the public ones have to do.
+    """
+    found = {one.name: one for one in sets}
+    together = found.get("public and private", found["public"])
+    return (
+        100 * found["public"].strength.kill_rate >= LEAST
+        and together.strength.kill_rate == 1
+        and together.tests <= MOST
+        and not any(one.strength.wrong for one in sets)
+    )
+
+
+def _measured(name: str, paths: Sequence[str], assignment: str) -> Set:
+    return Set(name, len(paths), measure([casefile.read(path) for path in paths], assignment))
