@@ -81,6 +81,11 @@ def remarks(found: Sorted, overlay: str) -> list[str]:
     return [f"{what}: {_some(names)}" for what, names in heaps if names]
 
 
+def changed_copy(names: Iterable[str]) -> str:
+    """Return the sentence about a copy of the course's folder that is not as it was."""
+    return f"your copy is changed, and not used: {_some(tuple(names))}"
+
+
 def _some(names: tuple[str, ...], most: int = 6) -> str:
     rest = len(names) - most
     shown = ", ".join(names[:most])

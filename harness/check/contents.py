@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import workspace
-from harness.assignment import Assignment
 from harness.check.desk import Desk
 from harness.contents import Sorted, faults, remarks, sort_files
-from harness.intake import archive
 from harness.intake.packing import files_in
-from harness.intake.placing import place
 from harness.report.tally import plural
 from harness.report.visible import visible
+from harness.submitted import look_into
 
 
 class Given(NamedTuple):
@@ -52,27 +50,17 @@ def _folder(desk: Desk, source: Path) -> Given:
 
 def _archive(desk: Desk, source: Path) -> Given:
     sayer, assignment, room = desk.sayer, desk.assignment, desk.room
-    contents = archive.examine(str(source))
-    sizes = {file.name: file.size for file in contents.files}
-    seen = [name for name in sizes if _is_kept_anywhere(name, assignment)]
-    placing = place(seen or list(sizes), assignment.archive.folder)
-    found = sort_files(sizes, placing.root, assignment.files)
-    count = f"{len(sizes)} {plural(len(sizes), 'file')}"
+    inside = look_into(str(source), assignment)
+    contents, found = inside.contents, inside.found
+    count = f"{len(contents.files)} {plural(len(contents.files), 'file')}"
     sayer.note(f"{count}, {contents.size:,} bytes, sha256 {contents.sha256}")
-    for remark in (*contents.remarks, placing.remark):
-        if remark:
-            sayer.note(remark)
-    kept = {name: sizes[placing.root + name] for name in found.kept}
-    _describe(desk, found, kept)
-    workspace.unpack(str(source), room / "given", placing.root, found.kept)
+    for remark in inside.remarks:
+        sayer.note(remark)
+    _describe(desk, found, inside.sizes)
+    workspace.unpack(str(source), room / "given", inside.root, found.kept)
     overlay = assignment.engine.overlay
     workspace.unpack_copy(str(source), room / "copy", found.forbidden, overlay)
     return Given(room / "given", found, room / "copy" if found.forbidden else None)
-
-
-def _is_kept_anywhere(name: str, assignment: Assignment) -> bool:
-    """Whether a file is no junk, wherever it lies: junk does not decide where the folder is."""
-    return name not in sort_files([name], "", assignment.files).left_out
 
 
 def _describe(desk: Desk, found: Sorted, sizes: dict[str, int]) -> None:

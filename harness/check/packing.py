@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness import workspace
+from harness import receipt, workspace
 from harness.check.contents import Given
 from harness.check.desk import Desk
+from harness.contents import changed_copy
 from harness.errors import UsageError
 from harness.intake import archive
 from harness.intake.packing import pack
@@ -54,8 +55,7 @@ def overlay(desk: Desk, copy: Path | None) -> None:
     files = f"{count} {plural(count, 'file')}"
     sayer.note(f"{name} added beside {desk.assignment.archive.folder}: {files}")
     if copy is not None and (changed := workspace.differing(copy, desk.stage / name)):
-        names = ", ".join(map(visible, changed))
-        sayer.note(f"your copy is changed, and not used: {names}", "warn")
+        sayer.remarks([changed_copy(changed)])
 
 
 def _overlay_source(desk: Desk, name: str) -> Path | None:
@@ -80,6 +80,7 @@ def _logged(desk: Desk, tested: Given, status: int) -> str:
     """Close the transcript; it goes to what is handed in, and to the folder that was given."""
     form, log = desk.assignment.archive, desk.assignment.files.log
     desk.sayer.step(f"The log {log}, and the archive {form.name} with it")
+    _receipt(desk, tested)
     desk.sayer.note(f"The log ends here; it is added to {form.folder}, and that is packed again.")
     transcript = desk.sayer.transcript.closed(status)
     (tested.folder / log).write_bytes(transcript)
@@ -88,11 +89,15 @@ def _logged(desk: Desk, tested: Given, status: int) -> str:
     return log
 
 
-def last_look(desk: Desk, tested: Given, names: tuple[str, ...]) -> str:
-    """Read the archive as the teacher will: it has what was tested, and nothing else.
+def _receipt(desk: Desk, tested: Given) -> None:
+    """Write the receipt for what was tested, while it can still be in the log."""
+    digests = receipt.digests_in(tested.folder, tested.found.kept)
+    for line in receipt.lines(receipt.made(desk.assignment, digests)):
+        desk.sayer.note(line)
 
-    Returns its SHA-256.
-    """
+
+def last_look(desk: Desk, tested: Given, names: tuple[str, ...]) -> None:
+    """Read the archive as the teacher will: it has what was tested, and nothing else."""
     sayer, name = desk.sayer, desk.made.name
     sayer.step(f"A last look at what {name} contains: tar -tf {name}")
     contents = archive.examine(str(desk.made))
@@ -102,7 +107,7 @@ def last_look(desk: Desk, tested: Given, names: tuple[str, ...]) -> str:
         sayer.note(f"{visible(file.name):44}{file.size:>9,} bytes")
     if workspace.differing(tested.folder, last) or len(contents.files) != len(names):
         sayer.wrong.append(f"{name} differs from what was tested")
-    return contents.sha256
+    sayer.note(receipt.hash_line("archive", contents.sha256))
 
 
 def _keep(desk: Desk) -> None:

@@ -34,7 +34,7 @@ def check(wanted: Wanted, sayer: Sayer) -> int:
             return ExitCode.BROKEN
         status = _tests(desk)
         names = packing.packed(desk, tested, status)
-        _receipt(desk, packing.last_look(desk, tested, names))
+        packing.last_look(desk, tested, names)
     return _verdict(desk.made, status, sayer)
 
 
@@ -44,13 +44,6 @@ def _tests(desk: Desk) -> int:
         return ExitCode.BROKEN
     status = exit_code(Testing(desk).run().result)
     return ExitCode.FAILED if status == ExitCode.OK and desk.sayer.wrong else status
-
-
-def _receipt(desk: Desk, sha256: str) -> None:
-    desk.sayer.say()
-    desk.sayer.say(f"Receipt for {desk.assignment.key}, gtp-harness {__version__}")
-    desk.sayer.note(f"archive sha256 {sha256}")
-    desk.sayer.note(f"cases   sha256 {desk.assignment.cases_digest()}")
 
 
 def _verdict(made: Path, status: int, sayer: Sayer) -> int:

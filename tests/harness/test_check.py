@@ -3,6 +3,7 @@
 Golden transcripts are in ``golden/check``; times, hashes and temporary folders are made alike.
 """
 
+import hashlib
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import assignment
+from harness import assignment, receipt
 from harness.contents import faults, remarks, sort_files
 from harness.errors import SandboxError
 from harness.sandbox import levels
@@ -155,13 +156,16 @@ def test_what_check_made_passes_check(course, sandbox):
     assert (home / "before-a1.tgz").exists()
 
 
-def test_the_receipt_names_archive_and_cases(course, sandbox):
-    import hashlib
-
+def test_the_receipt_fits_the_archive_and_stands_in_the_log(course, sandbox):
     home, small_one = course / "go-scoring", small(course)
     said = check(home, "--assignment", small_one).stdout
     assert hashlib.sha256((home / "a1.tgz").read_bytes()).hexdigest() in said
-    assert assignment.read(small_one / assignment.FILE).cases_digest() in said
+    folder = home / "assignment1"
+    log = (folder / "presubmission.log").read_text(encoding="utf-8").splitlines()
+    names = [path.name for path in folder.iterdir() if path.name != "presubmission.log"]
+    files = receipt.digests_in(folder, names)
+    expected = receipt.made(assignment.find(str(small_one)), files)
+    assert receipt.found_in(log) == expected
 
 
 # --- wrong ones

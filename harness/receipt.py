@@ -1,0 +1,110 @@
+"""The receipt of ``gtp-harness check``: which files were tested, with which cases.
+
+It stands in the log, and the log is handed in within the archive; so it cannot have the archive's
+own hash in it. It has one that can be taken again from the archive: of the names and contents of
+all files that were tested, which are all that are handed in but the log. The archive's hash is
+shown after the log has ended, for the student to keep: a teacher who was sent other bytes than
+these was sent another archive.
+
+What it proves: that what was tested is what was handed in, if the student is honest. It is no
+signature. Whoever can run ``check`` can also write such lines; no mark depends on them alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.assignment import Assignment
+from harness.intake.streams import PIECE
+from oracle import __version__
+
+
+class Receipt(NamedTuple):
+    """What a receipt says. The digests are SHA-256, as 64 hexadecimal digits."""
+
+    assignment: str  # its key
+    version: str  # of the harness
+    files: str  # of :func:`digest_of`
+    cases: str  # of :meth:`harness.assignment.Assignment.cases_digest`
+
+
+def made(assignment: Assignment, files: Mapping[str, str]) -> Receipt:
+    """Return the receipt for files, given by name within the folder with their SHA-256."""
+    return Receipt(assignment.key, __version__, digest_of(files), assignment.cases_digest())
+
+
+def digest_of(files: Mapping[str, str]) -> str:
+    """Return one digest of files, given by name with their SHA-256: that of lines, sorted by
+    name, as ``sha256sum`` prints them.
+    """
+    lines = "".join(f"{digest}  {name}\n" for name, digest in sorted(files.items()))
+    return hashlib.sha256(lines.encode(errors="surrogateescape")).hexdigest()
+
+
+def digests_in(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the SHA-256 of files of a folder."""
+    found = {}
+    for name in names:
+        with (folder / name).open("rb") as file:
+            found[name] = digest(iter(lambda file=file: file.read(PIECE), b""))  # type: ignore[misc]
+    return found
+
+
+def digest(pieces: Iterable[bytes]) -> str:
+    """Return the SHA-256 of what comes in pieces."""
+    sha256 = hashlib.sha256()
+    for piece in pieces:
+        sha256.update(piece)
+    return sha256.hexdigest()
+
+
+# --- as text -----------------------------------------------------------------------------------
+
+_FIRST = re.compile(r"\s*Receipt for ([\w.+-]{1,80}), gtp-harness ([\w.+-]{1,80})\s*")
+_NEXT = re.compile(r"\s*(files|cases|archive) +sha256 ([0-9a-f]{64})\s*")
+
+
+def lines(receipt: Receipt) -> list[str]:
+    """Return the receipt as lines of a log, the first as its title."""
+    return [
+        f"Receipt for {receipt.assignment}, gtp-harness {receipt.version}",
+        hash_line("files", receipt.files),
+        hash_line("cases", receipt.cases),
+    ]
+
+
+def hash_line(what: str, sha256: str) -> str:
+    """Return a line of a receipt."""
+    return f"{what:<7} sha256 {sha256}"
+
+
+def found_in(log: Sequence[str]) -> Receipt | None:
+    """Return the last whole receipt in the lines of a log."""
+    for index in range(len(log) - 1, -1, -1):
+        first = _FIRST.fullmatch(log[index])
+        if first:
+            pairs = [_NEXT.fullmatch(line) for line in log[index + 1 : index + 4]]
+            said = {pair[1]: pair[2] for pair in pairs if pair}
+            if {"files", "cases"} <= said.keys():
+                return Receipt(first[1], first[2], said["files"], said["cases"])
+    return None
+
+
+def compared(found: Receipt | None, expected: Receipt) -> str:
+    """Return as a sentence what a receipt in a log says of an archive; empty without one.
+
+    ``expected``: for what the archive has in it.
+    """
+    if found is None:
+        return ""
+    if found.assignment != expected.assignment:
+        return f"The receipt in the log is for another assignment, {found.assignment}."
+    if found.files != expected.files:
+        return "The receipt in the log is for other files than those that were handed in."
+    if found.cases != expected.cases:
+        return "The receipt in the log fits the files, which were tested with other case files."
+    return f"The receipt in the log fits: gtp-harness {found.version} has tested these files."

@@ -1,0 +1,57 @@
+"""An archive that was handed in, looked into with its assignment's eyes.
+
+Before the deadline (``check``) and after it (``grade``) the same is found and said.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import workspace
+from harness.assignment import Assignment
+from harness.contents import Sorted, sort_files
+from harness.intake import archive
+from harness.intake.placing import place
+
+
+class Submitted(NamedTuple):
+    """What is in it."""
+
+    contents: archive.Contents
+    root: str  # what the names of the submission's own files begin with
+    found: Sorted
+    remarks: tuple[str, ...]  # sentences about the archive and its folder
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes of the files that are kept, by name."""
+        sizes = {file.name: file.size for file in self.contents.files}
+        return {name: sizes[self.root + name] for name in self.found.kept}
+
+
+def look_into(path: str, assignment: Assignment, name: str = "") -> Submitted:
+    """Examine an archive and sort its files by what the assignment says of them.
+
+    ``name``: as of :func:`harness.intake.archive.examine`; raises as that does.
+    """
+    contents = archive.examine(path, name=name)
+    names = [file.name for file in contents.files]
+    # Junk does not decide where the folder is.
+    seen = [one for one in names if one not in sort_files([one], "", assignment.files).left_out]
+    placing = place(seen or names, assignment.archive.folder)
+    found = sort_files(names, placing.root, assignment.files)
+    remarks = (*contents.remarks, *filter(None, [placing.remark]))
+    return Submitted(contents, placing.root, found, remarks)
+
+
+def changed_copy(path: str, found: Sorted, name: str, overlay: Path) -> list[str]:
+    """Return which files of the course's folder ``name`` came along in an archive, and changed.
+
+    ``overlay``: the course's own folder.
+    """
+    if not found.forbidden:
+        return []
+    with workspace.workspace() as room:
+        workspace.unpack_copy(path, room / "copy", found.forbidden, name)
+        return workspace.differing(room / "copy", overlay)
