@@ -46,14 +46,20 @@ class Contents(NamedTuple):
         return tuple(member for member in self.members if not member.is_folder)
 
 
-def examine(path: str, limits: IntakeLimits = IntakeLimits()) -> Contents:  # noqa: B008
+def examine(
+    path: str,
+    limits: IntakeLimits = IntakeLimits(),  # noqa: B008
+    name: str = "",
+) -> Contents:
     """Read an archive from beginning to end and return what is in it.
+
+    ``name``: what it was called when it was handed in, if not what it is called now.
 
     Raises:
         UsageError: it cannot be opened.
         ArchiveError: it is refused; says what in it, and why.
     """
-    with _opened(path) as file:
+    with opened(path) as file:
         meter = Meter(limits, os.fstat(file.fileno()).st_size)
         kind = _kind(file)
         digest = _sha256(file)
@@ -64,7 +70,7 @@ def examine(path: str, limits: IntakeLimits = IntakeLimits()) -> Contents:  # no
         size = os.fstat(file.fileno()).st_size
     if not any(not member.is_folder for member in listed):
         raise ArchiveError("the archive has no files in it")
-    remark = kinds.misnamed(path, kind)
+    remark = kinds.misnamed(name or path, kind)
     return Contents(kind, digest, size, listed, (remark,) if remark else ())
 
 
@@ -81,17 +87,33 @@ def unpack(
 
     Raises as :func:`examine`.
     """
-    with _opened(path) as file:
+    for member in files(path, limits):
+        place = places.get(member.name)
+        if place is not None:
+            _write(member, folder / place)
+
+
+def files(path: str, limits: IntakeLimits = IntakeLimits()) -> Iterator[Member]:  # noqa: B008
+    """Yield the files of an archive, called as in :class:`Contents`.
+
+    The content of each is there to be read before the next, in small pieces, or to be left.
+
+    Raises as :func:`examine`.
+    """
+    with opened(path) as file:
         meter = Meter(limits, os.fstat(file.fileno()).st_size)
         for parts, member in _members(file, _kind(file), meter):
-            place = places.get("/".join(parts))
-            if place is not None and not member.is_folder:
-                _write(member, folder / place)
+            if not member.is_folder:
+                yield member._replace(name="/".join(parts))
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
-    """Open a regular file; anything else, such as a pipe, might never end."""
+def opened(path: str) -> Iterator[BinaryIO]:
+    """Open a regular file; anything else, such as a pipe, might never end.
+
+    Raises:
+        UsageError: it cannot be opened, or is something else.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError as error:

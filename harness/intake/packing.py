@@ -6,11 +6,17 @@ import io
 import os
 import stat
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from harness.errors import UsageError
 from harness.intake.limits import IntakeLimits
+
+
+class CrowdedError(UsageError):
+    """A folder with far too many files for a submission."""
 
 
 def files_in(folder: Path, limits: IntakeLimits = IntakeLimits()) -> tuple[list[str], list[str]]:  # noqa: B008
@@ -19,7 +25,8 @@ def files_in(folder: Path, limits: IntakeLimits = IntakeLimits()) -> tuple[list[
     Links are not followed. Names are relative, with ``/``, sorted.
 
     Raises:
-        UsageError: there are far too many for a submission, or it cannot be read.
+        CrowdedError: there are far too many for a submission.
+        UsageError: it cannot be read.
     """
     files: list[str] = []
     others: list[str] = []
@@ -30,7 +37,9 @@ def files_in(folder: Path, limits: IntakeLimits = IntakeLimits()) -> tuple[list[
             regular = stat.S_ISREG(path.lstat().st_mode)
             (files if regular else others).append(path.relative_to(folder).as_posix())
         if len(files) + len(others) > limits.members:
-            raise UsageError(f"{folder} has more than {limits.members:,} files: the wrong folder?")
+            raise CrowdedError(
+                f"{folder} has more than {limits.members:,} files: the wrong folder?"
+            )
     return sorted(files), sorted(others)
 
 
@@ -46,12 +55,33 @@ def pack(target: Path, folder: str, source: Path, names: Iterable[str]) -> None:
     Raises:
         UsageError: a file cannot be read, or the archive not be written.
     """
+    with _made(target, "w:gz") as archive:
+        archive.addfile(_folder(folder))
+        for name in names:
+            archive.addfile(*_member(f"{folder}/{name}", source / name))
+
+
+def pack_alike(target: Path, source: Path, names: Mapping[str, str]) -> None:
+    """Write ``target``, a tar of files of ``source``, with the names that they have in the tar.
+
+    It has the same bytes whenever the files have the same names and contents. So it is not
+    compressed, which no two compressors do alike, and has no times in it.
+
+    Raises as :func:`pack`.
+    """
+    with _made(target, "w") as archive:
+        for name, called in sorted(names.items()):
+            member, content = _member(called, source / name)
+            member.mtime = 0
+            archive.addfile(member, content)
+
+
+@contextmanager
+def _made(target: Path, mode: Literal["w", "w:gz"]) -> Iterator[tarfile.TarFile]:
     unfinished = target.with_name(f".{target.name}.unfinished")
     try:
-        with tarfile.open(unfinished, "w:gz", format=tarfile.PAX_FORMAT) as archive:
-            archive.addfile(_folder(folder))
-            for name in names:
-                _add(archive, f"{folder}/{name}", source / name)
+        with tarfile.open(unfinished, mode, format=tarfile.PAX_FORMAT) as archive:
+            yield archive
         unfinished.replace(target)
     except OSError as error:
         raise UsageError(f"cannot write {target}: {error.filename}: {error.strerror}") from None
@@ -65,10 +95,10 @@ def _folder(name: str) -> tarfile.TarInfo:
     return member
 
 
-def _add(archive: tarfile.TarFile, name: str, path: Path) -> None:
+def _member(name: str, path: Path) -> tuple[tarfile.TarInfo, io.BytesIO]:
     content = path.read_bytes()
     status = path.stat()
     member = tarfile.TarInfo(name)
     member.size, member.mtime = len(content), int(status.st_mtime)
     member.mode = 0o755 if status.st_mode & 0o100 else 0o644
-    archive.addfile(member, io.BytesIO(content))
+    return member, io.BytesIO(content)

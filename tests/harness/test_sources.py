@@ -469,4 +469,4 @@ def test_keys_are_unique_and_safe(texts):
 
 def test_versions_are_in_order():
     ordered = ["a1.tgz", "a1-1.tgz", "a1-2.tgz", "a1-10.tgz", "a1 (11).tgz", "b.tgz"]
-    assert sorted(reversed(ordered), key=version) == ordered
+    assert sorted(ordered[::-1], key=version) == ordered
