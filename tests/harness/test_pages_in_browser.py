@@ -127,9 +127,14 @@ def found(chromium, tmp_path_factory):
     ]
     (folder / "owned.htm").write_text(f"<!DOCTYPE html><title></title><body>{SCRIPT}")
     names = [*map(quote, pages), "owned.htm"]
+    return looked_into(chromium, folder, names, anchors, tmp_path_factory.mktemp("profile"))
+
+
+def looked_into(chromium: str, folder, names, anchors, profile) -> list[dict]:
+    """What the browser finds of the pages of a folder, in all widths, and of their anchors."""
     listed = json.dumps({"pages": names, "anchors": anchors})
     (folder / "probe.htm").write_text(PROBE % (listed, json.dumps(WIDTHS)))
-    dom = browse(chromium, (folder / "probe.htm").as_uri(), tmp_path_factory.mktemp("profile"))
+    dom = browse(chromium, (folder / "probe.htm").as_uri(), profile)
     text = re.search(r'<pre id="found">(.*?)</pre>', dom, re.DOTALL)[1]
     assert text, "the pages could not be looked into"
     seen = json.loads(stdlib_html.unescape(text))

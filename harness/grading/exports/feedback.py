@@ -16,9 +16,17 @@ from harness.report.html.card import card
 from harness.report.html.parts import as_class, badge, box, facts, in_words, items, page
 from harness.report.html.trouble import troubles
 from harness.report.markup import escape
+from harness.report.tally import plural
 from harness.report.view import WORDS, FileView
 from harness.report.visible import one_line
 
+# What the marks of the oracle's explanations mean, by its engine.
+_MARKS = {
+    "go": "b Black's territory, w White's, n nobody's",
+    "gomoku": "* a stone of the line, + a move of the answer, - a point that must be empty",
+    "gosensei": "e an eye, f a false eye, ! what is missing, s an eye space, n none",
+    "java-go": "? the point asked about, L a liberty, x captured or not legal, t territory",
+}
 _COMMAND = 120  # characters
 _CARDS = 40  # failed tests in full in one file
 _UNSAFE = (
@@ -38,7 +46,7 @@ def student_page(title: str, student: str, body: str) -> Iterator[str]:
 
 def unsafe(is_so: bool) -> str:
     """Return the warning that there was no sandbox, if there was none."""
-    return box("Run without a sandbox", f"<p>{_UNSAFE}</p>") if is_so else ""
+    return box("Run without a sandbox", f"<p>{_UNSAFE}</p>", "unsafe") if is_so else ""
 
 
 def body_of(shown: Feedback) -> Iterator[str]:
@@ -50,13 +58,13 @@ def body_of(shown: Feedback) -> Iterator[str]:
         _faults(shown),
         _diagnoses(shown),
         _build(shown),
-        _handed_in(shown),
     )
     if shown.public:
-        yield "<h2>Public tests</h2>\n"
+        yield f"<h2>Public tests</h2>\n{_legend(shown)}"
     for place, seen in enumerate(shown.public, 1):
         yield from _file(seen, f"P{place}L")
     yield from _private(shown)
+    yield _handed_in(shown)
     yield f'<p class="dim">Graded with gtp-harness {escape(shown.version)}.</p>'
 
 
@@ -155,9 +163,17 @@ def _log(log: Log | None) -> str:
 # --- tests -------------------------------------------------------------------------------------
 
 
+def _legend(shown: Feedback) -> str:
+    """Say what the marks on the boards mean, where there is a board with marks."""
+    boards = (board for seen in shown.public for board in seen.boards.values())
+    if shown.game not in _MARKS or not any(board.marks for board in boards):
+        return ""
+    return f'<p class="dim">Marks on the boards: {escape(_MARKS[shown.game])}.</p>\n'
+
+
 def _file(seen: FileView, anchor: str) -> Iterator[str]:
     """What became of one case file: everything that is not plainly passed in full."""
-    yield f"<h3>{escape(seen.file.case.path)}</h3>{in_words(seen.tally)}"
+    yield f'<h3 class="file">{escape(seen.file.case.path)}</h3>{in_words(seen.tally)}'
     yield from troubles(seen.file)
     for outcome in seen.remarkable[:_CARDS]:
         yield card(seen, outcome, anchor=anchor)
@@ -168,14 +184,15 @@ def _file(seen: FileView, anchor: str) -> Iterator[str]:
 
 def _passed(seen: FileView) -> str:
     steps = seen.file.case.steps
-    listed = "".join(
+    listed = [
         f"<li><code>{escape(one_line(steps[outcome.step].text, _COMMAND))}</code></li>"
         for outcome in seen.file.outcomes
         if outcome.verdict is Verdict.PASSED and not outcome.flaky
-    )
+    ]
     if not listed:
         return ""
-    return f"<details><summary>Tests passed</summary><ul>{listed}</ul></details>"
+    count = f"{len(listed)} {plural(len(listed), 'test')} passed"
+    return f"<details><summary>{count}</summary><ul>{''.join(listed)}</ul></details>"
 
 
 def _private(shown: Feedback) -> Iterator[str]:

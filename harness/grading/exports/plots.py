@@ -108,7 +108,9 @@ KINDS = {  # how high a cell is drawn, so that no verdict hangs on its color alo
     LOST: (0.5, "not reached"),
     UNSURE: (0.25, "not judged"),
 }
-_LABEL, _ROW, _HEAD = 150, 9, 14
+_LABEL, _HEAD = 160, 14
+_LETTERS = 22  # of a case file's name
+_WORDS = 270  # the width of the words above the picture
 
 
 class Row(NamedTuple):
@@ -123,19 +125,19 @@ def matrix(rows: Sequence[Row], columns: int) -> str:
     """Return tests × submissions as a picture; rows of one group stand together."""
     if not rows or not columns:
         return ""
-    cell = max(3.0, min(14.0, 760 / columns))
+    cell, line = max(3.0, min(26.0, 760 / columns)), max(9.0, min(16.0, 320 / len(rows)))
     drawn, labels, y = [], [], float(_HEAD)
     for group, members in groupby(rows, lambda row: row.group):
         listed = list(members)
-        labels.append(_label(group, y + 8))
+        labels.append(_label(group, y + line - 1))
         for row in listed:
-            drawn.append(_row(row, y, cell))
-            y += _ROW
+            drawn.append(_row(row, y, cell, line))
+            y += line
         y += 5
     failed = sum(row.kinds.count(FAILED) for row in rows)
     head = f'<text x="{_LABEL}" y="9">highest mark ← {columns} submissions → lowest mark</text>'
     return _svg(
-        int(_LABEL + columns * cell + 2),
+        int(_LABEL + max(columns * cell, _WORDS) + 2),
         int(y),
         f"{len(rows)} tests with {columns} submissions",
         f"{failed} failures. The table of tests has the numbers of each.",
@@ -144,11 +146,11 @@ def matrix(rows: Sequence[Row], columns: int) -> str:
 
 
 def _label(text: str, y: float) -> str:
-    shown = text if len(text) <= 24 else "…" + text[-23:]
+    shown = text if len(text) <= _LETTERS else "…" + text[1 - _LETTERS :]
     return f'<text x="{_LABEL - 8}" y="{y:.0f}" text-anchor="end">{escape(shown)}</text>'
 
 
-def _row(row: Row, y: float, cell: float) -> str:
+def _row(row: Row, y: float, cell: float, line: float) -> str:
     """Draw a test: a line for each run of equal results, in a path for each kind."""
     paths: dict[str, list[str]] = {}
     place = 0
@@ -156,15 +158,15 @@ def _row(row: Row, y: float, cell: float) -> str:
         length = len(list(run))
         if kind:
             x = _LABEL + place * cell
-            paths.setdefault(kind, []).append(f"M{x:.4g} {y + _ROW / 2:.4g}h{length * cell:.4g}")
+            paths.setdefault(kind, []).append(f"M{x:.4g} {y + line / 2:.4g}h{length * cell:.4g}")
         place += length
     drawn = "".join(
-        f'<path class="m-{kind}" stroke-width="{(_ROW - 1) * KINDS[kind][0]:g}" d="{"".join(d)}"/>'
+        f'<path class="m-{kind}" stroke-width="{(line - 1) * KINDS[kind][0]:g}" d="{"".join(d)}"/>'
         for kind, d in paths.items()
     )
     return (
         f'<g>{drawn}<rect class="hit" x="0" y="{y:g}" width="{_LABEL + len(row.kinds) * cell:.4g}"'
-        f' height="{_ROW}"/><title>{escape(row.words)}</title></g>'
+        f' height="{line:g}"/><title>{escape(row.words)}</title></g>'
     )
 
 

@@ -23,7 +23,8 @@ from harness.report.tally import plural
 from harness.report.visible import one_line
 
 _COMMAND = 60  # characters
-_LISTED = 40  # things of one kind that are named one by one
+_LISTED = 25  # things of one kind that are named one by one
+_TESTS = 8  # tests with the same remark that are named
 
 
 def report_page(result: ClassResult, notes: Sequence[str]) -> Iterator[str]:
@@ -131,10 +132,14 @@ def _place(test: Tested) -> str:
 
 
 def _doubtful(found: Sequence[Item]) -> Iterator[str]:
+    """Yield each remark with the tests that it is made of."""
+    remarks: dict[str, list[str]] = {}
     for item in found:
-        if item.remarks:
-            said = escape(", ".join(item.remarks))
-            yield f"{escape(item.case)}:{item.line} <code>{_command(item.command)}</code>: {said}"
+        for remark in item.remarks:
+            remarks.setdefault(remark, []).append(f"{item.case}:{item.line}")
+    for remark, places in remarks.items():
+        more = f" and {len(places) - _TESTS} more" if len(places) > _TESTS else ""
+        yield f"{escape(remark)}: {escape(', '.join(places[:_TESTS]))}{more}"
 
 
 def _suspicions(graded: Sequence[Graded]) -> str:
@@ -172,7 +177,8 @@ def _marks(result: ClassResult) -> Iterator[str]:
     yield f'<div class="wide">{plots.histogram(totals, float(result.of))}</div>\n'
     yield (
         '<table><thead><tr><th>Part</th><th class="num">of</th><th class="num">Mean</th>'
-        '<th></th><th class="num">All points</th><th class="num">None</th></tr></thead><tbody>\n'
+        '<th>Share</th><th class="num">All points</th><th class="num">None</th></tr></thead>'
+        "<tbody>\n"
     )
     for part in result.assignment.marks:
         yield _part(part.name, result)
@@ -240,8 +246,8 @@ def _items(result: ClassResult) -> Iterator[str]:
         "weak ones: the point-biserial correlation of passing it with the share of the other "
         "tests passed, from −1 to 1, with its 95 % interval. A good test is well above 0; one "
         "below 0 is passed by the weak and failed by the strong.</p>\n<table><thead><tr>"
-        '<th>Test</th><th>Command</th><th class="num">Passed</th><th></th>'
-        '<th class="num">r</th><th></th><th>Remarks</th></tr></thead><tbody>\n'
+        '<th>Test</th><th>Command</th><th class="num">Passed</th><th>Share</th>'
+        '<th class="num">r</th><th>Interval</th><th>Remarks</th></tr></thead><tbody>\n'
     )
     yield from map(_item, result.items)
     yield "</tbody></table>\n"
@@ -274,7 +280,8 @@ def _submissions(result: ClassResult) -> Iterator[str]:
     heads = "".join(f'<th class="num">{escape(name)}</th>' for name in parts)
     yield (
         '<h2>Submissions</h2>\n<table><thead><tr><th>Submission</th><th class="num">Mark</th>'
-        f'{heads}<th class="num">Late</th><th>Failed</th><th>Remarks</th></tr></thead><tbody>\n'
+        f'{heads}<th class="num">Late</th><th class="num">Failed</th><th>Remarks</th></tr>'
+        "</thead><tbody>\n"
     )
     for one in result.graded:
         yield _submission(one, parts)
@@ -303,7 +310,6 @@ def _said(one: Graded) -> str:
     broken = sum(bool(a.result and a.result.failure) for a in own(one.attempts))
     said = [
         one.marks.note,
-        "cannot be built" if one.build and not one.build.ok else "",
         f"broke in {broken} {plural(broken, 'file')}" if broken else "",
         *one.submission.faults,
         "suspicion" if one.suspicion else "",

@@ -29,8 +29,9 @@ class Sheet:
 
     def __init__(self, path: Path, text: str) -> None:
         self.name = path.name
-        self.separator = max(_SEPARATORS, key=lambda mark: len(self._split(text, mark, 1)[0]))
-        self._rows = self._split(text, self.separator)
+        first_line = re.split("[\r\n]", re.sub('"[^"]*"', "", text), maxsplit=1)[0]
+        self.separator = max(_SEPARATORS, key=first_line.count)
+        self._rows = self._split(text)
 
     @classmethod
     def read(cls, path: Path) -> Sheet:
@@ -78,9 +79,9 @@ class Sheet:
         text = "".join(cell + end for row in self._rows for cell, end in row)
         return text.encode(errors="surrogateescape")
 
-    def _split(self, text: str, separator: str, most: int = 0) -> list[list[tuple[str, str]]]:
+    def _split(self, text: str) -> list[list[tuple[str, str]]]:
         """Return rows of cells as they stand, each with the separator or line end after it."""
-        pattern, place, line = _cell_pattern(separator), 0, 1
+        pattern, place, line = _cell_pattern(self.separator), 0, 1
         rows: list[list[tuple[str, str]]] = [[]]
         while place < len(text):
             found = pattern.match(text, place)
@@ -89,9 +90,7 @@ class Sheet:
             rows[-1].append((found[1], found[2]))
             line += found[0].count("\n")
             place = found.end()
-            if found[2] != separator:
-                if len(rows) == most:
-                    break
+            if found[2] != self.separator:
                 rows.append([])
             elif place == len(text):
                 rows[-1].append(("", ""))
@@ -126,8 +125,8 @@ def defused(text: str) -> str:
 
     What would be one gets an apostrophe before it, by which they know a text. Numbers stay.
     """
-    text = one_line(text)
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    harmless = not _FORMULA.match(text) or _NUMBER.fullmatch(text)
+    return one_line(text) if harmless else f"'{one_line(text)}"
 
 
 def table(rows: Iterable[Sequence[str]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _SHEET = """
+.file{margin-top:1.6rem}
 .why{margin:.3rem 0 0;grid-column:1/-1}
 .total{display:flex;flex-wrap:wrap;gap:.2rem 1.4rem;align-items:baseline;margin:.4rem 0 1rem}
 .total b{font-size:2.6rem;line-height:1.1;font-variant-numeric:tabular-nums}
@@ -14,7 +15,8 @@ color:var(--dim);font-size:.85rem}
 font-variant-numeric:tabular-nums}
 .facts .hot b{color:var(--bad)}
 td.num,th.num{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-td.sum{display:table-cell}
+td>svg.plot{margin-top:.35em}
+.box.unsafe h3{color:var(--bad)}
 .box.odd{border-left-color:var(--odd);background:var(--soft)}
 .box.calm{border-left-color:var(--good);background:var(--soft)}
 details{margin:.5rem 0}summary{cursor:pointer;color:var(--link)}
@@ -35,6 +37,7 @@ svg.plot{color:var(--dim);font:11px system-ui,sans-serif}
 .m-lost{stroke:#8c4640}.m-unsure{stroke:#cfa9f5}}
 .key{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;font-size:.85rem;color:var(--dim);margin:.4rem 0}
 .key svg{display:inline;vertical-align:middle}
+@media(max-width:44rem){td.num{display:inline-block;text-align:left;margin-right:.9rem}}
 @media print{.wide{overflow:visible}.wide svg{max-width:100%}details>*{display:block}
 .m-passed{stroke:#cfe4d6}}
 """

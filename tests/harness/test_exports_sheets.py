@@ -1,0 +1,350 @@
+"""Sheets: what is filled in is read back by a strict reader, and nothing else is touched."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import UsageError
+from harness.grading import exports
+from harness.grading.exports import Wanted, moodle
+from harness.grading.exports.sheet import Sheet, defused, plain, table
+from harness.grading.records import Student, decimal
+from tests.harness.made_class import CANVAS, FORMULA, MOODLE, made_class
+
+
+def read(text: str, delimiter: str = ",") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "gradebook.csv").write_bytes(CANVAS.encode())
+    (tmp_path / "worksheet.csv").write_bytes(MOODLE.encode())
+    return tmp_path
+
+
+def written(folder, result=None, **wanted):
+    """Write everything; return the notes, and the files by their names."""
+    notes = []
+    out = folder / "out"
+    exports.write(result or made_class(), out, Wanted(**wanted), notes.append)
+    files = {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file()}
+    return notes, files
+
+
+def total(key: str) -> str:
+    (one,) = [one for one in made_class().graded if one.submission.key == key]
+    return decimal(one.marks.total)
+
+
+# --- sheets as such ----------------------------------------------------------------------------
+
+inside = st.text(st.sampled_from("ab =+,;\t'\"\r\nü"), max_size=6)
+cells = st.text(st.sampled_from("ab =+'ü"), max_size=6) | inside.map(
+    lambda text: '"' + text.replace('"', '""') + '"'
+)
+rows = st.lists(st.lists(cells, min_size=2, max_size=4), min_size=1, max_size=4)
+
+
+def sheet_of(text: str, tmp_path_factory) -> Sheet:
+    path = tmp_path_factory.mktemp("sheet") / "sheet.csv"
+    path.write_bytes(text.encode())
+    return Sheet.read(path)
+
+
+@given(rows, st.sampled_from(["\n", "\r\n"]), st.booleans(), st.booleans())
+def test_a_sheet_is_read_as_csv_reads_it_and_written_as_it_was(
+    tmp_path_factory, raw, end, bom, ends
+):
+    header = [f"c{i}" for i in range(5)]
+    text = end.join(",".join(row) for row in [header, *raw]) + (end if ends else "")
+    sheet = sheet_of("\ufeff" * bom + text, tmp_path_factory)
+    assert sheet.data() == ("\ufeff" * bom + text).encode()
+    assert sheet.header == header
+    for place, row in enumerate(read(text)):
+        assert [sheet.cell(place, column) for column in range(len(row))] == row
+
+
+@given(rows, st.data())
+def test_only_the_cell_that_is_written_changes(tmp_path_factory, raw, data):
+    text = "\n".join(",".join(row) for row in [["x", "y", "z", "u"], *raw]) + "\n"
+    sheet = sheet_of(text, tmp_path_factory)
+    row, column = data.draw(st.integers(1, len(raw))), data.draw(st.integers(0, 3))
+    value = data.draw(inside)
+    sheet.write(row, column, value)
+    wanted = read(text)
+    wanted[row] += [""] * (column + 1 - len(wanted[row]))
+    wanted[row][column] = value
+    if sheet.cell(row, column) != "" or value:  # an empty cell beyond the end stays away
+        found = read(sheet.data().decode())
+        found[row] += [""] * (len(wanted[row]) - len(found[row]))
+        assert found == wanted
+    for other, cells_ in enumerate(raw, 1):
+        for place, cell in enumerate(cells_):
+            if (other, place) != (row, column):
+                assert sheet._rows[other][place][0] == cell
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_the_separator_is_found(tmp_path, separator):
+    (tmp_path / "s.csv").write_text(f'a{separator}"b,;"{separator}c\n1{separator}2{separator}3')
+    sheet = Sheet.read(tmp_path / "s.csv")
+    assert (sheet.separator, sheet.cell(1, 2)) == (separator, "3")
+
+
+def test_other_encodings_stay_as_they_are(tmp_path):
+    data = "Näme,ID\nÄda,1\n".encode("latin-1")
+    (tmp_path / "s.csv").write_bytes(data)
+    sheet = Sheet.read(tmp_path / "s.csv")
+    sheet.write(1, 1, "2")
+    assert sheet.data() == data.replace(b"1", b"2")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is empty"),
+        (b"\xff\xfeS\0t\0", "save it as CSV"),
+        (b'a,b\n1,"x\n', "s.csv:2: a quoted cell has no end"),
+    ],
+)
+def test_what_is_no_sheet(tmp_path, data, message):
+    (tmp_path / "s.csv").write_bytes(data)
+    with pytest.raises(UsageError, match=message):
+        Sheet.read(tmp_path / "s.csv")
+    with pytest.raises(UsageError, match="cannot read"):
+        Sheet.read(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize("text", ["", "4.5", "-3", "+2,5", "O'Neill", "a=b", "Ünal", "1/2"])
+def test_what_no_program_takes_for_a_formula_stays(text):
+    assert defused(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [FORMULA, "+1+1", "-2+3", "@SUM(1)", '\t=1,"2"', "\r=1", " =1", '"=1', "'=1", "＝1", "\n=1"],
+)
+def test_formulas_are_defused(text):
+    (row,) = read(table([[text, "4.5"]]))
+    assert row[0].startswith("'")
+    assert row[1] == "4.5"
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_whatever_a_text_is_a_program_that_drops_blanks_sees_no_formula(text):
+    shown = defused(text)
+    assert shown.startswith("'") or not shown.strip(" '\"\u200b\ufeff\xa0").startswith(
+        ("=", "@", "＝")
+    )
+    assert not {"\r", "\n", "\t"} & set(shown)
+
+
+# --- Canvas ------------------------------------------------------------------------------------
+
+
+def test_a_gradebook_is_filled_in(folder):
+    notes, files = written(folder, canvas=folder / "gradebook.csv")
+    before, after = read(CANVAS), read(files["canvas.csv"].decode())
+    grades = {row[3]: row[6] for row in after[3:]}
+    assert grades["ada"] == total("ada") == "5"
+    assert grades["bob"] == total("bob")
+    assert grades["cat"] == grades["eve"] == total("group-7")
+    assert grades["fay"] == grades["gus"] == "0"
+    assert grades["HAL"] == total("hal")  # by the login, for the row has no ID
+    assert grades["dan"] == "EX"
+    assert grades["kim"] == grades["nobody"] == grades[""] == ""
+    for old, new in zip(before, after, strict=True):
+        assert old[:6] + old[7:] == new[:6] + new[7:]
+    assert "without a row in gradebook.csv: Ivy Bean, Jon Snow" in notes[0]
+    assert any("withheld: Kim Wilde" in note for note in notes)
+    assert any("EX (excused)" in note and "Dan O'Neill" in note for note in notes)
+    assert any(note.startswith("2 rows of gradebook.csv without") for note in notes)
+
+
+def test_all_other_cells_of_a_gradebook_stay_byte_for_byte(folder):
+    _, files = written(folder, canvas=folder / "gradebook.csv")
+    after = files["canvas.csv"].decode().split("\r\n")
+    for old, new in zip(CANVAS.split("\r\n"), after, strict=True):
+        if old != new:
+            head, tail = old.split(",", 1)[0], old.rsplit(",", 1)[1]
+            assert new.startswith(head)
+            assert new.endswith(f",{tail}")
+            assert new.count('"') == old.count('"')
+    assert after[:3] == CANVAS.split("\r\n")[:3]
+
+
+@pytest.mark.parametrize("column", ["Go scoring (77)", "go scoring", "77", ""])
+def test_the_column_is_found(folder, column):
+    _, files = written(folder, canvas=folder / "gradebook.csv", canvas_column=column)
+    assert b"4001,s1,ada" in files["canvas.csv"]
+    assert read(files["canvas.csv"].decode())[3][6] == "5"
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("Student,ID,Section,Other (1)", "no column 'Go scoring'; it has 'Other .1.'"),
+        (
+            "Student,ID,Section,Go scoring (1),Go scoring (2)",
+            r"several columns 'Go scoring': 'Go scoring \(1\)', 'Go scoring \(2\)'",
+        ),
+        ("Name,Number,Go scoring", "is no gradebook of Canvas: found the columns 'Name'"),
+    ],
+)
+def test_a_gradebook_without_the_column(folder, header, message):
+    (folder / "gradebook.csv").write_text(f"{header}\nAda,4001,A,,\n")
+    with pytest.raises(UsageError, match=message):
+        exports.check(Wanted(canvas=folder / "gradebook.csv"), "Go scoring")
+    with pytest.raises(UsageError, match=message):
+        written(folder, canvas=folder / "gradebook.csv")
+
+
+def test_numbers_with_a_comma_and_other_points(folder):
+    text = "Student;ID;Section;Go scoring (7)\n    Points Possible;;;10,00\nBob;4002;A;\n"
+    (folder / "gradebook.csv").write_text(text)
+    notes, files = written(folder, canvas=folder / "gradebook.csv")
+    assert files["canvas.csv"].decode() == text.replace("A;\n", "A;2,86\n")
+    assert any("says that 10,00 points can be reached, the assignment 5" in n for n in notes)
+
+
+def test_a_number_that_two_submissions_claim_is_nobodys(folder):
+    result = made_class()
+    twice = tuple(
+        one._replace(submission=one.submission._replace(
+            students=tuple(s._replace(ids=(("canvas", "4001"),)) for s in one.submission.students)))
+        if one.submission.key == "bob" else one
+        for one in result.graded
+    )  # fmt: skip
+    notes, files = written(folder, result._replace(graded=twice), canvas=folder / "gradebook.csv")
+    rows_ = read(files["canvas.csv"].decode())
+    assert [row[6] for row in rows_ if row[3] in ("ada", "bob")] == ["", "3"]
+    assert any("two submissions have their ID: Ada Lovelace, Bob Ünal" in note for note in notes)
+
+
+def test_the_same_points_stay_as_they_are_written(folder):
+    text = CANVAS.replace('ada,"A, B",9.00,,', 'ada,"A, B",9.00,5.00,')
+    (folder / "gradebook.csv").write_text(text, newline="")
+    _, files = written(folder, canvas=folder / "gradebook.csv")
+    assert b"9.00,5.00,90" in files["canvas.csv"]
+
+
+# --- Moodle ------------------------------------------------------------------------------------
+
+
+def test_a_worksheet_is_filled_in(folder):
+    notes, files = written(folder, moodle=folder / "worksheet.csv")
+    before, after = read(MOODLE), read(files["moodle.csv"].decode())
+    grades = {row[0]: row[4] for row in after}
+    assert grades["Participant 101"] == "5"
+    assert grades["Participant 102"] == total("bob").replace(".", ",") == "2,86"
+    assert grades["Participant 103"] == grades["Participant 111"] == ""
+    for old, new in zip(before, after, strict=True):
+        assert old[:4] + old[5:9] == new[:4] + new[5:9]
+        if old[4] == new[4]:
+            assert old[9] == new[9] or new[0] == "Participant 101"
+    comment = after[2][9]
+    assert comment.startswith("<p>2.86 of 5</p><ul><li>log and readme 1 of 1: All files")
+    assert any("cannot be changed: Cat Stevens" in note for note in notes)
+    assert any("withheld: Kim Wilde" in note for note in notes)
+    assert FORMULA in [row[1] for row in after]  # a cell that was there stays as it was
+
+
+def test_comments_are_harmless(folder):
+    _, files = written(folder, moodle=folder / "worksheet.csv")
+    for row in read(files["moodle.csv"].decode())[1:]:
+        assert not row[9] or row[9].startswith("<p>") or row[9] == 'old, "quoted"\nword'
+        assert "<script" not in row[9]
+        assert "<img" not in row[9]
+
+
+def test_a_worksheet_without_comments(folder):
+    lines = ["Identifier,Grade", "Teilnehmer/in 101,", "Participant 102,"]
+    (folder / "worksheet.csv").write_text("\n".join(lines))
+    notes, files = written(folder, moodle=folder / "worksheet.csv")
+    assert files["moodle.csv"].decode().split("\n") == [
+        "Identifier,Grade", "Teilnehmer/in 101,5", "Participant 102,2.86"]  # fmt: skip
+    assert "worksheet.csv has no column 'Feedback comments': comments are left out." in notes
+
+
+def test_columns_of_another_language(folder):
+    (folder / "worksheet.csv").write_text("Kennung,Bewertung\nTeilnehmer/in 101,\n")
+    with pytest.raises(
+        UsageError, match="found the columns 'Kennung', 'Bewertung'; expected 'Ide"
+    ):
+        written(folder, moodle=folder / "worksheet.csv")
+    names = ("Kennung", "Bewertung", "Kommentare")
+    _, files = written(folder, moodle=folder / "worksheet.csv", moodle_columns=names)
+    assert b"Teilnehmer/in 101,5" in files["moodle.csv"]
+
+
+def imported(name: str) -> tuple[str, str, str, str] | None:
+    """What Moodle makes of a file in a feedback zip: participant, plugin, its kind, file name.
+
+    As ``is_valid_filename_for_import`` of its assignfeedback_file.
+    """
+    parts = name.split("/")
+    if parts[-1].startswith((".", "~")):
+        return None
+    while parts:
+        info = parts.pop(0).split("_", 4)
+        if len(info) >= 4 and info[1].isdecimal():
+            return info[1], info[2], info[3], "/".join([*info[4:], *parts]).lstrip("/")
+    return None
+
+
+@pytest.mark.parametrize("name", ["moodle-feedback-folders.zip", "moodle-feedback-flat.zip"])
+def test_moodle_finds_the_student_of_each_feedback_file(folder, name):
+    _, files = written(folder)
+    plugin = "assignsubmission" if "folders" in name else "assignfeedback"
+    with zipfile.ZipFile(io.BytesIO(files[name])) as archive:
+        assert archive.testzip() is None
+        found = [imported(member) for member in archive.namelist()]
+        numbers = {number for number, *_ in found}
+        pages = {m.split("_")[0]: archive.read(m) for m in archive.namelist()}
+    assert {tuple(rest) for _, *rest in found} == {(plugin, "file", "feedback.html")}
+    assert len(found) == len(numbers) == 14
+    assert pages["Bob Ünal"] == files["feedback/bob.html"]
+
+
+@pytest.mark.parametrize(
+    "name", ["A_B", "../../etc", ".hidden", "~me", "a/b\\c", "", "x" * 300, "1_2_3_4_5", "\x00\n"]
+)
+@pytest.mark.parametrize("layout", moodle.LAYOUTS.values())
+def test_whatever_the_name_moodle_finds_the_number(name, layout):
+    data = moodle.zipped(layout, [(Student("k", name, (("moodle", "123"),)), b"page")])
+    (member,) = zipfile.ZipFile(io.BytesIO(data)).namelist()
+    assert imported(member)[0] == "123"
+    assert imported(member)[3] == "feedback.html"
+    assert ".." not in member.split("/")
+
+
+# --- marks.csv ---------------------------------------------------------------------------------
+
+
+def test_the_table_of_marks(folder):
+    _, files = written(folder)
+    header, *found = read(files["marks.csv"].decode())
+    assert header == [
+        *("student", "key", "canvas", "login", "moodle", "submission", "log and readme"),
+        *("public tests", "private tests", "late", "total", "of", "note"),
+    ]
+    marks = {row[1]: dict(zip(header, row, strict=True)) for row in found}
+    assert len(marks) == 14  # each member of the group has a row
+    assert marks["cat"]["total"] == marks["eve"]["total"] == total("group-7")
+    assert marks["cat"]["late"] != "0"
+    kim = marks["kim"]
+    assert [kim[name] for name in ("public tests", "late", "total")] == ["", "", ""]
+    assert kim["note"].startswith("withheld: ")
+    assert marks["zzz"]["student"] == f"'{FORMULA}"
+    assert (marks["zzz"]["login"], marks["zzz"]["canvas"]) == ("'@zzz", "-4014")
+
+
+def test_cells_are_plain():
+    assert plain('"a ""b"""') == 'a "b"'
