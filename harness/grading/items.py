@@ -6,7 +6,8 @@ judged. Its 95 % interval is Fisher's: ``tanh(artanh r ± 1.96 / √(n - 3))``. 
 where all or none pass, or where the rest is the same for all; the interval also with fewer than
 four submissions, or a correlation of exactly ±1.
 
-Submissions that do not run say nothing about single tests and are left out.
+Submissions that answer no test, but break or give errors only, say nothing about single tests
+and are left out.
 """
 
 from __future__ import annotations
@@ -18,12 +19,11 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from harness.grading.records import Graded, Item
-from harness.grading.tested import Tested, never_answered, own, tests
-from harness.report.tally import plural
+from harness.grading.tested import Tested, never_answered, own, quoted, tests
 
 _QUARTER = 0.25
 _FEW = 4  # submissions of which less is said: whether all pass, what the best say
-_SHOWN = 60  # characters of an answer
+_STRONG = 3  # submissions that a majority needs
 _Z = NormalDist().inv_cdf(0.975)
 
 Key = tuple[str, str, int]  # kind, case file, line
@@ -50,7 +50,7 @@ def items(graded: Sequence[Graded]) -> tuple[Item, ...]:
 def _rows(graded: Iterable[Graded]) -> Iterator[_Row]:
     for one in graded:
         attempts = own(one.attempts)
-        if not never_answered(attempts, adapted=False):
+        if not never_answered(attempts, adapted=True):
             judged = {each.key: each for each in tests(attempts) if each.passed is not None}
             yield _Row(judged, sum(bool(each.passed) for each in judged.values()))
 
@@ -116,24 +116,18 @@ def _span_remarks(span: tuple[float, float] | None) -> Iterator[str]:
 
 
 def _oracle_remarks(one: Tested, met: Sequence[_Row], rest: Sequence[float]) -> Iterator[str]:
-    """Say so where most of the best give the same answer, and it is not the oracle's."""
+    """Say so where most of the best quarter give the same answer, and it is not the oracle's."""
     if len(met) < _FEW:
         return
-    best = sorted(rest, reverse=True)[ceil(len(met) * _QUARTER) - 1]
+    best = sorted(rest, reverse=True)[max(ceil(len(met) * _QUARTER), _STRONG) - 1]
     strong = [row.tests[one.key] for row, share in zip(met, rest, strict=True) if share >= best]
-    wrong = Counter(_answer(each) for each in strong if not each.passed and each.reply is not None)
+    wrong = Counter(
+        quoted(each.reply) for each in strong if not each.passed and each.reply is not None
+    )
     answer, count = next(iter(wrong.most_common(1)), ("", 0))
-    if count >= 2 and 2 * count > len(strong):
+    if 2 * count > len(strong):
         expected = one.step.pattern.text if one.step.pattern else "no error"
         yield (
-            f"Strong submissions disagree with the oracle: {count} of the {len(strong)}"
-            f" {plural(len(strong), 'submission')} best at the other tests"
-            f" {'give' if count > 1 else 'gives'} {answer} where {expected} is expected."
+            f"Strong submissions disagree with the oracle: {count} of the {len(strong)} best at"
+            f" the other tests give {answer} where {expected} is expected."
         )
-
-
-def _answer(one: Tested) -> str:
-    assert one.reply is not None
-    text = " ".join(one.reply.text.split())
-    short = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
-    return repr(short) if one.reply.ok else f"an error, {short!r},"

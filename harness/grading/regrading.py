@@ -15,7 +15,7 @@ from typing import NamedTuple
 from harness.assignment import Assignment
 from harness.grading.marking import marks, sentence
 from harness.grading.records import Attempt, Graded, Marks, Student, Submission, decimal
-from harness.grading.tested import own
+from harness.grading.tested import own, quoted
 from harness.records import CaseFile, FileResult, Outcome, Step
 from oracle.explanation import listing
 
@@ -29,7 +29,6 @@ RULES, SUBMISSION, CASES, ENGINE, LIMIT, HARNESS = (
     "harness",
 )
 _TOLD = 3  # tests in one sentence
-_SHOWN = 40  # characters of an answer
 
 
 class Cause(NamedTuple):
@@ -225,7 +224,7 @@ def _outcomes(before: Attempt | None, after: Attempt | None) -> str:
     if not (before and after and before.result and after.result):
         return "it was not run both times"
     pairs = list(_verdicts(before.result, after.result))
-    told = [f"{_name(s)} {_answer(a)}, then {_answer(b)}" for s, a, b in pairs[:_TOLD]]
+    told = [f"{_name(s)} {quoted(a.reply)}, then {quoted(b.reply)}" for s, a, b in pairs[:_TOLD]]
     more = f" (and {len(pairs) - _TOLD} more)" if len(pairs) > _TOLD else ""
     return f"the engine does not always answer the same: {'; '.join(told)}{more}"
 
@@ -243,13 +242,6 @@ def _verdicts(old: FileResult, new: FileResult) -> Iterator[tuple[Step, Outcome,
     for a, b in zip(old.outcomes, new.outcomes, strict=True):
         if a.verdict is not b.verdict:
             yield old.case.steps[a.step], a, b
-
-
-def _answer(outcome: Outcome) -> str:
-    if outcome.reply is None:
-        return outcome.verdict.value
-    text = " ".join(outcome.reply.text.split())
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …")
 
 
 # --- two versions of a case file ---------------------------------------------------------------

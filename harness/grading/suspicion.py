@@ -7,8 +7,9 @@ engine fails, the failures would fall on tests and images at random. The chance 
 the images is Fisher's exact test, one-sided, for each kind of change by itself. A list of answers
 fails under every change; a program with a fault that shows on one side of the board, for one color
 or on some sizes fails under one. So what is reported is the *largest* chance of all kinds, and
-only when it is below :data:`THRESHOLD`: under the model, one false alarm in 10,000 submissions.
-(The order of set-up does not count: a list may well be one of positions.)
+only when it is below :data:`THRESHOLD`: under the model that is at most one false alarm in 1,000
+submissions, and of the engines with mistakes that ship none comes near it. The order of set-up is
+left out of this, for a list may well be one of positions.
 
 Where an engine breaks in an image, the test under way is failed, and those after it say nothing.
 """
@@ -21,7 +22,7 @@ from typing import NamedTuple
 
 from harness.grading.images import origin
 from harness.grading.records import IMAGE, PUBLIC, Attempt, Suspicion
-from harness.grading.tested import Tested, tests
+from harness.grading.tested import Tested, quoted, tests
 from harness.grading.transformations import KINDS, ORDER
 from harness.records import Verdict
 
@@ -115,17 +116,11 @@ def _told(lost: Sequence[Pair], passed: Sequence[Pair]) -> str:
 def _example(pair: Pair) -> str:
     step, image = pair.test.step, pair.image.step
     wanted = image.pattern.text if image.pattern else ""
-    reply = pair.image.reply
-    got = "there was no answer" if reply is None else f"the answer was {_shown(reply.text)}"
     return (
-        f"{pair.test.attempt.case}:{step.line}, {step.command!r}, was answered right; in its image"
-        f" ({_WORDS[pair.kind]}; {image.command!r}) {_shown(wanted)} was expected and {got}."
+        f"{pair.test.attempt.case}:{step.line}, '{step.command}', was answered right; in its image"
+        f" ({_WORDS[pair.kind]}: '{image.command}') '{wanted}' was expected and"
+        f" {quoted(pair.image.reply)} was the answer."
     )
-
-
-def _shown(text: str) -> str:
-    line = " ".join(text.split())
-    return repr(line if len(line) <= _SHOWN else f"{line[:_SHOWN]} …")
 
 
 def _by_kind(lost: Sequence[Pair], passed: Sequence[Pair]) -> str:
@@ -136,7 +131,6 @@ def _by_kind(lost: Sequence[Pair], passed: Sequence[Pair]) -> str:
     )
 
 
-_SHOWN = 60  # characters of an answer
 _WORDS = {
     "symmetry": "turned or mirrored",
     "colors": "with the colors exchanged",

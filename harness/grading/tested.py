@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 from harness.grading.records import PRIVATE, PUBLIC, Attempt
 from harness.records import FileResult, Outcome, Reply, Step, Verdict
+from harness.report.visible import one_line
 
+_SHOWN = 60  # characters of an answer in a sentence
 _PASSES = (Verdict.PASSED, Verdict.UNEXPECTED_PASS)
 
 
@@ -84,3 +86,11 @@ def _silent(result: FileResult, adapted: bool) -> bool:
     if adapted:
         return not any(one.reply and one.reply.ok for one in result.outcomes)
     return result.failure is not None and not any(result.replies)
+
+
+def quoted(reply: Reply | None) -> str:
+    """Return an answer as a sentence quotes it: short, harmless and on one line."""
+    if reply is None:
+        return "no answer"
+    text = f"'{one_line(reply.text, _SHOWN)}'"
+    return text if reply.ok else f"the error {text}"
