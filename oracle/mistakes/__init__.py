@@ -42,6 +42,9 @@ MISTAKES: dict[str, Mistake] = {
 }
 
 
+OPEN = " (Open: the specification does not say.)"
+
+
 def named(name: str) -> Mistake:
     """Return the mistake of this name.
 
@@ -61,11 +64,14 @@ def mistaken_engine(mistake: Mistake, seed: int = 0, playouts: int = 10) -> Engi
 
 
 def listing() -> str:
-    """Return all mistakes by assignment, a line for each with its sentence."""
+    """Return all mistakes by assignment, a line for each with its sentence.
+
+    Those that show only where the specification leaves the answer open are marked.
+    """
     width = max(map(len, MISTAKES))
     lines = []
     for assignment in ASSIGNMENTS:
         found = [one for one in MISTAKES.values() if one.assignment == assignment]
         lines += [f"{assignment} ({len(found)})"]
-        lines += [f"  {one.name:{width}}  {one.sentence}" for one in found]
+        lines += [f"  {one.name:{width}}  {one.sentence}{OPEN * one.is_open}" for one in found]
     return "\n".join(lines) + "\n"

@@ -335,6 +335,42 @@ def third_block_lost(board: Board, right: Types) -> Types:
     return {**right, "BlockOpenFour": blocks(board, rule)}
 
 
+def third_block_kept(board: Board, beside: Callable[[int], int]) -> int:
+    """Return the blocks without some of the third ones, of threes that can grow to one side only.
+
+    ``beside``: told how many steps the point on the other side is from a window's first point,
+    returns the first points of the windows that lose their third block.
+    """
+
+    def rule(windows: Windows, step: int) -> int:
+        second, _, _, fifth = windows
+        first_point = fifth | second & ~(fifth >> step) & ~beside(6 * step)
+        last_point = second | fifth & ~(second << step) & ~beside(-step)
+        inner = second << step | fifth << 4 * step
+        return split(windows, step) | first_point | inner | last_point << 5 * step
+
+    return blocks(board, rule)
+
+
+@considers()
+def third_block_lost_at_the_edge(board: Board, right: Types) -> Types:
+    """As if |.OOO.. at the edge had two blocks: the third, two steps from the stones, is lost."""
+    found = third_block_kept(board, lambda steps: ~shifted(board.grid.full, steps))
+    return {**right, "BlockOpenFour": found}
+
+
+@considers()
+def third_block_lost_beside_a_stone(board: Board, right: Types) -> Types:
+    """As if X.OOO.., but not the same at the edge, had two blocks: the third is lost."""
+    found = third_block_kept(board, lambda steps: shifted(board.mine, steps))
+    return {**right, "BlockOpenFour": found}
+
+
+def shifted(points: int, steps: int) -> int:
+    """Return the points from which some of these are so many steps away."""
+    return points >> steps if steps > 0 else points << -steps
+
+
 @considers()
 def outer_points_block(board: Board, right: Types) -> Types:
     """As if every empty point of ..OOO.. were a block, the outer ones too."""

@@ -7,7 +7,7 @@ import pytest
 
 from oracle import mistakes
 from oracle.gtp import new_engine
-from oracle.mistakes import MISTAKES, Crash, Hang, mistaken_engine
+from oracle.mistakes import MISTAKES, OPEN, Crash, Hang, mistaken_engine
 
 EACH = pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 
@@ -168,7 +168,7 @@ def test_the_list_has_every_name_with_its_sentence():
     assert run.returncode == 0
     for one in MISTAKES.values():
         assert any(
-            line.split()[:1] == [one.name] and line.endswith(one.sentence)
+            line.split()[:1] == [one.name] and one.sentence in line and line.endswith(OPEN) is one.is_open
             for line in run.stdout.splitlines()
         )
 
