@@ -255,10 +255,10 @@ def _wrong() -> Graded:
 
 
 def _late_group() -> Graded:
-    members = [student(k, n, i) for k, n, i in (
-        ("cat", "Cat Stevens", 3), ("dan", "Dan O'Neill", 4), ("eve", "Eve, the third", 5))]  # fmt: skip
-    one = submission("group-7", *members, time=TOO_LATE, late=True,
-        remarks=("2 files were handed in: the last one is graded.",))  # fmt: skip
+    names = {"cat": "Cat Stevens", "dan": "Dan O'Neill", "eve": "Eve, the third"}
+    members = [student(key, name, n) for n, (key, name) in enumerate(names.items(), 3)]
+    remarks = ("2 files were handed in: the last one is graded.",)
+    one = submission("group-7", *members, time=TOO_LATE, late=True, remarks=remarks)
     return marked(one, attempts("group-7", "captured-stones-stay"))
 
 
@@ -290,8 +290,8 @@ def _died() -> Graded:
     first, second, third = attempts("hal", "komi-ignored")
     crash = 'Traceback (most recent call last):\n  File "Go1.py", line 40\nKeyError: (0, 4)\n'
     second = second._replace(result=broken(second.result, 4, failure, crash))
-    one = submission("hal", student("hal", "Hal 9000", 8), log=Log(
-        True, False, False, True, "", ("presubmission.log is no transcript of a terminal.",)))  # fmt: skip
+    log = Log(present=True, ran=True, remarks=("presubmission.log is no transcript.",))
+    one = submission("hal", student("hal", "Hal 9000", 8), log=log)
     return marked(one, (first, second, third))
 
 
