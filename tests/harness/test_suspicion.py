@@ -1,0 +1,196 @@
+"""Answers learnt by heart are reported; honest mistakes, and faults on one side, are not."""
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.casefile import parse
+from harness.grading.records import IMAGE, PUBLIC, Attempt
+from harness.grading.suspicion import THRESHOLD, chance, fisher, pairs, suspicion
+from harness.mistaken import in_folder, right_engine, wrong_engine
+from harness.records import Failure, FailureKind, Verdict
+from oracle.mistakes import ASSIGNMENTS, MISTAKES
+from tests.harness.image_runs import attempts, public_cases
+from tests.harness.made_attempts import fault_of, result_of
+
+SEEDS = ["one", "two"]
+
+
+# --- the bank: no false alarm ---
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_a_right_engine_is_not_reported(assignment):
+    found = attempts(assignment, lambda: right_engine(assignment), "a secret")
+    assert suspicion(found) is None
+    assert chance(pairs(found)) == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_no_mistake_comes_near_the_threshold(assignment, seed):
+    honest = [one for one in MISTAKES.values() if one.assignment == assignment]
+    chances = [
+        chance(pairs(attempts(assignment, lambda one=one: wrong_engine(one), seed)))
+        for one in honest
+    ]
+    assert min(chances) > 0.5 > 10 * THRESHOLD
+
+
+# --- lists of answers ---
+
+
+class Heart:
+    """An engine that looks answers up by the position, and does ``otherwise`` with any other."""
+
+    def __init__(self, assignment, table, otherwise):
+        self._right, self._table, self._otherwise = right_engine(assignment), table, otherwise
+        self.session = self._right.session
+
+    def handle(self, line):
+        text, number = self._number(line)
+        key = self.key(text)
+        raw = self._right.handle(line)
+        if not number or key in self._table:
+            return raw
+        return self._otherwise(number, text)
+
+    def learn(self, line):
+        self._table.add(self.key(self._number(line)[0]))
+        self._right.handle(line)
+
+    def key(self, text):
+        game, settings = self.session.game, getattr(self.session, "policy", "")
+        position, komi = game.position, str(getattr(self.session, "komi", ""))
+        stones = position.black, position.white, position.grid, game.to_play
+        return stones, komi, settings, text
+
+    @staticmethod
+    def _number(line):
+        first, _, rest = line.partition(" ")
+        return (rest, first) if first.isdigit() else (line, "")
+
+
+OTHERWISE = {
+    "one answer": lambda number, text: f"={number} 0\n\n",
+    "another": lambda number, text: f"={number} {GUESSES[text.split()[0]]}\n\n",
+    "an error": lambda number, text: f"?{number} I do not know this\n\n",
+}
+# What is right most often.
+GUESSES = {
+    "score": "0",
+    "play": "",
+    "gogui-rules_final_result": "unknown",
+    "gogui-rules_legal_moves": "",
+    "gogui-rules_side_to_move": "white",
+    "gogui-rules_board_size": "7",
+    "policy_moves": "Win D4",
+    "eyes": "There is 1 eye for black.",
+    "twoeyes": "There are 2 eyes for black.",
+    "eyespaces": "There is 1 eye space for black.",
+    "is_captured": "true",
+    "is_legal": "true",
+    "can_play": "true",
+    "captures": "1",
+    "is_over": "false",
+    "display": "",
+    "is_valid": "true",
+}
+
+
+def learnt(assignment):
+    table = set()
+    for case in public_cases(assignment):
+        engine = Heart(assignment, table, None)
+        with in_folder(case):
+            for step in case.steps:
+                engine.learn(step.text)
+    return table
+
+
+@pytest.mark.parametrize("otherwise", OTHERWISE)
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_a_list_of_answers_is_reported(assignment, otherwise):
+    table = learnt(assignment)
+    found = attempts(assignment, lambda: Heart(assignment, table, OTHERWISE[otherwise]), "secret")
+    public = [
+        one for attempt in found if attempt.kind == PUBLIC for one in attempt.result.outcomes
+    ]
+    assert {one.verdict for one in public} == {Verdict.PASSED}
+    got = suspicion(found)
+    assert got is not None
+    assert got.chance < 0.003 < THRESHOLD
+    assert got.tests <= len(public)
+    assert got.tests <= got.images
+    assert got.images / 4 < got.failed <= got.images
+    assert "was answered right; in its image" in got.example
+    assert " turned or mirrored" in got.example.partition("Failed: ")[2]
+
+
+# --- faults on one side ---
+
+
+@pytest.mark.parametrize("kind", ["symmetry", "colors", "larger", "order"])
+@pytest.mark.parametrize("assignment", sorted(set(ASSIGNMENTS) - {"gosensei"}))
+def test_a_fault_that_shows_under_one_kind_of_change_is_not_reported(assignment, kind):
+    number = ["symmetry", "colors", "larger", "order"].index(kind)
+    found = attempts(assignment, lambda: right_engine(assignment), "a secret")
+    spoilt = [spoil(one, number) if one.kind == IMAGE else one for one in found]
+    assert suspicion(spoilt) is None
+    everything = spoilt
+    for other in range(3):
+        everything = [spoil(one, other) if one.kind == IMAGE else one for one in everything]
+    assert suspicion(everything) is not None
+
+
+def spoil(attempt, number):
+    """The same attempt, with all images of one kind failed."""
+    result = attempt.result
+    outcomes = tuple(
+        one._replace(verdict=Verdict.FAILED)
+        if result.case.steps[one.step].id % 10 == number
+        else one
+        for one in result.outcomes
+    )
+    return attempt._replace(result=result._replace(outcomes=outcomes))
+
+
+def test_an_engine_that_breaks_fails_the_test_under_way_and_no_other():
+    case = parse(b"10 score\n#? [1]\n20 score\n#? [2]\n", "a.gtp")
+    image = parse(b"10 score\n#? [1]\n30 score\n#? [1]\n31 score\n#? [1]\n", "a.gtp")
+    died = Failure(FailureKind.DIED, "It died.", 1)
+    outcomes = result_of("p--").outcomes
+    own = Attempt("ada", PUBLIC, "a.gtp", result_of("pp")._replace(case=case))
+    broken = result_of("p--")._replace(case=image, outcomes=outcomes, failure=died)
+    found = list(pairs([own, Attempt("ada", IMAGE, "a.gtp", broken)]))
+    assert [(p.kind, p.test.step.line, p.image.passed) for p in found] == [
+        ("symmetry", 1, True),
+        ("symmetry", 3, False),
+    ]
+
+
+def test_nothing_is_said_without_images_or_results():
+    assert suspicion([]) is None
+    assert suspicion([fault_of(), fault_of(kind=IMAGE)]) is None
+    public = attempts("go-scoring", lambda: right_engine("go-scoring"), "s")
+    assert suspicion([one for one in public if one.kind == PUBLIC]) is None
+
+
+# --- the numbers ---
+
+
+@given(st.integers(0, 5), st.integers(0, 5))
+def test_fisher_counts_all_ways_to_draw(first, second):
+    size = 5
+    cards = range(2 * size)  # of which those from 5 on are images
+    ways = list(combinations(cards, first + second))
+    extreme = sum(sum(card >= size for card in hand) >= second for hand in ways)
+    assert fisher(first, second, size) == pytest.approx(extreme / len(ways))
+
+
+def test_fisher_of_the_lady_tasting_tea():
+    """Fisher, The Design of Experiments (1935), II: four of four right has the chance 1/70."""
+    assert fisher(0, 4, 4) == pytest.approx(1 / 70)
+    assert fisher(1, 3, 4) == pytest.approx(17 / 70)
