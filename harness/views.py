@@ -6,6 +6,7 @@ only on what was asked, which commands were refused, and what the engine chose i
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 from harness.boards import boards
@@ -31,10 +32,15 @@ class _Drawn(NamedTuple):
 
 
 class Views:
-    """Makes the views of one class's results. ``game``: of the oracle's engine."""
+    """Makes the views of one class's results.
 
-    def __init__(self, game: str) -> None:
+    ``game``: of the oracle's engine. ``place``: the folder that case files lie in which go by
+    relative names, for the files that their commands name in turn.
+    """
+
+    def __init__(self, game: str, place: Path) -> None:
         self._game = game
+        self._place = place
         self._known: dict[_Course, _Drawn] = {}
 
     def of(self, file: FileResult, name: str) -> FileView:
@@ -60,8 +66,10 @@ class Views:
 
     def _draw(self, file: FileResult) -> _Drawn:
         tests = {outcome.step for outcome in file.outcomes}
-        found = boards(file, tests, self._game)
-        why = reasons(file, tests, self._game)
+        path = str(self._place / file.case.path)
+        placed = file._replace(case=file.case._replace(path=path))
+        found = boards(placed, tests, self._game)
+        why = reasons(placed, tests, self._game)
         pointed = {
             step: marked(board, why[step][1]) if step in why else board
             for step, board in found.items()

@@ -120,9 +120,10 @@ play w f6
 PUBLIC_FILES = {"area.gtp": AREA, "captures.gtp": CAPTURES}
 PRIVATE_FILES = {"hidden.gtp": HIDDEN}
 
+PLACE = Path("/assignments/go-scoring")
 ASSIGNMENT = Assignment(
     key="go-scoring",
-    place=Path("/assignments/go-scoring"),
+    place=PLACE,
     title="Go scoring",
     archive=Archive("a1.tgz", "assignment1"),
     files=Files(("Go1.py", "readme.txt"), ("*.py",), (), (), "presubmission.log"),

@@ -1,0 +1,214 @@
+"""The pages of a grading: well-formed, self-contained, useful; the same in a real browser."""
+
+from __future__ import annotations
+
+import html
+import re
+from urllib.parse import quote, unquote
+
+import pytest
+from hypothesis import given, settings
+
+from harness.errors import UsageError
+from harness.grading import exports
+from harness.grading.exports import plots
+from harness.grading.exports.feedback import body_of, student_page
+from harness.grading.exports.report import report_page
+from harness.grading.exports.showing import feedback
+from harness.grading.records import PUBLIC, Attempt, Suspicion
+from harness.report.visible import visible
+from harness.views import Views
+from tests.harness.made_class import PLACE, SCRIPT, made_class, marked, student, submission
+from tests.harness.test_html_pages import Page
+from tests.harness.test_pages_in_browser import WIDTHS, looked_into
+from tests.harness.test_report_formats import runs
+
+LONG = "x" * 3_000
+UNSAFE = "off: --unsafe-no-sandbox was given"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A class in which nothing can be relied on, and everything may be seen."""
+    folder = tmp_path_factory.mktemp("class")
+    result = made_class("everything")
+    long = result.graded[0]
+    names = long.submission._replace(
+        students=(student("ada", LONG, 1),), name=LONG, remarks=(LONG,), faults=(LONG,)
+    )
+    wide = long._replace(submission=names, suspicion=Suspicion(1, 8, 8, 0.0, f"{LONG} {SCRIPT}"))
+    marks = wide.marks._replace(note=LONG)
+    result = result._replace(
+        graded=(wide._replace(marks=marks), *result.graded[1:]), sandbox=UNSAFE
+    )
+    exports.write(result, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(folder):
+    return {
+        path.relative_to(folder).as_posix(): Page(path.read_bytes().decode())
+        for path in folder.rglob("*.html")
+    }
+
+
+# --- what is on them ---------------------------------------------------------------------------
+
+
+def test_every_link_leads_somewhere(pages):
+    assert {unquote(link) for link in pages["class.html"].links} == {
+        name for name in pages if name.startswith("feedback/")
+    }
+    for name, page in pages.items():
+        if name != "class.html":
+            assert page.links == []
+
+
+def test_nothing_is_loaded_and_no_script_is_run(folder):
+    for path in folder.rglob("*.html"):
+        text = path.read_text()
+        assert "default-src 'none'; style-src 'unsafe-inline'" in text
+        text = text.replace('xmlns="http://www.w3.org/2000/svg"', "")
+        assert not re.search(r"https?:|//|<script|<img|<link|@import|url\(|\bon[a-z]+=\"", text)
+
+
+def test_every_page_says_in_red_that_there_was_no_sandbox(pages, tmp_path):
+    for page in pages.values():
+        assert "Run without a sandbox" in page.text
+    exports.write(made_class(), tmp_path)
+    for path in tmp_path.rglob("*.html"):
+        assert "Run without a sandbox" not in path.read_text()
+
+
+def test_a_student_reads_why_an_answer_is_wrong(pages):
+    text = pages["feedback/bob.html"].text
+    for words in (
+        "2.86 of 5",
+        "3 of 7 tests passed.",
+        "It answers as if neutral points were White's: 4 of 4 failures explained",
+        "White gets a stone in: the empty points touch both colors.",
+        "Because Black: 1 stone + 0 points of territory = 1.",
+        "last move: W A1",
+        "Marks on the boards: b Black's territory",
+    ):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("fay", ["Nothing was graded", "the name leads out of the folder"]),
+        ("gus", ["It does not build", "make ended with status 2.", "expected ';' before"]),
+        ("hal", ["The engine broke: died", "KeyError: (0, 4)", "✗ a terminal's transcript"]),
+        ("ivy", ["No answer within 30 s.", "not run"]),
+        ("kim", ["There is no mark yet", "no fault of yours"]),
+        ("cat", ["Late", "after the deadline", "by a group of 3", "2 files were handed in"]),
+        ("mia", ["nothing was handed in"]),
+    ],
+)
+def test_each_sort_of_student_is_told_what_happened(pages, key, words):
+    assert [word for word in words if word not in pages[f"feedback/{key}.html"].text] == []
+
+
+def test_a_teacher_sees_first_what_needs_a_look(pages):
+    text = pages["class.html"].text
+    first = text[: text.index("Tests on trial")]
+    for words in (
+        "Kim Wilde: No mark yet",
+        "hidden.gtp: the sandbox's server did not answer",
+        "31 of 56",
+        "you decide",
+        "Jon Snow: area.gtp:12",
+        "Ivy Bean, area.gtp: time of a command",
+        "strong submissions disagree with it: captures.gtp:9, captures.gtp:12, captures.gtp:15",
+    ):
+        assert words in first
+
+
+def test_a_mark_that_is_withheld_is_no_number_anywhere(folder):
+    page = (folder / "class.html").read_text()
+    (row,) = re.findall(r"<tr><td><a href=\"feedback/kim.html\">.*?</tr>", page)
+    numbers = re.findall(r'<td class="num"[^>]*>([^<]*)', row)
+    assert numbers[0] == "–"
+    assert set(numbers[1:5]) == {""}
+    assert ">5<" not in (folder / "feedback/kim.html").read_text()
+
+
+@settings(max_examples=25, deadline=None)
+@given(runs())
+def test_pages_are_well_formed_whatever_they_hold(run):
+    (file,) = run.files
+    name = visible(file.case.path)
+    file = file._replace(case=file.case._replace(path="x.gtp"))
+    one = submission("one", student("one", file.stderr, 1), faults=file.warnings, name=name)
+    graded = marked(one, (Attempt("one", PUBLIC, name, file, near_limit=file.stderr),))
+    result = made_class()._replace(graded=(graded,))
+    body = "".join(body_of(feedback(graded, result, Views("go", PLACE))))
+    Page(visible("".join(student_page("Title", file.stderr, body))))
+    Page(visible("".join(report_page(result, file.warnings))))
+
+
+def test_a_class_of_nobody(tmp_path):
+    exports.write(made_class()._replace(graded=(), items=()), tmp_path)
+    assert "All went as it should." in Page((tmp_path / "class.html").read_text()).text
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot write"):
+        exports.write(made_class(), tmp_path / "file")
+
+
+# --- pictures ----------------------------------------------------------------------------------
+
+
+def test_the_histogram_counts_every_mark_once():
+    drawn = plots.histogram([0, 0, 2.5, 4.99, 5, 5], 5)
+    counts = [int(n) for n in re.findall(r": (\d+) submissions?</title>", drawn)]
+    assert counts == [2, 1, 3]
+    assert "Median 3.745 of 5." in drawn
+    assert plots.histogram([], 5) == plots.histogram([1], 0) == ""
+
+
+def test_the_matrix_has_a_line_for_each_run_of_equal_results():
+    kinds = (plots.PASSED, plots.PASSED, plots.FAILED, "", plots.LOST)
+    drawn = plots.matrix([plots.Row("a.gtp", "a.gtp:1 score", kinds)], len(kinds))
+    assert re.findall(r'm-(\w+)" stroke-width="[\d.]+" d="([^"]*)"', drawn) == [
+        ("passed", "M160 22h52"), ("failed", "M212 22h26"), ("lost", "M264 22h26")]  # fmt: skip
+    assert "<title>a.gtp:1 score</title>" in drawn
+
+
+# --- in a real browser -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def found(chromium, folder, tmp_path_factory):
+    names = ["class.html", *(f"feedback/{key}.html" for key in ("ada", "bob", "hal", "zzz"))]
+    (folder / "owned.htm").write_text(f"<!DOCTYPE html><title></title><body>{SCRIPT}")
+    profile = tmp_path_factory.mktemp("profile")
+    return looked_into(chromium, folder, [*map(quote, names), "owned.htm"], [], profile)
+
+
+def test_what_an_engine_sends_is_text_in_a_browser(found):
+    """A page that did not escape it would be renamed, and one is."""
+    assert {look["page"] for look in found if look["title"] == "owned"} == {"owned.htm"}
+    assert [look["page"] for look in found if look["scripts"]] == ["owned.htm"] * len(WIDTHS)
+
+
+def test_nothing_scrolls_sideways_in_a_browser(found):
+    wide = [(look["page"], look["width"]) for look in found if look["wide"] > look["width"]]
+    assert wide == []
+
+
+def test_boards_are_seen_in_a_browser(found):
+    for look in found:
+        if look["page"] in ("feedback/bob.html", "feedback/hal.html"):
+            boards = look["boards"]
+            assert len(boards) >= 3
+            assert all(90 < width <= look["width"] - 40 for width in boards)
+
+
+def test_the_hostile_reply_is_there_to_be_read(folder):
+    page = html.unescape((folder / "feedback/zzz.html").read_text())
+    assert SCRIPT in page.replace("<mark>", "").replace("</mark>", "")
