@@ -130,7 +130,8 @@ def _way(
     for key in sorted(attempts.keys() | today.keys()):
         before, after = attempts.pop(key, None), today.get(key)
         attempts |= {key: after} if after else {}
-        yield _Step(marked(new.submission), *_attempt(before, after, other=other))
+        if before != after:
+            yield _Step(marked(new.submission), *_attempt(before, after, other=other))
     last = marks(assignment, new.submission, new.attempts, kinds)
     yield _Step(last, RULES, "parts of the marks are judged by case files that are not there")
     yield _Step(new.marks, HARNESS, "it was marked by another version of the harness")
