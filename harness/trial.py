@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from harness.assignment import Assignment
 from harness.errors import SandboxError
-from harness.explain import marked, reasons
 from harness.options import Options
 from harness.records import FileResult, RunResult, Verdict
 from harness.report.tally import plural
-from harness.report.view import FileView, view
+from harness.report.view import FileView
 from harness.runs import Progress, run
 from harness.sandbox.levels import EscapeError
+from harness.views import Views
 
 
 class Trial(NamedTuple):
@@ -57,16 +57,8 @@ def try_out(
 
 def explained(file: FileResult, assignment: Assignment) -> FileView:
     """Return a file's view with the oracle's reasons, its path as short as the assignment's."""
-    seen = view(file, assignment.engine.game)
-    wrong = {o.step for o in file.outcomes if o.verdict is Verdict.FAILED}
-    why = reasons(file, wrong, assignment.engine.game)
-    boards = {
-        step: marked(board, why[step][1]) if step in why else board
-        for step, board in seen.boards.items()
-    }
-    short = file._replace(case=file.case._replace(path=named(file.case.path, assignment)))
-    texts = {step: text for step, (text, _) in why.items()}
-    return seen._replace(file=short, boards=boards, reasons=texts)
+    views = Views(assignment.engine.game, assignment.place)
+    return views.of(file, named(file.case.path, assignment))
 
 
 def named(path: str, assignment: Assignment) -> str:

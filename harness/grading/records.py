@@ -177,8 +177,8 @@ class ClassResult(NamedTuple):
 
     @property
     def of(self) -> Fraction:
-        """The points that can be reached."""
-        return sum((part.points for part in self.assignment.marks), start=Fraction(0))
+        """The points that can be reached in this grading."""
+        return max((one.marks.of for one in self.graded), default=Fraction(0))
 
     @property
     def is_unsafe(self) -> bool:

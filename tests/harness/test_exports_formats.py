@@ -48,8 +48,8 @@ def test_json_says_what_the_class_says():
     result = made_class()
     read = read_json(result)
     assert (read["schema"], read["version"]) == ("gtp-harness/class", 1)
-    assert read["assignment"] == {
-        "key": "go-scoring", "title": "Go scoring", "of": {"exact": "5", "rounded": 5.0}}  # fmt: skip
+    points = {"exact": "5", "rounded": 5.0}
+    assert read["assignment"] == {"key": "go-scoring", "title": "Go scoring", "of": points}
     assert len(read["items"]) == len(result.items) == 9
     for graded, one in zip(result.graded, read["submissions"], strict=True):
         assert one["key"] == graded.submission.key
