@@ -303,10 +303,8 @@ def _adapter(value: Any, place: Place) -> Adapter:
 def _limits(value: Any, place: Place) -> dict[str, Any]:
     """Read limits by the names they have in the records, of which each knows its own kind."""
     defaults = Limits()._asdict() | BoxLimits()._asdict()
-    fields = {
-        name: Field(schema.number() if isinstance(default, float) else schema.whole(), default)
-        for name, default in defaults.items()
-    }
+    readers = {bool: schema.flag, int: schema.whole(), float: schema.number()}
+    fields = {name: Field(readers[type(value)], value) for name, value in defaults.items()}
     found = schema.read_table(value, fields, place)
     return {key: float(v) if isinstance(defaults[key], float) else v for key, v in found.items()}
 

@@ -29,8 +29,8 @@ from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.limits import GIB, BoxLimits
 from harness.workspace import workspace
 
-# The streams of a step in one, as at a terminal; a folder for compilers that want one.
-_TURN = 'exec env TMPDIR="$0" "$@" 2>&1'
+# The streams of a step in one, as at a terminal.
+_TURN = 'exec "$0" "$@" 2>&1'
 _LONGEST = 100  # characters of a step in a sentence
 
 
@@ -128,7 +128,7 @@ def _run(
     room: Room, words: list[str], folder: Path, scratch: Path, limits: BuildSteps
 ) -> tuple[str, str]:
     """Run one step; return what it wrote, and why it failed, if it did."""
-    engine = room.start(["/bin/sh", "-c", _TURN, str(scratch), *words], folder, scratch)
+    engine = room.start(["/bin/sh", "-c", _TURN, *words], folder, scratch)
     written = BothEnds(limits.output)
     try:
         in_time = _listen(engine, written, time.monotonic() + limits.time)

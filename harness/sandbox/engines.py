@@ -8,7 +8,9 @@ in the rest.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from io import FileIO
@@ -68,7 +70,8 @@ class Sandbox:
         if boxes is None:
             boxes = self._boxes[os.getpid()] = BoxLauncher(self.level, self._limits)
         seen = (*self._shown, *shown, *_named_files(case))
-        return BoxedLauncher(boxes, seen, self._hidden)
+        wants_folder = self._limits.writable and self.level == 1
+        return BoxedLauncher(boxes, seen, self._hidden, wants_folder=wants_folder)
 
     def close(self) -> None:
         """End this process's box server."""
@@ -131,12 +134,24 @@ class BoxedEngine:
 
 
 class BoxedLauncher:
-    """Starts programs in boxes. See :class:`harness.engine.launch.Launcher`."""
+    """Starts programs in boxes. See :class:`harness.engine.launch.Launcher`.
 
-    def __init__(self, boxes: BoxLauncher, shown: Iterable[str], hidden: Iterable[str]) -> None:
+    ``wants_folder``: give each a new folder to write into, where the level itself has none.
+    """
+
+    def __init__(
+        self,
+        boxes: BoxLauncher,
+        shown: Iterable[str],
+        hidden: Iterable[str],
+        *,
+        wants_folder: bool = False,
+    ) -> None:
         self._boxes = boxes
         self._shown = tuple(shown)
         self._hidden = tuple(hidden)
+        self._wants_folder = wants_folder
+        self._folder = ""  # that of the program under way
 
     def start(self, words: list[str], folder: str, output: int = subprocess.PIPE) -> BoxedEngine:
         """Start a program; see :class:`harness.engine.launch.Launcher`."""
@@ -147,9 +162,15 @@ class BoxedLauncher:
         except UsageError as error:
             message = f"The engine could not be started: {error}."
             raise EngineError(FailureKind.NOT_STARTED, message) from None
+        if self._wants_folder:
+            self._folder = tempfile.mkdtemp(prefix="gtp-harness-")
+            self._boxes.give(Path(self._folder))
+            seen = seen._replace(writable=(self._folder,))
         return BoxedEngine(self._boxes.start(seen, words))
 
     def end(self, engine: BoxedEngine) -> list[str]:
         """End a program and its box; return the names of the processes that outlived it."""
         left = Counter(engine.box.end().leftovers)
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
         return [name if count == 1 else f"{name} × {count}" for name, count in left.items()]

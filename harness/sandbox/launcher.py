@@ -166,7 +166,7 @@ class BoxLauncher:
         """Return all that the server has to know of one engine."""
         command = (seen.program, *list(words)[1:])
         tree = layout.mounts(seen)
-        environment = layout.environment(self.level)
+        environment = layout.environment(self.level, seen.writable)
         allowed = self.limits
         options = bubblewrap.options(
             tree, allowed.scratch, seen.folder, environment, root=bool(self._identity)

@@ -36,16 +36,19 @@ _MACHINE_WIDE = ("/proc/keys", "/proc/key-users", "/proc/timer_list")
 _OWN_PROC = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/loadavg")
 
 
-def environment(level: int) -> dict[str, str]:
-    """Return all the environment an engine has. One thread each: cores are shared with others."""
-    home = HOME if level >= 2 else "/nonexistent"
-    return {
+def environment(level: int, writable: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return all the environment an engine has. One thread each: cores are shared with others.
+
+    ``writable``: folders outside; the last of them is for temporary files.
+    """
+    found = {
         "PATH": SEARCH_PATH,
-        "HOME": home,
+        "HOME": HOME if level >= 2 else "/nonexistent",
         "LANG": "C.UTF-8",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
+    return found | ({"TMPDIR": writable[-1]} if writable else {})
 
 
 def scratch_places(view: View) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ class BoxLimits(NamedTuple):
     scratch: int = 64 * MIB  # all files it may write, together
     scratch_files: int = 10_000
     file_size: int = 64 * MIB
+    writable: bool = False  # a folder of its own to write into at level 1, too
 
 
 class Hit(NamedTuple):

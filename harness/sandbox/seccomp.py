@@ -72,8 +72,8 @@ METADATA = _names(
     """
 )
 
-# Of these, what build steps cannot do without: answered with success, and not done. (A linker
-# makes its result executable; who gave it the folder can do that afterwards.)
+# Of these, what those cannot do without who may write into a folder: answered with success, and
+# not done. (A linker makes its result executable; who gave it the folder can do that afterwards.)
 PRETENDED = ("chmod", "fchmod", "fchmodat", "fchmodat2")
 
 # Where neither a pid namespace nor Landlock keeps signals in: a process may signal itself alone.

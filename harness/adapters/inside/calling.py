@@ -26,11 +26,8 @@ class Call(NamedTuple):
     timed_out: bool = False
 
 
-def call(words: list[str], folder: Path, seconds: float, inherited: int | None = None) -> Call:
-    """Run a program to its end; it may use so many ``seconds`` of processor time.
-
-    ``inherited``: a descriptor that it has, too.
-    """
+def call(words: list[str], folder: Path, seconds: float) -> Call:
+    """Run a program to its end; it may use so many ``seconds`` of processor time."""
     try:
         process = subprocess.Popen(
             words,
@@ -39,7 +36,6 @@ def call(words: list[str], folder: Path, seconds: float, inherited: int | None =
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            pass_fds=() if inherited is None else (inherited,),
             preexec_fn=lambda: limit_processor_time(seconds),  # noqa: PLW1509 - no threads here
         )
     except OSError as error:

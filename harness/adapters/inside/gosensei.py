@@ -73,8 +73,8 @@ class Gosensei(Engine):
 
     def display(self, _words: list[str]) -> str:
         """Return the board's picture."""
-        with self._board_file() as (file, inherited):
-            called = self._call("-eyes", file, inherited)
+        with self._board_file() as file:
+            called = self._call("-eyes", file)
         picture, _ = parts(called.output)
         if called.trouble or not picture:
             raise Refusal(_told("-eyes", called, "no picture of the board was seen"))
@@ -96,14 +96,14 @@ class Gosensei(Engine):
         return said
 
     def _ask(self, option: str) -> Call:
-        with self._board_file() as (file, inherited):
-            return self._call(option, file, inherited)
+        with self._board_file() as file:
+            return self._call(option, file)
 
-    def _call(self, option: str, file: Path, inherited: int | None = None) -> Call:
+    def _call(self, option: str, file: Path) -> Call:
         if self._hung.get(option, 0) >= _ENOUGH:
             return Call("", "", f"did not end {_ENOUGH} times before; it is not run again", True)
         words = [str(self._program()), option, str(file)]
-        called = call(words, self._folder, self.settings["seconds"], inherited)
+        called = call(words, self._folder, self.settings["seconds"])
         self._hung[option] = self._hung.get(option, 0) + called.timed_out
         return called
 
@@ -115,37 +115,15 @@ class Gosensei(Engine):
         raise Refusal(f"there is no program {' or '.join(names)}")
 
     @contextmanager
-    def _board_file(self) -> Iterator[tuple[Path, int | None]]:
-        """Give a file with the board, and the descriptor it hangs on, if it does.
-
-        Where nothing may be written, the file is a pipe: it can be read once, from the beginning.
-        """
+    def _board_file(self) -> Iterator[Path]:
+        """Give a file with the board, new and gone afterwards unless it was loaded."""
         if self._file is not None:
-            yield self._file, None
+            yield self._file
             return
-        content = _as_file(self.board).encode()
-        try:
-            file = tempfile.NamedTemporaryFile(suffix=".txt")  # noqa: SIM115 - closed below
-        except OSError:
-            with _pipe_with(content) as inherited:
-                yield Path(f"/proc/self/fd/{inherited}"), inherited
-            return
-        with file:
-            file.write(content)
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(_as_file(self.board))
             file.flush()
-            yield Path(file.name), None
-
-
-@contextmanager
-def _pipe_with(content: bytes) -> Iterator[int]:
-    """Give the end to read ``content`` from, which is less than a pipe holds."""
-    reading, writing = os.pipe()
-    os.write(writing, content)
-    os.close(writing)
-    try:
-        yield reading
-    finally:
-        os.close(reading)
+            yield Path(file.name)
 
 
 def parts(output: str) -> tuple[str, str]:
