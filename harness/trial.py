@@ -10,7 +10,7 @@ from harness.assignment import Assignment
 from harness.errors import SandboxError
 from harness.options import Options
 from harness.records import FileResult, RunResult, Verdict
-from harness.report.tally import plural
+from harness.report.tally import never_answers, plural
 from harness.report.view import FileView
 from harness.runs import Progress, run
 from harness.sandbox.levels import EscapeError
@@ -66,11 +66,6 @@ def named(path: str, assignment: Assignment) -> str:
     return Path(path).relative_to(assignment.place).as_posix()
 
 
-def does_not_run(result: RunResult) -> bool:
-    """Whether the engine broke in every file before it had answered anything."""
-    return all(file.failure and not any(file.replies) for file in result.files)
-
-
 def troubles(result: RunResult) -> list[str]:
     """Return what went wrong, a phrase for each kind; none when every test passed."""
     verdicts = [outcome.verdict for file in result.files for outcome in file.outcomes]
@@ -79,7 +74,7 @@ def troubles(result: RunResult) -> list[str]:
     said = []
     if result.faults:
         said.append("the harness itself failed, which says nothing about your program")
-    if broken and does_not_run(result):
+    if broken and never_answers(result.files):
         said.append("the engine does not run")
     elif broken:
         said.append(f"the engine breaks in {len(broken)} of {len(result.files)} files")

@@ -19,7 +19,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from harness.grading.records import Graded, Item
-from harness.grading.tested import Tested, never_answered, own, quoted, tests
+from harness.grading.tested import Tested, does_not_run, own, quoted, tests
 
 _QUARTER = 0.25
 _FEW = 4  # submissions of which less is said: whether all pass, what the best say
@@ -50,7 +50,7 @@ def items(graded: Sequence[Graded]) -> tuple[Item, ...]:
 def _rows(graded: Iterable[Graded]) -> Iterator[_Row]:
     for one in graded:
         attempts = own(one.attempts)
-        if not never_answered(attempts, adapted=True):
+        if not does_not_run(attempts, adapted=True):
             judged = {each.key: each for each in tests(attempts) if each.passed is not None}
             yield _Row(judged, sum(bool(each.passed) for each in judged.values()))
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from harness.assignment import Assignment, Late, Part, matches
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
-from harness.grading.tested import Tested, never_answered, own, tests
+from harness.grading.tested import Tested, does_not_run, own, tests
 from harness.records import Verdict
 from harness.report.tally import plural
 
@@ -116,7 +116,7 @@ def _why_not_run(assignment: Assignment, attempts: Sequence[Attempt]) -> str:
     failed = [one.build for one in attempts if one.build is not None and not one.build.ok]
     if failed:
         return sentence(": ".join(filter(None, ("it cannot be built", failed[0].message))))
-    if never_answered(attempts, adapted=assignment.adapter is not None):
+    if does_not_run(attempts, adapted=assignment.adapter is not None):
         return "It does not run: it answers nothing in any case file."
     return ""
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from harness.grading.records import PRIVATE, PUBLIC, Attempt
 from harness.records import FileResult, Outcome, Reply, Step, Verdict
+from harness.report.tally import never_answers
 from harness.report.visible import one_line
 
 _SHOWN = 60  # characters of an answer in a sentence
@@ -72,20 +73,20 @@ def own(attempts: Sequence[Attempt]) -> list[Attempt]:
     return [one for one in attempts if one.kind in (PUBLIC, PRIVATE)]
 
 
-def never_answered(attempts: Sequence[Attempt], *, adapted: bool) -> bool:
-    """Whether an engine does not run: it broke in every file before it had answered anything.
+def does_not_run(attempts: Sequence[Attempt], *, adapted: bool) -> bool:
+    """Whether an engine never answers. False where nothing was run.
 
     ``adapted``: it is an adapter, which answers for itself: a program behind it that gives no
-    answer to any test, but an error to each, does not run. False where nothing was run.
+    answer to any test, but an error to each, does not run either.
     """
     results = [one.result for one in attempts if one.result is not None]
-    return bool(results) and all(_silent(result, adapted) for result in results)
+    if not results:
+        return False
+    return never_answers(results) or (adapted and not any(map(_answers_a_test, results)))
 
 
-def _silent(result: FileResult, adapted: bool) -> bool:
-    if adapted:
-        return not any(one.reply and one.reply.ok for one in result.outcomes)
-    return result.failure is not None and not any(result.replies)
+def _answers_a_test(result: FileResult) -> bool:
+    return any(one.reply and one.reply.ok for one in result.outcomes)
 
 
 def quoted(reply: Reply | None) -> str:

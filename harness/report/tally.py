@@ -56,6 +56,11 @@ def total(tallies: Iterable[Tally]) -> Tally:
     return Tally(*(sum(column) for column in zip(*tallies, strict=True)))
 
 
+def never_answers(files: Iterable[FileResult]) -> bool:
+    """Whether the engine broke in every file before it had answered any command of it."""
+    return all(file.failure and not any(file.replies) for file in files)
+
+
 def phrases(counts: Tally) -> list[tuple[str, str, str]]:
     """Return the counts that are not zero as (kind, sign, words), the worst first."""
     named = (
