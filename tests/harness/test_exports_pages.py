@@ -100,7 +100,7 @@ def test_a_student_reads_why_an_answer_is_wrong(pages):
     [
         ("fay", ["Nothing was graded", "the name leads out of the folder"]),
         ("gus", ["It does not build", "make ended with status 2.", "expected ';' before"]),
-        ("hal", ["The engine broke: died", "KeyError: (0, 4)", "✗ a terminal's transcript"]),
+        ("hal", ["The engine broke: died", "KeyError: (0, 4)", "✗ a terminal's transcript", "is no transcript."]),
         ("ivy", ["No answer within 30 s.", "not run"]),
         ("kim", ["There is no mark yet", "no fault of yours"]),
         ("cat", ["Late", "after the deadline", "by a group of 3", "2 files were handed in"]),

@@ -6,7 +6,7 @@ the student must not see. It stands alone: its style is inside, it runs no scrip
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harness.grading.exports.showing import Feedback, PrivateTest
 from harness.grading.exports.style import STYLE
@@ -61,8 +61,7 @@ def body_of(shown: Feedback) -> Iterator[str]:
     )
     if shown.public:
         yield f"<h2>Public tests</h2>\n{_legend(shown)}"
-    for place, seen in enumerate(shown.public, 1):
-        yield from _file(seen, f"P{place}L")
+    yield from _files(shown.public, "P")
     yield from _private(shown)
     yield _handed_in(shown)
     yield f'<p class="dim">Graded with gtp-harness {escape(shown.version)}.</p>'
@@ -75,7 +74,7 @@ def _marks(marks: Marks) -> str:
     note = box("Note", f"<p>{escape(marks.note)}</p>", "warn") if marks.note else ""
     if marks.withheld:
         return note
-    rows = "".join(map(_part, marks.parts))
+    rows = "".join(_part(part) for part in marks.parts if part.of or part.points)
     late = ""
     if marks.deduction:
         late = _row("Late", f"−{decimal(marks.deduction)}", "", marks.deduction_reason)
@@ -150,14 +149,14 @@ def _log(log: Log | None) -> str:
     if log is None:
         return ""
     evidence = (
-        ("there", log.present),
         ("a terminal's transcript", log.transcript),
         ("shows the archive unpacked", log.unpacked),
         ("shows the run and its result", log.ran),
     )
     listed = "".join(f"<li>{'✓' if is_so else '✗'} {words}</li>" for words, is_so in evidence)
+    shown = f'<ul class="dots">{listed}</ul>' if log.present else ""
     told = items(filter(None, (*log.remarks, log.receipt)))
-    return f'<h4>The log of your own test</h4><ul class="dots">{listed}</ul>{told}'
+    return f"<h3>The log of your own test</h3>{shown}{told}"
 
 
 # --- tests -------------------------------------------------------------------------------------
@@ -171,6 +170,21 @@ def _legend(shown: Feedback) -> str:
     return f'<p class="dim">Marks on the boards: {escape(_MARKS[shown.game])}.</p>\n'
 
 
+def _files(views: Sequence[FileView], anchor: str) -> Iterator[str]:
+    """What became of case files: those with something to look at first, and in full."""
+    for place, seen in enumerate(views, 1):
+        if not _is_plain(seen):
+            yield from _file(seen, f"{anchor}{place}L")
+    for seen in filter(_is_plain, views):
+        yield _passed(seen, f"{seen.file.case.path}: ")
+
+
+def _is_plain(seen: FileView) -> bool:
+    """Whether everything is plainly passed, and there is nothing to be said of the file."""
+    plain = seen.tally.passed == seen.tally.tests > 0 and not seen.remarkable
+    return plain and not any(troubles(seen.file))
+
+
 def _file(seen: FileView, anchor: str) -> Iterator[str]:
     """What became of one case file: everything that is not plainly passed in full."""
     yield f'<h3 class="file">{escape(seen.file.case.path)}</h3>{in_words(seen.tally)}'
@@ -182,7 +196,7 @@ def _file(seen: FileView, anchor: str) -> Iterator[str]:
     yield _passed(seen)
 
 
-def _passed(seen: FileView) -> str:
+def _passed(seen: FileView, name: str = "") -> str:
     steps = seen.file.case.steps
     listed = [
         f"<li><code>{escape(one_line(steps[outcome.step].text, _COMMAND))}</code></li>"
@@ -191,8 +205,8 @@ def _passed(seen: FileView) -> str:
     ]
     if not listed:
         return ""
-    count = f"{len(listed)} {plural(len(listed), 'test')} passed"
-    return f"<details><summary>{count}</summary><ul>{''.join(listed)}</ul></details>"
+    count = f"✓ {name}{len(listed)} {plural(len(listed), 'test')} passed"
+    return f"<details><summary>{escape(count)}</summary><ul>{''.join(listed)}</ul></details>\n"
 
 
 def _private(shown: Feedback) -> Iterator[str]:
@@ -200,8 +214,7 @@ def _private(shown: Feedback) -> Iterator[str]:
         return
     yield "<h2>Private tests</h2>\n"
     if shown.private_files:
-        for place, seen in enumerate(shown.private_files, 1):
-            yield from _file(seen, f"S{place}L")
+        yield from _files(shown.private_files, "S")
         return
     if any(test.command for test in shown.private):
         yield from _commands(shown.private)

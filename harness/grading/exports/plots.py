@@ -18,6 +18,8 @@ from harness.report.tally import plural
 
 _WIDTH, _HEIGHT, _BASE, _LEFT = 640, 200, 170, 30
 _BINS = 20
+_TICKS = 10  # at most, and how far apart
+_GAPS = [unit * 10**power for power in range(-1, 6) for unit in (1, 2, 5)]
 
 
 def histogram(values: Sequence[float], of: float) -> str:
@@ -61,7 +63,8 @@ def _bar(place: int, count: int, top: int, step: float, of: float) -> str:
 
 
 def _ticks(of: float, step: float) -> str:
-    marks = [of * part / 10 for part in range(11)]
+    apart = next((gap for gap in _GAPS if of / gap <= _TICKS), of)
+    marks = [apart * count for count in range(int(of / apart + 1e-9) + 1)]
     return "".join(
         f'<text x="{_LEFT + mark / of * step * _BINS:.1f}" y="{_BASE + 15}" '
         f'text-anchor="middle">{mark:.3g}</text>'

@@ -17,7 +17,7 @@ from harness.grading.records import IMAGE, ClassResult, Graded, Item, Suspicion,
 from harness.grading.tested import Tested, own, tests
 from harness.records import Verdict
 from harness.report.html.names import link
-from harness.report.html.parts import box, facts, page
+from harness.report.html.parts import box, facts, items, page
 from harness.report.markup import escape
 from harness.report.tally import plural
 from harness.report.visible import one_line
@@ -51,12 +51,12 @@ def _numbers(result: ClassResult) -> str:
     graded, totals = result.graded, _totals(result)
     students = sum(len(one.submission.students) for one in graded)
     counts = [
-        (len(graded), "submissions", False),
-        (students, "students", False),
+        (len(graded), plural(len(graded), "submission"), False),
+        (students, plural(students, "student"), False),
         (f"{mean(totals):.2f}" if totals else "–", f"mean of {decimal(result.of)}", False),
         (f"{median(totals):.2f}" if totals else "–", "median", False),
         (sum(one.submission.refused != "" for one in graded), "refused", True),
-        (sum(one.marks.deduction > 0 for one in graded), "late", False),
+        (sum(one.marks.deduction_reason != "" for one in graded), "late", False),
         (sum(one.marks.withheld for one in graded), "withheld", True),
         (sum(one.suspicion is not None for one in graded), "suspicions", True),
     ]
@@ -79,10 +79,11 @@ def _attention(result: ClassResult, notes: Sequence[str]) -> Iterator[str]:
     sections = (
         _listing("Marks withheld: there is no number for them anywhere", "", _withheld(result)),
         _suspicions(result.graded),
+        _listing("Refused, or nothing handed in", "warn", _refused(result)),
         _listing("The harness broke: it costs nobody a mark", "warn", _faults(result)),
         _listing("Flaky tests: their verdict changed between runs", "odd", _flaky(result)),
         _listing("Limits nearly or just hit", "warn", _near(result)),
-        _listing("Tests to doubt", "odd", _doubtful(result.items)),
+        _doubts(result.items),
         _listing("Sheets that were filled in", "warn", map(escape, notes)),
     )
     shown = [section for section in sections if section]
@@ -104,6 +105,12 @@ def _withheld(result: ClassResult) -> Iterator[str]:
     for one in result.graded:
         if one.marks.withheld:
             yield f"{_linked(one)}: {escape(one.marks.note)}"
+
+
+def _refused(result: ClassResult) -> Iterator[str]:
+    for one in result.graded:
+        if one.submission.refused:
+            yield f"{_linked(one)}: {escape(one.submission.refused)}"
 
 
 def _faults(result: ClassResult) -> Iterator[str]:
@@ -131,15 +138,19 @@ def _place(test: Tested) -> str:
     return f"{escape(test.attempt.case)}:{test.step.line}"
 
 
-def _doubtful(found: Sequence[Item]) -> Iterator[str]:
-    """Yield each remark with the tests that it is made of."""
+def _doubts(found: Sequence[Item]) -> str:
+    """Return a notice with each remark on tests, and those that it is made of."""
     remarks: dict[str, list[str]] = {}
     for item in found:
         for remark in item.remarks:
             remarks.setdefault(remark, []).append(f"{item.case}:{item.line}")
-    for remark, places in remarks.items():
-        more = f" and {len(places) - _TESTS} more" if len(places) > _TESTS else ""
-        yield f"{escape(remark)}: {escape(', '.join(places[:_TESTS]))}{more}"
+    listed = (f"{remark}: {_some(places)}" for remark, places in remarks.items())
+    return box("Tests to doubt", items(listed), "odd") if remarks else ""
+
+
+def _some(places: Sequence[str]) -> str:
+    more = f" and {len(places) - _TESTS} more" if len(places) > _TESTS else ""
+    return ", ".join(places[:_TESTS]) + more
 
 
 def _suspicions(graded: Sequence[Graded]) -> str:

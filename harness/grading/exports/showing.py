@@ -80,7 +80,7 @@ def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
         name=submission.name,
         sha256=submission.sha256,
         time=submission.time,
-        late=submission.late,
+        late=bool(graded.marks.deduction_reason),
         members=len(submission.students),
         refused=submission.refused,
         faults=submission.faults,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _SHEET = """
-.file{margin-top:1.6rem}
+.file{margin-top:1.6rem}dl+h3,ul+h3{margin-top:1rem}
 .why{margin:.3rem 0 0;grid-column:1/-1}
 .total{display:flex;flex-wrap:wrap;gap:.2rem 1.4rem;align-items:baseline;margin:.4rem 0 1rem}
 .total b{font-size:2.6rem;line-height:1.1;font-variant-numeric:tabular-nums}
