@@ -18,6 +18,8 @@ COMMANDS = {
     "run": ("harness.cli.run", "run case files against a GTP engine"),
     "check": ("harness.cli.check", "check a submission before it is handed in"),
     "verify": ("harness.cli.verify", "check the expectations of case files against the oracle"),
+    "grade": ("harness.cli.grade", "grade a class, from what was handed in to the gradebook"),
+    "generate": ("harness.cli.generate", "make case files from game records"),
     "strength": ("harness.cli.strength", "tell which mistakes people make case files catch"),
     "doctor": ("harness.cli.doctor", "tell what this machine can and cannot do"),
 }

@@ -31,6 +31,9 @@ _PATIENCE = 30.0  # seconds to wait for another process's transaction
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process
 
 _TABLES = """
+CREATE TABLE seed (          -- one row: of whatever is chosen so that nobody can know it before
+    value TEXT NOT NULL
+) STRICT;
 CREATE TABLE run (           -- one call of the command
     id INTEGER PRIMARY KEY,
     started TEXT NOT NULL,   -- ISO 8601, UTC
@@ -189,6 +192,7 @@ class Ledger:
             if found == (0, 0) and not self._number("SELECT count(*) FROM sqlite_master"):
                 for statement in _TABLES.split(";\n"):
                     self._db.execute(statement)
+                self._db.execute("INSERT INTO seed VALUES (?)", (secrets.token_hex(16),))
                 self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
                 self._db.execute(f"PRAGMA user_version = {_VERSION}")
             elif found[0] != _APPLICATION:
@@ -200,6 +204,11 @@ class Ledger:
     def close(self) -> None:
         """Close the file. What was written is written."""
         self._db.close()
+
+    @property
+    def seed(self) -> str:
+        """Return what nobody knew before this ledger was made, and what it keeps."""
+        return str(self._db.execute("SELECT value FROM seed").fetchone()[0])
 
     # --- runs ---
 

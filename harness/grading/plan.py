@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import casefile, suite
+from harness import casefile, mistaken, suite
 from harness.assignment import Assignment
+from harness.engine.replies import encode
 from harness.errors import UsageError
 from harness.grading import stored
 from harness.grading.ledger import Planned
-from harness.grading.records import PRIVATE, PUBLIC, Submission
+from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Submission
 from harness.records import CaseFile
 from oracle import __version__
 
@@ -80,6 +81,23 @@ def _read(kind: str, path: Path, name: str) -> Case:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     case.read(str(path))  # a mistake in it is told before anything is run
     return case
+
+
+def images(assignment: Assignment, public: Iterable[Case], seed: str) -> list[Case]:
+    """Return the images of public case files: see :mod:`harness.grading.images`.
+
+    They lie where the originals do.
+    """
+    from harness.grading.images import image_of
+
+    found = []
+    for one in public:
+        with mistaken.in_folder(one.read(one.path)):
+            image = image_of(one.read(), assignment.engine.game, seed)
+        if image is not None:
+            text = "".join(f"{line}\n" for line in image.lines)
+            found.append(Case(IMAGE, one.name, encode(text), one.path))
+    return found
 
 
 def attempts(

@@ -1,0 +1,299 @@
+"""``gtp-harness grade``: the command line of a grading, and what is said at its end."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+from harness import assignment
+from harness.assignment import Assignment
+from harness.cli.arguments import Parser, number, whole
+from harness.cli.console import colors_wanted, never_fail_to_encode
+from harness.errors import SandboxError, UsageError
+from harness.exits import ExitCode
+from harness.options import SANDBOXES
+from harness.report.paint import Paint
+from harness.report.tally import plural
+from harness.report.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.grading.exports import Wanted as Sheets
+    from harness.grading.grade import Conclusion, Wanted
+
+LEDGER, ORIGINALS = "ledger.sqlite", "originals"
+
+_DESCRIPTION = """\
+Grade a class: from what was handed in to the filled gradebook. SOURCE is a folder
+of archives or of folders, what Canvas or Moodle gives for download (a folder, or
+the zip itself), or a CSV that names them. Every submission is unpacked, built and
+run in a sandbox as gtp-harness check does it.
+
+What was run is in the ledger, one file: the same command again goes on where it
+was ended, by Ctrl-C, SIGKILL or a power cut, and does nothing twice. A mark that
+was given changes only with --accept; the old one stays in the ledger."""
+
+_EPILOG = """\
+Exit status:
+    0  every submission has its mark
+    1  marks would change (--accept makes it so)
+    2  the input was bad
+    3  the harness itself failed: marks are withheld, and nobody loses any
+  130  interrupted with Ctrl-C; the same command goes on
+
+Examples:
+  gtp-harness grade submissions.zip --assignment go-scoring --private ~/private
+  gtp-harness grade downloaded --assignment go-scoring --public-only \\
+      --canvas gradebook.csv --deadline 2018-01-29T23:55
+  gtp-harness grade downloaded --assignment go-scoring --private ~/private \\
+      --regrade
+  gtp-harness grade --marks-only --assignment go-scoring --output graded"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = _parser()
+    given = parser.parse_intermixed_args(arguments)
+    if given.help:
+        print(parser.format_help(), end="")
+        return ExitCode.OK
+    if not given.assignment:
+        parser.error(f"--assignment is needed: {', '.join(assignment.names())}")
+    if (given.source is None) is not given.marks_only:
+        parser.error("a SOURCE is needed, and none with --marks-only")
+    never_fail_to_encode()
+    return _Command(given).run()
+
+
+class _Command:
+    """One call of the command: what is read and tried before anything is run."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self._given = given
+        self._paint = Paint(not given.no_color and colors_wanted())
+        self._wanted = _wanted(given)
+        self._sheets = _sheets(given)
+        self._ledger_path = Path(given.ledger) if given.ledger else self._wanted.output / LEDGER
+
+    def run(self) -> int:
+        """Grade, write what is wanted, say what came of it, and return the exit status."""
+        from harness.grading import exports
+
+        exports.check(self._sheets, self._wanted.assignment.title)
+        conclusion = self._concluded()
+        notes: list[str] = []
+        output = self._wanted.output
+        files = exports.write(conclusion.result, output, self._sheets, notes.append)
+        self._say(conclusion)
+        for note in notes:
+            print(self._paint("warn", visible(note)))
+        print(f"\n{_listed(files, output)}")
+        if any(one.marks.withheld for one in conclusion.result.graded):
+            return ExitCode.FAULT
+        return ExitCode.FAILED if conclusion.changes and not conclusion.accepted else ExitCode.OK
+
+    def _concluded(self) -> Conclusion:
+        from harness.grading import grade
+        from harness.grading.ledger import Ledger
+        from harness.grading.progress import GradingProgress
+        from harness.grading.store import Store
+
+        wanted = self._wanted
+        _make(wanted.output)
+        _make(self._ledger_path.parent)
+        ledger = Ledger(self._ledger_path)
+        if self._given.marks_only:
+            return grade.concluded(wanted, ledger, grade.remembered(ledger))
+        store = Store(self._ledger_path.parent / ORIGINALS)
+        found = grade.prepared(wanted, ledger, store)
+        left = grade.left(ledger, found)
+        print(f"{len(found.submissions)} submissions, {len(found.cases)} case files,"
+              f" {left} of {len(found.planned)} attempts to be run")  # fmt: skip
+        try:
+            with GradingProgress(left) as progress:
+                grade.run(wanted, ledger, found, store, progress.on_word)
+        except SandboxError as error:
+            raise SandboxError(
+                f"{error}. Nobody's program is run without a sandbox unless you say so:"
+                " --unsafe-no-sandbox runs all with your own rights"
+            ) from None
+        return grade.concluded(wanted, ledger, found)
+
+    def _say(self, conclusion: Conclusion) -> None:
+        from harness.grading import summary
+
+        result, paint = conclusion.result, self._paint
+        if result.is_unsafe:
+            print(paint("bad", f"The sandbox was {result.sandbox}."))
+        for line in summary.lines(result, paint):
+            print(line)
+        if conclusion.changes:
+            count = f"{len(conclusion.changes)} {plural(len(conclusion.changes), 'mark')}"
+            done = "changed" if conclusion.accepted else "would change; --accept makes it so"
+            print(paint("bold", f"\n{count} {done}:"))
+        for change in conclusion.changes:
+            names = ", ".join(student.name or student.key for student in change.students)
+            print(visible(f"  {names or change.key}: {change}"))
+
+
+def _listed(files: Sequence[Path], output: Path) -> str:
+    """Return a sentence about what was written, many files of a folder as one."""
+    names = [path.relative_to(output).parts for path in files]
+    single = [parts[0] for parts in names if len(parts) == 1]
+    folders = Counter(parts[0] for parts in names if len(parts) > 1)
+    heaps = [f"{folder}/ ({count} {plural(count, 'file')})" for folder, count in folders.items()]
+    return f"Written to {output}: {', '.join([*single, *heaps])}"
+
+
+# --- the command line --------------------------------------------------------------------------
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
+
+
+def _wanted(given: argparse.Namespace) -> Wanted:
+    from harness.grading.grade import Wanted
+
+    found = assignment.find(given.assignment)
+    for path in filter(None, (given.source, given.groups, given.overlay, *given.private)):
+        if not Path(path.removeprefix("@")).exists():
+            raise UsageError(f"there is no {path}")
+    if given.unsafe_no_sandbox and given.sandbox != "auto":
+        raise UsageError("--sandbox and --unsafe-no-sandbox exclude each other")
+    return Wanted(
+        assignment=found._replace(late=_late(given, found)),
+        source=Path(given.source) if given.source else None,
+        output=Path(given.output),
+        groups=Path(given.groups) if given.groups else None,
+        overlay=Path(given.overlay) if given.overlay else None,
+        private=tuple(given.private),
+        public_only=given.public_only,
+        images=not given.no_images,
+        sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
+        jobs=given.jobs or len(os.sched_getaffinity(0)),
+        budget=given.budget * 60,
+        regrade=given.regrade,
+        accept=given.accept,
+    )
+
+
+def _sheets(given: argparse.Namespace) -> Sheets:
+    from harness.grading.exports import Wanted
+
+    canvas, moodle = (Path(one) if one else None for one in (given.canvas, given.moodle))
+    wanted = Wanted(canvas, given.canvas_column, moodle)
+    columns = given.moodle_columns
+    return wanted._replace(moodle_columns=columns) if columns else wanted
+
+
+def _three(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    if len(names) != 3:
+        message = f"found {text!r}, expected three names with commas between them"
+        raise argparse.ArgumentTypeError(message)
+    return names
+
+
+def _late(given: argparse.Namespace, found: Assignment) -> assignment.Late:
+    """Return the assignment's rule with what the command line says otherwise."""
+    named = {
+        "deadline": given.deadline,
+        "refused_after": given.refused_after,
+        "deduction": given.deduction,
+        "grace_minutes": given.grace,
+    }
+    return found.late._replace(**{key: value for key, value in named.items() if value is not None})
+
+
+def _moment(text: str) -> datetime.datetime:
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is not None:
+        message = f"found {text!r}, expected a local time such as 2018-01-29T23:55"
+        raise argparse.ArgumentTypeError(message)
+    return moment
+
+
+def _percent(text: str) -> Fraction:
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(-1)
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected per cent from 0 to 100")
+    return value
+
+
+def _parser() -> Parser:
+    parser = Parser("grade", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness grade [OPTION…] SOURCE --assignment NAME"
+    parser.add_argument("source", nargs="?", help=argparse.SUPPRESS)
+    _add_assignment(parser)
+    _add_run(parser)
+    _add_output(parser)
+    _add_marks(parser)
+    return parser
+
+
+def _add_assignment(parser: Parser) -> None:
+    add = parser.add_argument_group("what is graded").add_argument
+    add("--assignment", metavar="NAME",
+        help=f"{', '.join(assignment.names())}, or a folder with {assignment.FILE}")  # fmt: skip
+    add("--private", action="append", default=[], metavar="PATH",
+        help="case files that only you have: a file, a folder or an @suite")  # fmt: skip
+    add("--public-only", action="store_true", help="grade without private case files")
+    add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
+    add("--groups", metavar="FILE", help="a CSV of who is in which group")
+    add("--deadline", type=_moment, metavar="TIME", help="local, such as 2018-01-29T23:55")
+    add("--refused-after", type=_moment, metavar="TIME", help="later than this nothing is taken")
+    add("--grace", type=whole(0, "minutes"), metavar="MINUTES", help="after either time")
+    add("--deduction", type=_percent, metavar="PERCENT", help="what being late costs")
+
+
+def _add_run(parser: Parser) -> None:
+    add = parser.add_argument_group("how it is run").add_argument
+    add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+        help="submissions at a time (default: the number of cores)")  # fmt: skip
+    add("--budget", type=number(0.01, "minutes"), default=30.0, metavar="MINUTES",
+        help="of a submission, for all case files (default: %(default)g)")  # fmt: skip
+    add("--sandbox", choices=[one for one in SANDBOXES if one != "off"], default="auto",
+        help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
+    add("--unsafe-no-sandbox", action="store_true",
+        help="run everybody's programs with all your rights; every report says so")  # fmt: skip
+    add("--no-images", action="store_true",
+        help="do not ask the public tests again, turned, mirrored and so on")  # fmt: skip
+
+
+def _add_output(parser: Parser) -> None:
+    add = parser.add_argument_group("what is written").add_argument
+    add("--canvas", metavar="FILE", help="a gradebook as downloaded from Canvas, to be filled in")
+    add("--canvas-column", default="", metavar="NAME",
+        help="its column: Title (id), title or id (default: the assignment's title)")  # fmt: skip
+    add("--moodle", metavar="FILE", help="a grading worksheet from Moodle, to be filled in")
+    add("--moodle-columns", type=_three, metavar="A,B,C",
+        help="what it calls Identifier, Grade and Feedback comments")  # fmt: skip
+    add("--output", default="graded", metavar="DIR", help="where to (default: %(default)s)")
+    add("--ledger", metavar="FILE", help=f"the ledger (default: {LEDGER} in there)")
+    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+
+
+def _add_marks(parser: Parser) -> None:
+    add = parser.add_argument_group("marks that were given").add_argument
+    add("--regrade", action="store_true",
+        help="run again what has changed, and show which marks would change, and why")  # fmt: skip
+    add("--accept", action="store_true", help="change them; the old ones stay in the ledger")
+    add("--marks-only", action="store_true",
+        help="run nothing: make the marks anew of what the ledger has")  # fmt: skip

@@ -1,0 +1,323 @@
+"""A grading from beginning to end: what was handed in, what is run, the marks in force.
+
+:func:`prepared` reads the source and writes down what is to be done; :func:`remembered` takes that
+from the ledger. :func:`run` does what is left of it. :func:`concluded` makes marks of what the
+ledger has then, and says which of those in force would change: only with ``accept`` they do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.assignment import FILE, Assignment
+from harness.errors import UsageError
+from harness.grading import items, marking, plan, regrading, stored, suspicion
+from harness.grading.assembly import Reader
+from harness.grading.ledger import Given, Ledger, Planned, Run
+from harness.grading.plan import Case
+from harness.grading.records import (
+    IMAGE,
+    PRIVATE,
+    Attempt,
+    ClassResult,
+    Graded,
+    Marks,
+    Submission,
+)
+from harness.grading.store import Store
+from harness.report.tally import plural
+from oracle import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.grading.regrading import Change
+    from harness.grading.runner import Unit, Word
+
+BUDGET = 1800.0  # seconds on the wall for all case files of a submission
+
+
+class Wanted(NamedTuple):
+    """What is to be graded, and how."""
+
+    assignment: Assignment  # with this year's dates
+    source: Path | None  # None: what was graded the last time
+    output: Path
+    groups: Path | None = None
+    overlay: Path | None = None
+    private: tuple[str, ...] = ()  # case files that only the teacher has
+    public_only: bool = False
+    images: bool = True
+    sandbox: str = "auto"
+    jobs: int = 1
+    budget: float = BUDGET
+    regrade: bool = False
+    accept: bool = False
+
+
+class Plan(NamedTuple):
+    """What a call of the command is about."""
+
+    run: int  # in the ledger
+    started: str
+    submissions: tuple[Submission, ...]  # sorted by key
+    cases: tuple[Case, ...]
+    planned: tuple[Planned, ...]
+
+
+class Conclusion(NamedTuple):
+    """What came of a grading."""
+
+    result: ClassResult  # with the marks that are in force
+    changes: tuple[Change, ...]  # of marks in force, made if they were accepted
+    accepted: bool
+
+
+# --- what is to be done ------------------------------------------------------------------------
+
+
+def prepared(wanted: Wanted, ledger: Ledger, store: Store) -> Plan:
+    """Read what was handed in and what is to be asked, and write both down.
+
+    Raises:
+        UsageError: private case files are missing; or marks are in force that were made of
+            something else, and no regrading is wanted.
+        SourceError: the source cannot be read.
+    """
+    cases = _cases(wanted, ledger.seed)
+    submissions = _received(wanted, store)
+    found = _planned(wanted, submissions, cases)
+    if not wanted.regrade:
+        _refuse_changes(ledger, found.planned)
+    return _written(wanted, ledger, found)
+
+
+def _cases(wanted: Wanted, seed: str) -> list[Case]:
+    assignment = wanted.assignment
+    public = plan.public_cases(assignment)
+    private = [] if wanted.public_only else plan.private_cases(assignment, wanted.private)
+    worth = [part.name for part in assignment.marks if part.judged_by == PRIVATE and part.points]
+    if worth and not private and not wanted.public_only:
+        raise UsageError(
+            f"{worth[0]!r} is judged by private case files, and there are none: --private names"
+            " files or folders of them (gtp-harness generate --secret makes some), and"
+            " --public-only grades without"
+        )
+    images = plan.images(assignment, public, seed) if wanted.images else []
+    return [*public, *private, *images]
+
+
+def _received(wanted: Wanted, store: Store) -> list[Submission]:
+    from harness.grading import sources
+    from harness.grading.receive import receive
+
+    assert wanted.source is not None
+    entries = sources.read(wanted.source, wanted.groups)
+    received = [receive(entry, wanted.assignment, store, overlay(wanted)) for entry in entries]
+    return sorted(received, key=lambda one: one.key)
+
+
+def _planned(wanted: Wanted, submissions: Sequence[Submission], cases: Sequence[Case]) -> Plan:
+    boxed = wanted.sandbox != "off"
+    planned = plan.attempts(wanted.assignment, overlay(wanted), boxed, submissions, cases)
+    return Plan(0, _now(), tuple(submissions), tuple(cases), tuple(planned))
+
+
+def overlay(wanted: Wanted) -> Path | None:
+    """Return the course's own folder that is put beside every submission, if there is to be one.
+
+    Raises:
+        UsageError: the assignment wants one, and none is named or there.
+    """
+    name = wanted.assignment.engine.overlay
+    if not name:
+        return None
+    found = wanted.overlay or wanted.assignment.place / name
+    if not found.is_dir():
+        raise UsageError(f"the course's own folder {name} is needed: --overlay names it")
+    return found
+
+
+def _refuse_changes(ledger: Ledger, planned: Iterable[Planned]) -> None:
+    now = by_key(planned)
+    marks = ledger.in_force().items()
+    stale = [key for key, mark in marks if _bases(now.get(key, ())) != mark.bases]
+    if stale:
+        count = f"{len(stale)} {plural(len(stale), 'submission')}"
+        raise UsageError(
+            f"{count} with a mark in {ledger.path} would be tested otherwise now: the archive, the"
+            " case files, the assignment or the harness has changed. --regrade runs that again and"
+            " shows which marks would change"
+        )
+
+
+def by_key(planned: Iterable[Planned]) -> dict[str, list[Planned]]:
+    """Return the attempts with each submission."""
+    found: dict[str, list[Planned]] = {}
+    for one in planned:
+        found.setdefault(one.key, []).append(one)
+    return found
+
+
+def _bases(planned: Iterable[Planned]) -> tuple[str, ...]:
+    """Return the attempts that a mark is made of: images are not among them."""
+    return tuple(sorted(one.basis for one in planned if one.kind != IMAGE))
+
+
+def _written(wanted: Wanted, ledger: Ledger, found: Plan) -> Plan:
+    assignment = wanted.assignment
+    digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
+    options = stored.dumps([list(map(str, wanted[1:]))])
+    run = ledger.begin(Run(found.started, __version__, assignment.key, digest, options))
+    ledger.set_cases(run, [(one.kind, one.name, one.sha256, one.content) for one in found.cases])
+    ledger.set_submissions(run, {one.key: stored.dumps(one) for one in found.submissions})
+    ledger.plan(run, found.planned)
+    return found._replace(run=run)
+
+
+def remembered(ledger: Ledger) -> Plan:
+    """Return what the last call was about, with which nothing need be run.
+
+    Raises:
+        UsageError: there was none.
+    """
+    last = ledger.last_run()
+    if last is None:
+        raise UsageError(f"{ledger.path} has no grading yet")
+    number, run = last
+    texts = ledger.submissions(number).values()
+    submissions = tuple(stored.loads(Submission, text) for text in texts)
+    cases = (Case(kind, name, content, name) for kind, name, _, content in ledger.cases(number))
+    return Plan(number, run.started, submissions, tuple(cases), tuple(ledger.wanted(number)))
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+# --- doing it ----------------------------------------------------------------------------------
+
+
+def units(found: Plan, store: Store) -> list[Unit]:
+    """Return what is to be run, a unit for each submission."""
+    from harness.grading.runner import Task, Unit
+
+    read = {(case.kind, case.name): case.read(case.path) for case in found.cases}
+    planned = by_key(found.planned)
+    return [
+        Unit(
+            one,
+            store.path(one.sha256),
+            planned[one.key][0].build,
+            tuple(Task(each.basis, read[each.kind, each.name]) for each in planned[one.key]),
+        )
+        for one in found.submissions
+        if one.key in planned
+    ]
+
+
+def left(ledger: Ledger, found: Plan) -> int:
+    """Return how many attempts have no result yet."""
+    states = ledger.states(one.basis for one in found.planned)
+    return sum(state.state != "done" for state in states.values())
+
+
+def run(
+    wanted: Wanted,
+    ledger: Ledger,
+    found: Plan,
+    store: Store,
+    on_word: Callable[[Unit, Word], None],
+) -> None:
+    """Run what has no result yet; what the harness broke in is tried again.
+
+    Raises:
+        BusyError: another process is at it.
+        SandboxError: there is no such sandbox here, or it does not hold.
+    """
+    from harness.grading.runner import Means, Runner
+    from harness.runs import ending_on_signals
+
+    means = Means(
+        wanted.assignment,
+        overlay(wanted),
+        wanted.sandbox,
+        tuple(case.path for case in found.cases if Path(case.path).is_file()),
+        wanted.budget,
+        wanted.jobs,
+    )
+    ledger.forgive(one.basis for one in found.planned)
+    with ending_on_signals():
+        Runner(ledger, means, on_word).run(units(found, store))
+
+
+# --- marks -------------------------------------------------------------------------------------
+
+
+def concluded(wanted: Wanted, ledger: Ledger, found: Plan) -> Conclusion:
+    """Return the marks that are in force now, and what would change them."""
+    marker = _Marker(wanted.assignment, ledger, found)
+    planned = by_key(found.planned)
+    new = {one.key: marker.graded(one, planned.get(one.key, ())) for one in found.submissions}
+    old = {key: marker.former(mark) for key, mark in ledger.in_force().items() if key in new}
+    changes = marker.changes(old.values(), new.values())
+    kept = {key for key in old if new[key].marks.withheld}
+    kept |= set() if wanted.accept else {change.key for change in changes}
+    given = [one for key, one in new.items() if key not in kept and not one.marks.withheld]
+    rows = [_given(one, planned.get(one.submission.key, ())) for one in given]
+    ledger.give(found.run, _now(), rows)
+    in_force = [old[key] if key in kept else graded for key, graded in new.items()]
+    return Conclusion(marker.result(in_force), changes, wanted.accept)
+
+
+def _given(graded: Graded, planned: Iterable[Planned]) -> Given:
+    submission = graded.submission
+    texts = stored.dumps(graded.marks), stored.dumps(submission)
+    return Given(submission.key, *texts, _bases(planned))
+
+
+class _Marker:
+    """Makes marks of what the ledger has."""
+
+    def __init__(self, assignment: Assignment, ledger: Ledger, found: Plan) -> None:
+        self._assignment = assignment
+        self._ledger = ledger
+        self._plan = found
+        self._kinds = {case.kind for case in found.cases} - {IMAGE}
+        self._reader = Reader(ledger, assignment)
+
+    def graded(self, submission: Submission, planned: Iterable[Planned]) -> Graded:
+        """Return all that is known of a submission, with the mark that it should get."""
+        attempts = self._reader.attempts(planned)
+        marks = marking.marks(self._assignment, submission, attempts, self._kinds)
+        return self._graded(submission, attempts, marks)
+
+    def former(self, given: Given) -> Graded:
+        """Return what a mark in force was made of, with that mark."""
+        attempts = self._reader.attempts(map(self._ledger.planned, given.bases))
+        submission = stored.loads(Submission, given.submission)
+        return self._graded(submission, attempts, stored.loads(Marks, given.marks))
+
+    def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[Change, ...]:
+        """Return the marks that would change."""
+        return regrading.changes(list(old), list(new), self._assignment, self._kinds)
+
+    def _graded(
+        self, submission: Submission, attempts: tuple[Attempt, ...], marks: Marks
+    ) -> Graded:
+        return Graded(submission, attempts, marks, suspicion.suspicion(attempts))
+
+    def result(self, graded: Sequence[Graded]) -> ClassResult:
+        """Return the whole class."""
+        return ClassResult(
+            self._assignment,
+            tuple(sorted(graded, key=lambda one: one.submission.key)),
+            items.items(graded),
+            "; ".join(sorted(self._reader.sandboxes)),
+            self._plan.started,
+            __version__,
+            tuple((case.kind, case.name, case.sha256) for case in self._plan.cases),
+        )

@@ -1,0 +1,362 @@
+"""``gtp-harness grade`` as a teacher runs it: a download, marks, a ledger that survives all."""
+
+import json
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from harness.grading.records import decimal
+from tests.benchmarks.bench_grade import results
+from tests.harness import small_class
+from tests.harness.small_class import CLASS, Student, file_name
+
+OK, CHANGES, BAD, FAULT = 0, 1, 2, 3
+
+
+@pytest.fixture
+def room(tmp_path, sandbox):
+    """A class that was not graded yet."""
+    return small_class.make(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory, sandbox):
+    """A class that was graded, and what was said at the end. Not to be written into."""
+    room = small_class.make(tmp_path_factory.mktemp("graded"))
+    said = grade(room, "--no-images")
+    return room, said
+
+
+@pytest.fixture
+def graded(tmp_path, once):
+    """A class that was graded, for a test of its own."""
+    return Path(shutil.copytree(once[0], tmp_path / "graded"))
+
+
+@pytest.fixture(scope="session")
+def sandbox():
+    from tests.harness.test_check import works
+
+    if not works():
+        pytest.skip("no sandbox works on this machine")
+
+
+def arguments(room, *more, source="submissions", output="out"):
+    where = [room / source] if source else []
+    words = [*where, "--assignment", room / "counting", "--output", room / output, *more]
+    return [sys.executable, "-m", "harness.cli", "grade", *map(str, words)]
+
+
+def grade(room, *more, status=OK, **rest):
+    done = subprocess.run(
+        arguments(room, *more, **rest), capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def marks(room, output="out"):
+    """Return the marks in force, by the student's key."""
+    with sqlite3.connect(room / output / "ledger.sqlite") as db:
+        rows = db.execute("SELECT key, marks FROM mark ORDER BY id").fetchall()
+    return {key: Fraction(json.loads(text)["total"]) for key, text in rows}
+
+
+def of(student, found):
+    number = 100 + CLASS.index(student)
+    (mark,) = [mark for key, mark in found.items() if str(number) in key]
+    return mark
+
+
+# --- marks ---
+
+
+def test_a_class_gets_its_marks(once):
+    room, said = once
+    found = marks(room)
+    assert {one.name: of(one, found) for one in CLASS} == {one.name: one.mark for one in CLASS}
+    assert len(found) == len(CLASS) + 1
+    for student in CLASS:
+        key = "".join(reversed(student.name.lower().split()))
+        line = next(line for line in said.splitlines() if line.startswith(key))
+        assert decimal(Fraction(student.mark)) in line.split()
+    assert f"{len(CLASS) + 1} marks, 0 withheld" in said
+    # The one who hands in an endless loop is stopped by processor time, and not run again.
+    with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
+        assert db.execute("SELECT count(*) FROM result WHERE number > 1").fetchone() == (0,)
+
+
+def test_nothing_is_run_twice(graded):
+    room = graded
+    before = results(room / "out" / "ledger.sqlite")
+    said = grade(room, "--no-images")
+    assert " 0 of 24 attempts to be run" in said
+    assert results(room / "out" / "ledger.sqlite") == before
+
+
+def test_marks_can_be_made_again_without_running_anything(graded):
+    room = graded
+    before, found = results(room / "out" / "ledger.sqlite"), marks(room)
+    for path in (room / "submissions").iterdir():
+        path.unlink()
+    grade(room, "--marks-only", source="")
+    assert (results(room / "out" / "ledger.sqlite"), marks(room)) == (before, found)
+
+
+# --- killed ---
+
+
+def test_a_grading_that_is_killed_goes_on_to_the_same_results(once, room):
+    chance, kills = random.Random(7), 0
+    for _ in range(6):
+        process = subprocess.Popen(
+            arguments(room, "--no-images", output="wild"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            process.wait(0.5 + chance.random())
+        except subprocess.TimeoutExpired:
+            process.kill()
+            kills += 1
+        process.wait()
+    assert kills >= 2
+    grade(room, "--no-images", output="wild")
+    calm, wild = once[0] / "out", room / "wild"
+    assert results(calm / "ledger.sqlite") == results(wild / "ledger.sqlite")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_grading_that_is_ended_leaves_a_ledger_that_goes_on(room, number):
+    process = subprocess.Popen(
+        arguments(room, "--no-images"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    ledger = room / "out" / "ledger.sqlite"
+    while not ledger.exists() or not results_so_far(ledger):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(number)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 128 + number
+    assert "Traceback" not in said
+    with sqlite3.connect(ledger) as db:
+        states = {row[0] for row in db.execute("SELECT DISTINCT state FROM attempt")}
+    assert "leased" not in states
+    grade(room, "--no-images")
+    assert of(CLASS[0], marks(room)) == 7
+
+
+def results_so_far(ledger):
+    with sqlite3.connect(ledger) as db:
+        try:
+            return db.execute("SELECT count(*) FROM result").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
+
+
+def test_two_at_once_do_nothing_twice(room):
+    first = subprocess.Popen(
+        arguments(room, "--no-images"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    ledger = room / "out" / "ledger.sqlite"
+    while not ledger.exists() or not results_so_far(ledger):
+        assert first.poll() is None
+        time.sleep(0.02)
+    said = grade(room, "--no-images", status=BAD)
+    assert re.search(rf"process {first.pid} on \S+ is grading with .*: wait for its end", said)
+    assert first.wait(120) == OK
+    assert len(marks(room)) == len(CLASS) + 1
+
+
+# --- the command line ---
+
+
+def test_private_case_files_are_asked_for(room):
+    (room / "counting" / "private" / "three.gtp").rename(room / "three.gtp")
+    said = grade(room, status=BAD)
+    assert "'private' is judged by private case files, and there are none: --private names" in said
+    grade(room, "--public-only", "--no-images", output="public")
+    assert of(CLASS[0], marks(room, "public")) == 5
+    grade(room, "--private", room / "three.gtp", "--no-images")
+    assert of(CLASS[0], marks(room)) == 7
+
+
+def test_dates_of_the_command_line_go_before_those_of_the_assignment(room):
+    grade(room, "--no-images", "--public-only", "--deduction", "50")
+    assert of(CLASS[1], marks(room)) == Fraction(5, 2)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (["--deadline", "tomorrow"], "found 'tomorrow', expected a local time such as"),
+        (["--deduction", "120"], "found '120', expected per cent from 0 to 100"),
+        (["--private", "nowhere"], "there is no nowhere"),
+        (["--jobs", "0"], "found '0', expected a whole number from 1"),
+        (["--marks-only"], "a SOURCE is needed, and none with --marks-only"),
+        (["--sandbox", "off"], "invalid choice"),
+    ],
+)
+def test_mistakes_on_the_command_line(room, more, expected):
+    assert expected in grade(room, *more, status=BAD)
+
+
+def test_without_a_sandbox_nothing_is_run_unless_it_is_said(tmp_path, sandbox, monkeypatch):
+    room = one_of(tmp_path, "return 2 * n", 2)
+    # Level 3 needs bubblewrap, which is not on this PATH.
+    monkeypatch.setenv("PATH", "/nowhere")
+    said = grade(room, "--sandbox", "3", status=FAULT)
+    assert "--unsafe-no-sandbox runs all with your own rights" in said
+    monkeypatch.undo()
+    said = grade(room, "--unsafe-no-sandbox", "--no-images")
+    assert "The sandbox was off: engines ran with all rights" in said
+    assert set(marks(room).values()) == {7, 0}
+    assert "engines ran with all rights" in (room / "out" / "class.html").read_text()
+
+
+# --- marks that were given ---
+
+
+def test_a_mark_in_force_changes_only_when_that_is_accepted(graded):
+    room = graded
+    right = Student("Cyd Wrong", "return 2 * n", 7)
+    place = room / "submissions" / file_name(CLASS[2], 2)
+    place.write_bytes(small_class.submission(right.body))
+    said = grade(room, "--no-images", status=BAD)
+    assert "1 submission with a mark in" in said
+    assert "--regrade runs that again" in said
+
+    said = grade(room, "--no-images", "--regrade", status=CHANGES)
+    assert " 3 of 24 attempts to be run" in said
+    assert re.search(r"Cyd|wrongcyd", said)
+    assert of(CLASS[2], marks(room)) == 6
+
+    grade(room, "--no-images", "--regrade", "--accept")
+    assert of(CLASS[2], marks(room)) == 7
+    with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
+        rows = db.execute("SELECT marks FROM mark WHERE key LIKE '%102%' ORDER BY id").fetchall()
+    assert [json.loads(text)["total"] for (text,) in rows] == ["6", "7"]
+
+
+def test_new_submissions_do_not_touch_old_marks(room):
+    late = room / "late"
+    late.mkdir()
+    (room / "submissions" / file_name(CLASS[0], 0)).rename(late / "kept")
+    grade(room, "--no-images")
+    (late / "kept").rename(room / "submissions" / file_name(CLASS[0], 0))
+    said = grade(room, "--no-images")
+    assert " 3 of 24 attempts to be run" in said
+    assert len(marks(room)) == len(CLASS) + 1
+
+
+def test_points_that_change_are_shown_and_not_given(graded):
+    room = graded
+    toml = room / "counting" / "assignment.toml"
+    toml.write_text(toml.read_text().replace("points = 4", "points = 8"))
+    grade(room, "--no-images", "--marks-only", source="", status=CHANGES)
+    assert of(CLASS[0], marks(room)) == 7
+    grade(room, "--no-images", "--marks-only", "--accept", source="")
+    assert of(CLASS[0], marks(room)) == 11
+
+
+# --- limits ---
+
+
+def one_of(room, body, timeout):
+    """Write a class of one with a function like this, whose answers may take so long."""
+    small_class.make(room, (Student("Una Una", body, 0),))
+    toml = room / "counting" / "assignment.toml"
+    toml.write_text(toml.read_text().replace("timeout = 20", f"timeout = {timeout}"))
+    return room
+
+
+def runs(room):
+    with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
+        query = "SELECT name, number FROM result JOIN attempt USING (basis) ORDER BY name, number"
+        return db.execute(query).fetchall()
+
+
+def test_who_is_a_little_late_is_run_again_alone_and_that_counts(tmp_path, sandbox):
+    room = one_of(tmp_path, "time.sleep(1 if n == 7 else 0)\n    return 2 * n", 0.5)
+    said = grade(room, "--no-images")
+    assert runs(room) == [("one.gtp", 1), ("three.gtp", 1), ("three.gtp", 2), ("two.gtp", 1)]
+    assert set(marks(room).values()) == {5, 0}
+    assert re.search(r"flaky, judged by its last run: \S+ in three.gtp", said)
+    assert "timed out alone as well" in said
+
+
+def test_who_hangs_everywhere_is_run_alone_once(tmp_path, sandbox):
+    room = one_of(tmp_path, "time.sleep(1000)", 0.5)
+    grade(room, "--no-images")
+    assert [name for name, number in runs(room) if number == 2] == ["one.gtp"]
+    assert set(marks(room).values()) == {0}  # it does not run
+
+
+def test_the_budget_of_a_submission_ends_what_would_never_end(tmp_path, sandbox):
+    room = one_of(tmp_path, "time.sleep(3 if n > 1 else 0)\n    return 2 * n", 60)
+    begun = time.monotonic()
+    grade(room, "--no-images", "--budget", "0.1")
+    assert time.monotonic() - begun < 60
+    (mark,) = set(marks(room).values()) - {0}
+    assert 1 < mark < 7
+
+
+# --- faults of the harness ---
+
+
+COUNTED = """
+import os, signal, sys
+from pathlib import Path
+from harness import cli, workspace
+count, how = Path(sys.argv.pop(1)), sys.argv.pop(1)
+right = workspace.unpack
+def unpack(*rest):
+    left = int(count.read_text())
+    if left:
+        count.write_text(str(left - 1))
+        if how == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise OSError("No space left on device")
+    right(*rest)
+workspace.unpack = unpack
+sys.exit(cli.main(["grade", *sys.argv[1:]]))
+"""
+
+
+@pytest.mark.parametrize("how", ["die", "fail"])
+def test_a_fault_of_the_harness_is_tried_again_and_costs_nothing(tmp_path, sandbox, how):
+    room = one_of(tmp_path, "return 2 * n", 2)
+    count = room / "count"
+
+    def broken(times, status):
+        count.write_text(str(times))
+        words = arguments(room, "--no-images")[4:]
+        done = subprocess.run(
+            [sys.executable, "-c", COUNTED, count, how, *words],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stdout
+
+    said = broken(99, FAULT)
+    assert "1 withheld" in said
+    assert "harness" in said
+    assert set(marks(room).values()) == {0}  # of the one who handed in nothing
+    broken(2, OK)
+    assert set(marks(room).values()) == {7, 0}
