@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from harness import casefile
 from harness.equivalence import expression, is_exact, underspecified
-from harness.grading.transformations import KINDS, ORDER, Change, draw, reordered
+from harness.grading.transformations import KINDS, ORDER, UNCHANGED, Change, draw, reordered
 from harness.mistaken import reply_of
 from harness.records import CaseFile, Reply, Step
 from oracle.color import BLACK, WHITE
@@ -136,8 +136,7 @@ def _translated(scene: _Scene, kind: str, number: int, game: str, random: Random
     change = draw(kind, game, scene.start.grid, random)
     if change is None:
         return _NONE
-    plain = _opening(scene, Change(""), game)
-    opening = _opening(scene, change, game)
+    opening, plain = (_opening(scene, one, game) for one in (change, UNCHANGED))
     engine = new_engine(game, playouts=0)
     for command in opening:
         engine.handle(command)

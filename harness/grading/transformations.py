@@ -72,6 +72,9 @@ class Change(NamedTuple):
         return _dressed(vertex(self.point(point, shape)), word)
 
 
+UNCHANGED = Change("")
+
+
 def _dressed(text: str, like: str) -> str:
     """Return a text in small or capital letters, as another one is."""
     return text.lower() if like.islower() else text.upper() if like.isupper() else text.title()

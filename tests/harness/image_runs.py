@@ -20,16 +20,17 @@ GOGUI = named("gogui")
 
 
 @cache
-def public_cases(assignment: str) -> tuple[CaseFile, ...]:
-    """Return the public case files of an assignment that ships."""
-    return tuple(casefile.read(str(path)) for path in find(assignment).public_cases())
+def public_cases(assignment: str, folder: str = ".") -> tuple[CaseFile, ...]:
+    """Return the case files of an assignment that ships: the public ones, or those of a folder."""
+    paths = sorted((find(assignment).place / folder).glob("*.gtp"))
+    return tuple(casefile.read(str(path)) for path in paths)
 
 
 @cache
-def images(assignment: str, seed: str) -> tuple[tuple[CaseFile, CaseFile], ...]:
-    """Return the public case files that have images, each with its image."""
+def images(assignment: str, seed: str, folder: str = ".") -> tuple[tuple[CaseFile, CaseFile], ...]:
+    """Return the case files that have images, each with its image."""
     found = []
-    for case in public_cases(assignment):
+    for case in public_cases(assignment, folder):
         with in_folder(case):
             image = image_of(case, ASSIGNMENTS[assignment], seed)
         found += [] if image is None else [(case, image)]

@@ -42,10 +42,12 @@ def asked(case):
 # --- all that ships ---
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    ("seed", "folder"), [*((seed, ".") for seed in SEEDS), ("a secret", "thorough")]
+)
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_the_oracle_passes_all_images_of_what_ships(assignment, seed):
-    found = images(assignment, seed)
+def test_the_oracle_passes_all_images_of_what_ships(assignment, seed, folder):
+    found = images(assignment, seed, folder)
     assert found
     for _, image in found:
         result = attempt(image, right_engine(assignment), IMAGE).result
