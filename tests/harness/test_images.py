@@ -4,7 +4,7 @@ import re
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import casefile
@@ -21,8 +21,9 @@ from harness.grading.transformations import (
     draw,
     reordered,
 )
-from harness.mistaken import in_folder, right_engine
+from harness.mistaken import in_folder, reply_of, right_engine
 from oracle.grid import grid
+from oracle.gtp import new_engine
 from oracle.mistakes import ASSIGNMENTS
 from oracle.symmetry import ALL
 from oracle.vertex import parse_vertex, vertex
@@ -97,6 +98,51 @@ def test_no_image_asks_what_the_document_leaves_open(assignment):
 def test_a_seed_makes_an_image_and_another_seed_another():
     assert images.__wrapped__("go-scoring", "x") == images.__wrapped__("go-scoring", "x")
     assert images("go-scoring", "x") != images("go-scoring", "y")
+
+
+# --- any case file ---
+
+VERTICES = st.builds("{}{}".format, st.sampled_from("abcdeg"), st.integers(1, 6))
+COLOR = st.sampled_from(["b", "w", "Black", "WHITE"])
+PLAYS = st.builds("play {} {}".format, COLOR, VERTICES)
+SETUPS = st.builds("gogui-setup {} {} {} {}".format, COLOR, VERTICES, COLOR, VERTICES)
+FRESH = st.one_of(st.just("clear_board"), st.integers(3, 9).map("boardsize {}".format))
+KOMI = st.sampled_from(["komi 0", "komi 6.5", "komi -3"])
+POLICY = st.sampled_from(["policy random", "policy rule_based"])
+ASKED = {
+    "go": st.sampled_from(["score"]),
+    "gomoku": st.sampled_from(
+        ["policy_moves", "gogui-rules_final_result", "gogui-rules_legal_moves", "genmove b"]
+    )
+    | PLAYS,
+    "gosensei": st.sampled_from(["eyes", "twoeyes", "eyespaces", "display"]),
+    "java-go": st.builds("is_legal {} {}".format, COLOR, VERTICES)
+    | st.builds("can_play {} {}".format, COLOR, VERTICES)
+    | VERTICES.map("is_captured {}".format)
+    | COLOR.map("score {}".format)
+    | st.just("is_over"),
+}
+OTHERS = {"go": [KOMI], "gomoku": [POLICY], "gosensei": [SETUPS], "java-go": [SETUPS]}
+
+
+@pytest.mark.parametrize("game", ASKED)
+@settings(max_examples=40)
+@given(st.data(), st.text("ab", max_size=3))
+def test_the_oracle_passes_the_images_of_any_case_file(game, data, seed):
+    plain = st.one_of(PLAYS, PLAYS, PLAYS, FRESH, *OTHERS[game])
+    questions = ASKED[game].map("7 {}\n#? [.*]".format)
+    lines = data.draw(st.lists(plain | questions, max_size=40))
+    found = image("\n".join(lines) + "\n", game, seed)
+    if found is None:
+        return
+    engine = new_engine(game, playouts=0)
+    for step in found.steps:
+        reply = reply_of(engine.handle(step.text))
+        assert reply.ok
+        assert not step.is_test or re.fullmatch(step.pattern.expression, reply.text)
+    wanted = "\n".join(lines).split("\n")
+    for step in asked(found):
+        assert wanted[origin(step).line - 1].split()[1] == step.command.split()[0]
 
 
 # --- the same answer, by another reckoning ---
