@@ -311,7 +311,19 @@ def test_moodle_finds_the_student_of_each_feedback_file(folder, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["A_B", "../../etc", ".hidden", "~me", "a/b\\c", "", "x" * 300, "1_2_3_4_5", "\x00\n"]
+    "name",
+    [
+        "A_B",
+        "../../etc",
+        ".hidden",
+        "~me",
+        "a/b\\c",
+        "",
+        "x" * 300,
+        "1_2_3_4_5",
+        "\x00\n",
+        "\udcff",
+    ],
 )
 @pytest.mark.parametrize("layout", moodle.LAYOUTS.values())
 def test_whatever_the_name_moodle_finds_the_number(name, layout):

@@ -17,6 +17,7 @@ from harness.errors import UsageError
 from harness.grading.exports.roster import Form, Ids, Mark
 from harness.grading.exports.sheet import Sheet
 from harness.grading.records import Student
+from harness.report.visible import visible
 
 KIND = "moodle"  # of a student's number: the participant's
 WORKSHEET = ("Identifier", "Grade", "Feedback comments")  # columns, as in English
@@ -104,5 +105,5 @@ def zipped(layout: str, pages: Iterable[tuple[Student, bytes]]) -> bytes:
 
 
 def _full_name(student: Student) -> str:
-    name = " ".join(_UNFIT.sub(" ", student.name).split()).lstrip(".~ ")
+    name = " ".join(_UNFIT.sub(" ", visible(student.name)).split()).lstrip(".~ ")
     return name[:_LONGEST].strip() or "Participant"
