@@ -182,8 +182,8 @@ class ClassResult(NamedTuple):
 
     @property
     def is_unsafe(self) -> bool:
-        """Whether submissions were run without a sandbox."""
-        return self.sandbox.startswith("off")
+        """Whether submissions, or some of them, were run without a sandbox."""
+        return any(one.startswith("off") for one in self.sandbox.split("; "))
 
 
 def decimal(value: Fraction, places: int = 2) -> str:

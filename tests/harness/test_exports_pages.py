@@ -81,6 +81,14 @@ def test_every_page_says_in_red_that_there_was_no_sandbox(pages, tmp_path):
         assert "Run without a sandbox" not in path.read_text()
 
 
+@pytest.mark.parametrize(
+    ("sandbox", "is_unsafe"),
+    [("level 3, bubblewrap", False), ("", False), (UNSAFE, True), (f"level 3; {UNSAFE}", True)],
+)
+def test_one_run_without_a_sandbox_is_enough(sandbox, is_unsafe):
+    assert made_class()._replace(sandbox=sandbox).is_unsafe is is_unsafe
+
+
 def test_a_student_reads_why_an_answer_is_wrong(pages):
     text = pages["feedback/bob.html"].text
     for words in (
