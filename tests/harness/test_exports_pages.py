@@ -16,9 +16,19 @@ from harness.grading.exports.feedback import body_of, student_page
 from harness.grading.exports.report import report_page
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt, Suspicion
+from harness.records import Failure, FailureKind
 from harness.report.visible import visible
 from harness.views import Views
-from tests.harness.made_class import PLACE, SCRIPT, made_class, marked, student, submission
+from tests.harness.made_class import (
+    PLACE,
+    SCRIPT,
+    attempts,
+    made_class,
+    marked,
+    student,
+    submission,
+    with_reply,
+)
 from tests.harness.test_html_pages import Page
 from tests.harness.test_pages_in_browser import WIDTHS, looked_into
 from tests.harness.test_report_formats import runs
@@ -108,7 +118,15 @@ def test_a_student_reads_why_an_answer_is_wrong(pages):
     [
         ("fay", ["Nothing was graded", "the name leads out of the folder"]),
         ("gus", ["It does not build", "make ended with status 2.", "expected ';' before"]),
-        ("hal", ["The engine broke: died", "KeyError: (0, 4)", "✗ a terminal's transcript", "is no transcript."]),
+        (
+            "hal",
+            [
+                "The engine broke: died",
+                "KeyError: (0, 4)",
+                "✗ a terminal's transcript",
+                "is no transcript.",
+            ],
+        ),
         ("ivy", ["No answer within 30 s.", "not run"]),
         ("kim", ["There is no mark yet", "no fault of yours"]),
         ("cat", ["Late", "after the deadline", "by a group of 3", "2 files were handed in"]),
@@ -155,6 +173,21 @@ def test_pages_are_well_formed_whatever_they_hold(run):
     body = "".join(body_of(feedback(graded, result, Views("go", PLACE))))
     Page(visible("".join(student_page("Title", file.stderr, body))))
     Page(visible("".join(report_page(result, file.warnings))))
+
+
+def test_what_an_engine_writes_without_end_is_cut(tmp_path):
+    first, *rest = attempts("ada")
+    result = with_reply(first.result, 7, "r" * 1_000_000)
+    result = result._replace(
+        stderr="e" * 1_000_000, warnings=("w",) * 10_000, failure=Failure(FailureKind.DIED, "x")
+    )
+    graded = made_class().graded[0]._replace(attempts=(first._replace(result=result), *rest))
+    exports.write(made_class()._replace(graded=(graded,)), tmp_path)
+    for name in ("feedback/ada.html", "gradescope/ada/results.json"):
+        assert (tmp_path / name).stat().st_size < 60_000
+    page = (tmp_path / "feedback/ada.html").read_text()
+    assert "… 996000 characters …" in page
+    assert "and 9980 more" in page
 
 
 def test_a_class_of_nobody(tmp_path):

@@ -225,6 +225,14 @@ def test_a_number_that_two_submissions_claim_is_nobodys(folder):
     assert any("two submissions have their ID: Ada Lovelace, Bob Ünal" in note for note in notes)
 
 
+def test_a_row_that_contradicts_itself_is_not_filled_in(folder):
+    text = CANVAS.replace("4001,s1,ada", "4001,s1,someone")
+    (folder / "gradebook.csv").write_text(text, newline="")
+    notes, files = written(folder, canvas=folder / "gradebook.csv")
+    assert read(files["canvas.csv"].decode())[3] == read(text)[3]
+    assert any("another ID differs: Ada Lovelace" in note for note in notes)
+
+
 def test_the_same_points_stay_as_they_are_written(folder):
     text = CANVAS.replace('ada,"A, B",9.00,,', 'ada,"A, B",9.00,5.00,')
     (folder / "gradebook.csv").write_text(text, newline="")

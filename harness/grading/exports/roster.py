@@ -66,6 +66,7 @@ def fill(form: Form, result: ClassResult) -> Filled:
         *form.notes,
         *_note(roster.unmatched(), f"without a row in {sheet.name}"),
         *_note(roster.claimed, f"not filled in, in {sheet.name}: two submissions have their ID"),
+        *_note(roster.contradicted, f"not filled in, in {sheet.name}: another ID differs"),
         *_note(withheld, f"not filled in, in {sheet.name}: the mark is withheld"),
         *_note(locked, f"not filled in, in {sheet.name}: {form.locked_because}"),
         *_other_points(form, result),
@@ -80,6 +81,7 @@ class _Roster:
 
     def __init__(self, result: ClassResult) -> None:
         self.claimed: list[str] = []  # names of those whose number is another's as well
+        self.contradicted: list[str] = []  # of those whose row has another number of theirs
         self._marks = [
             Mark(s, graded) for graded in result.graded for s in graded.submission.students
         ]
@@ -92,17 +94,30 @@ class _Roster:
     def find(self, ids: Ids) -> Mark | None:
         """Return the mark of the student with the first of these numbers that anybody has.
 
-        A number that two submissions claim is nobody's: a wrong mark is worse than none.
+        A wrong mark is worse than none: a number that two submissions claim is nobody's, and a
+        student of whom another number of the row says something else is not meant.
         """
         found = next((self._by_id[_id(*one)] for one in ids if _id(*one) in self._by_id), [])
         self._met.update(mark.student.key for mark in found)
+        names = [mark.student.name for mark in found]
         if len(found) > 1:
-            self.claimed += [mark.student.name for mark in found]
-        return found[0] if len(found) == 1 else None
+            self.claimed += names
+        elif found and _contradicts(found[0].student, ids):
+            self.contradicted += names
+        else:
+            return found[0] if found else None
+        return None
 
     def unmatched(self) -> list[str]:
         """Return the names of those who were not found."""
         return [mark.student.name for mark in self._marks if mark.student.key not in self._met]
+
+
+def _contradicts(student: Student, ids: Ids) -> bool:
+    """Whether a row has another number of some kind than the student."""
+    own = {_id(*one) for one in student.ids}
+    kinds = {kind for kind, _ in own}
+    return any(kind in kinds and _id(kind, value) not in own for kind, value in ids)
 
 
 def _id(kind: str, value: str) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from harness.grading.records import (
     Marks,
 )
 from harness.grading.tested import Tested, tests
-from harness.records import Diagnosis, Verdict
+from harness.records import Diagnosis, Outcome, Verdict
 from harness.report.tally import plural
 from harness.report.view import FileView
 from harness.views import Views
@@ -35,6 +35,8 @@ WITHHELD = (
     "There is no mark yet, because the tests could not be finished. That is no fault of yours and "
     "costs nothing."
 )
+_LONGEST = 4_000  # characters of a reply, and of standard error
+_WARNINGS = 20
 NOTHING, VERDICT, COMMAND, EVERYTHING = VISIBLE
 
 
@@ -99,7 +101,27 @@ def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
 
 def _files(graded: Graded, kind: str, views: Views) -> tuple[FileView, ...]:
     shown = (one for one in graded.attempts if one.kind == kind)
-    return tuple(views.of(one.result, one.case) for one in shown if one.result)
+    return tuple(_cut(views.of(one.result, one.case)) for one in shown if one.result)
+
+
+def _cut(seen: FileView) -> FileView:
+    """Return a view of what can be read and mailed: an engine may write megabytes."""
+    file, more = seen.file, len(seen.file.warnings) - _WARNINGS
+    short = file._replace(
+        outcomes=tuple(map(_cut_reply, file.outcomes)),
+        stderr=file.stderr[-_LONGEST:],
+        warnings=(*file.warnings[:_WARNINGS], *([f"and {more} more"] if more > 0 else [])),
+    )
+    return seen._replace(file=short, remarkable=tuple(map(_cut_reply, seen.remarkable)))
+
+
+def _cut_reply(outcome: Outcome) -> Outcome:
+    reply = outcome.reply
+    if reply is None or len(reply.text) <= _LONGEST:
+        return outcome
+    half, left_out = _LONGEST // 2, len(reply.text) - _LONGEST
+    text = f"{reply.text[:half]}\n… {left_out} characters …\n{reply.text[-half:]}"
+    return outcome._replace(reply=reply._replace(text=text))
 
 
 def _diagnoses(graded: Graded) -> tuple[Diagnosis, ...]:
