@@ -212,6 +212,11 @@ def test_the_histogram_counts_every_mark_once():
     assert plots.histogram([], 5) == plots.histogram([1], 0) == ""
 
 
+def test_no_result_hangs_on_its_color_alone():
+    heights = [height for height, _ in plots.KINDS.values()]
+    assert len(set(heights)) == len(heights)
+
+
 def test_the_matrix_has_a_line_for_each_run_of_equal_results():
     kinds = (plots.PASSED, plots.PASSED, plots.FAILED, "", plots.LOST)
     drawn = plots.matrix([plots.Row("a.gtp", "a.gtp:1 score", kinds)], len(kinds))

@@ -106,10 +106,10 @@ def correlation(value: float, interval: tuple[float, float] | None) -> str:
 
 PASSED, FAILED, LOST, UNSURE = "passed", "failed", "lost", "unsure"
 KINDS = {  # how high a cell is drawn, so that no verdict hangs on its color alone; in words
-    PASSED: (1.0, "passed"),
+    PASSED: (0.4, "passed"),
     FAILED: (1.0, "failed"),
-    LOST: (0.5, "not reached"),
-    UNSURE: (0.25, "not judged"),
+    LOST: (0.7, "not reached"),
+    UNSURE: (0.15, "not judged"),
 }
 _LABEL, _HEAD = 160, 14
 _LETTERS = 22  # of a case file's name

@@ -32,7 +32,7 @@ svg.plot{color:var(--dim);font:11px system-ui,sans-serif}
 .plot .mid{stroke:var(--bad);stroke-width:2;fill:none}
 .plot .span{stroke:var(--dim);stroke-width:2;fill:none}.plot .dot{fill:var(--link)}
 .plot .hit{fill:transparent}.plot .hit:hover{fill:var(--link);fill-opacity:.25}
-.m-passed{stroke:#9ec9ae}.m-failed{stroke:#a61b1b}.m-lost{stroke:#d98a80}.m-unsure{stroke:#8d6cb8}
+.m-passed{stroke:#9ec9ae}.m-failed{stroke:#a61b1b}.m-lost{stroke:#dda59d}.m-unsure{stroke:#8d6cb8}
 @media(prefers-color-scheme:dark){.m-passed{stroke:#2c5a3d}.m-failed{stroke:#ff9d92}
 .m-lost{stroke:#8c4640}.m-unsure{stroke:#cfa9f5}}
 .key{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;font-size:.85rem;color:var(--dim);margin:.4rem 0}
