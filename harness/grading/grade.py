@@ -17,6 +17,7 @@ from harness.assignment import FILE, Assignment
 from harness.errors import UsageError
 from harness.grading import items, marking, plan, regrading, stored, suspicion
 from harness.grading.assembly import Reader
+from harness.grading.diagnosing import Diagnoser
 from harness.grading.ledger import Given, Ledger, Planned, Run
 from harness.grading.plan import Case
 from harness.grading.records import (
@@ -262,21 +263,24 @@ def concluded(wanted: Wanted, ledger: Ledger, found: Plan) -> Conclusion:
     marker = _Marker(wanted.assignment, ledger, found)
     planned = by_key(found.planned)
     new = {one.key: marker.graded(one, planned.get(one.key, ())) for one in found.submissions}
-    old = {key: marker.former(mark) for key, mark in ledger.in_force().items() if key in new}
+    rows = {key: _given(one, planned.get(key, ())) for key, one in new.items()}
+    old = {
+        key: marker.former(mark)
+        for key, mark in ledger.in_force().items()
+        if key in new and mark._replace(run=0, given="") != rows[key]
+    }
     changes = marker.changes(old.values(), new.values())
     kept = {key for key in old if new[key].marks.withheld}
     kept |= set() if wanted.accept else {change.key for change in changes}
-    given = [one for key, one in new.items() if key not in kept and not one.marks.withheld]
-    rows = [_given(one, planned.get(one.submission.key, ())) for one in given]
-    ledger.give(found.run, _now(), rows)
+    given = [key for key, one in new.items() if key not in kept and not one.marks.withheld]
+    ledger.give(found.run, _now(), [rows[key] for key in given])
     in_force = [old[key] if key in kept else graded for key, graded in new.items()]
     return Conclusion(marker.result(in_force), changes, wanted.accept)
 
 
 def _given(graded: Graded, planned: Iterable[Planned]) -> Given:
-    submission = graded.submission
-    texts = stored.dumps(graded.marks), stored.dumps(submission)
-    return Given(submission.key, *texts, _bases(planned))
+    texts = stored.dumps(graded.marks), stored.dumps(graded.submission)
+    return Given(graded.submission.key, *texts, _bases(planned))
 
 
 class _Marker:
@@ -288,6 +292,7 @@ class _Marker:
         self._plan = found
         self._kinds = {case.kind for case in found.cases} - {IMAGE}
         self._reader = Reader(ledger, assignment)
+        self._diagnoser = Diagnoser(assignment.place)
 
     def graded(self, submission: Submission, planned: Iterable[Planned]) -> Graded:
         """Return all that is known of a submission, with the mark that it should get."""
@@ -308,7 +313,8 @@ class _Marker:
     def _graded(
         self, submission: Submission, attempts: tuple[Attempt, ...], marks: Marks
     ) -> Graded:
-        return Graded(submission, attempts, marks, suspicion.suspicion(attempts))
+        found = self._diagnoser.of(attempts)
+        return Graded(submission, attempts, marks, suspicion.suspicion(attempts), found)
 
     def result(self, graded: Sequence[Graded]) -> ClassResult:
         """Return the whole class."""

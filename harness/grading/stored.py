@@ -16,6 +16,7 @@ import datetime
 import enum
 import json
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from types import NoneType, UnionType
@@ -27,7 +28,9 @@ Record = TypeVar("Record")
 
 NO_CASE = CaseFile("", (), ())
 PLACE = "/submission"  # what is stored for the folder a submission was unpacked into
-_TEXTS = {  # of the types that are written as text
+_TEXTS: dict[
+    Any, tuple[Callable[[Any], str], Callable[[str], Any]]
+] = {  # of the types that are written as text
     Fraction: (str, Fraction),
     datetime.datetime: (datetime.datetime.isoformat, datetime.datetime.fromisoformat),
 }
@@ -44,7 +47,7 @@ def dumps(value: object) -> str:
 
 def loads(kind: type[Record], text: str) -> Record:
     """Return the value of type ``kind`` that :func:`dumps` wrote."""
-    value: Record = _value(kind, json.loads(text))
+    value: Record = _reader(kind)(json.loads(text))  # type: ignore[arg-type]
     return value
 
 
@@ -57,33 +60,36 @@ def _plain(value: Any) -> Any:
         return [_plain(part) for part in value]
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
-    write, _ = _TEXTS.get(type(value), (None, None))
-    return write(value) if write else value  # type: ignore[operator]
-
-
-def _value(kind: Any, plain: Any) -> Any:
-    if get_origin(kind) in (Union, UnionType):
-        (other,) = set(get_args(kind)) - {NoneType}
-        return None if plain is None else _value(other, plain)
-    if get_origin(kind) is tuple:
-        return _row(get_args(kind), plain)
-    if hasattr(kind, "_fields"):
-        fields = _fields(kind)
-        return kind(**{name: _value(fields[name], part) for name, part in plain.items()})
-    if kind in _TEXTS:
-        return _TEXTS[kind][1](plain)  # type: ignore[operator]
-    return kind(plain) if isinstance(kind, type) and issubclass(kind, enum.Enum) else plain
-
-
-def _row(kinds: tuple[Any, ...], plain: list[Any]) -> tuple[Any, ...]:
-    if kinds[-1] is Ellipsis:
-        kinds = kinds[:1] * len(plain)
-    return tuple(_value(kind, part) for kind, part in zip(kinds, plain, strict=True))
+    return _TEXTS[type(value)][0](value) if type(value) in _TEXTS else value
 
 
 @cache
-def _fields(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """Return what makes a value of a type from its plain form, worked out once for each type."""
+    if get_origin(kind) in (Union, UnionType):
+        (other,) = set(get_args(kind)) - {NoneType}
+        read = _reader(other)
+        return lambda plain: None if plain is None else read(plain)
+    if get_origin(kind) is tuple:
+        return _row_reader(get_args(kind))
+    if hasattr(kind, "_fields"):
+        return _record_reader(kind)
+    if kind in _TEXTS:
+        return _TEXTS[kind][1]
+    return kind if isinstance(kind, type) and issubclass(kind, enum.Enum) else lambda plain: plain
+
+
+def _row_reader(kinds: tuple[Any, ...]) -> Callable[[Any], Any]:
+    if kinds[-1] is Ellipsis:
+        read = _reader(kinds[0])
+        return lambda plain: tuple([read(part) for part in plain])
+    reads = [_reader(kind) for kind in kinds]
+    return lambda plain: tuple([r(part) for r, part in zip(reads, plain, strict=True)])
+
+
+def _record_reader(kind: Any) -> Callable[[Any], Any]:
+    reads = {name: _reader(type_) for name, type_ in get_type_hints(kind).items()}
+    return lambda plain: kind(**{name: reads[name](part) for name, part in plain.items()})
 
 
 # --- the result of a case file -----------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The end of a grading on the terminal: a line for each submission, and what needs a look. Pure."""
+"""The end of a grading on the terminal: a line for each submission, what needs a look. Pure."""
 
 from __future__ import annotations
 
