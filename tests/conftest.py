@@ -42,6 +42,21 @@ def bwrap() -> str:
     return program("bwrap")
 
 
+@pytest.fixture(scope="session")
+def c_tools(cc: str) -> str:
+    """What builds a C program: the compiler, make and CMake."""
+    program("make")
+    program("cmake")
+    return cc
+
+
+@pytest.fixture(scope="session")
+def java() -> str:
+    """What builds and runs a Java program."""
+    program("javac")
+    return program("java")
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run in which a test was skipped, where that is not allowed."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")

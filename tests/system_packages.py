@@ -13,6 +13,9 @@ PACKAGES = {
     "chromium": "chromium",
     "cc": "gcc libc6-dev",
     "bwrap": "bubblewrap",
+    "make": "make",
+    "cmake": "cmake",
+    "javac": "default-jdk-headless",
     "git": "git",
 }
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games", "/usr/sbin"])

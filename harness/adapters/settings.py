@@ -36,7 +36,6 @@ _GOSENSEI = {
 }
 _JAVA_GO = {
     "classes": Field(schema.text),
-    "shim": Field(schema.text),
     "seconds": Field(_seconds, 5.0),
     "axes": Field(schema.one_of("auto", "x is the column", "x is the row"), "auto"),
     "main": Field(schema.text, "auto"),

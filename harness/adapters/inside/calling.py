@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-PATIENCE = 4  # times the processor seconds allowed: a program may wait, or the machine be busy
+PATIENCE = 8  # times the processor seconds allowed: a program may wait, or the machine be busy
 _MOST = 1 << 16  # bytes of either stream
 _SHOWN = 200  # characters of a stream in an error
 

@@ -85,14 +85,12 @@ class Gosensei(Engine):
 
         The document calls one "-twoeyes" in the text and "-doubleeyes" in the usage line.
         """
-        called = self._ask(options[0])
-        for option in options[1:]:
-            if not called.timed_out and not _SENTENCE.search(parts(called.output)[1]):
-                again = self._ask(option)
-                called = again if _SENTENCE.search(parts(again.output)[1]) else called
+        calls = [(option, self._ask(option)) for option in options[:1]]
+        calls += [(option, self._ask(option)) for option in options[1:] if _unknown(calls[0][1])]
+        option, called = next((one for one in calls if not _unknown(one[1])), calls[0])
         _, said = parts(called.output)
         if called.trouble or not said:
-            raise Refusal(_told(options[0], called, "no sentence was printed"))
+            raise Refusal(_told(option, called, "no sentence was printed"))
         return said
 
     def _ask(self, option: str) -> Call:
@@ -102,16 +100,19 @@ class Gosensei(Engine):
     def _call(self, option: str, file: Path) -> Call:
         if self._hung.get(option, 0) >= _ENOUGH:
             return Call("", "", f"did not end {_ENOUGH} times before; it is not run again", True)
-        words = [str(self._program()), option, str(file)]
-        called = call(words, self._folder, self.settings["seconds"])
+        called = call([self._program(), option, str(file)], self._folder, self.settings["seconds"])
         self._hung[option] = self._hung.get(option, 0) + called.timed_out
-        return called
+        return called._replace(
+            output=called.output.replace(str(file), "BOARD"),
+            errors=called.errors.replace(str(file), "BOARD"),
+        )
 
-    def _program(self) -> Path:
+    def _program(self) -> str:
         names: list[str] = self.settings["programs"]
-        for path in (self._folder / name for name in names):
+        for name in names:
+            path = self._folder / name
             if path.is_file() and os.access(path, os.X_OK):
-                return path
+                return f"./{name}"
         raise Refusal(f"there is no program {' or '.join(names)}")
 
     @contextmanager
@@ -138,6 +139,13 @@ def parts(output: str) -> tuple[str, str]:
     above, below = lines[: drawn[0]], lines[drawn[-1] + 1 :]
     said = "\n".join(below).strip() or "\n".join(above).strip()
     return "\n".join(lines[drawn[0] : drawn[-1] + 1]), said
+
+
+def _unknown(called: Call) -> bool:
+    """Whether the program seems not to know an option: no board, no sentence, and no accident."""
+    picture, said = parts(called.output)
+    died = called.timed_out or "crashed" in called.trouble
+    return not (picture or died or _SENTENCE.search(said))
 
 
 def _told(option: str, called: Call, otherwise: str = "") -> str:

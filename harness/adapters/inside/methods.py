@@ -14,15 +14,15 @@ from .board import Board, Refusal
 
 # Started in a third of the time, with fewer threads, and with no more memory than a student needs.
 JAVA = ("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx256m")
-_START = 30.0  # seconds until the classes are loaded
-_MARGIN = 5  # times the processor seconds: the shim, which watches itself, is done before
+_START = 60.0  # seconds until the classes are loaded
+_MARGIN = 10  # times the processor seconds: the shim, which watches itself, is done before
 _ENOUGH = 3  # calls of a method that did not return; after them it is not called
 X_COLUMN, X_ROW = "x is the column", "x is the row"
 
 
 def class_path(folder: Path, settings: dict[str, Any]) -> str:
-    """Return where Java finds the classes, the shim, and libraries that came along."""
-    places = (settings["classes"], settings["shim"], "*", "lib/*")
+    """Return where Java finds the classes, and libraries that came along."""
+    places = (settings["classes"], "*", "lib/*")
     return ":".join(str(folder / place) for place in places)
 
 
@@ -40,6 +40,7 @@ class Methods:
         """Ask a method with two coordinates; return the value as text, or raise Refusal."""
         if self._axes == "auto":
             self._axes = self._found_axes()
+            self._hung.clear()  # what was asked to find out is held against nobody
         return self.ask(name, board, *self._ordered(point, self._axes), *more)
 
     def ask(self, name: str, board: Board, *arguments: int) -> str:

@@ -19,14 +19,17 @@ import pexpect
 from pexpect.popen_spawn import PopenSpawn
 
 from .board import BLACK, Board, Point, Refusal, other
-from .calling import describe, limit_processor_time, quoted
+from .calling import PATIENCE, describe, limit_processor_time, quoted
 from .methods import JAVA, class_path
 from .reading import Reader, Shown
 
 SIZE = 11  # java-go.txt: "The grid we will use for this assignment is an 11x11 board."
 Move = tuple[int, Point | None]  # a color, and a point or (None) a pass
 
+_GAME = 4  # times the processor seconds of a call of a method
 _ENQUIRY = b"\x05"  # Shim.java's
+_LAST_WORDS = 150  # characters
+_STACK = re.compile(r"\s+(at |\.\.\. )")  # a line of a Java stack
 _NO_SUCH_CLASS, _TALKS_WITHOUT_END = 64, 65
 _PROBES: tuple[Point, Point] = ((2, 4), (8, 3))  # no two ways to count agree on the first
 _COUNTINGS = {
@@ -63,13 +66,14 @@ class Game:
         self.output = ""  # since the last move was typed
         self.ended = ""  # how, when it has
         self.status = 0  # then
-        self._seconds = settings["seconds"]
+        self._seconds: float = settings["seconds"]
+        self._patience = PATIENCE * self._seconds
         self._reader = Reader(settings, SIZE)
         mode = ("gtpharness.Shim", "play", str(folder / settings["classes"]), main)
         self._java = PopenSpawn(
             [*JAVA, "-cp", class_path(folder, settings), *mode],
             cwd=str(folder),
-            preexec_fn=functools.partial(limit_processor_time, 4 * self._seconds),
+            preexec_fn=functools.partial(limit_processor_time, _GAME * self._seconds),
         )
         self._listen()
         for line in settings["start"]:
@@ -92,15 +96,15 @@ class Game:
         """Read until the game waits for input, or ends."""
         # The first moment takes as long as Java does to start.
         found = self._java.expect_exact(
-            [_ENQUIRY, pexpect.EOF, pexpect.TIMEOUT], timeout=4 * self._seconds
+            [_ENQUIRY, pexpect.EOF, pexpect.TIMEOUT], timeout=self._patience
         )
         self.output += (self._java.before or b"").decode(errors="replace")
         if found == 1:
             self.status = self._java.wait()
-            self.ended = describe(self.status, 4 * self._seconds) or "ended"
+            self.ended = describe(self.status, _GAME * self._seconds) or "ended"
         elif found == 2:
             self.status = -1
-            self.ended = f"neither asked for a move nor ended within {4 * self._seconds:g} s"
+            self.ended = f"neither asked for a move nor ended within {self._patience:g} s"
             self.close()
         self.board = shown if (shown := self._reader.last_board(self.output)) else self.board
 
@@ -116,7 +120,7 @@ class Game:
             return ""
         if self.status == _TALKS_WITHOUT_END:
             return "writes without end, and asks for no move"
-        return f"{self.ended}; it said {quoted(self.output[-400:])}"
+        return f"{self.ended}{said(self)}"
 
     def close(self) -> None:
         """End it."""
@@ -148,7 +152,7 @@ class Player:
             self._type((other(color), None))
         before = dict(game.board)
         if game.is_over or game.ended:
-            raise Refusal(f"the game is over already{_said(game)}")
+            raise Refusal(f"the game is over already{said(game)}")
         self._type(tried)
         self.close()  # whatever it makes of a move that it refuses, the next question is not about
         if broken := game.broken():
@@ -218,7 +222,7 @@ class Player:
             raise Refusal(f"the game broke at {_name(move)}: it {broken}")
         if point is not None and game.board.get(point) != color:
             self.close()
-            raise Refusal(f"the game did not take the legal move {_name(move)}{_said(game)}")
+            raise Refusal(f"the game did not take the legal move {_name(move)}{said(game)}")
 
     # --- how it is played ---
 
@@ -242,7 +246,7 @@ class Player:
                     if game.status == _NO_SUCH_CLASS:
                         return None
                     if way := self._try_form(game, main, form):
-                        return way
+                        return self._with_pass(way)
                 finally:
                     game.close()
         return None
@@ -254,9 +258,9 @@ class Player:
         game.type(typed)
         for way, point in product(ways, game.board):
             if way.typed(point) == typed:
-                return self._with_pass(way)
+                return way
         seen = "was seen where it belongs" if game.board else "was seen on a board"
-        self._trouble = f"no stone {seen} after {typed!r} was typed{_said(game)}"
+        self._trouble = f"no stone {seen} after {typed!r} was typed{said(game)}"
         return None
 
     def _countings(self, form: str) -> list[tuple[int, bool, bool]]:
@@ -304,5 +308,8 @@ def _name(move: Move) -> str:
     return f"{'black' if color == BLACK else 'white'} {where}"
 
 
-def _said(game: Game) -> str:
-    return f"; it said {quoted(game.output[-400:])}" if game.output.strip() else ""
+def said(game: Game) -> str:
+    """Return the last words of a game, as the end of an error."""
+    lines = [line for line in game.output.splitlines() if not _STACK.match(line)]
+    words = "\n".join(lines).strip()[-_LAST_WORDS:]
+    return f"; its last words: {quoted(words)}" if words else ""

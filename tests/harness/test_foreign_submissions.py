@@ -1,0 +1,117 @@
+"""Submissions in C and Java, right and wrong, built and run as ``check`` and ``grade`` do it.
+
+Nothing is said of which tests a wrong one passes by chance; what must be so is that a command
+whose answer is wrong fails, that no other does, and that the first failure says why.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from harness import assignment, workspace
+from harness.assignment import Assignment
+from harness.building import build
+from harness.options import Options
+from harness.records import FileResult, Verdict
+from harness.trial import try_out
+from tests.harness.spoilt_submissions import SPOILT, write, write_spoilt
+
+RIGHT = [("gosensei", "gosensei"), ("gosensei", "with-make"), ("java-go", "go"),
+         ("java-go", "static")]  # fmt: skip
+
+
+@pytest.fixture
+def tools(request):
+    """What the assignment of a test needs to be installed."""
+    name = request.node.callspec.params.get("name")
+    of = SPOILT[name].assignment if name else request.node.callspec.params["key"]
+    request.getfixturevalue({"gosensei": "c_tools", "java-go": "java"}[of])
+
+
+@pytest.fixture
+def stage():
+    with workspace.workspace() as room:
+        (room / "stage").mkdir()
+        yield room / "stage"
+
+
+def quick(key: str, pattern: str = "*.gtp") -> Assignment:
+    """The assignment with short time limits, and with some of its public cases."""
+    found = assignment.find(key)
+    assert found.adapter
+    settings = found.adapter.settings | {"seconds": 1.0}
+    return found._replace(
+        adapter=found.adapter._replace(settings=settings),
+        cases=found.cases._replace(public=(pattern,)),
+    )
+
+
+def run(found: Assignment, stage: Path, sandbox: str = "auto") -> tuple[FileResult, ...]:
+    result = try_out(found, stage, Options(sandbox=sandbox, jobs=2)).result
+    assert (result.faults, result.errors) == ((), ())
+    assert [file.failure for file in result.files] == [None] * len(result.files)
+    return result.files
+
+
+def failures(files: tuple[FileResult, ...]) -> list[tuple[str, str]]:
+    """The command and the reply of each failed test."""
+    return [
+        (file.case.steps[outcome.step].command, outcome.reply.raw if outcome.reply else "")
+        for file in files
+        for outcome in file.outcomes
+        if outcome.verdict is not Verdict.PASSED
+    ]
+
+
+@pytest.mark.parametrize(("key", "right"), RIGHT)
+@pytest.mark.usefixtures("tools")
+def test_right_ones_pass(key, right, stage):
+    write(key, right, stage)
+    found = quick(key, "**/*.gtp")
+    built = build(found, stage)
+    assert built is not None
+    assert (built.ok, built.message) == (True, "")
+    files = run(found, stage)
+    assert failures(files) == []
+    assert [file.errors for file in files] == [0] * len(files)
+
+
+@pytest.mark.parametrize("sandbox", ["3", "2", "1", "off"])
+@pytest.mark.parametrize("key", ["gosensei", "java-go"])
+@pytest.mark.usefixtures("tools")
+def test_at_every_level_of_sandbox(key, sandbox, stage, request):
+    if sandbox == "3":
+        request.getfixturevalue("bwrap")
+    write(key, {"gosensei": "with-make", "java-go": "static"}[key], stage)
+    found = quick(key, {"gosensei": "*.gtp", "java-go": "game.gtp"}[key])
+    built = build(found, stage, sandbox)
+    assert built is not None
+    assert built.ok, built.output
+    assert failures(run(found, stage, sandbox)) == []
+
+
+@pytest.mark.parametrize("name", [name for name, one in SPOILT.items() if one.failing])
+@pytest.mark.usefixtures("tools")
+def test_wrong_ones_fail_and_are_told_why(name, stage):
+    spoilt = SPOILT[name]
+    write_spoilt(name, stage)
+    found = quick(spoilt.assignment, spoilt.cases)
+    built = build(found, stage)
+    assert built is not None
+    assert built.ok, built.output
+    failed = failures(run(found, stage))
+    assert failed
+    assert {command.split()[0] for command, _ in failed} <= spoilt.failing
+    assert spoilt.said in "\n".join(reply for _, reply in failed)
+
+
+@pytest.mark.parametrize("name", [name for name, one in SPOILT.items() if not one.failing])
+@pytest.mark.usefixtures("tools")
+def test_what_cannot_be_built_is_told_in_the_words_of_the_compiler(name, stage):
+    write_spoilt(name, stage)
+    built = build(assignment.find(SPOILT[name].assignment), stage)
+    assert built is not None
+    assert not built.ok
+    assert SPOILT[name].said in built.message
+    assert "error" in built.output
+    assert str(stage) not in built.output
