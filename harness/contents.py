@@ -61,12 +61,12 @@ def _hint(name: str, found: Sorted) -> str:
     near = [
         other
         for other in (*found.kept, *found.extra)
-        if _likeness(other) == _likeness(name) and other != name
+        if likeness(other) == likeness(name) and other != name
     ]
     return f" (there is {near[0]})" if near else ""
 
 
-def _likeness(name: str) -> str:
+def likeness(name: str) -> str:
     """Return what two names have in common that are meant to be one: readme.txt, README.md."""
     return name.rpartition("/")[2].partition(".")[0].casefold()
 

@@ -45,7 +45,7 @@ def look_into(path: str, assignment: Assignment, name: str = "") -> Submitted:
     return Submitted(contents, placing.root, found, remarks)
 
 
-def changed_copy(path: str, found: Sorted, name: str, overlay: Path) -> list[str]:
+def changes(path: str, found: Sorted, name: str, overlay: Path) -> list[str]:
     """Return which files of the course's folder ``name`` came along in an archive, and changed.
 
     ``overlay``: the course's own folder.

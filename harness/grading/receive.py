@@ -1,0 +1,160 @@
+"""From what a student handed in to what is graded: the last thing that can be read.
+
+An archive is looked into with the code of ``check``, so the same is said of it before and after
+the deadline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from harness import receipt
+from harness.assignment import Assignment
+from harness.contents import changed_copy, faults, likeness, remarks
+from harness.errors import ArchiveError
+from harness.grading import evidence
+from harness.grading.evidence import LONGEST
+from harness.grading.records import Entry, Handed, Log, Submission
+from harness.grading.store import Store
+from harness.intake import archive
+from harness.intake.packing import CrowdedError, files_in
+from harness.intake.placing import place
+from harness.report.visible import one_line, visible
+from harness.submitted import Submitted, changes, look_into
+
+
+def receive(
+    entry: Entry, assignment: Assignment, store: Store, overlay: Path | None = None
+) -> Submission:
+    """Return what of an entry is graded, its bytes kept in the store.
+
+    The last archive that can be read and has a file of the assignment counts. If there is none,
+    the submission is refused, with the reason for the last.
+
+    ``overlay``: the course's own folder, to tell whether a copy of it was changed.
+
+    Raises:
+        UsageError: a file cannot be read at all, or the store not be written.
+    """
+    own = Submission(entry.key, entry.students)
+    if not entry.handed:
+        return own._replace(refused="Nothing was handed in.")
+    refusals: list[str] = []
+    for index, handed in reversed(list(enumerate(entry.handed))):
+        named = own._replace(name=handed.name, time=handed.time, late=handed.late)
+        try:
+            found = _received(named, handed, assignment, store, overlay)
+        except ArchiveError as error:
+            refusals.append(f"{_shown(handed)} is refused: {error}.")
+            continue
+        said = (*refusals, *_earlier(entry.handed[:index], store), *found.remarks)
+        return found._replace(remarks=said)
+    last = entry.handed[-1]
+    return own._replace(
+        name=last.name, time=last.time, late=last.late,
+        refused=refusals[0], remarks=tuple(refusals[1:]),
+    )  # fmt: skip
+
+
+def _shown(handed: Handed) -> str:
+    return one_line(handed.name, 200)
+
+
+def _earlier(handed: Sequence[Handed], store: Store) -> list[str]:
+    """Return a sentence about what was handed in before, which is kept too."""
+    for one in handed:
+        if not one.path.is_dir():
+            try:
+                store.keep(one.path)
+            except ArchiveError:  # too large to be kept, and not used
+                continue
+    names = ", ".join(dict.fromkeys(map(_shown, handed)))
+    return [f"Handed in earlier, and not used: {names}."] if names else []
+
+
+def _received(
+    own: Submission, handed: Handed, assignment: Assignment, store: Store, overlay: Path | None
+) -> Submission:
+    """Return a submission from one archive or folder; raises ArchiveError if it is refused."""
+    name, odd = handed.name, ""
+    if handed.path.is_dir():
+        sha256, odd = _folder(handed.path, assignment, store)
+        name = "folder.tar"  # as it is packed, nobody called it otherwise
+    else:
+        sha256 = store.keep(handed.path)
+    path = str(store.path(sha256))
+    inside = look_into(path, assignment, name)
+    if not set(inside.found.kept) - {assignment.files.log}:
+        raise ArchiveError("it has no file that the assignment wants")
+    return own._replace(
+        sha256=sha256,
+        root=inside.root,
+        kept=inside.found.kept,
+        forbidden=inside.found.forbidden,
+        faults=tuple(faults(inside.found)),
+        remarks=tuple(
+            map(visible, filter(None, [odd, *_remarks(inside, assignment, path, overlay)]))
+        ),
+        log=_log(inside, assignment, path),
+    )
+
+
+def _folder(folder: Path, assignment: Assignment, store: Store) -> tuple[str, str]:
+    """Keep a student's folder; return its SHA-256, and a sentence about what is no file.
+
+    The folder is the student's own, or has the assignment's folder in it; what it is called is
+    the source's business.
+    """
+    try:
+        names, odd = files_in(folder)
+    except CrowdedError as error:
+        raise ArchiveError(f"it has far too many files ({error})") from None
+    form = assignment.archive.folder
+    within = "" if place(names, form).root else f"{form}/"
+    sha256 = store.keep_folder(folder, {name: within + name for name in names})
+    return sha256, f"left out, links and the like: {', '.join(odd)}" if odd else ""
+
+
+def _remarks(
+    inside: Submitted, assignment: Assignment, path: str, overlay: Path | None
+) -> Iterable[str]:
+    name = assignment.engine.overlay
+    yield from inside.remarks
+    yield from remarks(inside.found, name)
+    if overlay and (changed := changes(path, inside.found, name, overlay)):
+        yield changed_copy(changed)
+
+
+# --- the log -----------------------------------------------------------------------------------
+
+
+def _log(inside: Submitted, assignment: Assignment, path: str) -> Log:
+    """Return what the log in an archive shows, read with the digests of the files beside it."""
+    name = assignment.files.log
+    if not name:
+        return Log()
+    if not inside.found.has_log:
+        others = (*inside.found.kept, *inside.found.extra)
+        return evidence.absent(name, [one for one in others if likeness(one) == likeness(name)])
+    wanted = {inside.root + kept: kept for kept in inside.found.kept}
+    digests: dict[str, str] = {}
+    data = b""
+    for file in archive.files(path):
+        kept = wanted.get(file.name)
+        if kept == name:
+            data = _both_ends(file.content)
+        elif kept is not None:
+            digests[kept] = receipt.digest(file.content)
+    return evidence.of_log(name, data, receipt.made(assignment, digests))
+
+
+def _both_ends(pieces: Iterable[bytes]) -> bytes:
+    """Return all bytes, or of very many the first and the last."""
+    half = LONGEST // 2
+    first, last = b"", b""
+    for piece in pieces:
+        room = half - len(first)
+        first += piece[:room]
+        last = (last + piece[room:])[-half:]
+    return first + last
