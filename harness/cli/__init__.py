@@ -20,6 +20,7 @@ COMMANDS = {
     "verify": ("harness.cli.verify", "check the expectations of case files against the oracle"),
     "grade": ("harness.cli.grade", "grade a class, from what was handed in to the gradebook"),
     "generate": ("harness.cli.generate", "make case files from game records"),
+    "fuzz": ("harness.cli.fuzz", "look for commands that an engine answers wrongly"),
     "strength": ("harness.cli.strength", "tell which mistakes people make case files catch"),
     "doctor": ("harness.cli.doctor", "tell what this machine can and cannot do"),
 }

@@ -64,7 +64,7 @@ class LiveProgress:
             self._stopped = True
 
     def _begin(self) -> None:
-        live = _make()
+        live = bars()
         with self._lock:
             if self._stopped:
                 return
@@ -94,7 +94,8 @@ class LiveProgress:
         live.start()
 
 
-def _make() -> rich.progress.Progress:
+def bars() -> rich.progress.Progress:
+    """Return the bars of everything that lasts; they go away at the end."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

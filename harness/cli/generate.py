@@ -1,0 +1,220 @@
+"""``gtp-harness generate``: case files from game records, or from nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness import casefile
+from harness.cli.arguments import Parser, whole
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.generating import choices, moves, producing, reading, writing
+from harness.generating.kinds import kind
+from harness.generating.pool import Pool
+from harness.generating.report import report
+from harness.records import CaseFile
+from harness.report import files
+from harness.suite import expand
+from oracle.mistakes import ASSIGNMENTS
+
+_HALVES = {"public": False, "private": True, "all": None}
+
+_DESCRIPTION = """\
+Make a case file from game records (SGF: files, folders, collections of any
+length), or, where none is given or none has what is looked for, from positions
+that are made. Every answer is the oracle's; every test says where its position
+comes from, what it is about and why its answer is right. What the assignment's
+document leaves open is never asked, and no two tests are the same but for a
+symmetry of the board and an exchange of colors. The report tells what is
+covered, what no game had, and which of the mistakes people make are caught."""
+
+_EPILOG = """\
+Public and private: games are divided into two halves by a hash of their moves
+(the same for mirrored copies), so that public and private cases never come from
+one game although their runs share nothing. With --secret the private half is
+used, positions are turned, and every choice hangs on the secret: who does not
+have it cannot tell the cases, even with this program, the games and the public
+cases. PLACE is a file, or env:NAME for a variable of the environment, with at
+least 16 bytes (head -c 32 /dev/urandom | base64 > secret). The same options,
+games and secret give the same file.
+
+Exit status:
+    0  the file is written
+    1  it is written, but has fewer tests than asked for or, with --with or
+       --kill, some mistake survives
+    2  the input was bad; nothing is written
+
+Examples:
+  gtp-harness generate games/ --assignment go-scoring -n 22 -o public.gtp
+  gtp-harness generate games/ --assignment go-scoring -n 18 -o private.gtp \\
+      --secret env:SECRET --with cases/go-scoring
+  gtp-harness generate --assignment java-go --kill cases/java-go -o more.gtp"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = _parser()
+    given = parser.parse_intermixed_args(arguments)
+    if given.help:
+        print(parser.format_help(), end="")
+        return ExitCode.OK
+    if not given.assignment or not given.output:
+        parser.error("--assignment and -o are needed")
+    files.try_to_write(given.output)
+    secret = choices.read_secret(given.secret) if given.secret else None
+    chosen = choices.choices(given.seed, secret)
+    request = _request(given, chosen, is_secret=secret is not None)
+    wanted = _wanted(given, chosen, request.sizes)
+    with _progress() as progress:
+        harvest = _harvest(given, wanted, progress)
+        produced = producing.produce(request, harvest, progress.step)
+    if not produced.scenes:
+        raise UsageError("nothing can be asked with these options; no file is written")
+    _write(given, request, produced)
+    print("\n".join(report(request, harvest, produced)))
+    return _status(request, produced)
+
+
+def _request(given: Namespace, chosen: choices.Choices, *, is_secret: bool) -> producing.Request:
+    what = kind(given.assignment)
+    beside = _cases([*given.beside, *given.kill])
+    sizes = given.sizes or what.sizes
+    most = given.tests or (40 if given.kill else 18)
+    excluded = _cases(given.exclude)
+    return producing.Request(
+        what, chosen, sizes, most, is_secret, beside, excluded, bool(given.kill)
+    )
+
+
+def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
+    return tuple(casefile.read(path) for path in expand(names))
+
+
+def _wanted(given: Namespace, chosen: choices.Choices, sizes: range) -> reading.Wanted:
+    half = given.half or ("private" if given.secret else "public")
+    after = moves.parse(given.moves) if given.moves else moves.Moves()
+    return reading.Wanted(kind(given.assignment), chosen, after, sizes, _HALVES[half])
+
+
+def _harvest(given: Namespace, wanted: reading.Wanted, progress: Progress) -> reading.Harvest:
+    if not given.games:
+        return reading.Harvest(Pool(), Counter(), Counter())
+    found = reading.records(given.games)
+    jobs = given.jobs or len(os.sched_getaffinity(0))
+    progress.begin(reading.weight(found))
+    return reading.harvest(found, wanted, jobs, progress.read)
+
+
+def _write(given: Namespace, request: producing.Request, produced: producing.Produced) -> None:
+    """Write the case file, and beside it the board files that it loads."""
+    folder = Path(given.output).parent
+    for name, content in writing.files(produced.scenes).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        files.write(str(folder / name), [content])
+    text = writing.case_file(request.kind, produced.scenes, _heading(given))
+    files.write(given.output, [text])
+
+
+def _heading(given: Namespace) -> list[str]:
+    secret = ", with a secret" if given.secret else ""
+    return [
+        f"{given.assignment}: generated cases",
+        f"Made by gtp-harness generate with the seed {given.seed}{secret}.",
+    ]
+
+
+def _status(request: producing.Request, produced: producing.Produced) -> ExitCode:
+    tests = sum(len(one.asked) for one in produced.scenes)
+    survivors = len(produced.mistakes) - produced.caught.bit_count()
+    too_few = tests < request.most and not request.only_survivors
+    return ExitCode.FAILED if too_few or (request.beside and survivors) else ExitCode.OK
+
+
+def _parser() -> Parser:
+    parser = Parser("generate", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness generate [SGF…] --assignment A -o FILE [OPTION…]"
+    add = parser.add_argument
+    add("games", nargs="*", metavar="SGF", help="game records, folders of them")
+    add("--assignment", choices=tuple(ASSIGNMENTS), help="whose commands are asked")
+    add("-n", "--tests", type=whole(1, "a number of tests"), metavar="N",
+        help="tests at most (default: 18; with --kill 40)")  # fmt: skip
+    add("-o", "--output", metavar="FILE", help="the case file to write")
+    add("--moves", metavar="LIST",
+        help="positions after these moves, such as 10,20-60/10,end "
+        "(default: the end, and where something happens)")  # fmt: skip
+    add("--sizes", type=_sizes, metavar="A-B", help="boards (default: all of the assignment)")
+    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
+        help="of all choices (default: %(default)s)")  # fmt: skip
+    add("--secret", metavar="PLACE", help="private cases: a file, or env:NAME")
+    add("--half", choices=tuple(_HALVES),
+        help="of the games (default: public, with --secret private)")  # fmt: skip
+    add("--with", dest="beside", nargs="+", action="extend", default=[], metavar="CASES",
+        help="complete these: catch what they do not, repeat none of their tests")  # fmt: skip
+    add("--kill", nargs="+", action="extend", default=[], metavar="CASES",
+        help="only tests that catch what these do not")  # fmt: skip
+    add("--exclude", nargs="+", action="extend", default=[], metavar="CASES",
+        help="repeat none of these tests")  # fmt: skip
+    add("--jobs", type=whole(1, "a number of processes"), metavar="N",
+        help="processes that read games (default: the number of cores)")  # fmt: skip
+    add("--help", "-h", action="store_true", help="print this help and exit")
+    return parser
+
+
+def _sizes(text: str) -> range:
+    from argparse import ArgumentTypeError
+
+    first, _, last = text.partition("-")
+    if not (first.isdecimal() and (last or first).isdecimal()):
+        raise ArgumentTypeError(f"found {text!r}, expected such as 9 or 5-9")
+    return range(int(first), int(last or first) + 1)
+
+
+# --- while it lasts ----------------------------------------------------------------------------
+
+
+class Progress:
+    """Shows on standard error, if that is a terminal, how far the reading and choosing is."""
+
+    def __init__(self) -> None:
+        self._live: object = None
+        self._show: Callable[..., None] = lambda **changes: None
+        if sys.stderr.isatty():
+            from harness.report.progress import bars
+
+            live = bars()
+            task = live.add_task("", total=None)
+            self._show = lambda **changes: live.update(task, **changes)
+            self._live = live
+            live.start()
+
+    def begin(self, total: int) -> None:
+        """Tell how much there is to read, in bytes."""
+        self._show(total=total, completed=0)
+
+    def read(self, done: int, games: int) -> None:
+        """Tell how many bytes and games have been read."""
+        self._show(completed=done, description=f"{games} games")
+
+    def step(self, what: str) -> None:
+        """Tell what is going on after the reading."""
+        self._show(total=None, completed=0, description=what)
+
+    def stop(self) -> None:
+        """Take the lines away."""
+        if self._live is not None:
+            self._live.stop()  # type: ignore[attr-defined]
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    progress = Progress()
+    try:
+        yield progress
+    finally:
+        progress.stop()

@@ -1,0 +1,122 @@
+"""What an assignment looks for in positions, and how it asks about them.
+
+A module for each assignment makes a :class:`Kind` of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import NamedTuple
+
+from harness.generating.records import Moment, Step
+from oracle.grid import each_bit
+from oracle.vertex import vertex
+
+Files = tuple[tuple[str, str], ...]
+Finder = Callable[[Moment], str]
+Asker = Callable[[Moment, Random], list[Step]]
+Maker = Callable[[Random], Moment | None]
+
+
+class Feature(NamedTuple):
+    """Something that a position may have, and that a test can be about."""
+
+    name: str
+    sentence: str  # what a test with it asks for
+    find: Finder  # the kind of answer, "" when the moment does not have it
+    steps: Asker
+    make: Maker  # a moment which may have it
+    files: Callable[[Moment, Random], Files] = lambda moment, random: ()
+    least: int = 1  # scenes with it, where there is room
+
+
+class Kind(NamedTuple):
+    """An assignment, as far as generating goes."""
+
+    assignment: str
+    game: str  # whose records it reads: "go" or "gomoku"
+    sizes: range  # of boards
+    features: tuple[Feature, ...]
+    fitting: Callable[[Moment], Iterable[Moment]]  # the moment itself, or what is cut out of it
+    swaps: bool  # whether exchanging the colors leaves the meaning as it is
+    marks: str = ".XO"  # empty, black and white in the pictures of comments
+
+
+def whole(moment: Moment) -> list[Moment]:
+    """Return the moment as it is."""
+    return [moment]
+
+
+# --- commands ----------------------------------------------------------------------------------
+
+
+def names(moment: Moment, mask: int) -> list[str]:
+    """Return the vertices of a mask."""
+    shape = moment.shape
+    return [vertex(shape.point(bit)) for bit in each_bit(mask)]
+
+
+def play(moment: Moment, color: int, bit: int) -> Step:
+    """Return the command that plays a stone."""
+    return Step(f"play {' BW'[color]} {vertex(moment.shape.point(bit))}")
+
+
+def new_board(moment: Moment) -> list[Step]:
+    """Return the commands that begin a game."""
+    return [Step(f"boardsize {moment.size}"), Step("clear_board")]
+
+
+def stones(moment: Moment, black: int, white: int, random: Random, last: int = 0) -> list[Step]:
+    """Return ``play`` commands for stones, one color after the other as long as both have some.
+
+    The order is drawn, and any order is legal where the stones are: a chain that is not complete
+    has a liberty where its missing stone will lie, and a complete one its own. ``last`` is the
+    color of the last stone, where it matters and that color has one.
+    """
+    left = {color: _drawn(mask, random) for color, mask in ((1, black), (2, white))}
+    color = _first(len(left[1]), len(left[2]), last)
+    steps = []
+    while left[1] or left[2]:
+        color = color if left[color] else 3 - color
+        steps.append(play(moment, color, left[color].pop()))
+        color = 3 - color
+    if last and steps and steps[-1].command[5] != " BW"[last]:
+        place = max(i for i, step in enumerate(steps) if step.command[5] == " BW"[last])
+        steps.append(steps.pop(place))
+    return steps
+
+
+def _drawn(mask: int, random: Random) -> list[int]:
+    bits = list(each_bit(mask))
+    random.shuffle(bits)
+    return bits
+
+
+def _first(black: int, white: int, last: int) -> int:
+    """Return who begins: the color with more stones, else Black, unless Black is to be last."""
+    if black == white:
+        return 3 - last if last else 1
+    return 1 if black > white else 2
+
+
+def up_to_last(moment: Moment, random: Random) -> list[Step]:
+    """Return the commands for the board before the last move, and that move."""
+    before = moment.before
+    steps = [*new_board(moment), *stones(moment, before.black, before.white, random)]
+    return [*steps, play(moment, moment.color, moment.move)] if moment.move else steps
+
+
+def as_it_lies(moment: Moment, random: Random) -> list[Step]:
+    """Return the commands for the board, whatever moves led to it."""
+    return [*new_board(moment), *stones(moment, *moment.board, random)]
+
+
+def laid(moment: Moment) -> list[Step]:
+    """Return the commands that lay the stones without playing, as few as possible."""
+    commands = []
+    for color, mask in zip("BW", moment.board, strict=True):
+        if mask:
+            words = " ".join(f"{color} {name}" for name in names(moment, mask))
+            commands.append(Step(f"gogui-setup {words}"))
+    return [*new_board(moment), *commands]

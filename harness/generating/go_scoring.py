@@ -1,0 +1,244 @@
+"""What tests of go-scoring look at: regions, captures, the komi and the margin."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from random import Random
+from typing import NamedTuple
+
+from harness.generating import made
+from harness.generating.features import (
+    Asker,
+    Feature,
+    Finder,
+    Kind,
+    Maker,
+    as_it_lies,
+    new_board,
+    stones,
+    up_to_last,
+    whole,
+)
+from harness.generating.records import Board, Moment, Step
+from oracle.grid import grid
+from oracle.montecarlo import any_bit
+from oracle.rules.area import area
+from oracle.rules.flood import regions
+
+_ASK = Step("score", asked=True)
+_SMALL = (2, 3, 4, 5, 6, 7, 8, 9)
+_KOMIS = (0, 0.5, 2.5, 3.5, 5.5, 6.5, 7.5)
+
+
+class Look(NamedTuple):
+    """What a board is worth: the points of nobody, Black's lead, and the empty regions."""
+
+    neutral: int
+    lead: int
+    neutral_regions: tuple[int, ...]  # their sizes
+    owned: int  # regions of one color
+
+
+@lru_cache(maxsize=8)
+def look(moment: Moment) -> Look:
+    """Return what a board is worth."""
+    shape, (black, white) = moment.shape, moment.board
+    by_black, by_white, neutral = area(shape, black, white)
+    shared = tuple(region.bit_count() for region in regions(shape, neutral))
+    territory = (by_black | by_white) & ~(black | white)
+    owned = sum(1 for _ in regions(shape, territory)) if territory else 0
+    return Look(neutral, by_black.bit_count() - by_white.bit_count(), shared, owned)
+
+
+def _side(lead: float) -> str:
+    return "B" if lead > 0 else "W" if lead < 0 else "0"
+
+
+def _on_board(moment: Moment) -> str:
+    return _side(look(moment).lead)
+
+
+# --- when a board has a feature -----------------------------------------------------------------
+
+
+def _neutral_points(moment: Moment) -> str:
+    seen = look(moment)
+    return _on_board(moment) if 1 in seen.neutral_regions and seen.owned > 1 else ""
+
+
+def _shared_regions(moment: Moment) -> str:
+    seen = look(moment)
+    shared = [size for size in seen.neutral_regions if 2 <= size <= 6]
+    return _on_board(moment) if shared and len(shared) == len(seen.neutral_regions) else ""
+
+
+def _many_regions(moment: Moment) -> str:
+    return _on_board(moment) if look(moment).owned >= moment.size else ""
+
+
+def _capture(least: int, most: int) -> Finder:
+    def find(moment: Moment) -> str:
+        taken = moment.taken.bit_count()
+        return _on_board(moment) if least <= taken <= most else ""
+
+    return find
+
+
+def _settled(moment: Moment) -> str:
+    seen = look(moment)
+    few = seen.neutral.bit_count() * 4 <= moment.size**2
+    return _on_board(moment) if few and seen.owned > 1 else ""
+
+
+def _draw(moment: Moment) -> str:
+    return "0" if _settled(moment) and abs(look(moment).lead) < 100 else ""
+
+
+def _tiny(moment: Moment) -> str:
+    return _on_board(moment) if moment.size <= 3 and moment.board.stones else ""
+
+
+def _large(moment: Moment) -> str:
+    return _on_board(moment) if moment.size >= 10 and look(moment).owned else ""
+
+
+def _single_region(moment: Moment) -> str:
+    seen = look(moment)
+    return _on_board(moment) if seen.owned == 1 and not seen.neutral else ""
+
+
+def _nothing_owned(moment: Moment) -> str:
+    few = 0 < moment.board.stones.bit_count() <= 2 * moment.size
+    return _on_board(moment) if few and not look(moment).owned else ""
+
+
+def _empty(moment: Moment) -> str:
+    return "0" if not moment.board.stones else ""
+
+
+def _inner_region(moment: Moment) -> str:
+    """Some region away from the edge, so that territory is not all at the edge."""
+    shape, board = moment.shape, moment.board
+    rim = shape.full & ~_inside(moment)
+    by_black, by_white, _ = area(shape, *board)
+    territory = (by_black | by_white) & ~board.stones
+    inner = any(not region & rim for region in regions(shape, territory))
+    return _on_board(moment) if inner and territory & rim else ""
+
+
+def _inside(moment: Moment) -> int:
+    shape = moment.shape
+    last = moment.size - 1
+    return shape.mask([p for p in shape.points(shape.full) if min(p) > 0 and max(p) < last])
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+
+def _komi(value: float) -> Step:
+    return Step(f"komi {value:g}")
+
+
+def _usual(moment: Moment, random: Random) -> list[Step]:
+    return [_komi(random.choice(_KOMIS)), _ASK]
+
+
+def _scored(moment: Moment, random: Random) -> list[Step]:
+    return [*as_it_lies(moment, random), *_usual(moment, random)]
+
+
+def _scored_after_move(moment: Moment, random: Random) -> list[Step]:
+    return [*up_to_last(moment, random), *_usual(moment, random)]
+
+
+def _with_komi(*offsets: float) -> Asker:
+    """Ask with a komi that leaves Black one of these leads."""
+
+    def steps(moment: Moment, random: Random) -> list[Step]:
+        komi = look(moment).lead - random.choice(offsets)
+        return [*as_it_lies(moment, random), _komi(komi), _ASK]
+
+    return steps
+
+
+def _twice(moment: Moment, random: Random) -> list[Step]:
+    """Ask, and ask again with another komi."""
+    first, second = random.sample(_KOMIS, 2)
+    return [*as_it_lies(moment, random), _komi(first), _ASK, _komi(second), _ASK]
+
+
+def _below_zero(moment: Moment, random: Random) -> list[Step]:
+    return [*as_it_lies(moment, random), _komi(-random.choice(_KOMIS[1:])), _ASK]
+
+
+def _cleared(moment: Moment, random: Random) -> list[Step]:
+    """Play the board with colors exchanged first, and clear it."""
+    black, white = moment.board
+    old = stones(moment, white, black, random)
+    board = [*new_board(moment), *old, Step("clear_board"), *stones(moment, black, white, random)]
+    return [*board, *_usual(moment, random)]
+
+
+# --- positions made -----------------------------------------------------------------------------
+
+
+def _anytime(random: Random) -> Moment | None:
+    return made.go_anytime(random, _SMALL)
+
+
+def _ended(*sizes: int) -> Maker:
+    def make(random: Random) -> Moment | None:
+        return made.go_game(random, random.choice(sizes))
+
+    return make
+
+
+def _opening(random: Random) -> Moment | None:
+    return made.go_game(random, random.choice(_SMALL[2:]), random.randint(2, 9))
+
+
+def _no_stone(random: Random) -> Moment:
+    return made.board_moment("go", random.choice((2, 5, 7, 9, 13, 19)))
+
+
+def _one_color(random: Random) -> Moment:
+    """A few stones of one color, on which the whole board hangs."""
+    size = random.choice(_SMALL[1:])
+    shape = grid(size)
+    mask = any_bit(shape.full, random) | made.scattered(random, shape.full, 0.05)
+    return made.board_moment("go", size, Board(mask) if random.random() < 0.5 else Board(0, mask))
+
+
+def _carved(random: Random) -> Moment | None:
+    return made.carved(random, _SMALL[2:])
+
+
+_END = _carved
+
+FEATURES = (
+    Feature("neutral-points", "single empty points next to both colors count for nobody",
+            _neutral_points, _scored, _anytime, least=2),
+    Feature("shared-regions", "empty regions that both colors share, as in a seki",
+            _shared_regions, _scored, _carved, least=2),
+    Feature("many-regions", "many regions, each counted once", _many_regions, _scored,
+            _ended(5, 6, 7, 8, 9)),
+    Feature("capture", "the last move captures; its stones leave the board",
+            _capture(1, 2), _scored_after_move, _anytime),
+    Feature("large-capture", "the last move captures three or more",
+            _capture(3, 400), _scored_after_move, _anytime),
+    Feature("inner-regions", "regions at the edge and away from it", _inner_region, _scored, _END),
+    Feature("single-region", "one region only, which is territory",
+            _single_region, _scored, _one_color),
+    Feature("nothing-owned", "stones, but no territory", _nothing_owned, _scored, _opening),
+    Feature("margin-of-one", "one point decides", _settled, _with_komi(1, -1), _END),
+    Feature("margin-of-a-half", "half a point decides", _settled, _with_komi(0.5, -0.5), _END),
+    Feature("draw-by-komi", "the komi makes a draw", _draw, _with_komi(0), _END),
+    Feature("negative-komi", "a komi below 0 is Black's", _settled, _below_zero, _END),
+    Feature("asked-twice", "score changes nothing", _settled, _twice, _END),
+    Feature("cleared-board", "clear_board removes every stone", _settled, _cleared, _END),
+    Feature("empty-board", "the empty board is nobody's", _empty, _scored, _no_stone),
+    Feature("tiny-board", "boards of 2 by 2 and 3 by 3", _tiny, _scored, _ended(2, 3)),
+    Feature("large-board", "boards of 10 by 10 and more", _large, _scored, _ended(10, 13, 19)),
+)  # fmt: skip
+
+KIND = Kind("go-scoring", "go", range(2, 26), FEATURES, whole, swaps=True)

@@ -1,0 +1,429 @@
+"""What tests of gomoku-policy look at: each type of move, and what is easily overlooked in it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from random import Random
+from typing import NamedTuple
+
+from harness.generating import made
+from harness.generating.features import (
+    Feature,
+    Finder,
+    Kind,
+    Maker,
+    new_board,
+    play,
+    stones,
+    whole,
+)
+from harness.generating.lines import DIRECTIONS, completed, is_over, line, windows, won
+from harness.generating.records import Board, Moment, Step
+from oracle.grid import each_bit, grid
+from oracle.mistakes.lines import fives_made, packed, unpacked
+from oracle.montecarlo import any_bit
+from oracle.rules import policy as rules
+from oracle.rules.lines import almost_open_fours, fives, long_lines, steps, window
+
+_MOVES = Step("policy_moves", asked=True)
+_RULES = Step("policy rule_based")
+_SIZES = (7, 7, 7, 8, 9, 10)  # the assignment's own is 7
+
+
+class Look(NamedTuple):
+    """The moves of each type for the side to move, whether they come first or not."""
+
+    types: dict[str, int]
+    first: str  # the type that counts; "" when the game is over
+    mine: int
+    theirs: int
+
+
+@lru_cache(maxsize=8)
+def look(moment: Moment) -> Look:
+    """Return the moves of each type."""
+    mine, theirs = moment.board.of(moment.to_play), moment.board.of(3 - moment.to_play)
+    if is_over(moment) or (mine and not theirs):  # who moves next must not have moved last
+        return Look({}, "", mine, theirs)
+    found = dict(zip(rules.TYPES, rules.by_urgency(moment.shape, mine, theirs), strict=True))
+    return Look(found, next(kind for kind, moves in found.items() if moves), mine, theirs)
+
+
+# --- when a board has a feature -----------------------------------------------------------------
+
+
+def _type(kind: str) -> Finder:
+    return lambda moment: kind if look(moment).first == kind else ""
+
+
+def _several(kind: str) -> Finder:
+    def find(moment: Moment) -> str:
+        seen = look(moment)
+        return kind if seen.first == kind and seen.types[kind].bit_count() > 1 else ""
+
+    return find
+
+
+def _both(first: str, second: str) -> Finder:
+    """Two types have different moves, and the first counts."""
+
+    def find(moment: Moment) -> str:
+        seen = look(moment)
+        differ = seen.first == first and seen.types[second] & ~seen.types[first]
+        return first if differ else ""
+
+    return find
+
+
+def _gap(moment: Moment) -> str:
+    """A five is completed from within."""
+    seen = look(moment)
+    if seen.first not in ("Win", "BlockWin"):
+        return ""
+    side = seen.mine if seen.first == "Win" else seen.theirs
+    empty = moment.shape.full & ~(seen.mine | seen.theirs)
+    ends = 0
+    for step in steps(moment.shape):
+        four = side & side >> step & side >> 2 * step & side >> 3 * step
+        ends |= (four >> step | four << 4 * step) & empty
+    return seen.first if seen.types[seen.first] & ~ends else ""
+
+
+def _along(direction: int) -> Finder:
+    """Some move of the first type belongs to a line of one direction."""
+
+    def find(moment: Moment) -> str:
+        seen, step = look(moment), steps(moment.shape)[direction]
+        if seen.first in ("", "Random"):
+            return ""
+        side = seen.mine if seen.first in ("Win", "OpenFour") else seen.theirs
+        others = [s for s in steps(moment.shape) if s != step]
+        return seen.first if not _lines(moment, side, others, seen.first) else ""
+
+    return find
+
+
+def _lines(moment: Moment, side: int, along: list[int], kind: str) -> int:
+    """Return the windows of a type in some directions."""
+    shape = moment.shape
+    empty, found = shape.full & ~moment.board.stones, 0
+    for step in along:
+        if kind in ("OpenFour", "BlockOpenFour"):
+            for starts in almost_open_fours(side, empty, step):
+                found |= starts
+        else:
+            found |= fives_made(side, empty, step)
+    return found
+
+
+def _overline(moment: Moment) -> str:
+    """A winning move that makes six or more and no five."""
+    seen = look(moment)
+    if seen.first not in ("Win", "BlockWin"):
+        return ""
+    side = seen.mine if seen.first == "Win" else seen.theirs
+    for move in each_bit(seen.types[seen.first]):
+        lines = [line for line in long_lines(moment.shape, side | move) if line & move]
+        if all(line.bit_count() > 5 for line in lines):
+            return seen.first
+    return ""
+
+
+def _crossing(moment: Moment) -> str:
+    """A point completes lines of two directions: it is listed once."""
+    seen = look(moment)
+    if seen.first not in ("Win", "BlockWin"):
+        return ""
+    side = seen.mine if seen.first == "Win" else seen.theirs
+    empty = moment.shape.full & ~moment.board.stones
+    once = twice = 0
+    for step in steps(moment.shape):
+        points = 0
+        for place in range(5):
+            points |= fives_made(side, empty, step, (place,))
+        twice, once = twice | once & points, once | points
+    return seen.first if twice else ""
+
+
+def _windows_of(moment: Moment, side: int) -> list[tuple[int, int, int, int]]:
+    empty = moment.shape.full & ~moment.board.stones
+    return [almost_open_fours(side, empty, step) for step in steps(moment.shape)]
+
+
+def _split(moment: Moment) -> str:
+    """The moves come from a three with a gap."""
+    seen = look(moment)
+    if seen.first not in ("OpenFour", "BlockOpenFour"):
+        return ""
+    side = seen.mine if seen.first == "OpenFour" else seen.theirs
+    return seen.first if any(w[1] | w[2] for w in _windows_of(moment, side)) else ""
+
+
+def _edge_blocked(moment: Moment) -> str:
+    """A three that can become an open four on one side only: three points block it."""
+    seen = look(moment)
+    if seen.first != "BlockOpenFour":
+        return ""
+    for step, found in zip(steps(moment.shape), _windows_of(moment, seen.theirs), strict=True):
+        second, _, _, fifth = found
+        if fifth & ~(second << step) or second & ~(fifth >> step):
+            return seen.first
+    return ""
+
+
+def _free_three(moment: Moment) -> str:
+    """A three that can become an open four on both sides: two points block it."""
+    seen = look(moment)
+    if seen.first != "BlockOpenFour":
+        return ""
+    pairs = zip(steps(moment.shape), _windows_of(moment, seen.theirs), strict=True)
+    return seen.first if any(f[3] & f[0] << step for step, f in pairs) else ""
+
+
+def _half_open(moment: Moment) -> str:
+    """Three or four with one end closed make no open four."""
+    seen = look(moment)
+    empty = moment.shape.full & ~moment.board.stones
+    for step in steps(moment.shape):
+        three = seen.mine & seen.mine >> step & seen.mine >> 2 * step
+        one_end = (three << 3 * step | three >> step) & empty
+        if seen.first == "Random" and three and one_end:
+            return "Random"
+    return ""
+
+
+def _two_in_a_row(moment: Moment) -> str:
+    """Two stones with room around them are no three."""
+    seen = look(moment)
+    two = any(seen.mine & seen.mine >> step for step in steps(moment.shape))
+    return "Random" if seen.first == "Random" and two else ""
+
+
+def _wraps(moment: Moment) -> str:
+    """A win that only a board without edges would have."""
+    seen = look(moment)
+    if not seen.first or seen.types["Win"] | seen.types["BlockWin"]:
+        return ""
+    shape, width = moment.shape, moment.size
+    empty = packed(shape, shape.full & ~moment.board.stones)
+    for side in (seen.mine, seen.theirs):
+        flat = packed(shape, side)
+        for step in (1, width, width + 1, width - 1):
+            if unpacked(shape, fives_made(flat, empty, step)):
+                return seen.first
+    return ""
+
+
+def _ended(moment: Moment) -> str:
+    return "none" if won(moment) else ""
+
+
+def _full(moment: Moment) -> str:
+    shape, board = moment.shape, moment.board
+    drawn = board.stones == shape.full and not any(fives(shape, mask) for mask in board)
+    return "none" if drawn else ""
+
+
+def _one_choice(moment: Moment) -> str:
+    seen = look(moment)
+    only = seen.first in ("Win", "BlockWin") and seen.types[seen.first].bit_count() == 1
+    return seen.first if only else ""
+
+
+def _urgent(moment: Moment) -> str:
+    """The rules would say something else than the random policy."""
+    seen = look(moment)
+    return "Random" if seen.first not in ("", "Random") else ""
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+
+def _set_up(moment: Moment, random: Random) -> list[Step]:
+    """Return the commands for the board; the last stone is such that the right side moves."""
+    if moment.move:
+        before = stones(moment, *moment.before, random)
+        return [*new_board(moment), *before, play(moment, moment.color, moment.move)]
+    last = 3 - moment.to_play
+    return [*new_board(moment), *stones(moment, *moment.board, random, last=last)]
+
+
+def _rule_based(moment: Moment, random: Random) -> list[Step]:
+    return [_RULES, *_set_up(moment, random), _MOVES]
+
+
+def _random_policy(moment: Moment, random: Random) -> list[Step]:
+    return [Step("policy random"), *_set_up(moment, random), _MOVES, _RULES, _MOVES]
+
+
+def _default(moment: Moment, random: Random) -> list[Step]:
+    """Ask before any policy is set: such a scene comes first in its file."""
+    return [*_set_up(moment, random), _MOVES]
+
+
+def _kept(moment: Moment, random: Random) -> list[Step]:
+    """Set the policy before the board."""
+    board = _set_up(moment, random)
+    return [Step(f"boardsize {moment.size}"), _RULES, Step("clear_board"), *board, _MOVES]
+
+
+def _genmove(moment: Moment, random: Random) -> list[Step]:
+    why = "The policy leaves one move."
+    ask = Step(f"genmove {' bw'[moment.to_play]}", asked=True, why=why)
+    return [_RULES, *_set_up(moment, random), ask]
+
+
+# --- positions made -----------------------------------------------------------------------------
+
+# X is the side to move, O the other, a dot an empty point, ? any of them.
+_WIN = ("XXXX.", ".XXXX", "XXX.X", "XX.XX", "X.XXX")
+_OPEN = (".XXX..", "..XXX.", ".XX.X.", ".X.XX.")
+_CLOSED = ("OXXX..", "..XXXO", "OXX.X.", "O.XXX.O", "OXXX.")
+
+
+def _patterns(*patterns: str, most: int = 4) -> Maker:
+    """Return what lays one to three of some patterns on a board, among a few other stones."""
+
+    def make(random: Random) -> Moment | None:
+        size = random.choice(_SIZES)
+        board, used = Board(), 0
+        for _ in range(random.choice((1, 1, 1, 2, 2, 3))):
+            laid = _laid(random, size, random.choice(patterns), board, used)
+            if laid:
+                board, used = laid
+        board = made.sprinkled(random, grid(size), board, used, most)
+        to_play = random.choice((1, 2))
+        board = board if to_play == 1 else Board(board.white, board.black)
+        return made.board_moment("gomoku", size, board, 3 - to_play)
+
+    return make
+
+
+def _laid(
+    random: Random, size: int, pattern: str, board: Board, used: int
+) -> tuple[Board, int] | None:
+    """Lay a pattern somewhere, X as Black and O as White, where nothing has been laid."""
+    shape = grid(size)
+    direction = random.randrange(4)
+    step = steps(shape)[direction]
+    starts = windows(shape, direction, len(pattern))
+    if not starts:
+        return None
+    start = random.choice(starts)
+    bits = [start << place * step for place in range(len(pattern))]
+    if any(bit & used for bit in bits):
+        return None
+    for bit, sign in zip(bits, pattern, strict=True):
+        if sign in "XO":
+            board = made.added(board, 1 if sign == "X" else 2, bit)
+        used |= bit
+    return board, used
+
+
+def _other(*patterns: str) -> tuple[str, ...]:
+    """Return the patterns with the sides exchanged."""
+    return tuple(one.translate(str.maketrans("XO", "OX")) for one in patterns)
+
+
+def _across(random: Random) -> Moment:
+    """Make four that would be five with a point at the other edge."""
+    size = random.choice(_SIZES)
+    shape, first = grid(size), random.randint(1, 4)
+    row = random.randrange(size - 1)
+    points = [(row, size - 1 - place) for place in range(first)]
+    points += [(row + 1, place) for place in range(5 - first)]
+    points.pop(random.randrange(5))
+    board = made.sprinkled(random, shape, Board(shape.mask(points)), 0, 3)
+    board = board if random.random() < 0.5 else Board(board.white, board.black)
+    return made.board_moment("gomoku", size, board, random.choice((1, 2)))
+
+
+def _cross(random: Random) -> Moment:
+    """Make two fours that the same point completes."""
+    size = random.choice(_SIZES)
+    shape = grid(size)
+    point = any_bit(shape.full, random)
+    board = Board()
+    for direction in random.sample(range(4), 2):
+        step = steps(shape)[direction]
+        lines = [window(start, step, 5) for start in windows(shape, direction, 5)]
+        lines = [one for one in lines if one & point]
+        board = made.added(board, 1, random.choice(lines) & ~point if lines else 0)
+    board = made.sprinkled(random, shape, board, point, 6)
+    board = board if random.random() < 0.5 else Board(board.white, board.black)
+    return made.board_moment("gomoku", size, board, random.choice((1, 2)))
+
+
+def _won(random: Random) -> Moment | None:
+    size = random.choice(_SIZES)
+    five = line(random, size, random.randrange(4))
+    return completed(random, size, five, random.choice((1, 2)), end=random.random() < 0.5)
+
+
+def _no_five(random: Random) -> Moment:
+    return made.gomoku_full(random, random.choice((5, 5, 6)))
+
+
+def _few(random: Random) -> Moment:
+    size = random.choice(_SIZES)
+    board = made.sprinkled(random, grid(size), Board(), 0, 6)
+    return made.board_moment("gomoku", size, board, random.choice((1, 2)))
+
+
+_ALL = (*_WIN, *_OPEN, *_other(*_WIN, *_OPEN))
+_LONG = ("XXX.XX", "XX.XXX", "XXX.XXX", "XXXX.X")
+FEATURES = (
+    Feature("default-policy", "before any policy command the policy is random",
+            _urgent, _default, _patterns(*_ALL)),
+    Feature("win", "every point that completes five", _type("Win"), _rule_based,
+            _patterns(*_WIN)),
+    Feature("block-win", "every point on which the other color would complete five",
+            _type("BlockWin"), _rule_based, _patterns(*_other(*_WIN))),
+    Feature("open-four", "every point that makes an open four", _type("OpenFour"), _rule_based,
+            _patterns(*_OPEN)),
+    Feature("block-open-four", "every point that stops an open four",
+            _type("BlockOpenFour"), _rule_based, _patterns(*_other(*_OPEN)), least=2),
+    Feature("nothing-urgent", "else any empty point", _type("Random"), _rule_based, _few),
+    Feature("several-wins", "several lines can be completed", _several("Win"), _rule_based,
+            _patterns(*_WIN, ".XXXX.")),
+    Feature("several-threats", "several lines must be blocked, though not all can be",
+            _several("BlockWin"), _rule_based, _patterns(*_other(*_WIN, ".XXXX."))),
+    Feature("crossing-lines", "a point that completes two lines is listed once",
+            _crossing, _rule_based, _cross),
+    Feature("gapped-four", "a four with a gap", _gap, _rule_based,
+            _patterns("XXX.X", "XX.XX", *_other("XXX.X", "XX.XX"))),
+    Feature("split-three", "a three with a gap: .XX.X.", _split, _rule_based,
+            _patterns(".XX.X.", ".X.XX.", *_other(".XX.X.", ".X.XX.")), least=2),
+    Feature("free-three", "a three with room on both sides", _free_three, _rule_based,
+            _patterns("..OOO..")),
+    Feature("edge-blocked-three", "a three with an edge or a stone two steps away",
+            _edge_blocked, _rule_based, _patterns("X.OOO..", "..OOO.X", ".OOO..")),
+    Feature("closed-three", "a line with one closed end makes no open four",
+            _half_open, _rule_based, _patterns(*_CLOSED)),
+    Feature("two-stones", "two stones make no open four", _two_in_a_row, _rule_based,
+            _patterns(".XX..", "..XX.", ".X.X.")),
+    Feature("win-before-block", "winning comes before blocking", _both("Win", "BlockWin"),
+            _rule_based, _patterns(*_WIN, *_other(*_WIN))),
+    Feature("block-before-four", "blocking a five comes before an open four",
+            _both("BlockWin", "OpenFour"), _rule_based, _patterns(*_OPEN, *_other(*_WIN))),
+    Feature("four-before-block", "an open four comes before blocking one",
+            _both("OpenFour", "BlockOpenFour"), _rule_based,
+            _patterns(*_OPEN, *_other(*_OPEN))),
+    Feature("overline", "six or more in a row win", _overline, _rule_based,
+            _patterns(*_LONG, *_other(*_LONG))),
+    *(
+        Feature(f"{name}-line", f"a line in the direction: {name}", _along(place), _rule_based,
+                _patterns(*_ALL))
+        for place, name in enumerate(DIRECTIONS)
+    ),
+    Feature("around-the-edge", "a row ends at the edge", _wraps, _rule_based, _across),
+    Feature("game-over", "no move after a five", _ended, _rule_based, _won),
+    Feature("full-board", "no move on a full board", _full, _rule_based, _no_five),
+    Feature("random-policy", "the random policy considers every point", _urgent, _random_policy,
+            _patterns(*_ALL)),
+    Feature("policy-kept", "the policy outlives the board", _urgent, _kept, _patterns(*_ALL)),
+    Feature("genmove", "the player has no choice", _one_choice, _genmove,
+            _patterns(*_WIN, *_other(*_WIN))),
+)  # fmt: skip
+
+KIND = Kind("gomoku-policy", "gomoku", range(5, 20), FEATURES, whole, swaps=True)

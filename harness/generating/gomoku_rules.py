@@ -1,0 +1,404 @@
+"""What tests of gomoku-rules look at: lines, the end of the game, errors, turns, legal moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from harness.generating import made
+from harness.generating.features import (
+    Asker,
+    Feature,
+    Finder,
+    Kind,
+    Maker,
+    as_it_lies,
+    names,
+    play,
+    up_to_last,
+    whole,
+)
+from harness.generating.lines import DIRECTIONS, completed, edge, is_over, line, won
+from harness.generating.records import Board, Moment, Step
+from oracle.color import NAMES
+from oracle.grid import each_bit, grid
+from oracle.mistakes.lines import packed
+from oracle.montecarlo import any_bit
+from oracle.rules.capture import taken
+from oracle.rules.flood import neighbours
+from oracle.rules.lines import fives, fives_along, steps, window
+from oracle.vertex import GTP_LETTERS
+
+_RESULT = Step("gogui-rules_final_result", asked=True)
+_LEGAL = Step("gogui-rules_legal_moves", asked=True)
+_SMALL = (5, 6, 7, 8, 9)
+_LISTED = 9  # from 10 by 10 on the order of legal moves is open
+_WRONG_COLORS = ("c", "x", "green", "red")
+
+
+def _side(why: str) -> Step:
+    return Step("gogui-rules_side_to_move", asked=True, why=why)
+
+
+# --- when a board has a feature -----------------------------------------------------------------
+
+
+def _won_along(direction: str) -> Finder:
+    """Return a finder of wins in one direction; the answer tells the edge, too."""
+
+    def find(moment: Moment) -> str:
+        found = won(moment)
+        if not found or found.direction != direction:
+            return ""
+        return f"{NAMES[moment.color]} {edge(moment.shape, found.points)}".strip()
+
+    return find
+
+
+def _won_from_within(moment: Moment) -> str:
+    found = won(moment)
+    ends = moment.shape.points(found.points) if found else []
+    within = found and moment.shape.point(moment.move) not in (ends[0], ends[-1])
+    return NAMES[moment.color] if within else ""
+
+
+def _overline(moment: Moment) -> str:
+    found = won(moment)
+    return NAMES[moment.color] if found and found.points.bit_count() > 5 else ""
+
+
+def _far_line(moment: Moment) -> str:
+    """A line that reaches row 10 or the column J."""
+    found = won(moment)
+    places = moment.shape.points(found.points) if found else []
+    far = any(row >= 9 for row, _ in places) or any(column >= 8 for _, column in places)
+    return NAMES[moment.color] if far else ""
+
+
+def _has_won(moment: Moment) -> str:
+    return NAMES[moment.color] if won(moment) else ""
+
+
+def _goes_on(moment: Moment) -> str:
+    return "unknown" if moment.board.stones and not is_over(moment) else ""
+
+
+def _nearly(count: int, rest: Callable[[Board, int], int]) -> Finder:
+    """Return a finder of windows of five with ``count`` stones of one color among ``rest``."""
+
+    def find(moment: Moment) -> str:
+        if not _goes_on(moment):
+            return ""
+        return "unknown" if _has_window(moment, count, rest) else ""
+
+    return find
+
+
+def _has_window(moment: Moment, count: int, rest: Callable[[Board, int], int]) -> bool:
+    shape, board = moment.shape, moment.board
+    for color in (1, 2):
+        mine, others = board.of(color), rest(board, color) & shape.full
+        for step in steps(shape):
+            for start in each_bit(mine | others):
+                five = window(start, step, 5)
+                if five & mine | five & others == five and (five & mine).bit_count() == count:
+                    return True
+    return False
+
+
+def _wraps(moment: Moment) -> str:
+    """A five that only a board without edges would have."""
+    if not _goes_on(moment):
+        return ""
+    width = moment.size
+    flats = [packed(moment.shape, mask) for mask in moment.board]
+    across = (1, width, width + 1, width - 1)
+    return "unknown" if any(fives_along(f, step) for f in flats for step in across) else ""
+
+
+def _full(moment: Moment) -> str:
+    full = moment.board.stones == moment.shape.full
+    return "draw" if full and not any(fives(moment.shape, mask) for mask in moment.board) else ""
+
+
+def _one_left(moment: Moment) -> str:
+    """One empty point, on which neither color makes a five."""
+    shape, board = moment.shape, moment.board
+    left = shape.full & ~board.stones
+    if left.bit_count() != 1 or any(fives(shape, mask | left) for mask in board):
+        return ""
+    return "unknown"
+
+
+def _legal(moment: Moment) -> str:
+    return "moves" if moment.size <= _LISTED and _goes_on(moment) else ""
+
+
+def _surrounded(moment: Moment) -> str:
+    """Stones without liberties, that the last move would have taken in Go."""
+    if not moment.move or not _goes_on(moment):
+        return ""
+    mine, theirs = moment.before.of(moment.color), moment.before.of(3 - moment.color)
+    return "occupied" if taken(moment.shape, mine, theirs, moment.move) else ""
+
+
+def _hole(moment: Moment) -> int:
+    """Return an empty point with nothing but stones of the last color around it, or 0."""
+    shape, board = moment.shape, moment.board
+    other = shape.full & ~board.of(moment.color or 1)
+    return shape.full & ~board.stones & ~neighbours(shape, other)
+
+
+def _suicide(moment: Moment) -> str:
+    return "accepted" if moment.color and _goes_on(moment) and _hole(moment) else ""
+
+
+def _black_moved(moment: Moment) -> str:
+    return "black" if moment.color == 1 and not is_over(moment) else ""
+
+
+def _uneven(moment: Moment) -> str:
+    black, white = (mask.bit_count() for mask in moment.board)
+    uneven = abs(black - white) > 1 and moment.move and not is_over(moment)
+    return NAMES[moment.to_play] if uneven else ""
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+
+def _result(moment: Moment, random: Random) -> list[Step]:
+    return [*up_to_last(moment, random), _RESULT]
+
+
+def _result_and_list(moment: Moment, random: Random) -> list[Step]:
+    listed = [_LEGAL] if moment.size <= _LISTED or is_over(moment) else []
+    return [*up_to_last(moment, random), _RESULT, *listed]
+
+
+def _list(moment: Moment, random: Random) -> list[Step]:
+    return [*up_to_last(moment, random), _LEGAL]
+
+
+def _turn(moment: Moment, random: Random) -> list[Step]:
+    why = f"The last stone was {NAMES[moment.color].capitalize()}'s, whoever played before it."
+    return [*up_to_last(moment, random), _side(why)]
+
+
+def _new_game(moment: Moment, random: Random) -> list[Step]:
+    return [*up_to_last(moment, random), Step(f"boardsize {moment.size}"), _RESULT]
+
+
+def _new_turn(moment: Moment, random: Random) -> list[Step]:
+    side = _side("A new game begins with Black.")
+    return [*up_to_last(moment, random), Step("clear_board"), side]
+
+
+def _error(reason: str, *words: Callable[[Moment, Random], str]) -> Asker:
+    """Return what asks for an error, and whose turn it is after it."""
+
+    def steps(moment: Moment, random: Random) -> list[Step]:
+        color, point = (word(moment, random) for word in words)
+        error = Step(f"play {color} {point}", asked=True, why=f"{reason} comes first.")
+        turn = _side("An illegal move changes nothing: it is still the same color's turn.")
+        return [*up_to_last(moment, random), error, turn]
+
+    return steps
+
+
+def _right_color(moment: Moment, random: Random) -> str:
+    return " bw"[moment.to_play]
+
+
+def _wrong_color(moment: Moment, random: Random) -> str:
+    return random.choice(_WRONG_COLORS)
+
+
+def _off_board(moment: Moment, random: Random) -> str:
+    """Return a vertex one row or column beyond the edge."""
+    size = moment.size
+    beyond = GTP_LETTERS[size].lower()
+    column, row = random.choice(GTP_LETTERS[:size]).lower(), random.randint(1, size)
+    return random.choice((f"{column}{size + 1}", f"{beyond}{row}"))
+
+
+def _stone(moment: Moment, random: Random) -> str:
+    return random.choice(names(moment, moment.board.stones)).lower()
+
+
+def _take_again(moment: Moment, random: Random) -> list[Step]:
+    """Play on a stone that Go would have taken off."""
+    mine, theirs = moment.before.of(moment.color), moment.before.of(3 - moment.color)
+    dead = next(each_bit(taken(moment.shape, mine, theirs, moment.move)))
+    again = play(moment, moment.to_play, dead)
+    why = "Gomoku has no captures: the surrounded stone is still there."
+    return [*up_to_last(moment, random), again._replace(asked=True, why=why)]
+
+
+def _fill(moment: Moment, random: Random) -> list[Step]:
+    """Play on a point without liberties."""
+    stone = play(moment, moment.to_play, next(each_bit(_hole(moment))))
+    why = "Gomoku knows no suicide: any empty point will do, and the answer is empty."
+    return [*up_to_last(moment, random), stone._replace(asked=True, why=why)]
+
+
+def _resign(moment: Moment, random: Random) -> list[Step]:
+    why = f"{NAMES[moment.color].capitalize()} has five in a row: the other color resigns."
+    ask = Step(f"genmove {' bw'[moment.to_play]}", asked=True, why=why)
+    return [*up_to_last(moment, random), ask]
+
+
+def _pass(moment: Moment, random: Random) -> list[Step]:
+    ask = Step(
+        f"genmove {random.choice('bw')}", asked=True, why="The board is full and nobody has won."
+    )
+    return [*up_to_last(moment, random), ask, _RESULT]
+
+
+def _last_point(moment: Moment, random: Random) -> list[Step]:
+    """Let the color that is not to move fill the last point."""
+    color = moment.color
+    ask = Step(f"genmove {' bw'[color]}", asked=True, why="One empty point is left.")
+    turn = _side(f"{NAMES[color].capitalize()} has just played, though it was not its turn.")
+    return [*up_to_last(moment, random), ask, turn, _RESULT]
+
+
+def _not_asked(moment: Moment, random: Random) -> list[Step]:
+    return [*as_it_lies(moment, random), _RESULT]
+
+
+# --- positions made -----------------------------------------------------------------------------
+
+
+def _line(direction: int | None = None, length: int = 5, sizes: range = range(6, 11)) -> Maker:
+    def make(random: Random) -> Moment | None:
+        size, color = random.choice(sizes), random.choice((1, 2))
+        along = random.randrange(4) if direction is None else direction
+        points = line(random, size, along, length)
+        return completed(random, size, points, color, end=length == 5 and random.random() < 0.5)
+
+    return make
+
+
+def _four(others: bool) -> Maker:
+    """Four in a window of five, the fifth point of which is empty or the other color's."""
+
+    def make(random: Random) -> Moment | None:
+        found = _line(sizes=range(5, 9))(random)
+        if found is None:
+            return None
+        board = found.before
+        if others:
+            board = made.added(board, 3 - found.color, found.move)
+        return _last_of(random, found.size, board)
+
+    return make
+
+
+def _last_of(random: Random, size: int, board: Board) -> Moment:
+    """Return the moment in which one of the stones was the last."""
+    color = random.choice([color for color in (1, 2) if board.of(color)])
+    move = any_bit(board.of(color), random)
+    return made.after("gomoku", size, made.without(board, move), color, move, board)
+
+
+def _across(random: Random) -> Moment:
+    """Make five that go on at the other edge."""
+    size = random.choice(range(5, 9))
+    shape = grid(size)
+    row, first = random.randrange(size - 1), random.randint(1, 4)
+    points = [(row, size - 1 - place) for place in range(first)]
+    points += [(row + 1, place) for place in range(5 - first)]
+    color = random.choice((1, 2))
+    board = made.added(Board(), color, shape.mask(points))
+    return _last_of(random, size, made.sprinkled(random, shape, board, 0, 5))
+
+
+def _anytime(random: Random) -> Moment:
+    size = random.choice(_SMALL)
+    return made.gomoku_game(random, size, random.randint(1, size * size), 0.3)
+
+
+def _short(random: Random) -> Moment:
+    size = random.choice((5, 6, 7, 8, 9, 10, 13, 19))
+    return made.gomoku_game(random, size, random.randint(3, 12), 0.2)
+
+
+def _uneven_game(random: Random) -> Moment:
+    size = random.choice(_SMALL)
+    shape = grid(size)
+    board = Board(made.scattered(random, shape.full, 0.12))
+    return (
+        _last_of(random, size, made.sprinkled(random, shape, board, 0, 3))
+        if (board.black)
+        else made.board_moment("gomoku", size)
+    )
+
+
+def _encircled(random: Random) -> Moment:
+    """Surround a stone or a point on a board of few others."""
+    size, color = random.choice(_SMALL), random.choice((1, 2))
+    shape = grid(size)
+    inner = any_bit(shape.full, random)
+    around = neighbours(shape, inner)
+    board = made.added(Board(), color, around)
+    if random.random() < 0.5:
+        board = made.added(board, 3 - color, inner)
+    board = made.sprinkled(random, shape, board, inner | around, 4)
+    move = any_bit(around, random)
+    return made.after("gomoku", size, made.without(board, move), color, move, board)
+
+
+def _no_five(empty: int) -> Maker:
+    def make(random: Random) -> Moment:
+        return made.gomoku_full(random, random.choice(_SMALL[:3]), empty)
+
+    return make
+
+
+def _empty_of(board: Board, color: int) -> int:
+    return ~board.stones
+
+
+def _opponent_of(board: Board, color: int) -> int:
+    return board.of(3 - color)
+
+
+_WON = _line()
+FEATURES = (
+    *(
+        Feature(f"{name}-of-five", f"five in a {'row' if name == 'row' else name + ' line'} win",
+                _won_along(name), _result_and_list, _line(place))
+        for place, name in enumerate(DIRECTIONS)
+    ),
+    Feature("filled-from-within", "the last stone is not at an end of the five",
+            _won_from_within, _result, _line()),
+    Feature("overline", "six or more in a row win too", _overline, _result, _line(length=6)),
+    Feature("far-line", "rows of two digits, and columns behind the letter I, which is no column",
+            _far_line, _result, _line(sizes=range(10, 20)), least=2),
+    Feature("four-of-five", "four in a row do not win",
+            _nearly(4, _empty_of), _result, _four(False)),
+    Feature("mixed-line", "a five of both colors does not win",
+            _nearly(4, _opponent_of), _result, _four(True)),
+    Feature("around-the-edge", "a row ends at the edge", _wraps, _result, _across),
+    Feature("full-board", "a full board without a five is a draw", _full, _pass, _no_five(0)),
+    Feature("last-point", "one empty point is left", _one_left, _last_point, _no_five(1)),
+    Feature("nearly-full", "with one empty point the game still goes on",
+            _one_left, _result, _no_five(1)),
+    Feature("resign", "genmove resigns after the other color's five", _has_won, _resign, _WON),
+    Feature("legal-moves", "all empty points, sorted as strings", _legal, _list, _anytime),
+    Feature("wrong-color", "the color is looked at first, then the point",
+            _goes_on, _error("The color", _wrong_color, _off_board), _short),
+    Feature("wrong-coordinate", "a point beyond the edge",
+            _goes_on, _error("The point", _right_color, _off_board), _short),
+    Feature("occupied", "a point that has a stone",
+            _goes_on, _error("The stone on the point", _right_color, _stone), _short),
+    Feature("no-capture", "surrounded stones stay", _surrounded, _take_again, _encircled),
+    Feature("no-suicide", "a surrounded point may be filled", _suicide, _fill, _encircled),
+    Feature("turn", "after a stone it is the other color's turn", _uneven, _turn, _uneven_game),
+    Feature("new-game", "boardsize forgets who has won", _has_won, _new_game, _WON),
+    Feature("new-turn", "clear_board gives Black the first move",
+            _black_moved, _new_turn, _short),
+    Feature("not-over", "the game goes on", _goes_on, _not_asked, _anytime),
+)  # fmt: skip
+
+KIND = Kind("gomoku-rules", "gomoku", range(5, 20), FEATURES, whole, swaps=True)

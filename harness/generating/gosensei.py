@@ -1,0 +1,459 @@
+"""What tests of gosensei look at: eyes, two eyes, eye spaces, the picture and board files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import lru_cache
+from random import Random
+from typing import NamedTuple
+
+from harness.generating import made
+from harness.generating.features import (
+    Asker,
+    Feature,
+    Files,
+    Finder,
+    Kind,
+    Maker,
+    as_it_lies,
+    laid,
+)
+from harness.generating.records import Board, Moment, Step
+from oracle.grid import Grid, each_bit, grid
+from oracle.montecarlo import any_bit
+from oracle.rules import eyes as rules
+from oracle.rules.area import reach
+from oracle.rules.capture import captured_of_both
+from oracle.rules.flood import flood_diagonally, neighbours, regions
+from oracle.symmetry import image
+from oracle.vertex import SENSEI_LETTERS
+
+Change = Callable[[list[str], Random], list[str]]  # of the lines of a board file
+
+SIZE = 9
+_SHAPE = grid(SIZE)
+_EDGE = _SHAPE.full & ~_SHAPE.mask([(r, c) for r in range(1, 8) for c in range(1, 8)])
+_CORNERS = _SHAPE.mask([(0, 0), (0, 8), (8, 0), (8, 8)])
+_EYES, _TWO, _SPACES, _DISPLAY = (
+    Step(name, asked=True) for name in ("eyes", "twoeyes", "eyespaces", "display")
+)
+
+
+class Look(NamedTuple):
+    """What a board shows of Black: masks of points."""
+
+    eyes: int
+    false: int  # with black neighbors, but two diagonals or more that are not
+    spaces: int
+    near: int  # eyes with another near, in rows and in columns
+    empty: int
+
+
+@lru_cache(maxsize=8)
+def look(moment: Moment) -> Look:
+    """Return what a board shows."""
+    black, white = moment.board
+    empty = _SHAPE.full & ~(black | white)
+    inner = empty & ~neighbours(_SHAPE, _SHAPE.full & ~black)
+    if not inner and moment.origin.game:  # most boards of games: nothing to see
+        eyes = near = 0
+    else:
+        eyes = rules.eyes(_SHAPE, black, white)
+        near = rules.close_two_eyes(_SHAPE, black, white)
+    spaces = rules.eye_spaces(_SHAPE, black, white)
+    return Look(eyes, inner & ~eyes, spaces, near, empty)
+
+
+def _many(count: int) -> str:
+    return "none" if not count else "one" if count == 1 else "several"
+
+
+def _parts(mask: int) -> int:
+    return sum(1 for _ in regions(_SHAPE, mask))
+
+
+# --- when a board has a feature -----------------------------------------------------------------
+
+
+def _eye_at(within: int) -> Finder:
+    def find(moment: Moment) -> str:
+        seen = look(moment)
+        return _many(seen.eyes.bit_count()) if seen.eyes & within else ""
+
+    return find
+
+
+def _missing(moment: Moment, by_white: bool) -> str:
+    """An eye one of whose diagonal neighbors is empty, or white."""
+    seen, white = look(moment), moment.board.white
+    other = white if by_white else seen.empty
+    up = _SHAPE.stride
+    for bit in each_bit(seen.eyes):
+        corners = (bit << up << 1 | bit << up >> 1 | bit >> up << 1 | bit >> up >> 1) & _SHAPE.full
+        if corners & other:
+            return _many(seen.eyes.bit_count())
+    return ""
+
+
+def _false_eye(moment: Moment) -> str:
+    seen = look(moment)
+    return _many(seen.eyes.bit_count()) if seen.false else ""
+
+
+def _no_eye(moment: Moment) -> str:
+    seen = look(moment)
+    return "none" if moment.board.black and not seen.eyes else ""
+
+
+def _stone_eye(moment: Moment) -> str:
+    """A black stone in the middle of black stones."""
+    black = moment.board.black
+    inner = black & ~neighbours(_SHAPE, _SHAPE.full & ~black)
+    full = inner & ~rules.false_corners(_SHAPE, black)
+    return _many(look(moment).eyes.bit_count()) if full else ""
+
+
+def _white_eye(moment: Moment) -> str:
+    found = rules.eyes(_SHAPE, moment.board.white, moment.board.black)
+    return _many(look(moment).eyes.bit_count()) if found else ""
+
+
+def _two_eyes(moment: Moment) -> str:
+    seen = look(moment)
+    return _many(seen.near.bit_count()) if seen.near else ""
+
+
+def _lonely_eye(moment: Moment) -> str:
+    """Eyes, one of which has no other near."""
+    seen = look(moment)
+    return _many(seen.near.bit_count()) if seen.eyes & ~seen.near else ""
+
+
+def _eyes_apart(moment: Moment) -> str:
+    """Two eyes that are near, but neither in one line nor side by side."""
+    seen = look(moment)
+    both = rules.company(_SHAPE, seen.eyes, 2, 2)
+    line = rules.company(_SHAPE, seen.eyes, 2, 0) | rules.company(_SHAPE, seen.eyes, 0, 2)
+    return _many(seen.near.bit_count()) if seen.eyes & both & ~line else ""
+
+
+def _three_eyes(moment: Moment) -> str:
+    return "several" if look(moment).near.bit_count() > 2 else ""
+
+
+def _space(moment: Moment) -> str:
+    seen = look(moment)
+    return _many(_parts(seen.spaces)) if seen.spaces else ""
+
+
+def _space_at_edge(moment: Moment) -> str:
+    seen = look(moment)
+    return _many(_parts(seen.spaces)) if seen.spaces & _EDGE else ""
+
+
+def _shared_space(moment: Moment) -> str:
+    """A region with black and white stones around it, beside some black ones."""
+    black, white = moment.board
+    by_black, by_white = reach(_SHAPE, black, white)
+    shared = by_black & by_white & look(moment).empty
+    return _many(_parts(look(moment).spaces)) if shared and look(moment).spaces else ""
+
+
+def _open_space(moment: Moment) -> str:
+    """A region between black stones that are not connected."""
+    black, white = moment.board
+    by_black, by_white = reach(_SHAPE, black, white)
+    several = by_black & ~black & ~by_white & ~look(moment).spaces
+    return _many(_parts(look(moment).spaces)) if several else ""
+
+
+def _diagonal_spaces(moment: Moment) -> str:
+    """Spaces that touch along a diagonal."""
+    spaces = look(moment).spaces
+    first = next(regions(_SHAPE, spaces), 0)
+    joined = any(
+        flood_diagonally(_SHAPE, region, spaces) != region for region in regions(_SHAPE, spaces)
+    )
+    return _many(_parts(spaces)) if first and joined else ""
+
+
+def _white_space(moment: Moment) -> str:
+    found = rules.eye_spaces(_SHAPE, moment.board.white, moment.board.black)
+    return _many(_parts(look(moment).spaces)) if found else ""
+
+
+def _no_space(moment: Moment) -> str:
+    return "none" if moment.board.black and not look(moment).spaces else ""
+
+
+def _empty(moment: Moment) -> str:
+    return "none" if not moment.board.stones else ""
+
+
+def _one_color(moment: Moment) -> str:
+    return "none" if moment.board.white and not moment.board.black else ""
+
+
+def _stones(moment: Moment) -> str:
+    return "picture" if 3 <= moment.board.stones.bit_count() <= 40 else ""
+
+
+def _for_file(moment: Moment) -> str:
+    return "true" if 2 <= moment.board.stones.bit_count() <= 24 else ""
+
+
+def _nine(moment: Moment) -> str:
+    """A board file with a stone in its ninth column, which the document calls i."""
+    ninth = _SHAPE.mask([(row, 8) for row in range(SIZE)])
+    return _for_file(moment) if moment.board.stones & ninth else ""
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+
+def _ask(*asked: Step) -> Asker:
+    """Return what sets the board up by moves, if its stones have liberties, and asks."""
+
+    def steps(moment: Moment, random: Random) -> list[Step]:
+        dead = any(captured_of_both(_SHAPE, *moment.board))
+        board = laid(moment) if dead else as_it_lies(moment, random)
+        return [*board[1:], *asked]  # the board is always 9 by 9
+
+    return steps
+
+
+def _name(content: str) -> str:
+    """Return the name of a board file: made from what it says, so that no two clash."""
+    return f"boards/{hashlib.sha256(content.encode()).hexdigest()[:12]}.txt"
+
+
+def _lines(moment: Moment, random: Random) -> list[str]:
+    found = [
+        f"{sign} {SENSEI_LETTERS[column].lower()} {row + 1}"
+        for sign, mask in zip("bw", moment.board, strict=True)
+        for row, column in _SHAPE.points(mask)
+    ]
+    random.shuffle(found)
+    return found
+
+
+def _capitals(lines: list[str], random: Random) -> list[str]:
+    return [line.upper() if random.random() < 0.5 else line for line in lines]
+
+
+def _second(*, other: bool) -> Change:
+    """Repeat a stone, of the other color or of the same."""
+
+    def change(lines: list[str], random: Random) -> list[str]:
+        color, *point = random.choice(lines).split()
+        again = ("w" if color == "b" else "b") if other else color
+        return [*lines, " ".join([again, *point])]
+
+    return change
+
+
+def _bad(*stones: str) -> Change:
+    """Add a line with an error."""
+
+    def change(lines: list[str], random: Random) -> list[str]:
+        place = random.randrange(len(lines) + 1)
+        return [*lines[:place], random.choice(stones), *lines[place:]]
+
+    return change
+
+
+def _good(lines: list[str], random: Random) -> list[str]:
+    return lines
+
+
+def _board_file(name: str, sentence: str, find: Finder, change: Change, *, valid: bool) -> Feature:
+    """Return the feature of a board file: whether it is valid, and the eyes of one that is."""
+
+    def files(moment: Moment, random: Random) -> Files:
+        content = "\n".join(change(_lines(moment, random), random)) + "\n"
+        return ((_name(content), content),)
+
+    def steps(moment: Moment, random: Random) -> list[Step]:
+        ((file, _),) = files(moment, random)
+        ask = Step(f"is_valid {file}", asked=True, why=f"{sentence[:1].upper()}{sentence[1:]}.")
+        if valid:
+            return [Step("clear_board"), ask, Step(f"load_board {file}"), _DISPLAY]
+        return [*laid(moment)[1:], ask, _DISPLAY]
+
+    return Feature(
+        name,
+        sentence,
+        lambda moment: (valid and find(moment)) or (find(moment) and "false") or "",
+        steps,
+        _few,
+        files,
+    )
+
+
+# --- positions made -----------------------------------------------------------------------------
+
+
+def _black(random: Random, share: float) -> Board:
+    """Return a board with much black, a little white, and holes."""
+    black = made.scattered(random, _SHAPE.full, share)
+    white = made.scattered(random, _SHAPE.full & ~black, random.choice((0, 0.1, 0.3)))
+    return Board(black, white)
+
+
+def _around(random: Random, spots: int, size: int) -> Board:
+    """Surround a few spots of so many points with black stones, some diagonals left out."""
+    black = holes = 0
+    for _ in range(spots):
+        hole = any_bit(_SHAPE.full & ~black, random)
+        for _ in range(size - 1):
+            hole |= any_bit(neighbours(_SHAPE, hole) & ~hole or hole, random)
+        beside = neighbours(_SHAPE, hole) & ~hole
+        square = flood_once(_SHAPE, hole) & ~hole & ~beside
+        black |= beside | made.scattered(random, square, 0.7)
+        holes |= hole
+    black &= ~holes
+    rest = _SHAPE.full & ~black & ~holes
+    white = made.scattered(random, rest, random.choice((0, 0.05, 0.2)))
+    return Board(black, white)
+
+
+def flood_once(shape: Grid, points: int) -> int:
+    """Return the points and their neighbors, diagonal ones too."""
+    row = points | points << 1 & shape.full | points >> 1 & shape.full
+    return (row | row << shape.stride | row >> shape.stride) & shape.full
+
+
+def _eyed(random: Random) -> Moment:
+    board = _around(random, random.choice((1, 1, 2, 2, 3, 4)), 1)
+    return made.board_moment("go", SIZE, board)
+
+
+def _spaced(random: Random) -> Moment:
+    board = _around(random, random.choice((1, 1, 2, 3)), random.choice((2, 2, 3, 4)))
+    return made.board_moment("go", SIZE, board)
+
+
+def _bands(random: Random) -> Moment:
+    """Make a region between two walls that nothing connects, not even a diagonal."""
+    low = random.randint(0, 4)
+    high = random.randint(low + 3, 8)
+    upright = random.random() < 0.5
+    walls = [(line, place) for line in (low, high) for place in range(SIZE)]
+    black = _SHAPE.mask([(place, line) if upright else (line, place) for line, place in walls])
+    board = Board(black, made.scattered(random, _SHAPE.full & ~black, random.choice((0, 0.03))))
+    return made.board_moment("go", SIZE, board)
+
+
+def _swapped(make: Maker) -> Maker:
+    """Return what makes the same for White, and something for Black beside it."""
+
+    def swapped(random: Random) -> Moment | None:
+        first, second = make(random), make(random)
+        if first is None or second is None:
+            return None
+        white, black = first.board.black, second.board.black
+        near = flood_once(_SHAPE, flood_once(_SHAPE, white))
+        board = Board(black & ~near, white)
+        return made.board_moment("go", SIZE, board)
+
+    return swapped
+
+
+def _dense(random: Random) -> Moment:
+    return made.board_moment("go", SIZE, _black(random, random.uniform(0.6, 0.9)))
+
+
+def _few(random: Random) -> Moment:
+    board = Board(*(made.scattered(random, _SHAPE.full, 0.06) for _ in range(2)))
+    return made.board_moment("go", SIZE, Board(board.black, board.white & ~board.black))
+
+
+def _blank(random: Random) -> Moment:
+    return made.board_moment("go", SIZE)
+
+
+def _only_white(random: Random) -> Moment:
+    return made.board_moment("go", SIZE, Board(0, made.scattered(random, _SHAPE.full, 0.1)))
+
+
+def _game(random: Random) -> Moment | None:
+    return made.go_anytime(random, (SIZE,))
+
+
+# --- boards of other sizes ----------------------------------------------------------------------
+
+
+def _fitting(moment: Moment) -> list[Moment]:
+    """Return the moment, or of a larger board its four corners of 9 by 9.
+
+    Two sides of such a corner are edges of the game's board, two are cut: the position is told as
+    what it is, a part of another one. What a smaller board had is not made larger.
+    """
+    if moment.size == SIZE:
+        return [moment]
+    if moment.size < SIZE:
+        return []
+    return [_corner(moment, symmetry) for symmetry in range(4)]
+
+
+def _corner(moment: Moment, symmetry: int) -> Moment:
+    shape = moment.shape
+    places = {
+        shape.bit(image(p, shape, symmetry)): _SHAPE.bit(p) for p in _SHAPE.points(_SHAPE.full)
+    }
+    cut = Board(*(sum(new for old, new in places.items() if old & m) for m in moment.board))
+    text = f"{moment.origin.text} (the 9 by 9 points of a corner, cut out)"
+    origin = moment.origin._replace(text=text)
+    return moment._replace(origin=origin, size=SIZE, before=cut, board=cut, color=0, move=0)
+
+
+_CENTER = _SHAPE.full & ~_EDGE
+FEATURES = (
+    Feature("corner-eye", "an eye in a corner", _eye_at(_CORNERS), _ask(_EYES), _eyed),
+    Feature("edge-eye", "an eye at the edge", _eye_at(_EDGE & ~_CORNERS), _ask(_EYES), _eyed),
+    Feature("inner-eye", "an eye away from the edge", _eye_at(_CENTER), _ask(_EYES), _eyed),
+    Feature("empty-diagonal", "an eye with an empty diagonal neighbor",
+            lambda moment: _missing(moment, by_white=False), _ask(_EYES), _eyed),
+    Feature("white-diagonal", "an eye with a white diagonal neighbor",
+            lambda moment: _missing(moment, by_white=True), _ask(_EYES), _eyed),
+    Feature("false-eye", "one diagonal too many is missing", _false_eye, _ask(_EYES), _eyed,
+            least=2),
+    Feature("no-eye", "black stones, but no eye", _no_eye, _ask(_EYES, _TWO), _game),
+    Feature("stone-in-the-middle", "a stone is no eye", _stone_eye, _ask(_EYES), _dense),
+    Feature("white-eye", "White's eyes do not count", _white_eye, _ask(_EYES), _swapped(_eyed)),
+    Feature("two-eyes", "eyes that have another near", _two_eyes, _ask(_TWO), _eyed),
+    Feature("lonely-eye", "an eye that has no other near", _lonely_eye, _ask(_TWO), _eyed,
+            least=2),
+    Feature("eyes-apart", "two eyes near each other, not in one line",
+            _eyes_apart, _ask(_TWO), _eyed),
+    Feature("three-eyes", "more than two eyes together", _three_eyes, _ask(_TWO), _eyed),
+    Feature("eye-space", "a space surrounded by one chain", _space, _ask(_SPACES), _spaced),
+    Feature("space-at-edge", "a space at the edge", _space_at_edge, _ask(_SPACES), _spaced),
+    Feature("shared-space", "a region that touches White is none",
+            _shared_space, _ask(_SPACES), _spaced),
+    Feature("open-space", "a region between several chains is none",
+            _open_space, _ask(_SPACES), _bands),
+    Feature("diagonal-spaces", "regions that touch along a diagonal are two",
+            _diagonal_spaces, _ask(_SPACES), _spaced),
+    Feature("white-space", "White's eye spaces do not count",
+            _white_space, _ask(_SPACES), _swapped(_spaced)),
+    Feature("no-space", "black stones, but no eye space", _no_space, _ask(_SPACES), _game),
+    Feature("empty-board", "the empty board has nothing", _empty, _ask(_EYES, _SPACES), _blank),
+    Feature("no-black", "nothing but white stones", _one_color, _ask(_TWO, _SPACES), _only_white),
+    Feature("picture", "the picture of the board", _stones, _ask(_DISPLAY), _few),
+    _board_file("board-file", "a board file in small letters", _for_file, _good, valid=True),
+    _board_file("capital-letters", "capital and small letters mean the same",
+                _for_file, _capitals, valid=True),
+    _board_file("column-i", "the ninth column is i", _nine, _good, valid=True),
+    _board_file("stone-twice", "a second stone on a point is an error",
+                _for_file, _second(other=False), valid=False),
+    _board_file("two-stones", "two colors on one point are an error",
+                _for_file, _second(other=True), valid=False),
+    _board_file("bad-line", "one bad line makes the file invalid", _for_file,
+                _bad("x a 1", "b j 3", "w c 10", "b d 0", "w 4 e", "b f"), valid=False),
+    _board_file("row-first", "a row does not come before its column", _for_file,
+                _bad("w 4 e", "b 7 a", "b 2 h"), valid=False),
+)  # fmt: skip
+
+KIND = Kind("gosensei", "go", range(9, 20), FEATURES, _fitting, swaps=False, marks=".bw")

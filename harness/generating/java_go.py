@@ -1,0 +1,525 @@
+"""What tests of java-go look at: captures, prisoners, legal moves, ko, snapback, the passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from random import Random
+from typing import NamedTuple
+
+from harness.generating import made
+from harness.generating.features import (
+    Asker,
+    Feature,
+    Finder,
+    Kind,
+    as_it_lies,
+    laid,
+    names,
+    new_board,
+    play,
+    up_to_last,
+)
+from harness.generating.records import Board, Moment, Step
+from oracle.color import NAMES
+from oracle.grid import each_bit, grid
+from oracle.montecarlo import any_bit
+from oracle.rules.area import area
+from oracle.rules.capture import captured_of_both, is_legal, liberties, played, taken
+from oracle.rules.flood import flood, neighbours, regions
+
+_SIZES = (3, 4, 5, 6, 7, 8, 9, 11)
+
+
+class Look(NamedTuple):
+    """What the moves on a board would do, for the color to move."""
+
+    mine: int
+    theirs: int
+    empty: int
+    holes: int  # empty points without an empty neighbor
+    ko: int  # what may not be taken back at once, or 0
+
+
+@lru_cache(maxsize=8)
+def look(moment: Moment) -> Look:
+    """Return what the moves on a board would do."""
+    shape, board = moment.shape, moment.board
+    mine, theirs = board.of(moment.to_play), board.of(3 - moment.to_play)
+    empty = shape.full & ~board.stones
+    one = moment.taken if moment.taken.bit_count() == 1 else 0
+    ko = one if one and neighbours(shape, moment.move) & ~mine == one else 0
+    return Look(mine, theirs, empty, empty & ~neighbours(shape, empty), ko)
+
+
+def _suicides(moment: Moment, color: int) -> int:
+    """Return the points where a stone has no liberty and takes nothing."""
+    mine, theirs = moment.board.of(color), moment.board.of(3 - color)
+    found = 0
+    for bit in each_bit(look(moment).holes):
+        if not is_legal(moment.shape, mine, theirs, bit):
+            found |= bit
+    return found
+
+
+def _rescues(moment: Moment, color: int) -> int:
+    """Return the points where a stone has a liberty only by what it takes."""
+    mine, theirs = moment.board.of(color), moment.board.of(3 - color)
+    shape, found = moment.shape, 0
+    for bit in each_bit(look(moment).holes):
+        free = liberties(shape, flood(shape, bit, mine), mine | theirs | bit)
+        if not free and taken(shape, mine, theirs, bit):
+            found |= bit
+    return found
+
+
+def _joins(moment: Moment, color: int) -> int:
+    """Return the points where a stone has a liberty only by the chain it joins."""
+    mine, theirs = moment.board.of(color), moment.board.of(3 - color)
+    shape, found = moment.shape, 0
+    for bit in each_bit(look(moment).holes):
+        if liberties(shape, flood(shape, bit, mine), mine | theirs | bit):
+            found |= bit
+    return found
+
+
+# --- when a board has a feature -----------------------------------------------------------------
+
+
+def _points(mask: int, answer: str) -> str:
+    return answer if mask else ""
+
+
+def _taken(least: int, most: int) -> Finder:
+    def find(moment: Moment) -> str:
+        return "several" if least <= moment.taken.bit_count() <= most else ""
+
+    return find
+
+
+def _ko(moment: Moment) -> str:
+    return NAMES[moment.to_play] if look(moment).ko else ""
+
+
+def _snapback(moment: Moment) -> str:
+    """The last move took one stone, and can be taken back with others at once."""
+    seen = look(moment)
+    if moment.taken.bit_count() != 1 or seen.ko:
+        return ""
+    back = taken(moment.shape, seen.mine, seen.theirs, moment.taken)
+    return NAMES[moment.to_play] if back & moment.move and back.bit_count() > 1 else ""
+
+
+def _several_chains(moment: Moment) -> str:
+    """The last move took two chains or more."""
+    return "several" if sum(1 for _ in regions(moment.shape, moment.taken)) > 1 else ""
+
+
+def _edge_taken(moment: Moment) -> str:
+    inner = moment.shape.mask(
+        [
+            p
+            for p in moment.shape.points(moment.shape.full)
+            if min(p) > 0 and max(p) < moment.size - 1
+        ]
+    )
+    return "at the edge" if moment.taken & ~inner else ""
+
+
+def _suicide(moment: Moment) -> str:
+    return _points(_suicides(moment, 1) | _suicides(moment, 2), "false")
+
+
+def _rescue(moment: Moment) -> str:
+    return _points(_rescues(moment, 1) | _rescues(moment, 2), "true")
+
+
+def _join(moment: Moment) -> str:
+    return _points(_joins(moment, 1) | _joins(moment, 2), "true")
+
+
+def _friend_in_atari(moment: Moment) -> int:
+    """Return points where a stone joins a friend and yet has no liberty."""
+    found = 0
+    for color in (1, 2):
+        beside = neighbours(moment.shape, moment.board.of(color))
+        found |= _suicides(moment, color) & beside
+    return found
+
+
+def _friend(moment: Moment) -> str:
+    return _points(_friend_in_atari(moment), "false")
+
+
+def _territory(moment: Moment) -> str:
+    """Regions of more than a point that belong to one color, and some that do not."""
+    neutral = area(moment.shape, *moment.board)[2]
+    own = look(moment).empty & ~neutral
+    large = any(region.bit_count() > 1 for region in regions(moment.shape, own))
+    return "both" if large and neutral else ""
+
+
+def _settled(moment: Moment) -> str:
+    neutral = area(moment.shape, *moment.board)[2]
+    return "points" if moment.board.stones and neutral.bit_count() * 3 < moment.size**2 else ""
+
+
+def _empty(moment: Moment) -> str:
+    return "nothing" if not moment.board.stones else ""
+
+
+def _stones(moment: Moment) -> str:
+    return "move" if moment.move and moment.board.stones.bit_count() > 2 else ""
+
+
+def _exchanged(moment: Moment) -> str:
+    """After a ko, both have a move elsewhere that changes nothing near it."""
+    return NAMES[moment.to_play] if look(moment).ko and len(_elsewhere(moment)) == 2 else ""
+
+
+def _elsewhere(moment: Moment) -> list[int]:
+    """Return a point for each color to play on, with room around, not near the ko."""
+    shape, seen = moment.shape, look(moment)
+    near = neighbours(shape, seen.ko | neighbours(shape, seen.ko)) | seen.ko
+    inner = seen.empty & ~near
+    free = [bit for bit in each_bit(inner) if not neighbours(shape, bit) & ~seen.empty]
+    apart = [bit for bit in free[1:] if not neighbours(shape, bit) & free[0]]
+    return [free[0], apart[-1]] if apart else []
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+
+def _color(moment: Moment, *, last: bool) -> str:
+    return NAMES[moment.color if last else moment.to_play]
+
+
+def _captured(name: str) -> Step:
+    return Step(f"is_captured {name}", asked=True)
+
+
+def _score(color: str) -> Step:
+    return Step(f"score {color}", asked=True)
+
+
+def _legal(color: int, name: str) -> Step:
+    return Step(f"is_legal {NAMES[color]} {name}", asked=True)
+
+
+def _can(color: str, name: str, why: str) -> Step:
+    return Step(f"can_play {color} {name}", asked=True, why=why)
+
+
+def _prisoners(color: str, why: str) -> Step:
+    return Step(f"captures {color}", asked=True, why=why)
+
+
+def _lying(moment: Moment, random: Random) -> list[Step]:
+    """Ask for a captured stone that still lies on the board, for the score, and for the stone
+    again: asking changes nothing.
+    """
+    dead = random.choice(names(moment, _captured_now(moment)))
+    owner = moment.color or 1
+    return [*laid(moment), _captured(dead), _score(NAMES[owner]), _legal(owner, dead)]
+
+
+def _beside_lying(moment: Moment, random: Random) -> list[Step]:
+    """Ask for a captured stone, and for a stone beside it that is not."""
+    dead = _captured_now(moment)
+    alive = neighbours(moment.shape, dead) & moment.board.stones & ~dead
+    asked = [_captured(random.choice(names(moment, mask))) for mask in (dead, alive) if mask]
+    return [*laid(moment), *asked]
+
+
+def _captured_now(moment: Moment) -> int:
+    black, white = captured_of_both(moment.shape, *moment.board)
+    return black | white
+
+
+def _dead(moment: Moment) -> str:
+    count = _captured_now(moment).bit_count()
+    return "" if not count else "one" if count == 1 else "several"
+
+
+def _dead_chain(moment: Moment) -> str:
+    """A captured chain, some stone of which has no opponent beside it."""
+    shape, dead = moment.shape, _captured_now(moment)
+    inner = dead & ~neighbours(shape, shape.full & ~dead)
+    joined = any(region.bit_count() > 2 for region in regions(shape, dead))
+    return "several" if inner or joined else ""
+
+
+def _dead_at_edge(moment: Moment) -> str:
+    shape, last = moment.shape, moment.size - 1
+    rim = shape.mask([p for p in shape.points(shape.full) if 0 in p or last in p])
+    return "at the edge" if _captured_now(moment) & rim else ""
+
+
+def _living(moment: Moment) -> str:
+    """A chain whose only liberty is diagonal to, or far from, the stone asked for."""
+    return _points(_inner_stones(moment), "false")
+
+
+def _inner_stones(moment: Moment) -> int:
+    """Return stones without a liberty of their own in chains that have one."""
+    shape, board = moment.shape, moment.board
+    empty = shape.full & ~board.stones
+    return board.stones & ~neighbours(shape, empty) & ~_captured_now(moment)
+
+
+def _ask_living(moment: Moment, random: Random) -> list[Step]:
+    stone = random.choice(names(moment, _inner_stones(moment)))
+    return [*laid(moment), _captured(stone), _score(random.choice(("black", "white")))]
+
+
+def _ask_territory(moment: Moment, random: Random) -> list[Step]:
+    neutral = area(moment.shape, *moment.board)[2]
+    own = look(moment).empty & ~neutral
+    large = [region for region in regions(moment.shape, own) if region.bit_count() > 1]
+    inside = random.choice(names(moment, random.choice(large)))
+    shared = random.choice(names(moment, neutral))
+    return [*as_it_lies(moment, random), _captured(inside), _captured(shared)]
+
+
+def _ask_score(moment: Moment, random: Random) -> list[Step]:
+    return [*as_it_lies(moment, random), _score("black"), _score("white")]
+
+
+def _ask_empty(moment: Moment, random: Random) -> list[Step]:
+    point = random.choice(names(moment, moment.shape.full))
+    return [*new_board(moment), _captured(point), _score(random.choice(("black", "white")))]
+
+
+def _ask_legal(which: str) -> Asker:
+    """Return what asks for a point of one kind, for the color it concerns."""
+    found = {"suicide": _suicides, "rescue": _rescues, "join": _joins}[which]
+
+    def steps(moment: Moment, random: Random) -> list[Step]:
+        able = [color for color in (1, 2) if found(moment, color)]
+        color = random.choice(able)
+        name = random.choice(names(moment, found(moment, color)))
+        return [*as_it_lies(moment, random), _legal(color, name), _legal(3 - color, name)]
+
+    return steps
+
+
+def _ask_friend(moment: Moment, random: Random) -> list[Step]:
+    colors = [
+        color
+        for color in (1, 2)
+        if _suicides(moment, color) & neighbours(moment.shape, moment.board.of(color))
+    ]
+    color = random.choice(colors)
+    points = _suicides(moment, color) & neighbours(moment.shape, moment.board.of(color))
+    name = random.choice(names(moment, points))
+    return [*as_it_lies(moment, random), _legal(color, name)]
+
+
+def _ask_occupied(moment: Moment, random: Random) -> list[Step]:
+    name = random.choice(names(moment, moment.board.stones))
+    return [*as_it_lies(moment, random), _legal(random.choice((1, 2)), name)]
+
+
+def _after_capture(moment: Moment, random: Random) -> list[Step]:
+    """Play the capture; ask for its prisoners, and whether their points are free."""
+    color, name = _color(moment, last=True), random.choice(names(moment, moment.taken))
+    count = moment.taken.bit_count()
+    why = f"The last move took {count} {'stone' if count == 1 else 'stones'}."
+    return [*up_to_last(moment, random), _prisoners(color, why), _captured(name)]
+
+
+def _ask_ko(moment: Moment, random: Random) -> list[Step]:
+    """Try to take back at once: the game forbids it, the bare board does not; filling is free."""
+    color, other = _color(moment, last=False), _color(moment, last=True)
+    name = names(moment, look(moment).ko)[0]
+    no = "It would take back at once the one stone that has just taken one: ko."
+    return [
+        *up_to_last(moment, random),
+        _can(color, name, no),
+        Step(f"is_legal {color} {name}", asked=True),
+        _can(other, name, "Ko does not keep the color that took from filling its point."),
+    ]
+
+
+def _ask_later(moment: Moment, random: Random) -> list[Step]:
+    """Let both play elsewhere: then the ko may be taken."""
+    first, second = _elsewhere(moment)
+    name = names(moment, look(moment).ko)[0]
+    color = _color(moment, last=False)
+    away = [play(moment, moment.to_play, first), play(moment, moment.color, second)]
+    why = "Both have played elsewhere since: the ko may be taken."
+    return [*up_to_last(moment, random), *away, _can(color, name, why)]
+
+
+def _ask_snapback(moment: Moment, random: Random) -> list[Step]:
+    """Take back at once more than one stone: that is no ko."""
+    color = _color(moment, last=False)
+    name = names(moment, moment.taken)[0]
+    why = "It takes more than the one stone that has just taken: no ko."
+    back = play(moment, moment.to_play, moment.taken)
+    seen = look(moment)
+    count = taken(moment.shape, seen.mine, seen.theirs, moment.taken).bit_count()
+    many = _prisoners(color, f"The snapback took {count} stones.")
+    return [*up_to_last(moment, random), _can(color, name, why), back, many]
+
+
+def _ask_new_game(moment: Moment, random: Random) -> list[Step]:
+    color = _color(moment, last=True)
+    why = "A new game has no prisoners."
+    return [*up_to_last(moment, random), Step("clear_board"), _prisoners(color, why)]
+
+
+def _ask_passes(*passes: str) -> Asker:
+    """Return what passes (W: a stone in between) and asks whether the game is over."""
+    over = passes[-2:] == ("B", "W")
+    why = "Black passed and White after it." if over else "Not Black and then White passed."
+
+    def steps(moment: Moment, random: Random) -> list[Step]:
+        free = [
+            bit
+            for bit in each_bit(look(moment).empty)
+            if neighbours(moment.shape, bit) & look(moment).empty
+        ]
+        between = play(moment, 2, free[0]) if free else Step("play W pass")
+        commands = [between if one == "w" else Step(f"play {one} pass") for one in passes]
+        return [*up_to_last(moment, random), *commands, Step("is_over", asked=True, why=why)]
+
+    return steps
+
+
+# --- positions made -----------------------------------------------------------------------------
+
+
+def _anytime(random: Random) -> Moment | None:
+    return made.go_anytime(random, _SIZES)
+
+
+def _ended(random: Random) -> Moment | None:
+    return made.go_game(random, random.choice(_SIZES))
+
+
+def _carved(random: Random) -> Moment | None:
+    return made.carved(random, _SIZES)
+
+
+def _short(random: Random) -> Moment | None:
+    size = random.choice(_SIZES[2:])
+    return made.go_game(random, size, random.randint(4, 9))
+
+
+def _still_lying(random: Random) -> Moment | None:
+    """Return a capture before the captured stones have been taken off."""
+    moment = _anytime(random)
+    if moment is None or not moment.taken:
+        return None
+    board = made.added(moment.before, moment.color, moment.move)
+    return moment._replace(before=board, board=board, move=0)
+
+
+def _blank(random: Random) -> Moment:
+    return made.board_moment("go", random.choice((1, 3, 5, 9, 11)))
+
+
+def _snap(random: Random) -> Moment | None:
+    """Return a snapback: a stone thrown in is taken, and its taker with the rest."""
+    for _ in range(20):
+        size = random.choice((4, 5, 6, 7))
+        start = made.go_game(random, size, random.randint(size * 2, size * size))
+        if start:
+            for moment in _thrown_in(start):
+                if _snapback(moment):
+                    return moment
+    return None
+
+
+def _thrown_in(start: Moment) -> Iterator[Moment]:
+    """Yield moments in which a stone just played in was taken."""
+    shape, color = start.shape, start.color
+    mine, theirs = start.board.of(3 - color), start.board.of(color)
+    for thrown in each_bit(shape.full & ~start.board.stones):
+        if not is_legal(shape, mine, theirs, thrown) or taken(shape, mine, theirs, thrown):
+            continue
+        first = mine | thrown
+        for answer in each_bit(shape.full & ~(first | theirs) & neighbours(shape, thrown)):
+            if taken(shape, theirs, first, answer) == thrown:
+                before = made.sides(color, theirs, first)
+                board = made.sides(color, theirs | answer, mine)
+                yield made.after("go", start.size, before, color, answer, board)
+
+
+def _ko_fight(random: Random) -> Moment | None:
+    """Return the capture that begins a ko, laid somewhere among a few stones."""
+    size, color = random.choice(_SIZES[1:]), random.choice((1, 2))
+    shape = grid(size)
+    point = any_bit(shape.full, random)
+    beside = list(each_bit(neighbours(shape, point)))
+    move = random.choice(beside)
+    board = made.added(Board(), 3 - color, neighbours(shape, move) & ~point | point)
+    board = made.added(board, color, neighbours(shape, point) & ~move)
+    if board.black & board.white:
+        return None
+    scattered = made.scattered(random, shape.full & ~board.stones & ~move, 0.08)
+    board = made.added(board, random.choice((1, 2)), scattered)
+    mine, theirs = board.of(color), board.of(3 - color)
+    if any(captured_of_both(shape, *board)) or not is_legal(shape, mine, theirs, move):
+        return None
+    mine, theirs = played(shape, mine, theirs, move)
+    return made.after("go", size, board, color, move, made.sides(color, mine, theirs))
+
+
+def _fitting(moment: Moment) -> list[Moment]:
+    """Return the moment, and for a capture the board before its stones were taken off."""
+    if not moment.taken:
+        return [moment]
+    board = made.added(moment.before, moment.color, moment.move)
+    text = f"{moment.origin.text} (the captured stones still on the board)"
+    origin = moment.origin._replace(text=text)
+    return [moment, moment._replace(origin=origin, before=board, board=board, move=0)]
+
+
+FEATURES = (
+    Feature("lying-stone", "a captured stone that still lies on the board is worth two",
+            _dead, _lying, _still_lying, least=2),
+    Feature("lying-chain", "a captured chain, of which no stone has a liberty",
+            _dead_chain, _beside_lying, _still_lying),
+    Feature("lying-at-edge", "a captured stone at the edge",
+            _dead_at_edge, _beside_lying, _still_lying),
+    Feature("living-chain", "a stone lives by a liberty of its chain",
+            _living, _ask_living, _anytime),
+    Feature("territory", "the empty points of a region share their fate",
+            _territory, _ask_territory, _carved),
+    Feature("score", "territory of both colors", _settled, _ask_score, _carved),
+    Feature("empty-board", "the empty board is nobody's", _empty, _ask_empty, _blank),
+    Feature("suicide", "a stone without a liberty that takes nothing is not legal",
+            _suicide, _ask_legal("suicide"), _ended),
+    Feature("capture-first", "what a stone takes gives it liberties",
+            _rescue, _ask_legal("rescue"), _anytime),
+    Feature("joined-chain", "a stone has the liberties of the chain it joins",
+            _join, _ask_legal("join"), _anytime),
+    Feature("useless-friend", "a friend without a further liberty does not help",
+            _friend, _ask_friend, _anytime),
+    Feature("occupied", "a point with a stone is not legal", _stones, _ask_occupied, _short),
+    Feature("capture", "captured stones leave the game's board and are counted",
+            _taken(1, 2), _after_capture, _anytime),
+    Feature("large-capture", "three stones and more at once",
+            _taken(3, 400), _after_capture, _anytime),
+    Feature("several-chains", "one move takes several chains",
+            _several_chains, _after_capture, _anytime),
+    Feature("edge-capture", "a capture at the edge", _edge_taken, _after_capture, _anytime),
+    Feature("ko", "a ko may not be taken back at once", _ko, _ask_ko, _ko_fight, least=2),
+    Feature("ko-later", "after other moves the ko may be taken",
+            _exchanged, _ask_later, _ko_fight),
+    Feature("snapback", "taking back several stones at once is no ko",
+            _snapback, _ask_snapback, _snap),
+    Feature("new-game", "a new game begins without prisoners",
+            _taken(1, 400), _ask_new_game, _anytime),
+    Feature("both-passed", "Black passes and White after it: the game is over",
+            _stones, _ask_passes("B", "W"), _short),
+    Feature("white-first", "White passes first: the game is not over",
+            _stones, _ask_passes("W", "B"), _short),
+    Feature("one-pass", "one pass does not end the game", _stones, _ask_passes("B"), _short),
+    Feature("stone-between", "passes with a stone between them do not end the game",
+            _stones, _ask_passes("B", "w", "W"), _short),
+)  # fmt: skip
+
+KIND = Kind("java-go", "go", range(1, 26), FEATURES, _fitting, swaps=True)

@@ -1,0 +1,145 @@
+"""Positions for what no game record had: games played at random, and stones thrown on a board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+from random import Random
+
+from harness.generating.records import EMPTY, MADE, Board, Moment
+from oracle.grid import Grid, each_bit, grid
+from oracle.montecarlo import any_bit
+from oracle.rules.capture import legal, played
+from oracle.rules.eyes import eyes
+from oracle.rules.lines import fives
+from oracle.rules.policy import rule_based
+
+
+def board_moment(kind: str, size: int, board: Board = EMPTY, color: int = 0) -> Moment:
+    """Return a moment that no known move led to; the turn is that after ``color``'s."""
+    number = board.stones.bit_count()
+    return Moment(MADE, kind, size, number, board, color, 0, board)
+
+
+def after(  # noqa: PLR0913, PLR0917 - as a moment has them
+    kind: str, size: int, before: Board, color: int, move: int, board: Board
+) -> Moment:
+    """Return a moment after a known move."""
+    return Moment(MADE, kind, size, before.stones.bit_count() + 1, before, color, move, board)
+
+
+# --- Go ----------------------------------------------------------------------------------------
+
+
+def go_game(random: Random, size: int, moves: int | None = None) -> Moment | None:
+    """Return the end of a game of Go between two that play anywhere but into their own eyes.
+
+    ``moves``: how many at most; none: until nothing is left to play. None when nobody can move.
+    """
+    shape, now, color = grid(size), EMPTY, 1
+    last: Moment | None = None
+    for _ in range(2 * size * size if moves is None else moves):
+        mine, theirs = now.of(color), now.of(3 - color)
+        sensible = legal(shape, mine, theirs) & ~eyes(shape, mine, theirs)
+        if not sensible:
+            break
+        move = any_bit(sensible, random)
+        mine, theirs = played(shape, mine, theirs, move)
+        board = sides(color, mine, theirs)
+        last = after("go", size, now, color, move, board)
+        now, color = board, 3 - color
+    return last
+
+
+def go_anytime(random: Random, sizes: Sequence[int]) -> Moment | None:
+    """Return a moment of a random game, late ones more often than early ones."""
+    size = random.choice(sizes)
+    most = size * size
+    return go_game(random, size, None if random.random() < 0.3 else random.randint(1, 2 * most))
+
+
+def carved(random: Random, sizes: Sequence[int]) -> Moment | None:
+    """Return the end of a game with some stones taken away, so that regions have room."""
+    ended = go_game(random, random.choice(sizes))
+    if ended is None:
+        return None
+    gone = scattered(random, ended.board.stones, random.uniform(0.1, 0.5))
+    return board_moment("go", ended.size, without(ended.board, gone))
+
+
+# --- Gomoku ------------------------------------------------------------------------------------
+
+
+def gomoku_game(random: Random, size: int, moves: int, skill: float) -> Moment:
+    """Return a moment of a Gomoku game; of ``skill``'s share of the moves the policy is asked."""
+    shape, now, color = grid(size), EMPTY, 1
+    last = board_moment("gomoku", size)
+    for _ in range(moves):
+        mine, theirs = now.of(color), now.of(3 - color)
+        kind, choice = rule_based(shape, mine, theirs)
+        if not kind:
+            break
+        empty = shape.full & ~now.stones
+        move = any_bit(choice if random.random() < skill else empty, random)
+        board = added(now, color, move)
+        last = after("gomoku", size, now, color, move, board)
+        now, color = board, 3 - color
+    return last
+
+
+def gomoku_full(random: Random, size: int, empty: int = 0) -> Moment:
+    """Return a board that has only so many empty points, the colors drawn as in a game.
+
+    On 5 by 5 every other such board has no five, on 7 by 7 one in fifty.
+    """
+    shape = grid(size)
+    bits = list(each_bit(shape.full))
+    random.shuffle(bits)
+    black = (len(bits) - empty + 1) // 2
+    board = Board(reduce(or_, bits[:black], 0), reduce(or_, bits[black : len(bits) - empty], 0))
+    move, color = bits[black - 1], 1
+    return after("gomoku", size, without(board, move), color, move, board)
+
+
+# --- stones on a board -------------------------------------------------------------------------
+
+
+def sides(color: int, mine: int, theirs: int) -> Board:
+    """Return a board from the stones of a color and those of the other."""
+    return Board(mine, theirs) if color == 1 else Board(theirs, mine)
+
+
+def added(board: Board, color: int, bits: int) -> Board:
+    """Return the board with one color's stones added."""
+    return (
+        board._replace(black=board.black | bits)
+        if color == 1
+        else (board._replace(white=board.white | bits))
+    )
+
+
+def without(board: Board, bits: int) -> Board:
+    """Return the board with points emptied."""
+    return Board(board.black & ~bits, board.white & ~bits)
+
+
+def scattered(random: Random, within: int, share: float) -> int:
+    """Return some of the points, each with the same chance."""
+    return reduce(or_, (bit for bit in each_bit(within) if random.random() < share), 0)
+
+
+def sprinkled(random: Random, shape: Grid, board: Board, keep: int, most: int) -> Board:
+    """Add as many stones of both colors, at most, on empty points outside ``keep``.
+
+    None of them makes a five, nor an own line where it could matter: what depends on that is for
+    the caller to look at.
+    """
+    for _ in range(random.randint(0, most)):
+        for color in (1, 2):
+            free = shape.full & ~board.stones & ~keep
+            if free:
+                bit = any_bit(free, random)
+                if not fives(shape, board.of(color) | bit):
+                    board = added(board, color, bit)
+    return board

@@ -1,0 +1,212 @@
+"""From what was harvested to a chosen set: scenes are built, staged, completed and chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from harness import mistaken, strength
+from harness.generating.choices import Choices
+from harness.generating.choosing import Choice
+from harness.generating.features import Feature, Kind
+from harness.generating.pool import Pool
+from harness.generating.reading import Harvest
+from harness.generating.records import Find, Moment, Scene, Staged
+from harness.generating.replaying import turn
+from harness.generating.staging import LeftOut, Stage
+from harness.likeness import identities
+from harness.records import CaseFile
+from oracle.mistakes import MISTAKES, Mistake
+
+FROM_GAMES = 10  # scenes of a feature that are staged, from game records …
+FROM_NOTHING = 3  # … and made ones, where no game has it (more when mistakes survive)
+_PATIENCE = 200  # positions made before a feature is given up for this time
+_ROUNDS = 16  # of looking for scenes that catch what nothing has caught
+
+
+class Request(NamedTuple):
+    """What set is wanted."""
+
+    kind: Kind
+    choices: Choices
+    sizes: range
+    most: int  # tests
+    secret: bool  # whether positions are turned, so that nobody knows them from the record
+    beside: tuple[CaseFile, ...] = ()  # the set is to complete these
+    excluded: tuple[CaseFile, ...] = ()  # and has no test the same as any of these
+    only_survivors: bool = False  # take only what catches a mistake these leave alive
+
+
+class Produced(NamedTuple):
+    """A set of scenes, in the order of the file, and how it came about."""
+
+    scenes: tuple[Staged, ...]
+    candidates: tuple[Staged, ...]
+    left_out: Counter[str]  # reason: scenes
+    mistakes: tuple[Mistake, ...]
+    caught_beside: int
+    caught: int  # by these scenes and the cases beside them, as bits
+
+
+def produce(request: Request, harvest: Harvest, on_step: Callable[[str], None]) -> Produced:
+    """Return the set of scenes that a request asks for."""
+    kind = request.kind
+    mistakes = open_to_tests(kind.assignment)
+    workshop = _Workshop(request, mistakes)
+    on_step("positions of games")
+    workshop.from_games(harvest.pool)
+    on_step("positions made for what no game has")
+    workshop.complete()
+    beside = caught_by(request.beside, kind.assignment)
+    on_step("scenes for mistakes that survive")
+    workshop.hunt(beside)
+    choice = Choice(request.most, {one.name: one.least for one in kind.features}, beside)
+    for case in (*request.beside, *request.excluded):
+        with mistaken.in_folder(case):
+            choice.exclude(same for _, same in identities(case, kind.assignment))
+    choice.catch(workshop.staged)
+    if not request.only_survivors:
+        choice.cover(workshop.staged)
+    order = {feature.name: place for place, feature in enumerate(kind.features)}
+    scenes = sorted(choice.chosen, key=lambda one: order[one.scene.find.feature])
+    return Produced(
+        tuple(scenes), tuple(workshop.staged), workshop.left_out, mistakes, beside, choice.caught
+    )
+
+
+def open_to_tests(assignment: str) -> tuple[Mistake, ...]:
+    """Return an assignment's mistakes, but for those that only show where its text is open."""
+    own = (one for one in MISTAKES.values() if one.assignment == assignment)
+    return tuple(one for one in own if not one.is_open)
+
+
+def caught_by(cases: Sequence[CaseFile], assignment: str) -> int:
+    """Return the mistakes that case files catch, as bits of :func:`open_to_tests`."""
+    return strength.measure(cases, assignment).caught if cases else 0
+
+
+class _Workshop:
+    """Where finds become staged scenes.
+
+    Attributes: ``staged``, those from games first; ``left_out``, why others are not among them.
+    """
+
+    def __init__(self, request: Request, mistakes: tuple[Mistake, ...]) -> None:
+        self._request = request
+        self._features = {feature.name: feature for feature in request.kind.features}
+        self._stage = Stage(request.kind, mistakes)
+        self.staged: list[Staged] = []
+        self.left_out: Counter[str] = Counter()
+        self._commands: dict[str, set[str]] = {}  # that the scenes of a feature use
+
+    # --- from games ------------------------------------------------------------------------
+
+    def from_games(self, pool: Pool) -> None:
+        """Stage finds of every feature, as different in size and answer as there are."""
+        for name in self._features:
+            cells = _by_cell(find for find in pool if find.feature == name)
+            for find in _in_turns(cells)[:FROM_GAMES]:
+                self._add(self._hidden(find))
+
+    def _hidden(self, find: Find) -> Find:
+        """Return a find turned as the secret has it, if there is one and its feature stays."""
+        if not self._request.secret:
+            return find
+        random = self._request.choices.random("turn", find.rank)
+        symmetry, swap = random.randrange(8), random.random() < 0.5
+        moment = turn(find.moment, symmetry, swap and self._request.kind.swaps)
+        answer = self._features[find.feature].find(moment)
+        if not answer:
+            return find
+        how = " and colors exchanged" if moment.color != find.moment.color else ""
+        text = f"{find.moment.origin.text} (turned or mirrored{how})"
+        origin = find.moment.origin._replace(text=text)
+        return find._replace(answer=answer, moment=moment._replace(origin=origin))
+
+    # --- made ------------------------------------------------------------------------------
+
+    def complete(self) -> None:
+        """Make scenes for every feature of which the games gave none that can be used."""
+        have = Counter(one.scene.find.feature for one in self.staged)
+        for feature in self._features.values():
+            if not have[feature.name]:
+                self._make(feature, FROM_NOTHING * feature.least, 0)
+
+    def hunt(self, caught: int) -> None:
+        """Make scenes for as long as some mistake survives all of them, up to a limit."""
+        everything = (1 << len(self._stage.mistakes)) - 1
+        for one in self.staged:
+            caught |= one.caught
+        for number in range(1, _ROUNDS):
+            for feature in self._features.values():
+                if self._may_catch(feature, everything & ~caught):
+                    for one in self._made(feature, 1, number):
+                        if one.caught & ~caught:
+                            self.staged.append(one)
+                            caught |= one.caught
+
+    def _may_catch(self, feature: Feature, alive: int) -> bool:
+        """Return whether scenes of a feature use a command in which a mistake survives."""
+        used = self._commands.get(feature.name, set())
+        mistakes = self._stage.mistakes
+        return any(
+            alive >> place & 1 and not used.isdisjoint(one.commands)
+            for place, one in enumerate(mistakes)
+        )
+
+    def _make(self, feature: Feature, most: int, number: int) -> None:
+        self.staged += self._made(feature, most, number)
+
+    def _made(self, feature: Feature, most: int, number: int) -> Iterator[Staged]:
+        """Yield staged scenes for a feature from positions that are made."""
+        random = self._request.choices.random("made", feature.name, number)
+        found = 0
+        for _ in range(_PATIENCE):
+            moment = feature.make(random)
+            answer = self._answer(feature, moment)
+            if moment is None or not answer:
+                continue
+            staged = self._try(Find(random.getrandbits(64), feature.name, answer, moment))
+            if staged:
+                yield staged
+                found += 1
+                if found == most:
+                    return
+
+    def _answer(self, feature: Feature, moment: Moment | None) -> str:
+        if moment is None or moment.size not in self._request.sizes:
+            return ""
+        return feature.find(moment)
+
+    # --- both ------------------------------------------------------------------------------
+
+    def _add(self, find: Find) -> None:
+        staged = self._try(find)
+        if staged:
+            self.staged.append(staged)
+
+    def _try(self, find: Find) -> Staged | None:
+        feature = self._features[find.feature]
+        choices = self._request.choices
+        steps = tuple(feature.steps(find.moment, choices.random("steps", find.rank)))
+        files = feature.files(find.moment, choices.random("steps", find.rank))
+        self._commands[find.feature] = {step.command.partition(" ")[0] for step in steps}
+        try:
+            return self._stage.stage(Scene(find, steps, files))
+        except LeftOut as reason:
+            self.left_out[str(reason)] += 1
+            return None
+
+
+def _by_cell(finds: Iterable[Find]) -> list[list[Find]]:
+    cells: dict[tuple[int, str], list[Find]] = {}
+    for find in finds:
+        cells.setdefault((find.moment.size, find.answer), []).append(find)
+    return list(cells.values())
+
+
+def _in_turns(cells: list[list[Find]]) -> list[Find]:
+    """Return one find of each cell, then another of each, and so on."""
+    depth = max(map(len, cells), default=0)
+    return [cell[place] for place in range(depth) for cell in cells if place < len(cell)]

@@ -1,0 +1,221 @@
+"""Games replayed on integers: a game record's first line of play, as far as it is sound.
+
+:func:`oracle.sgf.read_sgf` says of one record all that is wrong with it. Here thousands are read:
+what cannot be understood ends the game, and is counted, not explained.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+
+from harness.generating.records import EMPTY, Board, Moment, Origin, Played
+from oracle.color import BLACK, WHITE
+from oracle.grid import Grid
+from oracle.rules.capture import captured, taken
+from oracle.rules.flood import flood, neighbours
+from oracle.sgf import values
+from oracle.symmetry import ALL, image
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracle.sgf import Node
+
+    Move = tuple[int, int]
+
+_MOVES = (("B", BLACK), ("W", WHITE))
+_SETUP = ("AB", "AW", "AE")
+_OPENING = 30  # moves that tell games apart; a copy that ends earlier or later has the same
+
+
+class Unusable(Exception):  # noqa: N818 - no error, but something to count
+    """Why a game has no position to give."""
+
+
+def replay(root: Node, name: str) -> Played:
+    """Return a game's first line of play up to its end or the first thing that is not sound.
+
+    Raises :class:`Unusable` when there is nothing of it.
+    """
+    kind, shape = _header(root)
+    start = _setup(root, shape, EMPTY)
+    moves, boards = [], [start]
+    play = {"go": _go, "gomoku": _gomoku}[kind]
+    for color, move in _line(root, shape):
+        after = play(shape, boards[-1], color, move)
+        if after is None:
+            break
+        moves.append((color, move))
+        boards.append(after)
+    origin = Origin(name, identity(shape, start, moves))
+    return Played(origin, kind, shape.rows, moves, boards)
+
+
+def _header(root: Node) -> tuple[str, Grid]:
+    """Return the game and the board."""
+    properties = root.properties
+    try:
+        kind = values.game(properties.get("GM", ["1"])[0])
+        default = str(values.USUAL_SIZE[kind])
+        shape = values.shape(properties.get("SZ", [default])[0])
+    except ValueError:
+        raise Unusable("another game, or a size that is not known") from None
+    if shape.rows != shape.columns:
+        raise Unusable("the board is not square")
+    return kind, shape
+
+
+def _setup(node: Node, shape: Grid, board: Board) -> Board:
+    """Return the board after a node's ``AB``, ``AW`` and ``AE``."""
+    if node.properties.keys().isdisjoint(_SETUP):
+        return board
+    try:
+        black, white, none = (
+            shape.mask(
+                [p for value in node.properties.get(name, []) for p in _points(value, shape)]
+            )
+            for name in _SETUP
+        )
+    except ValueError:
+        raise Unusable("its setup cannot be read") from None
+    keep = ~(black | white | none)
+    return Board(board.black & keep | black & ~white, board.white & keep | white)
+
+
+def _points(value: str, shape: Grid) -> list[tuple[int, int]]:
+    return values.points(value, shape)
+
+
+def _line(root: Node, shape: Grid) -> Iterator[Move]:
+    """Yield the moves of the first variations, until a node that sets up stones."""
+    bits = _letters(shape)
+    node: Node | None = root
+    while node is not None:
+        properties = node.properties
+        for name, color in _MOVES:
+            for value in properties.get(name, ()):
+                move = bits.get(value)
+                if move is None:
+                    return
+                yield color, move
+        node = node.children[0] if node.children else None
+        if node is not None and not node.properties.keys().isdisjoint(_SETUP):
+            return
+
+
+@cache
+def _letters(shape: Grid) -> dict[str, int]:
+    """Return the bit of each move as SGF writes it; 0 is a pass."""
+    found = {values.letters(point, shape): shape.bit(point) for point in shape.points(shape.full)}
+    return {**({"tt": 0} if shape.rows <= 19 else {}), **found, "": 0}
+
+
+@cache
+def _around(shape: Grid, move: int) -> int:
+    return neighbours(shape, move)
+
+
+def _go(shape: Grid, board: Board, color: int, move: int) -> Board | None:
+    """Return the board after a move of Go, None for one that the rules forbid (ko aside)."""
+    stones = board.black | board.white
+    if stones & move:
+        return None
+    mine, theirs = board if color == BLACK else (board.white, board.black)
+    around = _around(shape, move) if move else 0
+    if around & theirs and (dead := taken(shape, mine, theirs, move)):
+        theirs &= ~dead
+    elif move and not around & ~stones and _is_suicide(shape, mine, theirs, move):
+        return None
+    mine |= move
+    return Board(mine, theirs) if color == BLACK else Board(theirs, mine)
+
+
+def _is_suicide(shape: Grid, mine: int, theirs: int, move: int) -> bool:
+    return bool(flood(shape, move, mine) & captured(shape, mine | move, theirs))
+
+
+def _gomoku(shape: Grid, board: Board, color: int, move: int) -> Board | None:
+    """Return the board after a stone, None where there is one already."""
+    if not move or board.stones & move:
+        return None
+    black, white = board
+    return Board(black | move, white) if color == BLACK else Board(black, white | move)
+
+
+# --- which game it is --------------------------------------------------------------------------
+
+
+@cache
+def images(shape: Grid, symmetry: int) -> dict[int, int]:
+    """Return where each bit of a square board goes under a symmetry; 0, a pass, stays."""
+    bits = {shape.bit(p): shape.bit(image(p, shape, symmetry)) for p in shape.points(shape.full)}
+    return {**bits, 0: 0}
+
+
+def identity(shape: Grid, start: Board, moves: list[Move]) -> str:
+    """Return a name of the game that is the same in all its turned and mirrored copies."""
+    opening = [move for _, move in moves[:_OPENING]]
+    colors = [color for color, _ in moves[:_OPENING]]
+    copies = []
+    for symmetry in ALL:
+        place = images(shape, symmetry)
+        begun = [turned(shape, mask, symmetry) for mask in start] if start.stones else []
+        copies.append((begun, [place[move] for move in opening]))
+    text = repr((shape.rows, colors, min(copies))).encode()
+    return hashlib.sha256(text).hexdigest()
+
+
+def turned(shape: Grid, mask: int, symmetry: int) -> int:
+    """Return a mask after a symmetry."""
+    place, found = images(shape, symmetry), 0
+    while mask:
+        bit = mask & -mask
+        found |= place[bit]
+        mask ^= bit
+    return found
+
+
+def turn(moment: Moment, symmetry: int, swap: bool) -> Moment:
+    """Return a moment as it looks after a symmetry and, if ``swap``, with colors exchanged."""
+    shape = moment.shape
+
+    def after(board: Board) -> Board:
+        black, white = (turned(shape, mask, symmetry) for mask in board)
+        return Board(white, black) if swap else Board(black, white)
+
+    return moment._replace(
+        before=after(moment.before),
+        board=after(moment.board),
+        move=images(shape, symmetry)[moment.move],
+        color=3 - moment.color if swap and moment.color else moment.color,
+    )
+
+
+def is_private(game: str) -> bool:
+    """Return to which half of all games one belongs.
+
+    By its name alone, so that runs that share nothing never take public and private cases from
+    one game.
+    """
+    return bool(int(game[-1], 16) & 1)
+
+
+# --- moments -----------------------------------------------------------------------------------
+
+
+def moment(played: Played, number: int) -> Moment:
+    """Return a game's moment after some moves."""
+    color, move = played.moves[number - 1] if number else (0, 0)
+    boards = played.boards
+    return Moment(
+        played.origin,
+        played.kind,
+        played.size,
+        number,
+        boards[max(number - 1, 0)],
+        color,
+        move,
+        boards[number],
+    )

@@ -1,0 +1,85 @@
+"""What a generated set covers, and what it does not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from harness.generating.producing import Produced, Request
+from harness.generating.reading import Harvest
+from harness.report.tally import plural
+
+_USED = ("files", "games", "used", "positions")
+
+
+def report(request: Request, harvest: Harvest, produced: Produced) -> Iterator[str]:
+    """Yield the lines of the report."""
+    yield from _read(harvest)
+    yield from _features(request, harvest, produced)
+    yield from _spread(produced)
+    yield from _listed("Left out", produced.left_out)
+    yield from _strength(produced)
+
+
+def _read(harvest: Harvest) -> Iterator[str]:
+    counts = harvest.counts
+    if not counts["files"]:
+        yield "no game was read: all positions are made"
+        return
+    yield (
+        f"{counts['files']} {plural(counts['files'], 'file')}, {counts['games']}"
+        f" {plural(counts['games'], 'game')}, {counts['used']} used, {counts['positions']}"
+        " positions looked at"
+    )
+    rest = Counter({name: number for name, number in counts.items() if name not in _USED})
+    yield from _listed("Not used", rest)
+
+
+def _listed(heading: str, counts: Counter[str]) -> Iterator[str]:
+    if counts:
+        yield f"\n{heading}:"
+        yield from (f"{number:6}  {name}" for name, number in counts.most_common())
+
+
+def _features(request: Request, harvest: Harvest, produced: Produced) -> Iterator[str]:
+    """Yield a row for each feature: positions that had it, and the scenes and tests chosen."""
+    width = max(len(feature.name) for feature in request.kind.features)
+    yield f"\n{'':{width}}  {'in games':>8}  {'usable':>6}  {'chosen':>6}  {'made':>4}  answers"
+    for feature in request.kind.features:
+        able = [one for one in produced.candidates if one.scene.find.feature == feature.name]
+        taken = [one for one in produced.scenes if one.scene.find.feature == feature.name]
+        made = sum(not one.scene.find.moment.origin.game for one in taken)
+        answers = ", ".join(sorted({one.scene.find.answer for one in taken}))
+        yield (
+            f"{feature.name:{width}}  {harvest.seen[feature.name]:8}  {len(able):6}"
+            f"  {len(taken):6}  {made:4}  {answers}"
+        ).rstrip()
+    absent = [one.name for one in request.kind.features if not harvest.seen[one.name]]
+    if harvest.counts["games"] and absent:
+        yield f"no position of a game had: {', '.join(absent)}"
+    chosen = {one.scene.find.feature for one in produced.scenes}
+    missing = [one.name for one in request.kind.features if one.name not in chosen]
+    if missing:
+        yield f"not in the set: {', '.join(missing)}"
+
+
+def _spread(produced: Produced) -> Iterator[str]:
+    sizes = Counter(one.scene.find.moment.size for one in produced.scenes)
+    if sizes:
+        yield "sizes: " + ", ".join(f"{size} ({sizes[size]})" for size in sorted(sizes))
+
+
+def _strength(produced: Produced) -> Iterator[str]:
+    tests = sum(len(one.asked) for one in produced.scenes)
+    scenes = len(produced.scenes)
+    total = len(produced.mistakes)
+    beside = produced.caught_beside.bit_count()
+    caught = produced.caught.bit_count()
+    yield f"\n{tests} {plural(tests, 'test')} in {scenes} {plural(scenes, 'scene')}"
+    with_ = f", {beside} of them by the cases given already" if beside else ""
+    yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes{with_})"
+    alive = [
+        one.name for place, one in enumerate(produced.mistakes) if not produced.caught >> place & 1
+    ]
+    if alive:
+        yield f"not caught: {', '.join(alive)}"

@@ -1,0 +1,146 @@
+"""Scenes put before the oracle: are they what they should be, what is right, and why?
+
+A scene that does not do what it is meant to do is left out, and counted with the reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness import casefile, equivalence, mistaken, strength
+from harness.generating.features import Kind
+from harness.generating.records import Asked, Moment, Scene, Staged
+from harness.likeness import identity
+from harness.records import Reply
+from oracle.answers import gomoku_policy
+from oracle.color import BLACK, color_of
+from oracle.gtp.gomoku import GomokuSession
+from oracle.gtp.protocol import Engine
+from oracle.mistakes import Mistake
+from oracle.vertex import vertex
+
+UNDERSPECIFIED = "underspecified"
+
+
+class LeftOut(Exception):  # noqa: N818 - no error, but something to count
+    """Why a scene cannot be used."""
+
+
+class Stage:
+    """Where the scenes of one assignment are tried out.
+
+    Attribute ``mistakes``: those that tests may catch.
+    """
+
+    def __init__(self, kind: Kind, mistakes: Sequence[Mistake]) -> None:
+        self._kind = kind
+        self.mistakes = tuple(mistakes)
+
+    def stage(self, scene: Scene) -> Staged:
+        """Return a scene with its answers and what it catches.
+
+        Raises :class:`LeftOut` for one that is underspecified, or does not replay.
+        """
+        with _among(scene.files) as folder:
+            asked = tuple(self._played(scene))
+            if len({one.identity for one in asked}) < len(asked):
+                raise LeftOut("it asks the same twice")
+            staged = Staged(scene, asked, 0)
+            return staged._replace(caught=self._caught(staged, folder))
+
+    def _played(self, scene: Scene) -> Iterator[Asked]:
+        """Yield the tests of a scene, as the right engine goes through it."""
+        engine = mistaken.right_engine(self._kind.assignment)
+        reached = False
+        for number, step in enumerate(scene.steps):
+            reached = reached or lies(engine, scene.find.moment)
+            if step.asked:
+                is_last = number == len(scene.steps) - 1
+                yield self._asked(engine, step.command, step.why, is_last)
+            elif not _goes_on(engine.handle(step.command)):
+                raise LeftOut("a command of its setup is refused")
+        if not reached:
+            raise LeftOut("the intended board is not reached")
+
+    def _asked(self, engine: Engine, command: str, why: str, is_last: bool) -> Asked:
+        assignment = self._kind.assignment
+        if equivalence.underspecified(engine, command):
+            raise LeftOut(UNDERSPECIFIED)
+        same = identity(engine, command, assignment)
+        choice = _free_choice(engine, command)
+        reason = why or _reason(engine, command)
+        reply = mistaken.reply_of(engine.handle(command))
+        if not reply.ok:
+            raise LeftOut("its answer is an error")
+        if len(choice) > 1 and not is_last:
+            raise LeftOut("what follows depends on a free choice")
+        return Asked(command, self._expression(command, reply, choice), reason, same)
+
+    def _expression(self, command: str, reply: Reply, choice: list[str]) -> str:
+        if choice:
+            return f"(?i){'|'.join(choice)}"
+        return equivalence.expression(command, reply, self._kind.assignment)
+
+    def _caught(self, staged: Staged, folder: str) -> int:
+        from harness.generating.writing import commands
+
+        text = "\n".join(commands(staged, first_id=1)).encode()
+        case = casefile.parse(text, str(Path(folder, "scene.gtp")))
+        good, wrong = strength.of_file(case, self.mistakes, self._kind.assignment)
+        if wrong:
+            raise LeftOut("the right engine fails it")
+        caught = 0
+        for test in good:
+            caught |= test.caught
+        return caught
+
+
+@contextlib.contextmanager
+def _among(files: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Work in a folder that has the board files of a scene, if it has any."""
+    if not files:
+        yield ""
+        return
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for name, content in files:
+            path = Path(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        yield folder
+
+
+def _goes_on(raw: str) -> bool:
+    """Return whether a setup command did its work; Gomoku's ``illegal move`` is no error."""
+    return raw.startswith("=") and "illegal" not in raw
+
+
+def lies(engine: Engine, moment: Moment) -> bool:
+    """Return whether the engine's board is the intended one."""
+    now = engine.session.game.position
+    return (now.grid.rows, now.black, now.white) == (moment.size, *moment.board)
+
+
+def _free_choice(engine: Engine, command: str) -> list[str]:
+    """Return the moves that ``genmove`` may answer; none for other commands and ended games."""
+    session: Any = engine.session
+    name, _, color = command.partition(" ")
+    if name != "genmove" or not isinstance(session, GomokuSession):
+        return []
+    position, who = session.game.position, color_of(color) or BLACK
+    if session.game.is_over:
+        return []
+    _, points = gomoku_policy.policy_moves(position, who, session.policy)
+    return [vertex(point).lower() for point in points]
+
+
+def _reason(engine: Engine, command: str) -> str:
+    """Return why an answer is right, in the oracle's words, ``""`` if it has none."""
+    raw = engine.handle(f"oracle-explain {command}")
+    for line in raw.removeprefix("=").strip().splitlines() if raw.startswith("=") else ():
+        if line.startswith("TEXT "):
+            return line.removeprefix("TEXT ")
+    return ""
