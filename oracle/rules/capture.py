@@ -36,10 +36,12 @@ def captured_of_both(frame: Frame[Bits], black: Bits, white: Bits) -> tuple[Bits
 def taken(frame: Frame[Bits], mine: Bits, theirs: Bits, move: Bits) -> Bits:
     """Return the opponent's stones that leave the board when ``move`` (a point) is played.
 
-    Chains that had no liberty before do not touch the move, and stay.
+    Chains that had no liberty before do not touch the move, and stay. Only the chains next to the
+    move are looked at: most games are replayed for the sake of a few captures.
     """
-    dead = captured(frame, theirs, mine | move)
-    return dead & flood(frame, move, dead)
+    chains = flood(frame, neighbours(frame, move) & theirs, theirs)
+    free = neighbours(frame, chains) & ~(mine | theirs | move)
+    return chains & ~flood(frame, free, chains)
 
 
 def played(frame: Frame[Bits], mine: Bits, theirs: Bits, move: Bits) -> tuple[Bits, Bits]:
