@@ -1,0 +1,528 @@
+"""A class of two hundred submissions, made, with the mark that each must get.
+
+Everybody had to score games of Go, in a language of their choice: :func:`make` writes the
+assignment, its public and private cases, a download as Canvas gives it, and the gradebook. The
+truth is computed here, from the mistakes themselves and by rules written down once more, never by
+what is tested.
+
+``python -m tests.harness.whole_class FOLDER`` writes it all.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import random
+import shutil
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import casefile
+from harness.dialect import named
+from harness.mistaken import answers, failing, reply_of, wrong_engine
+from oracle.grid import grid
+from oracle.gtp import new_engine
+from oracle.mistakes import MISTAKES, Breakdown, Mistake
+from oracle.mistakes import named as mistake_named
+from oracle.position import Position
+from oracle.vertex import vertex
+from tests.harness.hostile_archives import ROSTER
+
+ROOT = Path(__file__).parents[2]
+OTHERS = ROOT / "tests" / "submissions" / "any-language"
+COUNT = 200
+FOLDER = "assignment1"
+
+ASSIGNMENT = """\
+title = "Go scoring in any language"
+does_not_run = 0
+
+[archive]
+name = "a1.tgz"
+folder = "assignment1"
+
+[files]
+required = ["readme.txt", "start"]
+allowed = ["*.py", "*.c", "*.java", "Makefile"]
+left_out = ["__pycache__/", "*.pyc", ".DS_Store", "._*", "__MACOSX/"]
+forbidden = ["util/"]
+log = "presubmission.log"
+
+[build]
+steps = ["make -s"]
+
+[engine]
+command = "sh {folder}/start"
+game = "go"
+
+[cases]
+public = ["*.gtp"]
+private = ["private/*.gtp"]
+private_visible = "verdict"
+
+[limits]
+timeout = 20
+cpu = 5
+
+[[marks]]
+name = "log and readme"
+points = 1
+judged_by = "files"
+rule = "all"
+
+[[marks]]
+name = "public tests"
+points = 2
+judged_by = "public"
+rule = "share"
+
+[[marks]]
+name = "private tests"
+points = 2
+judged_by = "private"
+rule = "share"
+
+[late]
+deduction = 20
+"""
+
+LOG = (
+    b'Script started on 2026-01-20 10:00:00+00:00 [TERM="xterm"]\r\n'
+    b"\x1b]0;ada@lab: ~\x07\x1b[01;32mada@lab\x1b[00m:~$ tar -xzf a1.tgz\r\n"
+    b"\x1b[01;32mada@lab\x1b[00m:~$ ls assignment1\r\nMakefile  readme.txt  start\r\n"
+    b"\x1b[01;32mada@lab\x1b[00m:~$ gtp-harness run -long 'sh assignment1/start' a.gtp\r\n"
+    b"10 passed\r\n20 passed\r\n"
+    b"1 file: 2 tests, \x1b[32m2 passed\x1b[0m\r\n"
+    b"\x1b[01;32mada@lab\x1b[00m:~$ exit\r\nScript done on 2026-01-20 10:01:00+00:00\r\n"
+)
+
+PYTHON = """\
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+{before}
+from oracle.gtp import serve
+from oracle.mistakes import mistaken_engine, named
+from oracle.gtp import new_engine
+
+engine = {engine}
+serve(engine, lambda: os.read(0, 1 << 16), lambda data: os.write(1, data))
+"""
+
+
+class Case(NamedTuple):
+    """A submission, and what must become of it."""
+
+    label: str
+    files: tuple[tuple[str, bytes], ...]  # (name as the student gave it, bytes), the latest last
+    truth: Fraction | None  # the mark, before what being late costs; None: handed in nothing
+    late: bool = False
+
+    @property
+    def mark(self) -> Fraction | None:
+        """The mark in the gradebook."""
+        if self.truth is None:
+            return None
+        return self.truth * Fraction(8, 10) if self.late else self.truth
+
+
+# --- the cases of the assignment ---------------------------------------------------------------
+
+
+def positions(generator: random.Random, count: int) -> Iterator[tuple[Position, str]]:
+    """Yield positions in which every chain has a liberty, and a komi."""
+    while count:
+        size = generator.choice([2, 3, 4, 5, 7, 9])
+        shape, full = grid(size), generator.random()
+        stones = [0, 0, 0]
+        for row in range(size):
+            for column in range(size):
+                if generator.random() < full:
+                    stones[generator.choice([1, 2])] |= shape.bit((row, column))
+        position = Position(shape, stones[1], stones[2])
+        if all(_lives(position, color) for color in (1, 2)):
+            count -= 1
+            yield position, generator.choice(["0", "0", "0.5", "6.5", "-2", "1"])
+
+
+def _lives(position: Position, color: int) -> bool:
+    """Whether all chains of a color have a liberty, point by point."""
+    shape, empty = position.grid, position.empty
+    reached, own = 0, position.stones(color)
+    frontier = empty
+    while frontier:
+        near = 0
+        for row, column in shape.points(frontier):
+            for point in (
+                (row + 1, column),
+                (row - 1, column),
+                (row, column + 1),
+                (row, column - 1),
+            ):
+                near |= shape.bit(point) if point in shape else 0
+        frontier = near & own & ~reached
+        reached |= frontier
+    return reached == own
+
+
+def case_text(generator: random.Random, count: int) -> str:
+    """Return a case file of some positions to be scored."""
+    engine = new_engine("go", 0, 0)
+    lines = []
+    for number, (position, komi) in enumerate(positions(generator, count), 1):
+        setup = [f"boardsize {position.grid.rows}", "clear_board", f"komi {komi}"]
+        for color, stones in (("b", position.black), ("w", position.white)):
+            setup += [f"play {color} {vertex(p)}" for p in position.grid.points(stones)]
+        answer = reply_of([engine.handle(line) for line in (*setup, "score")][-1]).text
+        whole = answer.replace("+", r"\+").replace(".", r"\.")
+        optional = r"(\.0)?" if "+" in answer and "." not in answer else ""
+        lines += [*setup, f"{number * 10} score", f"#? [{whole}{optional}]", ""]
+    return "\n".join(lines)
+
+
+# --- what is handed in -------------------------------------------------------------------------
+
+
+def tree(*, start: str, readme: bool = True, log: bool = True, **more: bytes) -> dict[str, bytes]:
+    """Return the files of a submission by their names in its folder."""
+    files = {"start": start.encode(), "Makefile": b"all:\n", **more}
+    files |= {"readme.txt": b"Ada Lovelace, ada@example.org\n"} if readme else {}
+    return files | ({"presubmission.log": LOG} if log else {})
+
+
+def tgz(files: dict[str, bytes], folder: str = f"{FOLDER}/", compress: bool = True) -> bytes:
+    """Return a ``.tgz``, or a plain tar."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(folder + name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return gzip.compress(stream.getvalue(), 1, mtime=0) if compress else stream.getvalue()
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """Return a ``.zip``."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(f"{FOLDER}/{name}", content)
+    return stream.getvalue()
+
+
+def oracle_files() -> dict[str, bytes]:
+    """Return the oracle's own modules: the engine of the mistaken is a copy of it."""
+    paths = sorted((ROOT / "oracle").rglob("*.py"))
+    return {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
+
+
+def python(engine: str, before: str = "", **options: bool) -> dict[str, bytes]:
+    """Return a submission in Python whose engine is an expression over the oracle's names."""
+    text = PYTHON.format(engine=engine, before=before).encode()
+    start = 'exec python3 "$(dirname "$0")/Go1.py"\n'
+    return {**tree(start=start, **options), "Go1.py": text, **oracle_files()}
+
+
+RIGHT = 'new_engine("go", 0, 0)'
+
+
+def script(text: str) -> dict[str, bytes]:
+    """Return a submission in Python that is one file."""
+    return {**tree(start='exec python3 "$(dirname "$0")/Go1.py"\n'), "Go1.py": text.encode()}
+
+
+def in_c(mistake: int) -> dict[str, bytes]:
+    """Return the submission in C; see its source for what the mistakes are."""
+    start = 'exec "$(dirname "$0")/engine"\n'
+    make = f"all:\n\tcc -O1 -DMISTAKE={mistake} -o engine engine.c\n".encode()
+    source = (OTHERS / "c" / "engine.c").read_bytes()
+    return tree(start=start) | {"Makefile": make, "engine.c": source}
+
+
+def in_java(mistake: int) -> dict[str, bytes]:
+    """Return the submission in Java; see its source for what the mistakes are."""
+    start = 'exec java -Xshare:auto -XX:TieredStopAtLevel=1 -cp "$(dirname "$0")" Engine\n'
+    source = (OTHERS / "java" / "Engine.java").read_bytes()
+    source = source.replace(b"MISTAKE = 0;", b"MISTAKE = %d;" % mistake)
+    make = b"all:\n\tjavac Engine.java\n"
+    return tree(start=start) | {"Makefile": make, "Engine.java": source}
+
+
+ANSWERS = """\
+import sys
+for line in sys.stdin:
+    words = line.split()
+    id = words.pop(0) if words and words[0].isdigit() else ""
+    {body}
+    print(f"={{id}} {{text}}\\n", flush=True)
+    if words[:1] == ["quit"]:
+        break
+"""
+
+
+def says(body: str) -> dict[str, bytes]:
+    """Return an engine that answers ``text``, which ``body`` makes of ``words``."""
+    return script(ANSWERS.format(body=body.replace("\n", "\n    ")))
+
+
+# --- the truth ---------------------------------------------------------------------------------
+
+
+class Marker:
+    """Marks by the assignment's rules, from the answers that are known beforehand."""
+
+    def __init__(self, place: Path) -> None:
+        self.public = [casefile.read(str(path)) for path in sorted(place.glob("*.gtp"))]
+        self.private = [casefile.read(str(path)) for path in sorted(place.glob("private/*.gtp"))]
+
+    def mark(self, failed: Callable[[casefile.CaseFile], int], log: int = 1) -> Fraction:
+        """Return log and readme 1, public 2, private 2; ``failed`` counts the tests of a file."""
+        return log + sum(
+            2 * (1 - Fraction(sum(map(failed, cases)), sum(map(tests, cases))))
+            for cases in (self.public, self.private)
+        )
+
+    def of_mistake(self, mistake: Mistake | None) -> Fraction:
+        """Return the mark of an engine that makes a mistake."""
+        return self.mark(lambda case: 0 if mistake is None else failures(case, mistake))
+
+
+def tests(case: casefile.CaseFile) -> int:
+    """Return how many tests a case file has."""
+    return sum(step.is_test for step in case.steps)
+
+
+def failures(case: casefile.CaseFile, mistake: Mistake) -> int:
+    """Return how many tests an engine that makes a mistake fails, or does not come to."""
+    stopped = [
+        step.line
+        for step, raw in answers(case, wrong_engine(mistake))
+        if isinstance(raw, Breakdown)
+    ]
+    after = [s for s in case.steps if s.is_test and stopped and s.line >= stopped[0]]
+    before = failing(case, wrong_engine(mistake), named("gogui"))
+    return len({step.line for step in after} | before)
+
+
+# --- the class ---------------------------------------------------------------------------------
+
+
+def submissions(place: Path) -> Iterator[Case]:
+    """Yield every kind of submission there is, then right ones for ever."""
+    marker = Marker(place)
+    full, none = Fraction(5), Fraction(0)
+
+    def one(label: str, content: bytes, truth: Fraction, name: str = "a1.tgz") -> Case:
+        return Case(label, ((name, content),), truth)
+
+    right = tgz(python(RIGHT))
+    for mistake in MISTAKES.values():
+        if mistake.assignment == "go-scoring":
+            files = python(f"mistaken_engine(named({mistake.name!r}))")
+            yield one(mistake.name, tgz(files), marker.of_mistake(mistake))
+    yield from _languages(marker, one)
+    yield from _packaging(right, one)
+    yield from _hostile_archives(one)
+    yield from _hostile_engines(marker, one)
+    yield one("no readme", tgz(python(RIGHT, readme=False)), full - 1)
+    yield one("no log", tgz(python(RIGHT, log=False)), full - 1)
+    yield one("does not start", tgz(script("import nowhere\n")), none)
+    yield one("syntax error", tgz(script("def answer(:\n")), none)
+    yield one("no start", tgz({"readme.txt": b"x", "presubmission.log": LOG}), none)
+    learnt = _learnt_by_heart(marker)
+    yield one("learnt by heart", tgz(says(learnt)), marker.mark(_of_public(marker)))
+    yield Case("two, the later right", (("a.tgz", b"oops"), ("a1.tgz", right)), full)
+    yield Case("two, the later broken", (("a1.tgz", right), ("a.tgz", right[:1000])), full)
+    yield Case("handed in nothing", (), None)
+    for mistake in ("komi-ignored", "draw-with-fraction", "integer-division"):
+        files = python(f"mistaken_engine(named({mistake!r}))")
+        truth = marker.of_mistake(mistake_named(mistake))
+        yield Case(f"late, {mistake}", (("a1.tgz", tgz(files)),), truth, late=True)
+    for number in range(10):
+        yield Case(f"late {number}", (("a1.tgz", right),), full, late=True)
+    for number in range(COUNT):
+        yield one(f"right {number}", right, full)
+
+
+def _languages(marker: Marker, one: Callable[..., Case]) -> Iterator[Case]:
+    yield one("C", tgz(in_c(0)), Fraction(5))
+    yield one("C, komi ignored", tgz(in_c(1)), marker.of_mistake(mistake_named("komi-ignored")))
+    single = marker.of_mistake(mistake_named("single-points-only"))
+    yield one("C, single points", tgz(in_c(2)), single)
+    yield one("C, crashes", tgz(in_c(3)), marker.mark(tests))
+    broken = in_c(0)
+    broken["engine.c"] = broken["engine.c"].replace(b"strcpy(reply", b"strcpy(replie", 1)
+    yield one("C, does not compile", tgz(broken), Fraction(0))
+    yield one("Java", tgz(in_java(0)), Fraction(5))
+    black = marker.of_mistake(mistake_named("neutral-points-to-black"))
+    yield one("Java, neutral points", tgz(in_java(1)), black)
+    komi = marker.of_mistake(mistake_named("komi-to-black"))
+    yield one("Java, komi", tgz(in_java(2)), komi)
+    endless = marker.of_mistake(mistake_named("fill-never-ends-on-empty-board"))
+    yield one("Java, never ends", tgz(in_java(3)), endless)
+    broken = in_java(0)
+    broken["Engine.java"] = broken["Engine.java"].replace(b"double komi", b"dubble komi", 1)
+    yield one("Java, does not compile", tgz(broken), Fraction(0))
+
+
+def _packaging(right: bytes, one: Callable[..., Case]) -> Iterator[Case]:
+    """Yield archives that are odd, and taken all the same."""
+    full, files = Fraction(5), python(RIGHT)
+    plain = tgz(files, compress=False)
+    yield one("plain tar called tgz", plain, full)
+    yield one("zip called tgz", zipped(files), full)
+    yield one("zip", zipped(files), full, "a1.zip")
+    yield one("tar.gz", right, full, "a1.tar.gz")
+    yield one("odd name", right, full, "Final version (2) äöü.tgz")
+    yield one("wrapped", tgz(files, f"ada/{FOLDER}/"), full)
+    junk = {"._readme.txt": b"\0\5\x16\7", ".DS_Store": b"\0\0\0\1Bud1", "__pycache__/a.pyc": b""}
+    yield one("junk", tgz({**files, **junk}), full)
+    yield one("its own util", tgz({**files, "util/gtp_connection.py": b"changed"}), full)
+
+
+def _hostile_archives(one: Callable[..., Case]) -> Iterator[Case]:
+    """Yield archives that are refused, and what is no archive."""
+    yield one("empty file", b"", Fraction(0))
+    yield one("text", b"I will hand it in tomorrow, I promise.\n", Fraction(0))
+    yield one("cut off", tgz(python(RIGHT))[:2000], Fraction(0))
+    for name, hostile in ROSTER.items():
+        yield one(f"hostile: {name}", hostile.make(), Fraction(0), f"a1{hostile.suffix}")
+
+
+def _hostile_engines(marker: Marker, one: Callable[..., Case]) -> Iterator[Case]:
+    """Yield engines that break, or try to break out; none gets more than it earns."""
+    nothing, log = Fraction(0), Fraction(1)
+    yield one("fork bomb", tgz(script("import os\nwhile True: os.fork()\n")), nothing)
+    hog = "block = [bytearray(b'x') * (8 << 20) for _ in range(1000)]\n"
+    yield one("memory hog", tgz(script(hog)), nothing)
+    yield one("never answers", tgz(script("while True: pass\n")), nothing)
+    yield one("noise", tgz(script("while True: print('x' * 1000)\n")), nothing)
+    yield one("closes all", tgz(script("import os, time\nos.closerange(0, 99)\n")), nothing)
+    yield one("says nothing right", tgz(says("text = 'B+1000'")), log)
+    formula = "text = '=HYPERLINK(\"http://x\")<script>alert(1)</script>'"
+    yield one("formulas", tgz(says(formula)), log)
+    spy = (
+        "import glob\n"
+        "text = 'B+1000'\n"
+        "for above in ('', '/*', '/*/*', '/proc/self/cwd', '/proc/1/cwd', '/proc/1/root/*/*'):\n"
+        "    for path in glob.glob(above + '/private/*.gtp') if words[:1] == ['score'] else ():\n"
+        "        text = open(path).read()[-20:]"
+    )
+    yield one("spy", tgz(says(spy)), log)
+    prey = (
+        "import os, signal\n"
+        "text = ''\n"
+        "for pid in range(2, 400):\n"
+        "    try: os.getppid() != pid != os.getpid() and os.kill(pid, signal.SIGKILL)\n"
+        "    except OSError: pass\n"
+        "text = 'B+1000'"
+    )
+    yield one("kills its neighbors", tgz(says(prey)), log)
+    leave = (
+        "text = 'B+1000'\n"
+        "try: open('/tmp/answers', 'a').write('x') and open('/tmp/answers').read()\n"
+        "except OSError: pass"
+    )
+    yield one("leaves notes", tgz(says(leave)), log)
+
+
+def _learnt_by_heart(marker: Marker) -> str:
+    """Return an engine that knows the public tests by their setup, and nothing else."""
+    table = {}
+    for case in marker.public:
+        setup: list[str] = []
+        engine = new_engine("go", 0, 0)
+        for step in case.steps:
+            answer = reply_of(engine.handle(step.text)).text
+            setup = [] if step.command.startswith("boardsize") else setup
+            if step.command == "score":
+                table[" ".join(setup)] = answer
+            setup.append(step.command)
+    return (
+        "known = globals().setdefault('known', [])\n"
+        "if words[:1] == ['boardsize']: known.clear()\n"
+        f"table = {table!r}\n"
+        "text = table.get(' '.join(known), 'B+1000') if words == ['score'] else ''\n"
+        "known.append(' '.join(words))"
+    )
+
+
+def _of_public(marker: Marker) -> Callable[[casefile.CaseFile], int]:
+    known = {case.path for case in marker.public}
+    return lambda case: 0 if case.path in known else tests(case)
+
+
+# --- on disk -----------------------------------------------------------------------------------
+
+
+class Class(NamedTuple):
+    """What :func:`make` wrote."""
+
+    assignment: Path  # the folder with assignment.toml
+    download: Path  # the folder of the Canvas download
+    gradebook: Path
+    cases: tuple[tuple[int, Case], ...]  # (the Canvas id, the submission)
+
+
+def make(folder: Path, count: int = COUNT, seed: int = 1) -> Class:
+    """Write a class of ``count``; the kinds come first, in an order that ``seed`` shuffles."""
+    place, download = folder / "any-language", folder / "download"
+    (place / "private").mkdir(parents=True)
+    download.mkdir()
+    (place / "assignment.toml").write_text(ASSIGNMENT)
+    generator = random.Random(seed)
+    for name in ("first.gtp", "second.gtp", "private/third.gtp"):
+        (place / name).write_text(case_text(generator, 8))
+    cases = [case for case, _ in zip(submissions(place), range(count), strict=False)]
+    generator.shuffle(cases)
+    numbered = tuple(enumerate(cases, 4000))
+    for number, case in numbered:
+        _hand_in(download, number, case)
+    _write_gradebook(folder / "gradebook.csv", numbered)
+    return Class(place, download, folder / "gradebook.csv", numbered)
+
+
+def surname(number: int) -> str:
+    """Return a name of letters alone, as Canvas writes it in front of files."""
+    return "student" + "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+def _hand_in(download: Path, number: int, case: Case) -> None:
+    late = "LATE_" if case.late else ""
+    for attempt, (name, content) in enumerate(case.files):
+        stem, dot, suffix = name.partition(".")
+        again = f"-{attempt}" if attempt else ""
+        attachment = 70_000 + 10 * number + attempt
+        given = f"{surname(number)}_{late}{number}_{attachment}_{stem}{again}{dot}{suffix}"
+        (download / given).write_bytes(content)
+
+
+def _write_gradebook(path: Path, numbered: tuple[tuple[int, Case], ...]) -> None:
+    head = ["Student", "ID", "SIS Login ID", "Section", "Assignment 1 (771)", "Final Score"]
+    rows = [
+        [f"{surname(number).title()}, Ada", str(number), f"u{number}", "Lab 1", "", "0.00"]
+        for number, _ in numbered
+    ]
+    points = ["    Points Possible", "", "", "", "5.00", "(read only)"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([head, points, *rows])
+
+
+def main() -> None:
+    """Write a class into the folder named."""
+    folder = Path(sys.argv[1])
+    shutil.rmtree(folder, ignore_errors=True)
+    made = make(folder)
+    for number, case in made.cases:
+        print(number, case.mark, case.label, sep="\t")
+
+
+if __name__ == "__main__":
+    main()
