@@ -1,0 +1,443 @@
+"""From what was handed in to what is graded: the last that can be read, kept, and explained."""
+
+import datetime
+import hashlib
+import os
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from harness import assignment, receipt, workspace
+from harness.errors import ArchiveError, UsageError
+from harness.grading.evidence import LONGEST
+from harness.grading.receive import receive
+from harness.grading.records import Entry, Handed, Student, Submission
+from harness.grading.store import Store
+from harness.intake.limits import MIB, IntakeLimits
+from tests.harness.hostile_archives import ROSTER, python_tar, zipped
+
+ASSIGNMENT = assignment.find("go-scoring")
+LOG = (
+    b"Script started on Mon 28 Jan 2019\r\n$ tar -xf a1.tgz\r\n"
+    b"$ gogui-regress ./Go1.py t.gtp\r\n$ exit\r\n"
+)
+FILES = {
+    "Go1.py": b"print('hi')\n",
+    "gtp_connection_go1.py": b"# score\n",
+    "readme.txt": b"Ada Lovelace, 1815\n",
+    "presubmission.log": LOG,
+}
+STUDENT = Student("ada", "Ada Lovelace", (("canvas", "1"),))
+
+
+def packed(files: dict[str, bytes], root: str = "assignment1/", mode: str = "w:gz") -> bytes:
+    return python_tar([(root + name, content) for name, content in files.items()], mode)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "originals")
+
+
+@pytest.fixture
+def hand_in(tmp_path, store):
+    """Hand in files one after the other, and receive the last valid one."""
+
+    def handed(*files: tuple[str, bytes], overlay: Path | None = None) -> Submission:
+        given = []
+        for index, (name, content) in enumerate(files):
+            path = tmp_path / f"{index}_{name}"
+            path.write_bytes(content)
+            time = datetime.datetime(2026, 1, 29, index)
+            given.append(Handed(path, name, time, late=index > 0))
+        return receive(Entry("ada", (STUDENT,), tuple(given)), ASSIGNMENT, store, overlay)
+
+    return handed
+
+
+def unpacked(found: Submission, store: Store, room: Path) -> dict[str, bytes]:
+    """Return what the runner would see."""
+    workspace.unpack(str(store.path(found.sha256)), room, found.root, found.kept)
+    return {
+        path.relative_to(room).as_posix(): path.read_bytes()
+        for path in room.rglob("*")
+        if path.is_file()
+    }
+
+
+# --- a good one
+
+
+def test_what_is_received_can_be_unpacked_from_the_store(hand_in, store, tmp_path):
+    content = packed(FILES)
+    found = hand_in(("a1.tgz", content))
+    assert found == Submission(
+        key="ada",
+        students=(STUDENT,),
+        name="a1.tgz",
+        sha256=hashlib.sha256(content).hexdigest(),
+        time=datetime.datetime(2026, 1, 29, 0),
+        root="assignment1/",
+        kept=tuple(sorted(FILES)),
+        log=found.log,
+    )
+    assert found.log.good
+    assert found.log.remarks == ()
+    assert store.path(found.sha256).read_bytes() == content
+    assert unpacked(found, store, tmp_path / "room") == FILES
+
+
+# --- which one counts
+
+
+def test_the_last_valid_one_counts_and_the_others_are_named(hand_in):
+    found = hand_in(
+        ("a1.tgz", packed({**FILES, "readme.txt": b"first"})),
+        ("a1-1.tgz", packed({**FILES, "readme.txt": b"second"})),
+        ("a1-2.tgz", b""),
+        ("notes.zip", zipped(("notes.mp4", b"x"))),
+        ("photo.png", b"\x89PNG\r\n\x1a\n"),
+    )
+    assert (found.name, found.time, found.late) == (
+        "a1-1.tgz",
+        datetime.datetime(2026, 1, 29, 1),
+        True,
+    )
+    assert found.remarks == (
+        "photo.png is refused: it is a picture, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip.",
+        "notes.zip is refused: it has no file that the assignment wants.",
+        "a1-2.tgz is refused: it is an empty file, expected a .tgz, .tar.gz, .tar, .tar.xz "
+        "or .zip.",
+        "Handed in earlier, and not used: a1.tgz.",
+    )
+
+
+def test_all_that_was_handed_in_is_kept(hand_in, store):
+    contents = [packed(FILES), b"", packed({"Go1.py": b"2"}), b"garbage"]
+    hand_in(*((f"{index}.tgz", content) for index, content in enumerate(contents)))
+    for content in contents:
+        assert store.path(hashlib.sha256(content).hexdigest()).read_bytes() == content
+
+
+def test_nothing_usable_is_a_record_that_says_why(hand_in, store):
+    found = hand_in(("a1.rar", b"Rar!\x1a\x07"), ("Go1.py", b"print()\n"))
+    expected = "expected a .tgz, .tar.gz, .tar, .tar.xz or .zip."
+    assert found == Submission(
+        key="ada",
+        students=(STUDENT,),
+        name="Go1.py",
+        time=datetime.datetime(2026, 1, 29, 1),
+        late=True,
+        refused=f"Go1.py is refused: it is a text file, {expected}",
+        remarks=(f"a1.rar is refused: it is a RAR archive, {expected}",),
+    )
+    assert receive(Entry("ada", (STUDENT,), ()), ASSIGNMENT, store) == Submission(
+        key="ada", students=(STUDENT,), refused="Nothing was handed in."
+    )
+
+
+@pytest.mark.parametrize("title", ROSTER)
+def test_hostile_archives_are_refused_and_kept(title, hand_in, store, tmp_path):
+    hostile = ROSTER[title]
+    content = hostile.make()
+    found = hand_in(("a1" + hostile.suffix, content))
+    assert hostile.said in found.refused
+    assert found.refused.startswith("a1")
+    assert found.refused.isprintable()
+    assert (found.sha256, found.kept) == ("", ())
+    kept = store.path(hashlib.sha256(content).hexdigest())
+    if title == "big":
+        assert not kept.exists()
+    else:
+        assert kept.read_bytes() == content
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"originals", "0_a1" + hostile.suffix}
+    assert not list(tmp_path.glob("originals/.*"))
+
+
+# --- as real classes hand them in
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (
+            "a1.tgz",
+            packed(FILES, mode="w"),
+            "It is a tar archive, not compressed, though its name",
+        ),
+        ("a1.tgz", packed(FILES, ""), "The files are not in a folder assignment1"),
+        ("a1.tgz", packed(FILES, "A1/"), "The folder is called 'A1', it should be called assign"),
+        (
+            "a1.tgz",
+            packed(FILES, "Ada/assignment1/"),
+            "is wrapped in another, 'Ada': one is allow",
+        ),
+        ("a1", packed(FILES), "though its name does not say so"),
+        (
+            "a1.tgz",
+            packed({**FILES, "._Go1.py": b"\0"}),
+            "left out, made by tools: assignment1/._",
+        ),
+        ("a1.tgz", packed({**FILES, "a.mp4": b"\0"}), "left out, no part of this assignment: ass"),
+        ("a1.tgz", packed({**FILES, "util/x.py": b"1"}), "the course's own util is used: assignm"),
+    ],
+)
+def test_odd_archives_are_taken_with_a_sentence(name, content, said, hand_in, store, tmp_path):
+    found = hand_in((name, content))
+    assert [remark for remark in found.remarks if said in remark], found.remarks
+    assert found.faults == ()
+    assert found.log.good
+    assert unpacked(found, store, tmp_path / "room") == FILES
+
+
+def test_junk_does_not_decide_where_the_folder_is(hand_in):
+    files = [(f"assignment1/{name}", content) for name, content in FILES.items()]
+    junk = [("__MACOSX/assignment1/._Go1.py", b"\0"), (".DS_Store", b"\0"), ("._assignment1", b"")]
+    found = hand_in(("a1.tgz", python_tar([*junk, *files])))
+    assert found.root == "assignment1/"
+    assert len(found.remarks) == 1
+
+
+def test_what_is_missing_is_a_fault_as_check_says_it(hand_in):
+    files = {**FILES, "README.md": FILES["readme.txt"]}
+    del files["readme.txt"], files["gtp_connection_go1.py"]
+    found = hand_in(("a1.tgz", packed(files)))
+    assert found.faults == (
+        "gtp_connection_go1.py is missing",
+        "readme.txt is missing (there is README.md)",
+    )
+    assert found.refused == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "There is no presubmission.log."),
+        ("Presubmission.txt", "There is no presubmission.log (there is Presubmission.txt)."),
+    ],
+)
+def test_a_missing_log_is_said_with_what_may_be_meant(name, said, hand_in):
+    files = {key: value for key, value in FILES.items() if key != "presubmission.log"}
+    found = hand_in(("a1.tgz", packed({**files, **({name: LOG} if name else {})})))
+    assert not found.log.present
+    assert found.log.remarks == (said,)
+
+
+def test_an_archive_with_the_log_alone_has_nothing_to_grade(hand_in):
+    found = hand_in(("a1.tgz", packed({"presubmission.log": LOG})))
+    assert found.refused == "a1.tgz is refused: it has no file that the assignment wants."
+
+
+def test_a_changed_copy_of_the_course_s_folder_is_named(hand_in, tmp_path):
+    util = tmp_path / "util"
+    util.mkdir()
+    (util / "same.py").write_bytes(b"same")
+    (util / "board.py").write_bytes(b"course")
+    (util / "new.py").write_bytes(b"new")
+    copy = {"util/same.py": b"same", "util/board.py": b"mine", "util/more.py": b"more"}
+    found = hand_in(("a1.tgz", packed({**FILES, **copy})), overlay=util)
+    assert "your copy is changed, and not used: board.py, more.py" in found.remarks
+    assert found.forbidden == tuple(sorted(f"assignment1/{name}" for name in copy))
+    honest = hand_in(("a1.tgz", packed({**FILES, "util/same.py": b"same"})), overlay=util)
+    assert not [remark for remark in honest.remarks if "changed" in remark]
+
+
+def test_odd_names_are_shown_harmlessly(hand_in):
+    found = hand_in(("a\x1b[2J\u202e1.tgz", b""))
+    assert found.refused.isprintable()
+    assert "\\x1b[2J\\u202e1.tgz is refused" in found.refused
+
+
+# --- folders
+
+
+def folder(tmp_path: Path, files: dict[str, bytes]) -> Handed:
+    place = tmp_path / "lovelace"
+    for name, content in files.items():
+        path = place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return Handed(place, place.name)
+
+
+def from_folder(handed: Handed, store: Store) -> Submission:
+    return receive(Entry("ada", (STUDENT,), (handed,)), ASSIGNMENT, store)
+
+
+@pytest.mark.parametrize("within", ["", "assignment1/"])
+def test_a_folder_is_packed_and_received(within, store, tmp_path):
+    handed = folder(tmp_path, {within + name: content for name, content in FILES.items()})
+    (handed.path / "link").symlink_to("/etc/passwd")
+    found = from_folder(handed, store)
+    assert found.root == "assignment1/"
+    assert found.remarks == ("left out, links and the like: link",)
+    assert found.log.good
+    assert unpacked(found, store, tmp_path / "room") == FILES
+    with tarfile.open(store.path(found.sha256)) as archive:
+        assert {member.mtime for member in archive} == {0}
+
+
+def test_a_folder_in_a_folder_of_another_name(store, tmp_path):
+    handed = folder(tmp_path, {f"My work/{name}": content for name, content in FILES.items()})
+    found = from_folder(handed, store)
+    assert found.remarks == ("The folder is called 'My work', it should be called assignment1.",)
+    assert unpacked(found, store, tmp_path / "room") == FILES
+
+
+def test_the_same_folder_always_has_the_same_hash(store, tmp_path):
+    first = from_folder(folder(tmp_path / "1", FILES), store)
+    other = folder(tmp_path / "2", dict(reversed(FILES.items())))
+    for path in other.path.rglob("*"):
+        os.utime(path, (1, 1))
+    assert from_folder(other, store).sha256 == first.sha256
+    (other.path / "Go1.py").write_bytes(b"print('hO')\n")
+    assert from_folder(other, store).sha256 != first.sha256
+
+
+def test_a_folder_with_far_too_much(store, tmp_path):
+    crowded = folder(tmp_path / "1", {f"{number}.py": b"" for number in range(2_001)})
+    assert "far too many files" in from_folder(crowded, store).refused
+    large = folder(tmp_path / "2", {"Go1.py": bytes(33 * MIB)})
+    assert "33554432 are the most" in from_folder(large, store).refused.replace(",", "")
+
+
+# --- the receipt
+
+
+def with_receipt(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the files with a log as check writes it."""
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    digests.pop("presubmission.log", None)
+    lines = receipt.lines(receipt.made(ASSIGNMENT, digests))
+    log = LOG + b"".join(f"   {line}\r\n".encode() for line in lines)
+    return {**files, "presubmission.log": log}
+
+
+def test_a_receipt_is_recognised_from_the_archive_alone(hand_in):
+    found = hand_in(("a1.tgz", packed(with_receipt(FILES))))
+    assert found.log.receipt.startswith("The receipt in the log fits: gtp-harness ")
+    wrapped = hand_in(
+        ("a1.zip", zipped(*((f"x/assignment1/{n}", c) for n, c in with_receipt(FILES).items())))
+    )
+    assert wrapped.log.receipt == found.log.receipt
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"Go1.py": b"print('other')\n"},
+        {"more.py": b""},
+    ],
+)
+def test_a_receipt_for_other_files_is_found_out(change, hand_in):
+    found = hand_in(("a1.tgz", packed({**with_receipt(FILES), **change})))
+    assert found.log.receipt == (
+        "The receipt in the log is for other files than those that were handed in."
+    )
+    assert found.log.good  # no mark depends on the receipt
+
+
+def test_files_that_are_left_out_do_not_count_for_the_receipt(hand_in):
+    files = {**with_receipt(FILES), "._Go1.py": b"\0", "__pycache__/x.pyc": b"\0"}
+    assert "fits" in hand_in(("a1.tgz", packed(files))).log.receipt
+
+
+def test_a_digest_is_that_of_sha256sum_s_lines(tmp_path):
+    files = {"b.py": b"1", "a/ü.py": b"2"}
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    digests = receipt.digests_in(tmp_path, files)
+    lines = "".join(
+        f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)
+    )
+    assert receipt.digest_of(digests) == hashlib.sha256(lines.encode()).hexdigest()
+
+
+def test_both_ends_of_a_long_log_are_read(hand_in):
+    noise = b"Test 1 / 59\r\n" * (LONGEST // 8)
+    tail = with_receipt(FILES)["presubmission.log"][len(LOG) :]
+    first, run = LOG.split(b"$ gogui", 1)
+    log = first + b"$ ls\r\n" + noise + b"$ gogui" + run + tail
+    assert len(log) > LONGEST
+    found = hand_in(("a1.tgz", packed({**FILES, "presubmission.log": log})))
+    assert found.log.good
+    assert "fits" in found.log.receipt
+
+
+# --- the store
+
+
+def test_bytes_are_kept_once_whole_and_read_only(store, tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"content")
+    sha256 = store.keep(path)
+    assert sha256 == hashlib.sha256(b"content").hexdigest()
+    assert store.keep(path) == sha256
+    assert [kept.name for kept in store.path(sha256).parent.iterdir()] == [sha256]
+    assert store.path(sha256).stat().st_mode & 0o777 == 0o444
+
+
+def test_damage_in_the_store_is_mended(store, tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"content")
+    kept = store.path(store.keep(path))
+    kept.chmod(0o644)
+    kept.write_bytes(b"con")
+    store.keep(path)
+    assert kept.read_bytes() == b"content"
+
+
+def test_what_a_killed_process_left_is_cleared_away(store, tmp_path):
+    place = store.path("")
+    old, new = place / ".unfinished-old", place / ".unfinished-new"
+    old.touch()
+    new.touch()
+    os.utime(old, (1, 1))
+    Store(place)
+    assert not old.exists()
+    assert new.exists()
+
+
+def test_what_cannot_be_kept(store, tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"12345")
+    with pytest.raises(ArchiveError, match="5 bytes, 4 are the most"):
+        store.keep(path, IntakeLimits(compressed=4))
+    with pytest.raises(UsageError, match="cannot read"):
+        store.keep(tmp_path / "away")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="no regular file"):
+        store.keep(tmp_path / "pipe")
+    path.write_bytes(b"")
+    with pytest.raises(UsageError, match="cannot use"):
+        Store(path / "store")
+
+
+# --- what the source gives is what receive takes
+
+
+def test_a_canvas_download_is_received(tmp_path, store):
+    from harness.grading import sources
+    from tests.harness.downloads import canvas_name
+
+    names = {
+        canvas_name("Lovelace, Ada", 1, 10, "a1.tgz"): packed(FILES),
+        canvas_name("Lovelace, Ada", 1, 11, "a1-1.tgz", late=True): b"",
+        canvas_name("Müßig, Zoë", 2, 12, "my a1.zip", late=True): zipped(
+            *((f"assignment1/{name}", content) for name, content in FILES.items())
+        ),
+    }
+    download = tmp_path / "submissions.zip"
+    with zipfile.ZipFile(download, "w") as archive:
+        for name, content in names.items():
+            archive.writestr(name, content)
+    found = {e.key: receive(e, ASSIGNMENT, store) for e in sources.read(download)}
+    assert {key: (one.name, one.late, one.refused) for key, one in found.items()} == {
+        "lovelaceada_1": ("a1.tgz", False, ""),
+        "müßigzoë_2": ("my a1.zip", True, ""),
+    }
+    assert all(one.log.good and not one.faults for one in found.values())
