@@ -19,7 +19,7 @@ from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.grid import grid
 from oracle.position import Position
-from oracle.vertex import Point, parse_vertex, vertex
+from oracle.vertex import GTP_LETTERS, SENSEI_LETTERS, Point, parse_vertex, vertex
 
 # A command of another name with one of these in it may change the board in ways unknown here
 # (set_position, kgs-genmove_cleanup …); all others, such as score, leave it as it is.
@@ -71,6 +71,7 @@ class _Replay:
         self.game: GoGame | GomokuGame | None = None
         self.size = 0  # 0: the engine's own choice
         self.refused = ""
+        self.letters = SENSEI_LETTERS if game == "gosensei" else GTP_LETTERS
         if game in _SIZES:
             self._set(Position(grid(_SIZES[game])))
 
@@ -80,7 +81,8 @@ class _Replay:
             return None
         moves = self.game.moves
         color, point = moves[-1] if moves else (0, None)
-        return Diagram(self.game.position, point, caption=self._caption(color, point))
+        caption = self._caption(color, point)
+        return Diagram(self.game.position, point, caption=caption, letters=self.letters)
 
     def _caption(self, color: int, point: Point | None) -> str:
         move = f"last move: {'  BW'[color + 1]} {vertex(point) if point else 'pass'}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import selectors
 import shlex
 import stat
@@ -31,7 +32,8 @@ from harness.workspace import workspace
 
 # The streams of a step in one, as at a terminal.
 _TURN = 'exec "$0" "$@" 2>&1'
-_LONGEST = 100  # characters of a step in a sentence
+_LONGEST = 40  # characters of a step in a sentence
+_ERROR = re.compile(r"^.*\b(?:error|Error)\b.*$", re.MULTILINE)
 
 
 def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build | None:
@@ -68,7 +70,8 @@ def _steps(assignment: Assignment, stage: Path, scratch: Path, room: Room) -> Bu
         written, trouble = _run(room, words, folder, scratch, limits)
         output += written.replace(f"{stage}/", "")
         if trouble:
-            return Build(False, output, f"the build step {_shown(step)} {trouble}")
+            message = f"the build step {_shown(step)} {trouble}{_first_error(output)}"
+            return Build(False, output, message)
     if limits.makes and not _made(folder, limits.makes):
         return Build(False, output, f"the build made no {' or '.join(limits.makes)}")
     return Build(True, output)
@@ -83,6 +86,12 @@ def _filled(word: str, names: dict[str, str]) -> str:
 def _shown(step: tuple[str, ...]) -> str:
     text = step[2] if step[:2] == ("sh", "-c") and len(step) == 3 else shlex.join(step)
     return f"'{text}'" if len(text) <= _LONGEST else f"'{text[:_LONGEST]}…'"
+
+
+def _first_error(output: str) -> str:
+    """Return the first thing that a compiler calls an error, as the end of a sentence."""
+    found = _ERROR.search(output)
+    return f": {found[0].strip()}" if found else ""
 
 
 def _made(folder: Path, patterns: Iterable[str]) -> bool:

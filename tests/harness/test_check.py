@@ -20,6 +20,7 @@ from harness.errors import SandboxError
 from harness.sandbox import levels
 from tests import golden
 from tests.harness.hostile_archives import ROSTER, python_tar
+from tests.harness.spoilt_submissions import write, write_spoilt
 
 HERE = Path(__file__).parent
 SUBMISSIONS = HERE.parent / "submissions"
@@ -264,6 +265,62 @@ def test_gomoku_failures_come_with_reasons(name, file, old, new, said, course, s
     assert re.search(r"Do not hand in .* yet: \d+ of \d+ tests fail\.", done.stdout)
 
 
+# --- built, and asked through an adapter
+
+ADAPTED = {"gosensei": "c_tools", "java-go": "java"}
+
+
+@pytest.mark.parametrize(
+    ("title", "key", "spoilt", "status"),
+    [
+        ("gosensei-right", "gosensei", "", 0),
+        ("gosensei-plural", "gosensei", "plural", 1),
+        ("gosensei-not-compiled", "gosensei", "does not compile", 2),
+        ("java-go-right", "java-go", "", 0),
+        ("java-go-no-ko", "java-go", "no ko", 1),
+        ("java-go-not-compiled", "java-go", "syntax", 2),
+    ],
+)
+def test_c_and_java(title, key, spoilt, status, tmp_path, sandbox, request):
+    request.getfixturevalue(ADAPTED[key])
+    right = {"gosensei": "with-make", "java-go": "go"}[key]
+    folder = write_spoilt(spoilt, tmp_path) if spoilt else write(key, right, tmp_path)
+    done = check(tmp_path, "--assignment", key)
+    assert (done.returncode, done.stderr) == (status, ""), done.stdout
+    text = re.sub(r"(?m)^   (\[[ \d]+%\]|--|g?make).*\n", "", done.stdout)  # by version
+    if status == 2:  # the words are the compiler's
+        assert "error" in done.stdout
+        assert re.search(r"Do not hand in .* yet: the build step .*error", done.stdout)
+    else:
+        compare(title, alike(text, tmp_path))
+    made = tmp_path / assignment.find(key).archive.name
+    with tarfile.open(made) as archive:
+        names = [name for name in archive.getnames() if Path(name).suffix]
+    source = {str(p.relative_to(tmp_path)) for p in folder.rglob("*") if p.suffix}
+    assert set(names) == source  # with the log, and with nothing that was built
+
+
+def test_an_engine_that_only_hangs_is_waited_for_three_times(course, sandbox):
+    home = course / "go-scoring"
+    hangs(home)
+    done = check(home, "--assignment", small_and_many(course, 8), "--jobs", "1")
+    assert done.returncode == 2
+    assert done.stdout.count("did not answer '10 score' within 1 s") == 1
+    assert done.stdout.count("the engine broke in the same way") == 2 + 4
+    assert done.stdout.count("Not run: the engine had hung in 3 files before.") == 1
+    assert "the engine breaks in 8 of 8 files" in done.stdout
+
+
+def small_and_many(course: Path, files: int) -> Path:
+    """An assignment of one test in each of so many files."""
+    folder = small(course, timeout=1)
+    (folder / "captures.gtp").unlink()
+    for number in range(files - 1):
+        (folder / f"{number}.gtp").write_text("boardsize 5\nclear_board\n10 score\n#? [0]\n")
+    (folder / "regions.gtp").write_text("boardsize 5\nclear_board\n10 score\n#? [0]\n")
+    return folder
+
+
 # --- archives
 
 
@@ -302,6 +359,7 @@ def test_an_archive_as_real_classes_hand_them_in(course, sandbox):
     [
         ([], "--assignment is needed: go-scoring, gomoku-policy, gomoku-rules"),
         (["--assignment", "chess"], "there is no assignment 'chess'"),
+        (["--assignment", "java-go"], "there is no folder go here"),
         (["nothing", "--assignment", "go-scoring"], "there is no nothing"),
         (["--assignment", "go-scoring"], "there is no folder assignment1 here"),
         ([".", "--assignment", "go-scoring"], "has no file that the assignment wants"),
