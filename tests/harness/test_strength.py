@@ -237,3 +237,18 @@ def test_what_is_good(public, together, size, good):
 def test_help(capsys):
     assert main(["strength", "--help"]) == ExitCode.OK
     assert "Exit status:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_public_tests_and_secret_ones_are_at_most_forty_and_catch_all(name, tmp_path):
+    """What a teacher does: makes private tests that complete the public ones, and looks at both."""
+    secret, private = tmp_path / "secret", tmp_path / "private.gtp"
+    secret.write_text("a secret of this test, and long enough")
+    public = [str(path) for path in assignment.find(name).public_cases()]
+    arguments = ["--assignment", name, "-n", "18", "-o", str(private), "--secret", str(secret)]
+    assert main(["generate", *arguments, "--jobs", "1", "--with", *public]) == ExitCode.OK
+    found = list(sets_of(assignment.find(name), [str(private)]))
+    assert is_good(found)
+    assert [one.name for one in found] == ["public", "thorough", "private", "public and private"]
+    assert found[3].tests == found[0].tests + 18 <= 40
+    assert main(["verify", *public, str(private), "--assignment", name]) == ExitCode.OK

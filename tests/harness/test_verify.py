@@ -74,8 +74,9 @@ FAULTS = [
     ("gomoku-rules", FIVE + "10 genmove w\n#? [resign]", None, 0),
     ("gomoku-rules", FIVE + "10 genmove b\n#? [resign]", Kind.OPEN, 8),
     ("gomoku-rules", FIVE + "10 genmove b\n#?", None, 0),
-    ("gomoku-rules", FIVE + "play W A1\n", Kind.UNREACHABLE, 8),
-    ("gomoku-rules", FIVE + "play W A3\n", Kind.UNREACHABLE, 8),
+    ("gomoku-rules", "10 play b a1\n#? []\n" + FIVE + "play W A1\n", Kind.UNREACHABLE, 10),
+    ("gomoku-rules", "10 play b a1\n#? []\n" + FIVE + "play W A3\n", Kind.UNREACHABLE, 10),
+    ("gomoku-rules", FIVE + "play W A1\n", None, 0),  # no test, no fault
     ("gomoku-rules", "boardsize 5\n10 play b i1\n#? [.*]", Kind.OPEN, 2),
     ("gomoku-rules", 'boardsize 5\n10 play c a1\n#? [illegal move: "c" wrong color]',
      Kind.TIGHT, 2),
@@ -100,7 +101,8 @@ FAULTS = [
     ("gosensei", "clear_board\n10 eyes\n#? [There are 0 eyes for black\\.]", None, 0),
     ("gosensei", "clear_board\n10 is_valid no-such-file\n#? [false]", None, 0),
     ("java-go", "clear_board\n10 is_over\n#? [false]", None, 0),
-    ("java-go", "clear_board\nplay B pass\nplay W pass\nplay B A1\n", Kind.UNREACHABLE, 4),
+    ("java-go", "play B pass\nplay W pass\nplay B A1\n10 is_over\n#? [false]",
+     Kind.UNREACHABLE, 3),
     ("java-go", "clear_board\n10 score black\n#? [0.*]", Kind.LOOSE, 2),
 ]  # fmt: skip
 
