@@ -61,10 +61,11 @@ class Store:
                     while piece := file.read(PIECE):
                         sha256.update(piece)
                         copy.write(piece)
-                    copy.flush()
-                    os.fsync(copy.fileno())
-                unfinished.chmod(0o444)
-                unfinished.replace(self.path(sha256.hexdigest()))
+                    if not self._has(sha256.hexdigest()):
+                        copy.flush()
+                        os.fsync(copy.fileno())
+                        unfinished.chmod(0o444)
+                        unfinished.replace(self.path(sha256.hexdigest()))
             except OSError as error:
                 raise UsageError(f"cannot keep {source}: {error.strerror}") from None
             finally:
@@ -92,6 +93,14 @@ class Store:
             return self.keep(packed, limits)
         finally:
             packed.unlink(missing_ok=True)
+
+    def _has(self, sha256: str) -> bool:
+        """Whether these bytes are kept, and whole."""
+        try:
+            with self.path(sha256).open("rb") as kept:
+                return hashlib.file_digest(kept, "sha256").hexdigest() == sha256
+        except FileNotFoundError:
+            return False
 
     def _unfinished(self) -> Path:
         try:

@@ -54,6 +54,9 @@ def pieces(file: BinaryIO, kind: str) -> Iterator[bytes]:
     try:
         yield from _decompressed(file, _Gzip if kind == kinds.GZIP else _new_xz)
     except (zlib.error, lzma.LZMAError) as error:
+        if "Memory" in str(error):
+            most = f"{_XZ_MEMORY:,} bytes"
+            raise ArchiveError(f"it asks for more than {most} of memory, the most") from None
         raise ArchiveError(f"its compressed data is damaged ({error})") from None
 
 

@@ -233,6 +233,11 @@ ROSTER: dict[str, Hostile] = {
     "long-name": Hostile(
         ".tgz", lambda: tgz(pax(path="a/" + "b" * 300), member("c")), "300 bytes"
     ),
+    "longest-name": Hostile(
+        ".tgz",
+        lambda: tgz(pax(path="/".join(["b" * 150] * 4)), member("c")),
+        "the name has 603 bytes, 512 are the most",
+    ),
     "deep": Hostile(".tgz", lambda: tgz(pax(path="a/" * 100 + "b"), member("c")), "deep"),
     # names that clash
     "twice": Hostile(".tgz", names("a/b", "a/b"), "occurs twice"),
@@ -259,7 +264,7 @@ ROSTER: dict[str, Hostile] = {
     # too much of everything
     "gzip-bomb": Hostile(".tgz", gzip_bomb, "like a bomb"),
     "xz-bomb": Hostile(".tar.xz", xz_bomb, "like a bomb"),
-    "xz-hungry": Hostile(".tar.xz", xz_hungry, "damaged"),
+    "xz-hungry": Hostile(".tar.xz", xz_hungry, "of memory, the most"),
     "zip-bomb": Hostile(".zip", zip_bomb, "like a bomb"),
     "zip-overlapping": Hostile(".zip", zip_overlapping, "another member's"),
     "many-members": Hostile(".tgz", many_members, "members"),

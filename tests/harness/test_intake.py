@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -69,6 +70,51 @@ def test_hostile_archives_are_refused(title, tmp_path):
     outside = [found for found in tmp_path.rglob("*") if room not in found.parents]
     assert sorted(outside) == before
     assert not any(found.is_symlink() for found in room.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("dot-dot", "a/../../evil"),
+        ("absolute", "/tmp/evil"),
+        ("zip-absolute", "/evil"),
+        ("symbolic-link", "a/special"),
+        ("hard-link", "a/special"),
+        ("block-device", "a/special"),
+        ("twice", "a/b"),
+        ("case", "a/README"),
+        ("unicode-form", "a/\u00e9"),
+        ("escape", "a/\\\\x1b[2Jb"),
+        ("bidirectional", "a/gpj.\\\\u202eexe"),
+    ],
+)
+def test_what_is_refused_is_named(title, name, tmp_path):
+    path = write(tmp_path, title, ROSTER[title].make())
+    with pytest.raises(ArchiveError) as refused:
+        archive.examine(path)
+    assert str(refused.value).startswith(f"'{name}': ")
+
+
+def test_every_limit_has_a_hostile_archive():
+    """Each field of the limits is what some archive of the roster is refused by."""
+    said = {
+        "compressed": "big",
+        "unpacked": "",  # as test_each_cap_counts: one that is no bomb would have to be made
+        "members": "many-members",
+        "ratio": "gzip-bomb",
+        "depth": "deep",
+        "name": "longest-name",
+        "seconds": "",  # as test_time_is_bounded
+    }
+    assert set(said) == set(IntakeLimits._fields)
+    assert set(filter(None, said.values())) <= set(ROSTER)
+
+
+def test_the_standard_library_unpacks_nothing():
+    """``extractall`` follows what an archive says of itself."""
+    package = Path(archive.__file__).parents[1]
+    users = [path for path in package.rglob("*.py") if re.search(r"\.extract", path.read_text())]
+    assert users == []
 
 
 class _Everything(dict[str, str]):
