@@ -21,6 +21,8 @@ _GROWTH = (1, 2, 3)  # rows and columns
 # What does not look the same under a kind: the document's program is asked about black's eyes on
 # a board of 9 by 9.
 _UNFIT = {"gosensei": (COLORS, LARGER)}
+# "The grid we will use for this assignment is an 11x11 board": the game is played on no other.
+_PLAYED_ON = {"java-go": 11}
 _MIRROR, _FLIP, _TURN = 1, 2, 4
 
 
@@ -93,6 +95,8 @@ def draw(kind: str, game: str, shape: Grid, random: Random) -> Change | None:
     if kind == SYMMETRY:
         return Change(kind, symmetry=random.choice(ALL[1:]))
     if kind == LARGER:
+        if shape.rows == _PLAYED_ON.get(game):
+            return None
         fits = [growth for growth in _GROWTH if shape.rows + growth <= _LARGEST]
         return Change(kind, growth=random.choice(fits)) if fits else None
     return Change(kind)

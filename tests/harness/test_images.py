@@ -354,5 +354,7 @@ def test_nothing_is_drawn_where_a_kind_does_not_fit():
     assert draw(LARGER, "go", grid(18), random).growth == 1
     assert draw(COLORS, "gosensei", grid(9), random) is None
     assert draw(SYMMETRY, "java-go", grid(2, 3), random) is None
+    assert draw(LARGER, "java-go", grid(11), random) is None  # a game is played on no other
+    assert draw(LARGER, "java-go", grid(9), random) is not None
     drawn = {draw(SYMMETRY, "go", grid(5), random).symmetry for _ in range(200)}
     assert drawn == set(ALL) - {0}
