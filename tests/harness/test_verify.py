@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from harness import casefile, equivalence, mistaken, suite
 from harness.cli import main
 from harness.errors import CaseError
+from harness.pattern import read_gogui
 from harness.recognition import assignments_of
 from harness.verifying.near import near
 from harness.verifying.records import Kind
@@ -121,6 +122,59 @@ def test_all_that_ships_is_right(assignment):
         sum(step.is_test for case in cases for step in case.steps),
         0,
     )
+
+
+# --- faults planted in what ships --------------------------------------------------------------
+
+PUBLIC = [str(path.relative_to(CASES)) for path in sorted(CASES.glob("*/*.gtp"))]
+
+
+def planted(path, expectation):
+    """Return what is found when each test of a file expects this instead, by line.
+
+    ``expectation``: of the step and its right answer.
+    """
+    case = casefile.read(str(CASES / path))
+    assignment = Path(path).parts[0]
+    with mistaken.in_folder(case):
+        replies = {
+            step.line: mistaken.reply_of(raw)
+            for step, raw in mistaken.answers(case, mistaken.right_engine(assignment))
+        }
+    steps = [
+        step._replace(pattern=read_gogui(f"[{expectation(step, replies[step.line])}]"))
+        if step.is_test
+        else step
+        for step in case.steps
+    ]
+    found = verify([case._replace(steps=tuple(steps))], assignment).findings
+    return [step for step in steps if step.is_test], {one.line: one.kind for one in found}
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_a_wrong_expectation_is_found_everywhere(path):
+    tests, found = planted(path, lambda step, right: equivalence.literally(f"{right.text}x"))
+    assert found == {step.line: Kind.WRONG for step in tests}
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_an_expectation_of_anything_is_too_loose_everywhere(path):
+    tests, found = planted(path, lambda step, right: ".*")
+    assert found == {step.line: Kind.LOOSE for step in tests}
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_the_oracles_own_words_are_too_tight_where_there_are_others(path):
+    assignment = Path(path).parts[0]
+    several = set()
+
+    def words(step, right):
+        if len(equivalence.forms(step.command, right, assignment)) > 1:
+            several.add(step.line)
+        return equivalence.literally(right.text)
+
+    _, found = planted(path, words)
+    assert found == dict.fromkeys(several, Kind.TIGHT)
 
 
 # --- the same question twice -------------------------------------------------------------------
