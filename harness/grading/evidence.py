@@ -30,6 +30,7 @@ _SHOWN = 120  # characters of a line that is quoted
 _FIRST_LINE = re.compile(r"Script started on ")
 _CONTROLS = re.compile(rb"\x1b[\[\]]|\x08|\x07")
 _PROMPT = re.compile(r"\S.{0,200}?[$#%>❯] ?(?=\S)")
+_SHORT_PROMPT = re.compile(r"[^\s$#%>❯]*[$#%>❯](?=\s)")
 
 _TAR = re.compile(r"(?<![\w.-])(?:bsd|g)?tar\s+([^|;&]+)")
 _OTHER_UNPACKERS = re.compile(
@@ -41,11 +42,11 @@ _NOT_UNPACKED = re.compile(
 )
 
 _RUN = re.compile(
-    r"(?<![\w.-])(?P<program>gogui-regress|gtp-harness\s+(?:run|check)|regress\.sh)[\"']?\s+\S"
+    r"(?<![\w.-])(?:gogui-regress(?:\.jar)?|gtp-harness\s+(?:run|check)|regress\.sh)[\"']?\s+\S"
 )
+_SUMMARY = re.compile(r"Summary: \d+/\d+ passes\.")
 _RESULT = re.compile(
-    r"Summary: \d+/\d+ pass"
-    r"|(?:\S+ )?\d+ (?:passed|PASSED|failed|FAILED|unexpected (?:FAIL|PASS))\b"
+    rf"{_SUMMARY.pattern}|(?:\S+ )?\d+ (?:passed|PASSED|failed|FAILED|unexpected (?:FAIL|PASS))\b"
     r"|(?:in all\s+|\d+ files?(?: \([^()]*\))?: )\d+ tests?\b"
 )
 _FAILED = re.compile(r"(?:\S+ )?\d+ (?:unexpected FAIL|FAILED)\b")
@@ -144,6 +145,8 @@ def _best_run(name: str, lines: Sequence[str]) -> _Run:
     ends = [*begins[1:], len(lines)]
     runs = [_run(name, lines[i:j]) for i, j in zip(begins, ends, strict=False)]
     good = [run for run in runs if not run.said]
+    if not runs and any(map(_SUMMARY.match, lines)):
+        return _Run("")  # a command that was typed in a way that cannot be followed
     none = _Run(f"{name} shows no run of the tests (gogui-regress or gtp-harness).")
     return [none, *runs, *good][-1]
 
@@ -166,7 +169,9 @@ def _output(lines: Sequence[str]) -> tuple[Sequence[str], bool]:
     with which the line of the command begins too, or the shell was left.
     """
     found = _RUN.search(lines[0])
-    prompt = lines[0][: found.start()][:_TELLING].rstrip() if found else ""
+    before = lines[0][: found.start()][:_TELLING] if found else ""
+    short = _SHORT_PROMPT.match(before)
+    prompt = short[0] if short else before.rstrip()
     for index, line in enumerate(lines[1:], 1):
         again = prompt and line.startswith(prompt) and not _BROKEN.search(line)
         if again or _END.match(line):

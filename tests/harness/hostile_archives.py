@@ -4,6 +4,7 @@
 """
 
 import gzip
+import hashlib
 import io
 import lzma
 import struct
@@ -120,6 +121,16 @@ def xz_hungry() -> bytes:
     length = (data[12] + 1) * 4
     data[12 + length - 4 : 12 + length] = struct.pack("<I", zlib.crc32(data[12 : 12 + length - 4]))
     return bytes(data)
+
+
+def large() -> bytes:
+    """No bomb, as far as its size goes, and yet too much: 129 MiB in about three."""
+    stream, out = zlib.compressobj(1, zlib.DEFLATED, 31), []
+    out.append(stream.compress(header("a/large", size=129 * MIB)))
+    for number in range(129 * MIB // 4096):
+        out.append(stream.compress(hashlib.sha512(b"%d" % number).digest() + bytes(4096 - 64)))
+    out.append(stream.flush())
+    return b"".join(out)
 
 
 def many_members() -> bytes:
@@ -267,6 +278,7 @@ ROSTER: dict[str, Hostile] = {
     "xz-hungry": Hostile(".tar.xz", xz_hungry, "of memory, the most"),
     "zip-bomb": Hostile(".zip", zip_bomb, "like a bomb"),
     "zip-overlapping": Hostile(".zip", zip_overlapping, "another member's"),
+    "large": Hostile(".tgz", large, "it unpacks to more than 134,217,728 bytes"),
     "many-members": Hostile(".tgz", many_members, "members"),
     "long-name-bomb": Hostile(".tgz", long_name_bomb, "extended header of"),
     "extension-chain": Hostile(".tgz", extension_chain, "extended headers before one"),
