@@ -91,7 +91,7 @@ class _Command:
         output = self._wanted.output
         files = exports.write(conclusion.result, output, self._sheets, notes.append)
         self._say(conclusion)
-        for note in notes:
+        for note in (*notes, *_left_behind(output, files)):
             print(self._paint("warn", visible(note)))
         print(f"\n{_listed(files, output)}")
         if any(one.marks.withheld for one in conclusion.result.graded):
@@ -140,6 +140,16 @@ class _Command:
         for change in conclusion.changes:
             names = ", ".join(student.name or student.key for student in change.students)
             print(visible(f"  {names or change.key}: {change}"))
+        if conclusion.absent:
+            names = ", ".join(map(visible, conclusion.absent))
+            print(paint("warn", f"\nmarked before, and not handed in this time: {names}"))
+
+
+def _left_behind(output: Path, files: Sequence[Path]) -> list[str]:
+    """Return a sentence about each sheet of an earlier grading that was not filled in anew."""
+    sheets = [output / "canvas.csv", output / "moodle.csv"]
+    old = [path for path in sheets if path.exists() and path not in files]
+    return [f"{path} is not written anew: it has the marks of an earlier grading." for path in old]
 
 
 def _listed(files: Sequence[Path], output: Path) -> str:

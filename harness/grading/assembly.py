@@ -36,10 +36,10 @@ class Reader:
 
     def _attempt(self, one: Planned) -> Attempt:
         attempt = Attempt(one.key, one.kind, one.name, None)
-        runs = [self._run(*pair, one) for pair in self._ledger.results(one.basis)]
-        if not runs:
-            fault = self._ledger.states([one.basis])[one.basis].fault
+        state, _, fault = self._ledger.states([one.basis])[one.basis]
+        if state != "done":  # perhaps it was run once, and is in doubt
             return attempt._replace(fault=fault or _NOT_YET)
+        runs = [self._run(*pair, one) for pair in self._ledger.results(one.basis)]
         result, figures = runs[-1]
         if result is None:
             return attempt

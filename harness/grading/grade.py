@@ -75,6 +75,7 @@ class Conclusion(NamedTuple):
     result: ClassResult  # with the marks that are in force
     changes: tuple[Change, ...]  # of marks in force, made if they were accepted
     accepted: bool
+    absent: tuple[str, ...]  # submissions with a mark that were not handed in this time
 
 
 # --- what is to be done ------------------------------------------------------------------------
@@ -92,7 +93,7 @@ def prepared(wanted: Wanted, ledger: Ledger, store: Store) -> Plan:
     submissions = _received(wanted, store)
     found = _planned(wanted, submissions, cases)
     if not wanted.regrade:
-        _refuse_changes(ledger, found.planned)
+        _refuse_changes(ledger, found)
     return _written(wanted, ledger, found)
 
 
@@ -142,10 +143,11 @@ def overlay(wanted: Wanted) -> Path | None:
     return found
 
 
-def _refuse_changes(ledger: Ledger, planned: Iterable[Planned]) -> None:
-    now = by_key(planned)
-    marks = ledger.in_force().items()
-    stale = [key for key, mark in marks if _bases(now.get(key, ())) != mark.bases]
+def _refuse_changes(ledger: Ledger, found: Plan) -> None:
+    now = by_key(found.planned)
+    marks = ledger.in_force()
+    keys = [one.key for one in found.submissions if one.key in marks]
+    stale = [key for key in keys if _bases(now.get(key, ())) != marks[key].bases]
     if stale:
         count = f"{len(stale)} {plural(len(stale), 'submission')}"
         raise UsageError(
@@ -250,7 +252,6 @@ def run(
         wanted.budget,
         wanted.jobs,
     )
-    ledger.forgive(one.basis for one in found.planned)
     with ending_on_signals():
         Runner(ledger, means, on_word).run(units(found, store))
 
@@ -264,9 +265,10 @@ def concluded(wanted: Wanted, ledger: Ledger, found: Plan) -> Conclusion:
     planned = by_key(found.planned)
     new = {one.key: marker.graded(one, planned.get(one.key, ())) for one in found.submissions}
     rows = {key: _given(one, planned.get(key, ())) for key, one in new.items()}
+    marks = ledger.in_force()
     old = {
         key: marker.former(mark)
-        for key, mark in ledger.in_force().items()
+        for key, mark in marks.items()
         if key in new and mark._replace(run=0, given="") != rows[key]
     }
     changes = marker.changes(old.values(), new.values())
@@ -275,7 +277,8 @@ def concluded(wanted: Wanted, ledger: Ledger, found: Plan) -> Conclusion:
     given = [key for key, one in new.items() if key not in kept and not one.marks.withheld]
     ledger.give(found.run, _now(), [rows[key] for key in given])
     in_force = [old[key] if key in kept else graded for key, graded in new.items()]
-    return Conclusion(marker.result(in_force), changes, wanted.accept)
+    absent = tuple(key for key in marks if key not in new)
+    return Conclusion(marker.result(in_force), changes, wanted.accept, absent)
 
 
 def _given(graded: Graded, planned: Iterable[Planned]) -> Given:

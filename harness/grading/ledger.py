@@ -281,30 +281,31 @@ class Ledger:
         return {basis: State(*row) for basis, row in found if row}
 
     def lease(self, bases: Iterable[str]) -> str:
-        """Take attempts that are not done for this process; return the token to finish them with.
+        """Take attempts for this process; return the token to finish them with.
+
+        Those in which the harness broke begin anew; those that are done stay so.
 
         Raises:
-            BusyError: another process that lives has one of them.
+            BusyError: another process that lives has a lease, of these or others.
         """
         token = secrets.token_hex(8)
         with self._changing():
-            for basis in bases:
-                self._refuse_if_taken(basis)
-                self._db.execute(
-                    "UPDATE attempt SET state = 'leased', token = ?, owner = ?, until = ?"
-                    " WHERE basis = ?",
-                    (token, _owner(), time.time() + LEASE, basis),
-                )
+            self._refuse_company()
+            self._db.executemany(
+                "UPDATE attempt SET state = 'leased', token = ?, owner = ?, until = ?,"
+                " faults = 0, fault = '' WHERE basis = ? AND state != 'done'",
+                [(token, _owner(), time.time() + LEASE, basis) for basis in bases],
+            )
         return token
 
-    def _refuse_if_taken(self, basis: str) -> None:
-        query = "SELECT owner, until FROM attempt WHERE basis = ? AND state = 'leased'"
-        row = self._db.execute(query, (basis,)).fetchone()
-        if row and _is_held(*row):
-            machine, process = row[0].split()[:2]
-            raise BusyError(
-                f"process {process} on {machine} is grading with {self.path}: wait for its end"
-            )
+    def _refuse_company(self) -> None:
+        query = "SELECT DISTINCT owner, until FROM attempt WHERE state = 'leased'"
+        for owner, until in self._db.execute(query).fetchall():
+            if _is_held(owner, until):
+                machine, process = owner.split()[:2]
+                raise BusyError(
+                    f"process {process} on {machine} is grading with {self.path}: wait for its end"
+                )
 
     def release(self, token: str) -> None:
         """Give back what was leased and is not done."""
@@ -352,14 +353,9 @@ class Ledger:
                 (fault, most, basis, token),
             )
 
-    def forgive(self, bases: Iterable[str]) -> None:
-        """Let attempts in which the harness broke be tried again, by a new call."""
-        with self._changing():
-            self._db.executemany(
-                "UPDATE attempt SET state = 'waiting', faults = 0"
-                " WHERE basis = ? AND state = 'fault'",
-                [(basis,) for basis in bases],
-            )
+    def runs(self, basis: str) -> int:
+        """Return how often an attempt was run."""
+        return self._number("SELECT count(*) FROM result WHERE basis = ?", basis)
 
     def results(self, basis: str) -> list[tuple[str, str]]:
         """Return (result, figures) of each run of an attempt, in order."""

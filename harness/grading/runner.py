@@ -23,7 +23,7 @@ from harness.dialect import named
 from harness.engine.launch import Launcher, PlainLauncher, split_program
 from harness.errors import SandboxError
 from harness.grading import fairness, stored
-from harness.grading.ledger import Ledger, Row
+from harness.grading.ledger import BusyError, Ledger, Row
 from harness.grading.records import Build, Submission
 from harness.grading.stored import Figures
 from harness.options import Limits, Options
@@ -112,16 +112,16 @@ class Runner:
             BusyError: another process is at it.
             SandboxError: there is no such sandbox here, or it does not hold.
         """
-        left = [task.basis for unit in self._left(units, 2) for task in unit.tasks]
-        self._token = self._ledger.lease(left)
+        bases = [task.basis for unit in units for task in unit.tasks]
+        if all(state.state == "done" for state in self._ledger.states(bases).values()):
+            return
+        self._token = self._ledger.lease(bases)
         try:
             self._do(units)
         finally:
             self._ledger.release(self._token)
 
     def _do(self, units: Sequence[Unit]) -> None:
-        if not self._left(units, 2):
-            return
         limits, box = self._means.assignment.limits, self._means.assignment.box
         with closing(_Desk(self._means, *fairness.loose(limits, box), alone=False)) as desk:
             while left := self._left(units, 1):
@@ -142,7 +142,7 @@ class Runner:
         def is_left(task: Task) -> bool:
             state = self._ledger.states([task.basis])[task.basis].state
             is_over = state in ("done", "fault")
-            return not is_over and len(self._ledger.results(task.basis)) < number
+            return not is_over and self._ledger.runs(task.basis) < number
 
         left = [
             unit._replace(tasks=tuple(filter(is_left, unit.tasks)), spent=self._spent(unit))
@@ -191,10 +191,11 @@ class Runner:
         elif isinstance(word, Broke):
             self._ledger.broke(word.basis, self._token, word.message, MOST_FAULTS)
         else:
-            row = _row(word)
-            self._ledger.finish(
-                word.basis, self._token, row, number, last=number > 1 or not word.doubtful
-            )
+            last = number > 1 or not word.doubtful
+            if not self._ledger.finish(word.basis, self._token, _row(word), number, last):
+                raise BusyError(
+                    f"another process has taken over the grading in {self._ledger.path}"
+                )
 
 
 def _row(word: Done) -> Row:

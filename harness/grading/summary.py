@@ -11,29 +11,45 @@ from harness.report.visible import one_line
 
 _WIDTH = 28  # characters of a name
 _WORDS = 72  # characters of a remark
+_WIDEST = 60  # characters of all names of parts; wider ones become numbers
 
 
 def lines(result: ClassResult, paint: Paint) -> Iterator[str]:
     """Yield the table of marks, one line each, and below it what the teacher should look at."""
-    names = [part.name for part in result.assignment.marks]
-    widths = [max(len(name), 5) for name in names]
-    head = "  ".join(f"{name:>{width}}" for name, width in zip(names, widths, strict=True))
-    yield paint("bold", f"{'':{_WIDTH}}  {head}  {'late':>5}  {'mark':>5}")
+    names = _parts(result)
+    heads = names if sum(map(len, names)) <= _WIDEST else [f"({n + 1})" for n in range(len(names))]
+    widths = [max(len(head), 5) for head in heads]
+    head = _row("", heads, widths, "late", "mark")
+    yield paint("bold", head)
     for graded in result.graded:
         yield _line(graded, names, widths, paint)
+    if heads is not names:
+        pairs = zip(heads, names, strict=True)
+        yield "; ".join(f"{head} {name}" for head, name in pairs)
     yield from _remarks(result, paint)
+
+
+def _parts(result: ClassResult) -> list[str]:
+    """Return the parts of the marks that are worth something in this grading."""
+    worth = {part.name for one in result.graded for part in one.marks.parts if part.of}
+    return [part.name for part in result.assignment.marks if part.name in worth]
+
+
+def _row(name: str, cells: Sequence[str], widths: Sequence[int], late: str, mark: str) -> str:
+    table = "".join(f"{cell:>{width}}  " for cell, width in zip(cells, widths, strict=True))
+    return f"{one_line(name, _WIDTH):{_WIDTH}}  {table}{late:>5}  {mark:>5}"
 
 
 def _line(graded: Graded, names: Sequence[str], widths: Sequence[int], paint: Paint) -> str:
     marks = graded.marks
-    name = f"{one_line(shown(graded), _WIDTH):{_WIDTH}}"
     if marks.withheld:
+        name = f"{one_line(shown(graded), _WIDTH):{_WIDTH}}"
         return f"{name}  {paint('warn', one_line(marks.note, _WORDS))}"
     points = {part.name: decimal(part.points) for part in marks.parts}
-    cells = [f"{points.get(one, '0'):>{width}}" for one, width in zip(names, widths, strict=True)]
     late = f"-{decimal(marks.deduction)}" if marks.deduction else ""
-    note = f"  {one_line(marks.note, _WORDS)}" if marks.note else ""
-    return f"{name}  {'  '.join(cells)}  {late:>5}  {decimal(marks.total):>5}{note}"
+    cells = [points.get(name, "0") for name in names]
+    row = _row(shown(graded), cells, widths, late, decimal(marks.total))
+    return f"{row}  {one_line(marks.note, _WORDS)}".rstrip()
 
 
 def shown(graded: Graded) -> str:

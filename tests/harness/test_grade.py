@@ -268,6 +268,13 @@ def test_new_submissions_do_not_touch_old_marks(few):
     assert len(marks(few)) == 4
 
 
+def test_who_is_missing_the_next_time_is_named(graded):
+    (graded / "submissions" / file_name(CLASS[0], 0)).unlink()
+    said = grade(graded, "--no-images")
+    assert "marked before, and not handed in this time: rightada_100" in said
+    assert of(CLASS[0], marks(graded)) == 7
+
+
 def test_points_that_change_are_shown_and_not_given(graded):
     room = graded
     toml = room / "counting" / "assignment.toml"

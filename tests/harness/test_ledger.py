@@ -105,8 +105,15 @@ def test_a_fault_is_tried_again_and_then_recorded(ledger):
     ledger.broke(BASES[0], token, "the disk is full", most=2)
     assert states(ledger)[0] == "fault"
     assert not ledger.finish(BASES[0], token, ROW, 1, last=True)
-    ledger.forgive(BASES)
-    assert ledger.states(BASES[:1])[BASES[0]][:2] == ("waiting", 0)
+    ledger.lease(BASES)  # the next call of the command
+    assert ledger.states(BASES[:1])[BASES[0]] == ("leased", 0, "")
+
+
+def test_what_is_done_is_never_leased_again(ledger):
+    ledger.finish(BASES[0], ledger.lease(BASES), ROW, 1, last=True)
+    ledger.lease(BASES)
+    assert states(ledger) == ["done"] + ["leased"] * 3
+    assert [ledger.runs(basis) for basis in BASES] == [1, 0, 0, 0]
 
 
 # --- several processes ---
@@ -126,7 +133,7 @@ def test_a_lease_of_a_living_process_holds_and_of_a_dead_one_does_not(ledger):
     other.start()
     assert ready.wait(30)
     with pytest.raises(BusyError, match=f"process {other.pid} on .* is grading"):
-        ledger.lease(BASES)
+        ledger.lease(BASES[:1])
     assert states(ledger) == ["leased"] * 4
     other.kill()
     other.join()
