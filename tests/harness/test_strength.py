@@ -241,7 +241,7 @@ def test_help(capsys):
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_public_tests_and_secret_ones_are_at_most_forty_and_catch_all(name, tmp_path):
-    """What a teacher does: makes private tests that complete the public ones, and looks at both."""
+    """What a teacher does: makes private tests beside the public ones, and looks at both."""
     secret, private = tmp_path / "secret", tmp_path / "private.gtp"
     secret.write_text("a secret of this test, and long enough")
     public = [str(path) for path in assignment.find(name).public_cases()]
