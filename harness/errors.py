@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from harness.records import FailureKind
 
+_SHOWN = 200  # characters of a member's name
+
 
 class HarnessError(Exception):
     """Base of every error the harness raises on purpose."""
@@ -63,9 +65,8 @@ class ArchiveError(HarnessError):
         self.member = member
 
     def __str__(self) -> str:
-        from harness.report.visible import one_line
-
-        return f"{one_line(self.member, 200)!r}: {self.message}" if self.member else self.message
+        name = self.member if len(self.member) <= _SHOWN else self.member[:_SHOWN] + "…"
+        return f"{name!r}: {self.message}" if name else self.message
 
 
 class PatternError(HarnessError):

@@ -46,7 +46,8 @@ def receive(
         try:
             found = _received(named, handed, assignment, store, overlay)
         except ArchiveError as error:
-            refusals.append(f"{_shown(handed)} is refused: {error}.")
+            what = "folder" if handed.path.is_dir() else "file"
+            refusals.append(f"The {what} {_shown(handed)} is refused: {error}.")
             continue
         said = (*refusals, *_earlier(entry.handed[:index], store), *found.remarks)
         return found._replace(remarks=said)

@@ -29,6 +29,7 @@ FILES = {
     "readme.txt": b"Ada Lovelace, 1815\n",
     "presubmission.log": LOG,
 }
+EXPECTED = "expected a .tgz, .tar.gz, .tar, .tar.xz or .zip."
 STUDENT = Student("ada", "Ada Lovelace", (("canvas", "1"),))
 
 
@@ -106,10 +107,9 @@ def test_the_last_valid_one_counts_and_the_others_are_named(hand_in):
         True,
     )
     assert found.remarks == (
-        "photo.png is refused: it is a picture, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip.",
-        "notes.zip is refused: it has no file that the assignment wants.",
-        "a1-2.tgz is refused: it is an empty file, expected a .tgz, .tar.gz, .tar, .tar.xz "
-        "or .zip.",
+        f"The file photo.png is refused: it is a picture, {EXPECTED}",
+        "The file notes.zip is refused: it has no file that the assignment wants.",
+        f"The file a1-2.tgz is refused: it is an empty file, {EXPECTED}",
         "Handed in earlier, and not used: a1.tgz.",
     )
 
@@ -123,15 +123,14 @@ def test_all_that_was_handed_in_is_kept(hand_in, store):
 
 def test_nothing_usable_is_a_record_that_says_why(hand_in, store):
     found = hand_in(("a1.rar", b"Rar!\x1a\x07"), ("Go1.py", b"print()\n"))
-    expected = "expected a .tgz, .tar.gz, .tar, .tar.xz or .zip."
     assert found == Submission(
         key="ada",
         students=(STUDENT,),
         name="Go1.py",
         time=datetime.datetime(2026, 1, 29, 1),
         late=True,
-        refused=f"Go1.py is refused: it is a text file, {expected}",
-        remarks=(f"a1.rar is refused: it is a RAR archive, {expected}",),
+        refused=f"The file Go1.py is refused: it is a text file, {EXPECTED}",
+        remarks=(f"The file a1.rar is refused: it is a RAR archive, {EXPECTED}",),
     )
     assert receive(Entry("ada", (STUDENT,), ()), ASSIGNMENT, store) == Submission(
         key="ada", students=(STUDENT,), refused="Nothing was handed in."
@@ -144,7 +143,7 @@ def test_hostile_archives_are_refused_and_kept(title, hand_in, store, tmp_path):
     content = hostile.make()
     found = hand_in(("a1" + hostile.suffix, content))
     assert hostile.said in found.refused
-    assert found.refused.startswith("a1")
+    assert found.refused.startswith("The file a1")
     assert found.refused.isprintable()
     assert (found.sha256, found.kept) == ("", ())
     kept = store.path(hashlib.sha256(content).hexdigest())
@@ -228,7 +227,7 @@ def test_a_missing_log_is_said_with_what_may_be_meant(name, said, hand_in):
 
 def test_an_archive_with_the_log_alone_has_nothing_to_grade(hand_in):
     found = hand_in(("a1.tgz", packed({"presubmission.log": LOG})))
-    assert found.refused == "a1.tgz is refused: it has no file that the assignment wants."
+    assert found.refused == "The file a1.tgz is refused: it has no file that the assignment wants."
 
 
 def test_a_changed_copy_of_the_course_s_folder_is_named(hand_in, tmp_path):
