@@ -13,6 +13,7 @@ from harness.errors import ArchiveError, UsageError
 from harness.grading.records import Entry
 from harness.grading.sources import canvas, moodle, read
 from harness.grading.sources.pieces import entries, folded, safe, version
+from harness.grading.sources.table import COLUMNS
 from tests.harness.downloads import (
     canvas_name,
     moodle_flat,
@@ -470,3 +471,9 @@ def test_keys_are_unique_and_safe(texts):
 def test_versions_are_in_order():
     ordered = ["a1.tgz", "a1-1.tgz", "a1-2.tgz", "a1-10.tgz", "a1 (11).tgz", "b.tgz"]
     assert sorted(ordered[::-1], key=version) == ordered
+
+
+def test_the_readme_names_every_column():
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    rows = text.partition("## What was handed in")[2].partition("--groups FILE")[0]
+    assert all(f"`{name}`" in rows for name in COLUMNS)

@@ -33,7 +33,7 @@ from harness.errors import UsageError
 from harness.grading.records import Handed, Student
 from harness.grading.sources.pieces import Piece
 
-_COLUMNS = ("student", "file", "name", "group", "time", "late")
+COLUMNS = ("student", "file", "name", "group", "time", "late")
 _YES, _NO = ("yes", "y", "true", "1", "late"), ("", "no", "n", "false", "0")
 _MOST = 16 << 20  # bytes
 
@@ -58,7 +58,7 @@ class Row(NamedTuple):
         """Return who the row is about; raises UsageError if that is not said."""
         if not self.get("student"):
             self.refuse("student", "who it is")
-        ids = [(key, value) for key, value in self.cells.items() if key not in _COLUMNS and value]
+        ids = [(key, value) for key, value in self.cells.items() if key not in COLUMNS and value]
         return Student(self.get("student"), self.get("name") or self.get("student"), tuple(ids))
 
 
