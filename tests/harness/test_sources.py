@@ -426,6 +426,22 @@ def test_a_damaged_download_is_refused(tmp_path):
         read(path)
 
 
+def test_what_a_killed_process_unpacked_is_cleared_away(tmp_path, monkeypatch):
+    from harness.grading import sources
+
+    monkeypatch.setattr(sources.tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    dead, alive = (tmp_path / "tmp" / f"gtp-harness-download-{pid}-x" for pid in (2**30, 1))
+    dead.mkdir()
+    alive.mkdir()
+    found = read(zipped(tmp_path / "x.zip", canvas_class()))
+    assert not dead.exists()
+    assert alive.exists()
+    room = found[0].handed[0].path.parent
+    assert room.parent == tmp_path / "tmp"
+    assert room.stat().st_mode & 0o777 == 0o700
+
+
 def test_one_hostile_name_does_not_stop_a_class(tmp_path):
     """A download has names that students gave; nothing is written outside the room."""
     good = canvas_name("Lovelace, Ada", 4711, 1, "a1.tgz")
@@ -470,7 +486,7 @@ def test_keys_are_unique_and_safe(texts):
 
 def test_versions_are_in_order():
     ordered = ["a1.tgz", "a1-1.tgz", "a1-2.tgz", "a1-10.tgz", "a1 (11).tgz", "b.tgz"]
-    assert sorted(ordered[::-1], key=version) == ordered
+    assert sorted(ordered[3:] + ordered[:3], key=version) == ordered
 
 
 def test_the_readme_names_every_column():

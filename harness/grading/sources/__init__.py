@@ -8,6 +8,7 @@ file only: a file's own time is that of the download.
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import tempfile
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ from harness.grading.sources import canvas, folders, groups, moodle, table
 from harness.grading.sources.listing import children, is_zip, unzip
 from harness.grading.sources.pieces import Piece, entries
 
+_ROOM = "gtp-harness-download-"
 KINDS = ("folder", "canvas", "moodle", "csv")
 # Whether a name is the platform's, and what was handed in under such names.
 _PLATFORMS = {"canvas": (canvas.is_name, canvas.pieces), "moodle": (moodle.is_name, moodle.pieces)}
@@ -87,6 +89,15 @@ def _nobody(_name: str) -> bool:
 
 
 def _room() -> Path:
-    place = tempfile.mkdtemp(prefix="gtp-harness-download-")
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    """Return a new folder, gone when this process ends; those of killed ones go now."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_ROOM}*"):
+        if not Path("/proc", left.name.removeprefix(_ROOM).partition("-")[0]).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    place = tempfile.mkdtemp(prefix=f"{_ROOM}{os.getpid()}-")
+    atexit.register(_clear_away, place, os.getpid())
     return Path(place)
+
+
+def _clear_away(place: str, owner: int) -> None:
+    if os.getpid() == owner:  # and not one of its workers
+        shutil.rmtree(place, ignore_errors=True)
