@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pexpect
 from pexpect.popen_spawn import PopenSpawn
 
-from .board import BLACK, Board, Point, Refusal, other
+from .board import BLACK, WHITE, Board, Point, Refusal, other
 from .calling import PATIENCE, describe, limit_processor_time, quoted
 from .methods import JAVA, class_path
 from .reading import Reader, Shown
@@ -143,31 +143,28 @@ class Player:
 
     def accepts(self, moves: list[Move], tried: Move) -> bool:
         """Whether the game takes a stone after some moves, in which colors need not alternate."""
-        color, point = tried
+        *before, last = alternating([*moves, tried])
+        game = self._after(before)
+        color, point = last
         assert point is not None
-        game = self._after(moves)
-        if self._turn() != color:
-            if self._played and self._played[-1] == (BLACK, None):
-                raise Refusal("cannot be asked: White's pass would end the game here")
-            self._type((other(color), None))
-        before = dict(game.board)
+        taken = game.board
         if game.is_over or game.ended:
             raise Refusal(f"the game is over already{said(game)}")
-        self._type(tried)
+        self._type(last)
         self.close()  # whatever it makes of a move that it refuses, the next question is not about
         if broken := game.broken():
             raise Refusal(f"the game broke at the move: it {broken}")
-        return point not in before and game.board.get(point) == color
+        return point not in taken and game.board.get(point) == color
 
     def prisoners(self, moves: list[Move], color: int) -> int:
         """Return how many of the other color's stones went off the board with its moves."""
-        self._after(moves)
+        self._after(alternating(moves))
         taken = zip(self._played, self._prisoners, strict=True)
         return sum(count for (mover, _), count in taken if mover == color)
 
     def is_over(self, moves: list[Move]) -> bool:
         """Whether the game is over after some moves."""
-        game = self._after(moves)
+        game = self._after(alternating(moves))
         if broken := game.broken():
             raise Refusal(f"the game broke: it {broken}")
         return game.is_over
@@ -185,15 +182,11 @@ class Player:
         assert self._game is not None
         return self._game
 
-    def _turn(self) -> int:
-        return other(self._played[-1][0]) if self._played else BLACK
-
     def _after(self, moves: list[Move]) -> Game:
-        """Return a game in which these moves, with the passes between them, have been played."""
-        wanted = list(_alternating(moves))
-        if self._game is None or self._played != wanted[: len(self._played)]:
+        """Return a game in which these moves have been played."""
+        if self._game is None or self._played != moves[: len(self._played)]:
             self._begin()
-        for move in wanted[len(self._played) :]:
+        for move in moves[len(self._played) :]:
             self._type(move)
             self._check(move)
         return self._current
@@ -290,15 +283,24 @@ class Player:
         return None
 
 
-def _alternating(moves: list[Move]) -> list[Move]:
-    """Return moves with a pass between two of the same color: at the terminal they take turns."""
+def alternating(moves: list[Move]) -> list[Move]:
+    """Return moves that lead to the same game, and in which Black and White take turns.
+
+    At the terminal they must. Where a color moves twice, the other passes between; but that must
+    not let White pass after Black, which ends the game. So a pass is left out where its color
+    moves again, or where it is White's and not White's turn: that changes nothing but a ko.
+    """
     found: list[Move] = []
-    turn = BLACK
     for color, point in moves:
+        turn = other(found[-1][0]) if found else BLACK
         if color != turn:
-            found.append((turn, None))
+            if found and found[-1] == (color, None):
+                found.pop()
+            elif point is None and color == WHITE:
+                continue
+            else:
+                found.append((turn, None))
         found.append((color, point))
-        turn = other(color)
     return found
 
 

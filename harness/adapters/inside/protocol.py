@@ -132,7 +132,8 @@ class Engine:
 def _closed(text: str) -> str:
     """Return a text as a reply can have it: an empty line would end it."""
     kept = "".join(c for c in text.rstrip() if c in "\n\t" or c.isprintable())
-    return "\n".join(line or " " for line in kept.split("\n"))
+    first, *rest = kept.split("\n")
+    return "\n".join([first, *(line or " " for line in rest)])
 
 
 def serve(engine: Engine) -> None:

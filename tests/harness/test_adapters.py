@@ -1,0 +1,199 @@
+"""The pure parts of the adapters: their board, what they read and type. No program is run."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.adapters.inside.board import Board, Refusal
+from harness.adapters.inside.gosensei import Gosensei, parts
+from harness.adapters.inside.playing import SIZE, Way, alternating
+from harness.adapters.inside.reading import Reader
+from harness.adapters.settings import ADAPTERS
+from oracle.errors import IllegalMove
+from oracle.games.go import BLACK_FIRST, GoGame
+from oracle.grid import grid
+from oracle.gtp import new_engine
+from oracle.position import Position
+
+B, W = 1, 2
+SETTINGS = {key: field.default for key, field in ADAPTERS["java-go"].items()}
+
+# --- the board, against the oracle's game
+
+
+def oracle_point(board: Board, point):
+    return None if point is None else (board.rows - 1 - point[1], point[0])
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32))
+def test_the_board_plays_as_the_oracle_does(columns, rows, seed):
+    choice = random.Random(seed)
+    board, game = Board(columns, rows), GoGame(Position(grid(rows, columns)))
+    points = [None, *((x, y) for x in range(columns) for y in range(rows))]
+    for _ in range(40):
+        color, point = choice.choice((B, W)), choice.choice(points)
+        try:
+            game.play(color, oracle_point(board, point))
+        except IllegalMove:
+            with pytest.raises(Refusal):
+                board.after(color, point)
+        else:
+            board = board.after(color, point)
+        assert board.digits() == [list(row) for row in game.position.to_rows()]
+
+
+def test_vertices_skip_i_and_count_from_below():
+    board = Board(11, 11)
+    assert (board.point("a1"), board.point("L11"), board.point("J9")) == ((0, 10), (10, 0), (8, 2))
+    assert board.vertex((8, 2)) == "J9"
+    for wrong in ("I1", "A12", "A0", "M1"):
+        with pytest.raises(Refusal):
+            board.point(wrong)
+
+
+# --- GTP
+
+
+@pytest.fixture
+def engine(tmp_path):
+    return Gosensei({"programs": ["nowhere"], "seconds": 1.0}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "reply"),
+    [
+        ("", ""),
+        ("# nothing", ""),
+        ("7 name", "=7 gosensei\n\n"),
+        ("boardsize 9", "= \n\n"),
+        ("boardsize 8", "? unacceptable size\n\n"),
+        ("boardsize", "? syntax error\n\n"),
+        ("3 chess", "?3 unknown command\n\n"),
+        ("play b", "? syntax error\n\n"),
+        ("play b a1x", "? syntax error\n\n"),
+        ("play green a1", "? syntax error\n\n"),
+        ("gogui-setup b", "? syntax error\n\n"),
+        ("undo", "? cannot undo\n\n"),
+        ("known_command eyes", "= true\n\n"),
+        ("known_command", "? syntax error\n\n"),
+        ("eyes", "? there is no program nowhere\n\n"),
+        ("load_board nowhere.txt", "? cannot load file: there is no nowhere.txt\n\n"),
+    ],
+)
+def test_replies_of_an_adapter(line, reply, engine):
+    assert engine.handle(line) == reply
+
+
+def test_the_adapters_know_the_commands_that_cases_use(engine):
+    oracle = new_engine("gosensei").commands
+    assert set(engine.commands) - {"list_commands"} <= set(oracle)
+    assert {"eyes", "twoeyes", "eyespaces", "display", "is_valid"} <= set(engine.commands)
+
+
+# --- what gosensei prints
+
+PICTURE = "2 b-+\n  | |\n1 +-w\n\n  A B"
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (f"{PICTURE}\n\nThere is 1 eye for black.\n", (PICTURE, "There is 1 eye for black.")),
+        (f"Board:\n{PICTURE}\nThere are 0 eyes.\n", (PICTURE, "There are 0 eyes.")),
+        (f"There are 0 eyes.\n{PICTURE}\n", (PICTURE, "There are 0 eyes.")),
+        (f"{PICTURE}   \nOne\ntwo", (PICTURE, "One\ntwo")),
+        ("usage: x\n", ("", "usage: x")),
+        ("", ("", "")),
+    ],
+)
+def test_picture_and_sentence_are_told_apart(output, expected):
+    assert parts(output) == expected
+
+
+# --- boards of games
+
+ROWS = [
+    [0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0],
+    *([[0] * SIZE] * 9),
+    [2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+]
+STONES = {(1, 0): B, (2, 0): W, (0, 10): W, (10, 10): B}
+
+
+def printed(signs: str, join: str, label: str = "", after: str = "") -> list[str]:
+    return [
+        f"{label.format(y)}{join.join(signs[c] for c in row)}{after.format(y)}"
+        for y, row in enumerate(ROWS)
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        printed("012", " "),
+        printed(".XO", ""),
+        printed("+bw", "-", "{:2d} "),
+        printed(".BW", " ", "{:3d}  "),
+        printed("_xo", "|", "{} |", "|"),
+        printed(".●○", " ", "{} ", " {}"),
+        ["   0 1 2 3 4 5 6 7 8 9 10", *printed("012", " ", "{:2d} ")],
+        ["   A B C D E F G H I J K", *printed("-BW", "  ", "{:2d} "), "   A B C D E F G H I J K"],
+        [line for row in printed("+XO", "-") for line in (row, "| | | | | | | | | | |")],
+        [f"\x1b[1m{row}\x1b[0m\r" for row in printed("012", ", ", "[", "]")],
+    ],
+    ids=str,
+)
+def test_boards_are_read_however_they_are_framed(lines):
+    before = ["Welcome to Go!", "1 2 0 1", *printed("012", " ")[::-1], "", "Your move:"]
+    text = "\n".join([*before, *lines, "Black to play > "])
+    assert Reader(SETTINGS, SIZE).last_board(text) == STONES
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "no board", "\n".join(printed("012", " ")[1:]), "\n\n\n".join(printed("012", " "))],
+)
+def test_what_is_no_whole_board_is_none(text):
+    assert Reader(SETTINGS, SIZE).last_board(text) is None
+
+
+def test_no_two_ways_to_count_type_the_same_for_the_probe():
+    ways = [
+        Way("0", "{x} {y}", base, top, swapped, "")
+        for base in (0, 1)
+        for top in (True, False)
+        for swapped in (True, False)
+    ]
+    points = [(x, y) for x in range(SIZE) for y in range(SIZE)]
+    meant = {p for way in ways for p in points if way.typed(p) == ways[0].typed((2, 4))}
+    assert len(meant) == len(ways)
+
+
+# --- taking turns
+
+MOVES = st.lists(st.tuples(st.sampled_from((B, W)), st.none() | st.just("stone")), max_size=12)
+
+
+@given(MOVES)
+def test_turns_are_taken_and_the_end_stays_where_it_was(moves):
+    points = iter((x, y) for x in range(0, 11, 2) for y in range(0, 11, 2))  # no two touch
+    moves = [(color, next(points) if point else None) for color, point in moves]
+    while any(ends(moves)[:-1]):  # at a terminal nothing comes after the end
+        moves = moves[:-1]
+    turns = alternating(moves)
+    assert [color for color, _ in turns] == ([B, W] * len(turns))[: len(turns)]
+    assert [move for move in turns if move[1]] == [move for move in moves if move[1]]
+    assert ends(turns)[:-1] == [False] * (len(turns) - 1)
+    assert (ends(turns) or [False])[-1] == (ends(moves) or [False])[-1]
+
+
+def ends(moves) -> list[bool]:
+    """Whether the game is over after each move."""
+    game = GoGame(Position(grid(SIZE)), ending=BLACK_FIRST)
+    over = []
+    for color, point in moves:
+        game.play(color, point)
+        over.append(game.is_over)
+    return over
