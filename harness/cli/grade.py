@@ -165,8 +165,9 @@ def _listed(files: Sequence[Path], output: Path) -> str:
 
 
 def _make(folder: Path) -> None:
+    """Make a folder that nobody else can look into: marks and private case files lie there."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
 

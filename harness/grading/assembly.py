@@ -9,7 +9,7 @@ from harness.assignment import Assignment
 from harness.grading import fairness, stored
 from harness.grading.ledger import Ledger, Planned
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Build
-from harness.grading.stored import Figures
+from harness.grading.stored import NOTHING, Figures
 from harness.records import CaseFile, FileResult
 
 _ORDER = (PUBLIC, PRIVATE, IMAGE)
@@ -54,7 +54,7 @@ class Reader:
     def _run(self, text: str, figures: str, one: Planned) -> tuple[FileResult | None, Figures]:
         measured = stored.loads(Figures, figures)
         self.sandboxes.add(measured.sandbox)
-        if text == "null":
+        if text == NOTHING:
             return None, measured
         result = stored.loads(FileResult, text)
         return stored.restored(result, self._case(one.name, one.sha256), measured), measured

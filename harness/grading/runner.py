@@ -25,9 +25,9 @@ from harness.errors import SandboxError
 from harness.grading import fairness, stored
 from harness.grading.ledger import BusyError, Ledger, Row
 from harness.grading.records import Build, Submission
-from harness.grading.stored import Figures
+from harness.grading.stored import NOTHING, Figures
 from harness.options import Limits, Options
-from harness.records import CaseFile, FileResult
+from harness.records import CaseFile, FileResult, Verdict
 from harness.runner import Setting, run_file
 from harness.sandbox.engines import BoxedEngine, Sandbox
 from harness.sandbox.kernel import prctl
@@ -132,9 +132,11 @@ class Runner:
 
     def _again(self, units: Sequence[Unit], desk: _Desk) -> None:
         """Run what is in doubt again, one case file at a time and nothing beside it."""
+        whole = {unit.submission.key: unit for unit in units}
         while left := self._left(units, 2):
             self._round([unit._replace(tasks=unit.tasks[:1]) for unit in left], desk, 2, 1)
-            self._believe(units)
+            for unit in left:
+                self._believe(whole[unit.submission.key])
 
     def _left(self, units: Sequence[Unit], number: int) -> list[Unit]:
         """Return the units with what of them is not done and was not run ``number`` times."""
@@ -145,29 +147,32 @@ class Runner:
             return not is_over and self._ledger.runs(task.basis) < number
 
         left = [
-            unit._replace(tasks=tuple(filter(is_left, unit.tasks)), spent=self._spent(unit))
+            unit._replace(
+                tasks=tuple(filter(is_left, unit.tasks)), spent=self._spent(unit, number)
+            )
             for unit in units
         ]
         return [unit for unit in left if unit.tasks]
 
-    def _spent(self, unit: Unit) -> float:
-        runs = [run for task in unit.tasks for run in self._ledger.results(task.basis)]
-        return sum(stored.loads(Figures, figures).seconds for _, figures in runs)
+    def _spent(self, unit: Unit, number: int) -> float:
+        """Return what runs of this number took: those alone have a budget of their own."""
+        runs = (self._ledger.results(task.basis)[number - 1 : number] for task in unit.tasks)
+        return sum(stored.loads(Figures, figures).seconds for run in runs for _, figures in run)
 
-    def _believe(self, units: Sequence[Unit]) -> None:
+    def _believe(self, unit: Unit) -> None:
         """Let what broke alone as it broke before speak for what broke so in other files.
 
         An engine that hangs in twenty files would keep a machine that must do nothing else.
         """
-        for unit in units:
-            runs = [(task, self._runs(task)) for task in unit.tasks]
-            sure = [pair[0] for _, pair in runs if len(pair) == 2 and fairness.alike(*pair)]
-            for task, pair in runs:
-                if len(pair) == 1 and any(fairness.alike(pair[0], one) for one in sure):
-                    self._ledger.settle(task.basis, self._token)
+        runs = [(task, self._runs(task)) for task in unit.tasks]
+        sure = [pair[0] for _, pair in runs if len(pair) == 2 and fairness.alike(*pair)]
+        for task, pair in runs:
+            if len(pair) == 1 and any(fairness.alike(pair[0], one) for one in sure):
+                self._ledger.settle(task.basis, self._token)
 
     def _runs(self, task: Task) -> list[FileResult]:
-        return [stored.loads(FileResult, text) for text, _ in self._ledger.results(task.basis)]
+        texts = [text for text, _ in self._ledger.results(task.basis)]
+        return [stored.loads(FileResult, text) for text in texts if text != NOTHING]
 
     def _round(self, units: Sequence[Unit], desk: _Desk, number: int, workers: int) -> None:
         heard: list[set[str]] = [set() for _ in units]
@@ -183,7 +188,7 @@ class Runner:
             if isinstance(end, jobs.Fault):
                 for task in units[index].tasks:
                     if task.basis not in heard[index]:
-                        on_note(index, Broke(task.basis, f"{end.message}\n{end.details}".strip()))
+                        on_note(index, Broke(task.basis, _told(end)))
 
     def _record(self, word: Word, number: int) -> None:
         if isinstance(word, Built):
@@ -196,6 +201,12 @@ class Runner:
                 raise BusyError(
                     f"another process has taken over the grading in {self._ledger.path}"
                 )
+
+
+def _told(fault: jobs.Fault) -> str:
+    """Return how the harness broke, and where, in one line."""
+    places = [line.strip() for line in fault.details.splitlines() if line.startswith("  File ")]
+    return f"{fault.message} ({places[-1]})" if places else fault.message
 
 
 def _row(word: Done) -> Row:
@@ -300,12 +311,10 @@ class _Desk:
 
 def _nothing(task: Task) -> Done:
     """Return what comes of a case file for which there is no program."""
-    return Done(task.basis, "null", Figures(), failed=True, doubtful=False)
+    return Done(task.basis, NOTHING, Figures(), failed=True, doubtful=False)
 
 
 def _troubles(result: FileResult) -> list[object]:
-    from harness.records import Verdict
-
     bad = (Verdict.FAILED, Verdict.NOT_RUN)
     return [outcome for outcome in result.outcomes if outcome.verdict in bad]
 

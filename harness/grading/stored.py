@@ -27,6 +27,7 @@ from harness.records import CaseFile, Exchange, Failure, FileResult, Reply
 Record = TypeVar("Record")
 
 NO_CASE = CaseFile("", (), ())
+NOTHING = "null"  # the result where there was no program to be run
 PLACE = "/submission"  # what is stored for the folder a submission was unpacked into
 _TEXTS: dict[
     Any, tuple[Callable[[Any], str], Callable[[str], Any]]

@@ -3,8 +3,10 @@
 Each engine computes for a while for every answer, some longer than others. ``own share`` is the
 processor time of everything but the engines (harness, box servers, intake, marks, exports), of
 all processor time; ``wall`` the time on the clock against the engines' processor time divided by
-the cores. The last lines are a grading that is killed with SIGKILL at 50 random moments and goes
-on each time, compared with one that was left alone.
+the cores, and against a peer: as many processes as cores, right afterwards, that do nothing but
+use that much processor time, so that a busy machine is busy for both. The last line is about a
+grading that is killed with SIGKILL at 50 random moments and goes on each time, compared with one
+that was left alone.
 
 ``GTP_HARNESS_BENCH_GRADE`` sets the number of submissions, for a quick look.
 """
@@ -65,6 +67,20 @@ def overhead(room, jobs):
     print(f"{'all':14}{total:10.1f} s of processor time")
     print(f"{'own share':14}{(total - engines) / total:10.1%}   (at most 15 %)")
     print(f"{'wall':14}{wall:10.1f} s, {wall / (engines / jobs):.2f} of engines ÷ cores (1.10)")
+    alone = peer(engines / jobs, jobs)
+    print(f"{'peer':14}{alone:10.1f} s, wall is {wall / alone:.2f} of it")
+
+
+SPIN = "import sys, time\nwhile time.process_time() < float(sys.argv[1]): pass"
+
+
+def peer(seconds, jobs):
+    """Return how long so many processes take to use so much processor time each."""
+    begun = time.monotonic()
+    words = [sys.executable, "-S", "-c", SPIN, str(seconds)]
+    for process in [subprocess.Popen(words) for _ in range(jobs)]:
+        process.wait()
+    return time.monotonic() - begun
 
 
 def kills(room):

@@ -318,6 +318,18 @@ def test_who_hangs_everywhere_is_run_alone_once(tmp_path, sandbox):
     assert set(marks(room).values()) == {0}  # it does not run
 
 
+def test_one_that_cannot_be_built_beside_one_that_is_in_doubt(tmp_path, sandbox):
+    room = one_of(tmp_path, "time.sleep(1 if n == 7 else 0)\n    return 2 * n", 0.5)
+    toml = room / "counting" / "assignment.toml"
+    steps = '[build]\nsteps = ["python3 -m py_compile {folder}/engine.py"]\n\n[engine]'
+    toml.write_text(toml.read_text().replace("[engine]", steps))
+    broken = room / "submissions" / file_name(Student("Zoe Broken", "", 0), 50)
+    broken.write_bytes(small_class.submission("return 2 *"))
+    said = grade(room, "--no-images")
+    assert "It cannot be built: the build step" in said
+    assert sorted(marks(room).values()) == [0, 0, 5]
+
+
 def test_the_budget_of_a_submission_ends_what_would_never_end(tmp_path, sandbox):
     room = one_of(tmp_path, "time.sleep(3 if n > 1 else 0)\n    return 2 * n", 60)
     begun = time.monotonic()
