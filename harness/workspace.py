@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from harness.errors import UsageError
 from harness.intake import archive
@@ -31,9 +31,12 @@ def unpack_copy(path: str, folder: Path, names: Iterable[str], name: str) -> Non
     """Unpack what an archive has of a folder called ``name``, wherever that lies in it."""
     folder.mkdir(parents=True)
     places = {member: f"/{member}".partition(f"/{name}/")[2] for member in names}
-    # Two copies in different places may have a file of the same name: the first is enough.
+    # Two copies in different places may have a file of the same name, or one a file where the
+    # other has a folder: the first is enough, and the file.
     first = {place: member for member, place in reversed(places.items()) if place}
-    archive.unpack(path, folder, {member: place for place, member in first.items()})
+    above = {place: [str(one) for one in PurePosixPath(place).parents] for place in first}
+    clear = [place for place in first if not any(one in first for one in above[place])]
+    archive.unpack(path, folder, {first[place]: place for place in clear})
 
 
 def overlay(source: Path, target: Path) -> int:

@@ -27,7 +27,7 @@ _MOST_PARTS = 50  # of a command line
 _TELLING = 5  # characters of a prompt by which it is known again, whatever follows in it
 _SHOWN = 120  # characters of a line that is quoted
 
-_FIRST_LINE = re.compile(r"Script started on ")
+_FIRST_LINE = re.compile(r"Script started on |(?:Windows )?PowerShell transcript start")
 _CONTROLS = re.compile(rb"\x1b[\[\]]|\x08|\x07")
 _PROMPT = re.compile(r"\S.{0,200}?[$#%>❯] ?(?=\S)")
 _SHORT_PROMPT = re.compile(r"[^\s$#%>❯]*[$#%>❯](?=\s)")

@@ -7,6 +7,7 @@ the deadline.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from harness import receipt
@@ -63,14 +64,12 @@ def _shown(handed: Handed) -> str:
 
 
 def _earlier(handed: Sequence[Handed], store: Store) -> list[str]:
-    """Return a sentence about what was handed in before, which is kept too."""
-    for one in handed:
-        if not one.path.is_dir():
-            try:
-                store.keep(one.path)
-            except ArchiveError:  # too large to be kept, and not used
-                continue
-    names = ", ".join(dict.fromkeys(map(_shown, handed)))
+    """Return a sentence about the files that were handed in before, which are kept too."""
+    files = [one for one in handed if not one.path.is_dir()]
+    for one in files:
+        with suppress(ArchiveError):  # too large to be kept, and not used
+            store.keep(one.path)
+    names = ", ".join(dict.fromkeys(map(_shown, files)))
     return [f"Handed in earlier, and not used: {names}."] if names else []
 
 

@@ -4,10 +4,13 @@ import datetime
 import hashlib
 import os
 import tarfile
+import tempfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from harness import assignment, receipt, workspace
 from harness.errors import ArchiveError, UsageError
@@ -250,6 +253,34 @@ def test_odd_names_are_shown_harmlessly(hand_in):
     assert "\\x1b[2J\\u202e1.tgz is refused" in found.refused
 
 
+def test_copies_of_the_course_s_folder_that_clash(hand_in, tmp_path):
+    """A file in one copy, a folder of the same name in another."""
+    (tmp_path / "util").mkdir()
+    copies = [("util/x", b"1"), ("assignment1/util/x/y", b"2"), ("util/z/x", b"3")]
+    own = [(f"assignment1/{name}", content) for name, content in FILES.items()]
+    found = hand_in(("a1.tgz", python_tar([*copies, *own])), overlay=tmp_path / "util")
+    assert "your copy is changed, and not used: x, z/x" in found.remarks
+
+
+parts = st.sampled_from(["assignment1", "util", "Go1.py", "x", "presubmission.log", "._x", "y.py"])
+names = st.lists(st.lists(parts, min_size=1, max_size=5).map("/".join), min_size=1, max_size=8)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(names, st.binary(max_size=40))
+def test_no_archive_stops_a_class(store, tmp_path, names, content):
+    """Whatever files it has, there is a record: something to grade, or why not."""
+    (tmp_path / "util").mkdir(exist_ok=True)
+    path = tmp_path / "a1.tgz"
+    path.write_bytes(python_tar([(name, content) for name in names]))
+    entry = Entry("ada", (STUDENT,), (Handed(path, path.name),))
+    found = receive(entry, ASSIGNMENT, store, tmp_path / "util")
+    assert bool(found.refused) != bool(found.kept)
+    if found.kept:
+        room = Path(tempfile.mkdtemp(dir=tmp_path)) / "room"
+        assert set(unpacked(found, store, room)) == set(found.kept)
+
+
 # --- folders
 
 
@@ -284,6 +315,17 @@ def test_a_folder_in_a_folder_of_another_name(store, tmp_path):
     found = from_folder(handed, store)
     assert found.remarks == ("The folder is called 'My work', it should be called assignment1.",)
     assert unpacked(found, store, tmp_path / "room") == FILES
+
+
+def test_a_folder_is_the_last_resort_when_its_archives_cannot_be_read(store, tmp_path):
+    handed = folder(tmp_path, {**FILES, "old.tgz": b""})
+    archive = Handed(handed.path / "old.tgz", "old.tgz")
+    found = receive(Entry("ada", (STUDENT,), (handed, archive)), ASSIGNMENT, store)
+    assert (found.name, found.kept) == ("lovelace", tuple(sorted(FILES)))
+    assert found.remarks[0].startswith("The file old.tgz is refused: it is an empty file")
+    archive.path.write_bytes(packed(FILES))
+    found = receive(Entry("ada", (STUDENT,), (handed, archive)), ASSIGNMENT, store)
+    assert (found.name, found.remarks) == ("old.tgz", ())
 
 
 def test_the_same_folder_always_has_the_same_hash(store, tmp_path):

@@ -1,9 +1,9 @@
 """A folder with an archive or a folder for each student, who are called as these are.
 
-In a student's folder there are archives, or the submission itself as it lies there. Of several
-archives the one last changed counts as the last, and no more is made of the files' times: who
-copies files, or fetches them from a repository, often makes them anew, so they are no evidence
-of lateness.
+In a student's folder there are archives, or the submission itself as it lies there; it comes
+before the archives, for when none of these can be read. Of several archives the one last changed
+counts as the last, and no more is made of the files' times: who copies files, or fetches them
+from a repository, often makes them anew, so they are no evidence of lateness.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from harness.intake import kinds
 _SUFFIXES = (
     *(".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tgz", ".txz", ".tar"),
     *(".zip", ".gz", ".rar", ".7z"),
+)
+_DOCUMENTS = (
+    *(".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".pages", ".numbers", ".key", ".epub"),
+    *(".jar", ".whl", ".npz"),
 )
 _SHEETS = (".csv",)  # beside the submissions these are the teacher's
 
@@ -37,15 +41,16 @@ def _of_folder(folder: Path) -> Iterator[Piece]:
     student = Student(folder.name, folder.name)
     yield Piece(student)
     archives = [path for path in own_files(folder) if _is_archive(path)]
+    if len(children(folder)) > len(archives):
+        yield Piece(student, Handed(folder, folder.name), (0,))
     for path in archives:
         yield Piece(student, Handed(path, path.name), _order(path))
-    if not archives and children(folder):
-        yield Piece(student, Handed(folder, folder.name))
 
 
 def _is_archive(path: Path) -> bool:
-    """Whether a file is an archive, or was meant to be one."""
-    return path.name.lower().endswith(_SUFFIXES) or bool(kinds.kind(head(path)))
+    """Whether a file is an archive, or was meant to be one. Documents of many kinds are zips."""
+    named = path.name.lower().endswith(_SUFFIXES)
+    return named or (path.suffix.lower() not in _DOCUMENTS and bool(kinds.kind(head(path))))
 
 
 def _order(path: Path) -> tuple[object, ...]:
