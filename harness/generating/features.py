@@ -6,11 +6,12 @@ A module for each assignment makes a :class:`Kind` of these.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from random import Random
 from typing import NamedTuple
 
 from harness.generating.records import Moment, Step
-from oracle.grid import each_bit
+from oracle.grid import Grid, each_bit
 from oracle.vertex import vertex
 
 Files = tuple[tuple[str, str], ...]
@@ -48,6 +49,13 @@ def whole(moment: Moment) -> list[Moment]:
     return [moment]
 
 
+@cache
+def rim(shape: Grid) -> int:
+    """Return the points at the edge of a board."""
+    last = shape.rows - 1
+    return shape.mask([p for p in shape.points(shape.full) if 0 in p or last in p])
+
+
 # --- commands ----------------------------------------------------------------------------------
 
 
@@ -81,7 +89,7 @@ def stones(moment: Moment, black: int, white: int, random: Random, last: int = 0
         color = color if left[color] else 3 - color
         steps.append(play(moment, color, left[color].pop()))
         color = 3 - color
-    if last and steps and steps[-1].command[5] != " BW"[last]:
+    if last and (white if last == 2 else black) and steps[-1].command[5] != " BW"[last]:
         place = max(i for i, step in enumerate(steps) if step.command[5] == " BW"[last])
         steps.append(steps.pop(place))
     return steps

@@ -15,6 +15,7 @@ from harness.generating.features import (
     Maker,
     as_it_lies,
     new_board,
+    rim,
     stones,
     up_to_last,
     whole,
@@ -119,17 +120,10 @@ def _empty(moment: Moment) -> str:
 def _inner_region(moment: Moment) -> str:
     """Some region away from the edge, so that territory is not all at the edge."""
     shape, board = moment.shape, moment.board
-    rim = shape.full & ~_inside(moment)
     by_black, by_white, _ = area(shape, *board)
     territory = (by_black | by_white) & ~board.stones
-    inner = any(not region & rim for region in regions(shape, territory))
-    return _on_board(moment) if inner and territory & rim else ""
-
-
-def _inside(moment: Moment) -> int:
-    shape = moment.shape
-    last = moment.size - 1
-    return shape.mask([p for p in shape.points(shape.full) if min(p) > 0 and max(p) < last])
+    inner = any(not region & rim(shape) for region in regions(shape, territory))
+    return _on_board(moment) if inner and territory & rim(shape) else ""
 
 
 # --- what is asked ------------------------------------------------------------------------------

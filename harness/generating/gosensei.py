@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from random import Random
 from typing import NamedTuple
 
@@ -133,6 +133,8 @@ def _lonely_eye(moment: Moment) -> str:
 def _eyes_apart(moment: Moment) -> str:
     """Two eyes that are near, but neither in one line nor side by side."""
     seen = look(moment)
+    if not seen.near:
+        return ""
     both = rules.company(_SHAPE, seen.eyes, 2, 2)
     line = rules.company(_SHAPE, seen.eyes, 2, 0) | rules.company(_SHAPE, seen.eyes, 0, 2)
     return _many(seen.near.bit_count()) if seen.eyes & both & ~line else ""
@@ -154,10 +156,11 @@ def _space_at_edge(moment: Moment) -> str:
 
 def _shared_space(moment: Moment) -> str:
     """A region with black and white stones around it, beside some black ones."""
-    black, white = moment.board
-    by_black, by_white = reach(_SHAPE, black, white)
+    if not look(moment).spaces:
+        return ""
+    by_black, by_white = reach(_SHAPE, *moment.board)
     shared = by_black & by_white & look(moment).empty
-    return _many(_parts(look(moment).spaces)) if shared and look(moment).spaces else ""
+    return _many(_parts(look(moment).spaces)) if shared else ""
 
 
 def _open_space(moment: Moment) -> str:
@@ -385,7 +388,7 @@ def _game(random: Random) -> Moment | None:
 
 
 def _fitting(moment: Moment) -> list[Moment]:
-    """Return the moment, or of a larger board its four corners of 9 by 9.
+    """Return the moment, or of a larger board one of its corners of 9 by 9.
 
     Two sides of such a corner are edges of the game's board, two are cut: the position is told as
     what it is, a part of another one. What a smaller board had is not made larger.
@@ -394,18 +397,24 @@ def _fitting(moment: Moment) -> list[Moment]:
         return [moment]
     if moment.size < SIZE:
         return []
-    return [_corner(moment, symmetry) for symmetry in range(4)]
+    return [_corner(moment, symmetry=moment.number % 4)]
 
 
 def _corner(moment: Moment, symmetry: int) -> Moment:
-    shape = moment.shape
-    places = {
-        shape.bit(image(p, shape, symmetry)): _SHAPE.bit(p) for p in _SHAPE.points(_SHAPE.full)
-    }
-    cut = Board(*(sum(new for old, new in places.items() if old & m) for m in moment.board))
+    places = _places(moment.shape, symmetry)
+    cut = Board(
+        *(sum(places[bit] for bit in each_bit(mask) if bit in places) for mask in moment.board)
+    )
     text = f"{moment.origin.text} (the 9 by 9 points of a corner, cut out)"
     origin = moment.origin._replace(text=text)
     return moment._replace(origin=origin, size=SIZE, before=cut, board=cut, color=0, move=0)
+
+
+@cache
+def _places(shape: Grid, symmetry: int) -> dict[int, int]:
+    """Return where the points of one corner come to lie."""
+    points = _SHAPE.points(_SHAPE.full)
+    return {shape.bit(image(p, shape, symmetry)): _SHAPE.bit(p) for p in points}
 
 
 _CENTER = _SHAPE.full & ~_EDGE

@@ -18,6 +18,7 @@ from harness.generating.features import (
     names,
     new_board,
     play,
+    rim,
     up_to_last,
 )
 from harness.generating.records import Board, Moment, Step
@@ -29,6 +30,9 @@ from oracle.rules.capture import captured_of_both, is_legal, liberties, played, 
 from oracle.rules.flood import flood, neighbours, regions
 
 _SIZES = (3, 4, 5, 6, 7, 8, 9, 11)
+# java-go.txt, "The Game": "The grid we will use for this assignment is an 11x11 board." The
+# methods are given boards of any size; the game is played on no other.
+_PLAYED_ON = 11
 
 
 class Look(NamedTuple):
@@ -39,6 +43,7 @@ class Look(NamedTuple):
     empty: int
     holes: int  # empty points without an empty neighbor
     ko: int  # what may not be taken back at once, or 0
+    neutral: int  # points of nobody
 
 
 @lru_cache(maxsize=8)
@@ -49,38 +54,34 @@ def look(moment: Moment) -> Look:
     empty = shape.full & ~board.stones
     one = moment.taken if moment.taken.bit_count() == 1 else 0
     ko = one if one and neighbours(shape, moment.move) & ~mine == one else 0
-    return Look(mine, theirs, empty, empty & ~neighbours(shape, empty), ko)
+    return Look(mine, theirs, empty, empty & ~neighbours(shape, empty), ko, area(shape, *board)[2])
 
 
-def _suicides(moment: Moment, color: int) -> int:
-    """Return the points where a stone has no liberty and takes nothing."""
+class Holes(NamedTuple):
+    """Empty points without an empty neighbor, by what a stone of one color does there."""
+
+    suicides: int  # it has no liberty and takes nothing
+    rescues: int  # it has a liberty only by what it takes
+    joins: int  # it has a liberty only by the chain it joins
+
+
+@lru_cache(maxsize=16)
+def holes(moment: Moment, color: int) -> Holes:
+    """Return what a color's stones do on the points without an empty neighbor."""
     mine, theirs = moment.board.of(color), moment.board.of(3 - color)
-    found = 0
+    shape, found = moment.shape, [0, 0, 0]
     for bit in each_bit(look(moment).holes):
-        if not is_legal(moment.shape, mine, theirs, bit):
-            found |= bit
-    return found
+        friend = neighbours(shape, bit) & mine
+        if friend and liberties(shape, flood(shape, bit, mine), mine | theirs | bit):
+            found[2] |= bit
+        else:
+            found[bool(taken(shape, mine, theirs, bit))] |= bit
+    return Holes(*found)
 
 
-def _rescues(moment: Moment, color: int) -> int:
-    """Return the points where a stone has a liberty only by what it takes."""
-    mine, theirs = moment.board.of(color), moment.board.of(3 - color)
-    shape, found = moment.shape, 0
-    for bit in each_bit(look(moment).holes):
-        free = liberties(shape, flood(shape, bit, mine), mine | theirs | bit)
-        if not free and taken(shape, mine, theirs, bit):
-            found |= bit
-    return found
-
-
-def _joins(moment: Moment, color: int) -> int:
-    """Return the points where a stone has a liberty only by the chain it joins."""
-    mine, theirs = moment.board.of(color), moment.board.of(3 - color)
-    shape, found = moment.shape, 0
-    for bit in each_bit(look(moment).holes):
-        if liberties(shape, flood(shape, bit, mine), mine | theirs | bit):
-            found |= bit
-    return found
+def _holes(moment: Moment, which: str) -> int:
+    """Return the points of one kind, for either color."""
+    return int(getattr(holes(moment, 1), which) | getattr(holes(moment, 2), which))
 
 
 # --- when a board has a feature -----------------------------------------------------------------
@@ -116,26 +117,19 @@ def _several_chains(moment: Moment) -> str:
 
 
 def _edge_taken(moment: Moment) -> str:
-    inner = moment.shape.mask(
-        [
-            p
-            for p in moment.shape.points(moment.shape.full)
-            if min(p) > 0 and max(p) < moment.size - 1
-        ]
-    )
-    return "at the edge" if moment.taken & ~inner else ""
+    return "at the edge" if moment.taken & rim(moment.shape) else ""
 
 
 def _suicide(moment: Moment) -> str:
-    return _points(_suicides(moment, 1) | _suicides(moment, 2), "false")
+    return _points(_holes(moment, "suicides"), "false")
 
 
 def _rescue(moment: Moment) -> str:
-    return _points(_rescues(moment, 1) | _rescues(moment, 2), "true")
+    return _points(_holes(moment, "rescues"), "true")
 
 
 def _join(moment: Moment) -> str:
-    return _points(_joins(moment, 1) | _joins(moment, 2), "true")
+    return _points(_holes(moment, "joins"), "true")
 
 
 def _friend_in_atari(moment: Moment) -> int:
@@ -143,7 +137,7 @@ def _friend_in_atari(moment: Moment) -> int:
     found = 0
     for color in (1, 2):
         beside = neighbours(moment.shape, moment.board.of(color))
-        found |= _suicides(moment, color) & beside
+        found |= holes(moment, color).suicides & beside
     return found
 
 
@@ -153,14 +147,14 @@ def _friend(moment: Moment) -> str:
 
 def _territory(moment: Moment) -> str:
     """Regions of more than a point that belong to one color, and some that do not."""
-    neutral = area(moment.shape, *moment.board)[2]
+    neutral = look(moment).neutral
     own = look(moment).empty & ~neutral
     large = any(region.bit_count() > 1 for region in regions(moment.shape, own))
     return "both" if large and neutral else ""
 
 
 def _settled(moment: Moment) -> str:
-    neutral = area(moment.shape, *moment.board)[2]
+    neutral = look(moment).neutral
     return "points" if moment.board.stones and neutral.bit_count() * 3 < moment.size**2 else ""
 
 
@@ -231,6 +225,7 @@ def _beside_lying(moment: Moment, random: Random) -> list[Step]:
     return [*laid(moment), *asked]
 
 
+@lru_cache(maxsize=8)
 def _captured_now(moment: Moment) -> int:
     black, white = captured_of_both(moment.shape, *moment.board)
     return black | white
@@ -250,9 +245,7 @@ def _dead_chain(moment: Moment) -> str:
 
 
 def _dead_at_edge(moment: Moment) -> str:
-    shape, last = moment.shape, moment.size - 1
-    rim = shape.mask([p for p in shape.points(shape.full) if 0 in p or last in p])
-    return "at the edge" if _captured_now(moment) & rim else ""
+    return "at the edge" if _captured_now(moment) & rim(moment.shape) else ""
 
 
 def _living(moment: Moment) -> str:
@@ -273,7 +266,7 @@ def _ask_living(moment: Moment, random: Random) -> list[Step]:
 
 
 def _ask_territory(moment: Moment, random: Random) -> list[Step]:
-    neutral = area(moment.shape, *moment.board)[2]
+    neutral = look(moment).neutral
     own = look(moment).empty & ~neutral
     large = [region for region in regions(moment.shape, own) if region.bit_count() > 1]
     inside = random.choice(names(moment, random.choice(large)))
@@ -292,12 +285,11 @@ def _ask_empty(moment: Moment, random: Random) -> list[Step]:
 
 def _ask_legal(which: str) -> Asker:
     """Return what asks for a point of one kind, for the color it concerns."""
-    found = {"suicide": _suicides, "rescue": _rescues, "join": _joins}[which]
 
     def steps(moment: Moment, random: Random) -> list[Step]:
-        able = [color for color in (1, 2) if found(moment, color)]
-        color = random.choice(able)
-        name = random.choice(names(moment, found(moment, color)))
+        points = {color: getattr(holes(moment, color), which) for color in (1, 2)}
+        color = random.choice([color for color, mask in points.items() if mask])
+        name = random.choice(names(moment, points[color]))
         return [*as_it_lies(moment, random), _legal(color, name), _legal(3 - color, name)]
 
     return steps
@@ -307,10 +299,10 @@ def _ask_friend(moment: Moment, random: Random) -> list[Step]:
     colors = [
         color
         for color in (1, 2)
-        if _suicides(moment, color) & neighbours(moment.shape, moment.board.of(color))
+        if holes(moment, color).suicides & neighbours(moment.shape, moment.board.of(color))
     ]
     color = random.choice(colors)
-    points = _suicides(moment, color) & neighbours(moment.shape, moment.board.of(color))
+    points = holes(moment, color).suicides & neighbours(moment.shape, moment.board.of(color))
     name = random.choice(names(moment, points))
     return [*as_it_lies(moment, random), _legal(color, name)]
 
@@ -394,6 +386,14 @@ def _anytime(random: Random) -> Moment | None:
     return made.go_anytime(random, _SIZES)
 
 
+def _in_game(random: Random) -> Moment | None:
+    return made.go_anytime(random, (_PLAYED_ON,))
+
+
+def _short_game(random: Random) -> Moment | None:
+    return made.go_game(random, _PLAYED_ON, random.randint(4, 9))
+
+
 def _ended(random: Random) -> Moment | None:
     return made.go_game(random, random.choice(_SIZES))
 
@@ -423,7 +423,7 @@ def _blank(random: Random) -> Moment:
 def _snap(random: Random) -> Moment | None:
     """Return a snapback: a stone thrown in is taken, and its taker with the rest."""
     for _ in range(20):
-        size = random.choice((4, 5, 6, 7))
+        size = _PLAYED_ON
         start = made.go_game(random, size, random.randint(size * 2, size * size))
         if start:
             for moment in _thrown_in(start):
@@ -449,7 +449,7 @@ def _thrown_in(start: Moment) -> Iterator[Moment]:
 
 def _ko_fight(random: Random) -> Moment | None:
     """Return the capture that begins a ko, laid somewhere among a few stones."""
-    size, color = random.choice(_SIZES[1:]), random.choice((1, 2))
+    size, color = _PLAYED_ON, random.choice((1, 2))
     shape = grid(size)
     point = any_bit(shape.full, random)
     beside = list(each_bit(neighbours(shape, point)))
@@ -477,7 +477,7 @@ def _fitting(moment: Moment) -> list[Moment]:
     return [moment, moment._replace(origin=origin, before=board, board=board, move=0)]
 
 
-FEATURES = (
+_ON_BOARDS = (
     Feature("lying-stone", "a captured stone that still lies on the board is worth two",
             _dead, _lying, _still_lying, least=2),
     Feature("lying-chain", "a captured chain, of which no stone has a liberty",
@@ -491,35 +491,45 @@ FEATURES = (
     Feature("score", "territory of both colors", _settled, _ask_score, _carved),
     Feature("empty-board", "the empty board is nobody's", _empty, _ask_empty, _blank),
     Feature("suicide", "a stone without a liberty that takes nothing is not legal",
-            _suicide, _ask_legal("suicide"), _ended),
+            _suicide, _ask_legal("suicides"), _ended),
     Feature("capture-first", "what a stone takes gives it liberties",
-            _rescue, _ask_legal("rescue"), _anytime),
+            _rescue, _ask_legal("rescues"), _anytime),
     Feature("joined-chain", "a stone has the liberties of the chain it joins",
-            _join, _ask_legal("join"), _anytime),
+            _join, _ask_legal("joins"), _anytime),
     Feature("useless-friend", "a friend without a further liberty does not help",
             _friend, _ask_friend, _anytime),
     Feature("occupied", "a point with a stone is not legal", _stones, _ask_occupied, _short),
+)  # fmt: skip
+_IN_GAMES = (
     Feature("capture", "captured stones leave the game's board and are counted",
-            _taken(1, 2), _after_capture, _anytime),
+            _taken(1, 2), _after_capture, _in_game),
     Feature("large-capture", "three stones and more at once",
-            _taken(3, 400), _after_capture, _anytime),
+            _taken(3, 400), _after_capture, _in_game),
     Feature("several-chains", "one move takes several chains",
-            _several_chains, _after_capture, _anytime),
-    Feature("edge-capture", "a capture at the edge", _edge_taken, _after_capture, _anytime),
+            _several_chains, _after_capture, _in_game),
+    Feature("edge-capture", "a capture at the edge", _edge_taken, _after_capture, _in_game),
     Feature("ko", "a ko may not be taken back at once", _ko, _ask_ko, _ko_fight, least=2),
     Feature("ko-later", "after other moves the ko may be taken",
             _exchanged, _ask_later, _ko_fight),
     Feature("snapback", "taking back several stones at once is no ko",
             _snapback, _ask_snapback, _snap),
     Feature("new-game", "a new game begins without prisoners",
-            _taken(1, 400), _ask_new_game, _anytime),
+            _taken(1, 400), _ask_new_game, _in_game),
     Feature("both-passed", "Black passes and White after it: the game is over",
-            _stones, _ask_passes("B", "W"), _short),
+            _stones, _ask_passes("B", "W"), _short_game),
     Feature("white-first", "White passes first: the game is not over",
-            _stones, _ask_passes("W", "B"), _short),
-    Feature("one-pass", "one pass does not end the game", _stones, _ask_passes("B"), _short),
+            _stones, _ask_passes("W", "B"), _short_game),
+    Feature("one-pass", "one pass does not end the game", _stones, _ask_passes("B"), _short_game),
     Feature("stone-between", "passes with a stone between them do not end the game",
-            _stones, _ask_passes("B", "w", "W"), _short),
+            _stones, _ask_passes("B", "w", "W"), _short_game),
 )  # fmt: skip
+
+
+def _played(feature: Feature) -> Feature:
+    """Let a feature be found only where the game is played."""
+    return feature._replace(find=lambda m: feature.find(m) if m.size == _PLAYED_ON else "")
+
+
+FEATURES = (*_ON_BOARDS, *map(_played, _IN_GAMES))
 
 KIND = Kind("java-go", "go", range(1, 26), FEATURES, _fitting, swaps=True)

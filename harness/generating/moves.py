@@ -31,6 +31,8 @@ class Moves(NamedTuple):
 def _eventful(played: Played, choices: Choices) -> list[int]:
     """Return the end, where stones were taken, and a few others."""
     last, game = len(played.moves), played.origin.game
+    if not last:
+        return [0]  # a position that was set up
     found = {last, *(1 + choices.rank(game, turn) % last for turn in range(_QUIET))}
     if played.kind == "gomoku":
         return sorted(found | set(range(max(1, last - _LATE), last)))

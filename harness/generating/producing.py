@@ -19,8 +19,9 @@ from harness.likeness import identities
 from harness.records import CaseFile
 from oracle.mistakes import MISTAKES, Mistake
 
-FROM_GAMES = 10  # scenes of a feature that are staged, from game records …
+FROM_GAMES = 6  # scenes of a feature that are staged, from game records …
 FROM_NOTHING = 3  # … and made ones, where no game has it (more when mistakes survive)
+_LARGE, _FEW = 80, 1  # stones of a large board, and how many such scenes a feature has
 _PATIENCE = 200  # positions made before a feature is given up for this time
 _ROUNDS = 16  # of looking for scenes that catch what nothing has caught
 
@@ -106,7 +107,7 @@ class _Workshop:
         """Stage finds of every feature, as different in size and answer as there are."""
         for name in self._features:
             cells = _by_cell(find for find in pool if find.feature == name)
-            for find in _in_turns(cells)[:FROM_GAMES]:
+            for find in _mostly_small(_in_turns(cells))[:FROM_GAMES]:
                 self._add(self._hidden(find))
 
     def _hidden(self, find: Find) -> Find:
@@ -204,6 +205,13 @@ def _by_cell(finds: Iterable[Find]) -> list[list[Find]]:
     for find in finds:
         cells.setdefault((find.moment.size, find.answer), []).append(find)
     return list(cells.values())
+
+
+def _mostly_small(finds: list[Find]) -> list[Find]:
+    """Return the finds but for most of those with many stones: they take longest to read."""
+    is_large = [find.moment.board.stones.bit_count() > _LARGE for find in finds]
+    kept = [find for find, large in zip(finds, is_large, strict=True) if large][:_FEW]
+    return [find for find, large in zip(finds, is_large, strict=True) if not large or find in kept]
 
 
 def _in_turns(cells: list[list[Find]]) -> list[Find]:

@@ -25,7 +25,7 @@ from harness.jobs import Fault, Note, run_all
 from oracle.errors import SgfError
 from oracle.sgf import Node, games
 
-_PIECE = 1 << 18  # bytes of a collection that are read at a time
+_PIECE = 1 << 17  # bytes of a collection that are read at a time
 _TOGETHER = 64  # small files that make one task
 _SIGNS = re.compile(rb"\[(?:[^\\\]]|\\.)*\]|[()]", re.DOTALL)
 
@@ -209,7 +209,7 @@ def _check(played: Played, wanted: Wanted) -> None:
         raise Unusable("another game")
     if played.size not in wanted.sizes:
         raise Unusable("a size that the assignment does not use")
-    if not played.moves:
-        raise Unusable("no sound move")
+    if not played.moves and not played.boards[0].stones:
+        raise Unusable("no stone and no sound move")
     if wanted.private is not None and is_private(played.origin.game) != wanted.private:
         raise Unusable(f"kept for {'public' if wanted.private else 'private'} cases")

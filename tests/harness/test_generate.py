@@ -1,0 +1,379 @@
+"""``gtp-harness generate``: right, small, varied, unpredictable, and as strong as it says."""
+
+import re
+import subprocess
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from harness import casefile, mistaken
+from harness.cli import main
+from harness.errors import UsageError
+from harness.generating import choices, kinds, made, moves, reading, replaying
+from harness.generating.features import stones
+from harness.generating.records import Board, Played
+from harness.likeness import identities
+from harness.strength import measure
+from harness.verifying.whole import verify
+from oracle.formats import Choice
+from oracle.grid import grid
+from oracle.gtp import new_engine
+from oracle.mistakes import ASSIGNMENTS
+from oracle.position import Position
+from oracle.sgf import games, read_sgf, write_sgf
+from oracle.symmetry import ALL, image
+from oracle.vertex import parse_vertex
+
+SECRET = "correct horse battery staple"
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    """A folder of 24 random games of Go and 12 of Gomoku, some in collections."""
+    folder = tmp_path_factory.mktemp("games")
+    go = [go_record(seed) for seed in range(24)]
+    (folder / "club.sgf").write_bytes(b"\n".join(go[:16]))
+    for number, record in enumerate(go[16:]):
+        (folder / f"{number}.SGF").write_bytes(record)
+    gomoku = [gomoku_record(seed) for seed in range(12)]
+    (folder / "gomoku.sgf").write_bytes(b"".join(gomoku))
+    return folder
+
+
+def go_record(seed, size=None):
+    random = Random(seed)
+    engine = new_engine("go", seed=seed)
+    size = size or random.choice((9, 9, 9, 13))
+    engine.handle(f"boardsize {size}")
+    for number in range(2 * size * size):
+        if "pass" in engine.handle(f"genmove {'bw'[number % 2]}"):
+            break
+    game = engine.session.game
+    return write_sgf(game.start, game.moves)
+
+
+def gomoku_record(seed):
+    random = Random(seed)
+    size = random.choice((7, 9, 15))
+    engine = new_engine("gomoku", seed=seed, playouts=0)
+    engine.handle(f"boardsize {size}")
+    engine.handle(f"policy {'rule_based' if seed % 2 else 'random'}")
+    for number in range(size * size):
+        if re.search("pass|resign", engine.handle(f"genmove {'bw'[number % 2]}")):
+            break
+    return write_sgf(engine.session.game.start, engine.session.game.moves, game="gomoku")
+
+
+def generate(output, *arguments):
+    """Run the command; return its exit status and the case file."""
+    status = main(["generate", "-o", str(output), *map(str, arguments)])
+    return status, casefile.read(str(output))
+
+
+def comments(case):
+    return "\n".join(line for line in case.lines if line.startswith("#"))
+
+
+# --- choices -----------------------------------------------------------------------------------
+
+
+def test_choices_hang_on_key_and_subject_alone():
+    public, private = choices.choices(3), choices.choices(3, SECRET.encode())
+    assert public.rank("game", 5) == choices.choices(3).rank("game", 5)
+    assert public.rank("game", 5) != public.rank("game", 6)
+    assert len({one.rank("x") for one in (public, private, choices.choices(4))}) == 3
+    assert public.random("x").random() == choices.choices(3).random("x").random()
+
+
+def test_a_secret_is_in_a_file_or_the_environment(tmp_path, monkeypatch):
+    (tmp_path / "secret").write_text(f" {SECRET}\n")
+    monkeypatch.setenv("COURSE_SECRET", SECRET)
+    assert choices.read_secret(str(tmp_path / "secret")) == SECRET.encode()
+    assert choices.read_secret("env:COURSE_SECRET") == SECRET.encode()
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("env:NO_SUCH_SECRET", "the variable NO_SUCH_SECRET: found no secret"),
+        ("no/such/file", "cannot be read: No such file"),
+        ("short", "found 5 bytes, expected at least 16"),
+    ],
+)
+def test_a_secret_that_can_be_tried_out_is_refused(tmp_path, monkeypatch, place, message):
+    monkeypatch.chdir(tmp_path)
+    Path("short").write_text("12345")
+    with pytest.raises(UsageError, match=re.escape(message)):
+        choices.read_secret(place)
+
+
+# --- games -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_game_is_replayed_as_the_careful_reader_does(seed):
+    record = go_record(seed) if seed % 2 else gomoku_record(seed)
+    played = replaying.replay(games(record)[0].root, "x")
+    for number in range(0, len(played.moves) + 1, 7):
+        right = read_sgf(record, choice=Choice(move=number)).position
+        assert played.boards[number] == (right.black, right.white)
+    assert len(played.moves) == len(read_sgf(record).moves)
+
+
+@pytest.mark.parametrize(
+    ("text", "moves_played"),
+    [
+        ("(;SZ[3];B[bb];W[bb];B[aa])", 1),  # occupied
+        ("(;SZ[3];B[ab];W[cc];B[ba];W[aa])", 3),  # suicide
+        ("(;SZ[5];B[bb];W[];B[tt];W[zz])", 3),  # passes, then no point
+        ("(;SZ[3]AB[aa][bb]AW[cc];W[ba])", 1),  # stones set up first
+        ("(;SZ[3];B[bb];AB[aa];W[cc])", 1),  # and in the middle
+        ("(;SZ[3];B[bb](;W[aa];B[cc])(;W[cc]))", 3),  # the first variation
+        ("(;GM[4]SZ[5];B[aa];W[bb];B[];W[cc])", 2),  # Gomoku has no pass
+    ],
+)
+def test_a_game_ends_where_it_is_not_sound(text, moves_played):
+    assert len(replaying.replay(games(text.encode())[0].root, "x").moves) == moves_played
+
+
+def test_a_position_that_was_set_up_is_looked_at():
+    played = replaying.replay(games(b"(;SZ[5]AB[aa]AW[bb]PL[W])")[0].root, "x")
+    assert moves.Moves().of(played, choices.choices(0)) == [0]
+    assert replaying.moment(played, 0).board.stones.bit_count() == 2
+
+
+@pytest.mark.parametrize("text", ["(;GM[2];B[aa])", "(;SZ[9:7];B[aa])", "(;SZ[x])"])
+def test_a_game_that_cannot_be_used_is_counted(text):
+    with pytest.raises(replaying.Unusable):
+        replaying.replay(games(text.encode())[0].root, "x")
+
+
+def test_a_mirrored_copy_of_a_game_is_the_same_game():
+    snapshot = read_sgf(go_record(5))
+    shape = snapshot.position.grid
+    names = set()
+    for symmetry in ALL:
+        turned = [
+            (color, point and image(point, shape, symmetry)) for color, point in snapshot.moves
+        ]
+        copy = write_sgf(snapshot.start, turned[: None if symmetry else -1])
+        names.add(replaying.replay(games(copy)[0].root, "x").origin.game)
+    other = replaying.replay(games(go_record(6, shape.rows))[0].root, "x").origin.game
+    assert len(names) == 1
+    assert other not in names
+
+
+def test_turning_a_moment_back_gives_it_back():
+    moment = made.go_game(Random(1), 7, 30)
+    for symmetry, swap in ((1, True), (3, False), (4, True)):
+        turned = replaying.turn(moment, symmetry, swap)
+        assert replaying.turn(turned, symmetry, swap) == moment
+        assert turned.taken.bit_count() == moment.taken.bit_count()
+
+
+def test_collections_are_cut_between_games(tmp_path, monkeypatch):
+    text = b"(;C[a \\] ( b];B[aa](;W[bb])(;W[cc]))\n(;B[cc])  (;B[dd];W[ee])\n"
+    (tmp_path / "c.sgf").write_bytes(text)
+    monkeypatch.setattr(reading, "_PIECE", 8)
+    pieces = [piece for task in reading.tasks([str(tmp_path / "c.sgf")]) for piece in task]
+    assert [text[piece.start : piece.end].strip()[:3] for piece in pieces] == [
+        b"(;C",
+        b"(;B",
+        b"(;B",
+    ]
+    assert sum(piece.end - piece.start for piece in pieces) == len(text.strip())
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "end"),
+    [("10", {10}, False), ("5,20-40/10,end", {5, 20, 30, 40}, True), ("3-5", {3, 4, 5}, False)],
+)
+def test_moves(text, numbers, end):
+    assert moves.parse(text) == moves.Moves(frozenset(numbers), end)
+
+
+def test_moves_beyond_the_end_are_left_out():
+    played = Played(made.MADE, "go", 5, [(1, 1)] * 12, [Board()] * 13)
+    assert moves.parse("10,20,end").of(played, choices.choices(0)) == [10, 12]
+
+
+@pytest.mark.parametrize("text", ["x", "", "3-", "-3", "end-"])
+def test_moves_that_mean_nothing(text):
+    with pytest.raises(UsageError, match="expected such as"):
+        moves.parse(text)
+
+
+# --- setting up --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("last", [0, 1, 2])
+def test_stones_are_set_up_in_a_legal_order(last):
+    for seed in range(40):
+        moment = made.go_game(Random(seed), 5)
+        engine = new_engine("go")
+        engine.handle("boardsize 5")
+        steps = stones(moment, *moment.board, Random(seed), last=last)
+        assert all(engine.handle(step.command).startswith("=") for step in steps)
+        assert engine.session.game.position == moment.position()
+        assert engine.session.game.prisoners(1) + engine.session.game.prisoners(2) == 0
+        assert not last or not moment.board.of(last) or engine.session.game.to_play == 3 - last
+
+
+# --- whole sets --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_a_set_from_nothing(assignment, tmp_path, capsys):
+    status, case = generate(tmp_path / "a.gtp", "--assignment", assignment, "-n", 18)
+    report = capsys.readouterr().out
+    assert status == 0
+    assert sum(step.is_test for step in case.steps) == 18
+    assert not verify([case], assignment).findings
+    found = measure([case], assignment)
+    assert not found.wrong
+    assert f"({found.caught.bit_count()} of {len(found.mistakes)} mistakes)" in report
+    assert found.kill_rate > 0.85
+    with mistaken.in_folder(case):
+        every = [same for _, same in identities(case, assignment)]
+    assert len(set(every)) == len(every)
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_private_and_public_together_catch_everything(assignment, tmp_path, monkeypatch, records):
+    monkeypatch.setenv("COURSE_SECRET", SECRET)
+    public = f"cases/{assignment}"
+    status, case = generate(
+        tmp_path / "p.gtp", records, "--assignment", assignment, "-n", 18,
+        "--secret", "env:COURSE_SECRET", "--with", public,
+    )  # fmt: skip
+    given = [casefile.read(str(path)) for path in sorted(Path(public).rglob("*.gtp"))]
+    assert measure([case, *given], assignment).kill_rate == 1
+    assert status == 0
+    assert SECRET not in comments(case)
+    assert not verify([case], assignment).findings
+
+
+def test_what_comes_from_games_says_from_which(tmp_path, records, capsys):
+    _, case = generate(tmp_path / "a.gtp", records, "--assignment", "go-scoring", "-n", 22)
+    text = comments(case)
+    assert re.search(r"# From game \d+ of .*club\.sgf, after move \d+\.", text)
+    assert "The score is" in text
+    assert re.search(r"\nplay [BW] J\d", "\n".join(case.lines))
+    report = capsys.readouterr().out
+    assert "10 files, 36 games" in report.replace("9 files", "10 files").replace(" 8 ", " 8 ")
+    assert "another game" in report  # the Gomoku records
+    assert "kept for private cases" in report
+
+
+def test_public_and_private_never_share_a_game(tmp_path, records):
+    (tmp_path / "secret").write_text(SECRET)
+    found = []
+    for more in ((), ("--secret", tmp_path / "secret")):
+        path = tmp_path / f"{len(more)}.gtp"
+        _, case = generate(path, records, "--assignment", "go-scoring", "-n", 30, *more)
+        found.append(set(re.findall(r"# From (.*?\.sgf)", comments(case), re.IGNORECASE)))
+    assert found[0]
+    assert found[1]
+    assert not found[0] & found[1]
+
+
+def test_a_set_is_the_same_whatever_the_number_of_processes(tmp_path, records):
+    texts = set()
+    for jobs in (1, 2):
+        path = tmp_path / f"{jobs}.gtp"
+        generate(path, records, "--assignment", "java-go", "-n", 12, "--jobs", jobs)
+        texts.add(path.read_text())
+    assert len(texts) == 1
+
+
+def test_seeds_and_secrets_differ(tmp_path):
+    (tmp_path / "one").write_text(SECRET)
+    (tmp_path / "two").write_text(SECRET + "!")
+    options = ((), ("--seed", 1), ("--secret", tmp_path / "one"), ("--secret", tmp_path / "two"))
+    texts = set()
+    for number, more in enumerate(options):
+        path = tmp_path / f"{number}.gtp"
+        _, case = generate(path, "--assignment", "gomoku-policy", "-n", 6, *more)
+        texts.add("\n".join(step.text for step in case.steps))
+    assert len(texts) == len(options)
+
+
+def test_kill_writes_what_the_given_cases_miss(tmp_path):
+    weak = tmp_path / "weak.gtp"
+    weak.write_text("boardsize 5\nclear_board\nkomi 0\nplay B C3\n10 score\n#? [B\\+25(\\.0)?]\n")
+    before = measure([casefile.read(str(weak))], "go-scoring")
+    status, case = generate(tmp_path / "k.gtp", "--assignment", "go-scoring", "--kill", weak)
+    assert status == 0
+    assert before.kill_rate < 0.7
+    assert measure([casefile.read(str(weak)), case], "go-scoring").kill_rate == 1
+    alone = measure([case], "go-scoring")
+    assert all(test.caught & ~before.caught for test in alone.indispensable)
+
+
+def test_excluded_tests_do_not_come_again(tmp_path):
+    _, first = generate(tmp_path / "1.gtp", "--assignment", "gomoku-rules", "-n", 10)
+    _, second = generate(
+        tmp_path / "2.gtp", "--assignment", "gomoku-rules", "-n", 10,
+        "--exclude", tmp_path / "1.gtp",
+    )  # fmt: skip
+    both = [{same for _, same in identities(one, "gomoku-rules")} for one in (first, second)]
+    assert not both[0] & both[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "--assignment and -o are needed"),
+        (("--assignment", "chess", "-o", "x"), "invalid choice: 'chess'"),
+        (("no-such", "--assignment", "go-scoring", "-o", "x"), "no-such: no such file or folder"),
+        ((".", "--assignment", "go-scoring", "-o", "x"), "found no game records in this folder"),
+        (("--sizes", "x", "--assignment", "go-scoring", "-o", "x"), "expected such as 9 or 5-9"),
+        (("--assignment", "go-scoring", "-o", "no/x"), "no/x"),
+    ],
+)
+def test_bad_options(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["generate", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_games_of_gnugo(gnugo, tmp_path, capsys):
+    """Two that know how to play, on the board that a game of java-go is played on."""
+    commands = ["boardsize 11", *(f"genmove {'bw'[number % 2]}" for number in range(60))]
+    replies = subprocess.run(
+        [gnugo, "--mode", "gtp", "--level", "0", "--seed", "7"],
+        input="\n".join(commands), capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    found = [parse_vertex(reply, 11, 11) for reply in replies if reply not in ("=", "PASS")]
+    played = [(1 + number % 2, point) for number, point in enumerate(found)]
+    (tmp_path / "game.sgf").write_bytes(write_sgf(Position(grid(11)), played))
+    _, case = generate(
+        tmp_path / "a.gtp", tmp_path / "game.sgf", "--assignment", "java-go", "-n", 8,
+        "--half", "all", "--moves", "20-60/10,end",
+    )  # fmt: skip
+    assert "game.sgf, after move" in comments(case)
+    assert "1 game, 1 used, " in capsys.readouterr().out
+    assert not verify([case], "java-go").findings
+
+
+# --- what the features are about ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_feature_can_be_made(assignment):
+    kind = kinds.kind(assignment)
+    for feature in kind.features:
+        random = Random(feature.name)
+        tries = (feature.make(random) for _ in range(400))
+        assert any(one and feature.find(one) for one in tries), feature.name
+
+
+def test_positions_are_what_they_should_be():
+    for seed in range(30):
+        random = Random(seed)
+        moment = made.go_game(random, 6)
+        right = Position(moment.shape, *moment.before)
+        game = new_engine("go").session.new_game(right, moment.color)
+        game.play(moment.color, moment.shape.point(moment.move))
+        assert game.position == moment.position()
