@@ -14,6 +14,7 @@ from harness.grading.records import Entry
 from harness.grading.sources import canvas, moodle, read
 from harness.grading.sources.pieces import entries, folded, safe, version
 from harness.grading.sources.table import COLUMNS
+from harness.report.visible import one_line
 from tests.harness.downloads import (
     canvas_name,
     moodle_flat,
@@ -238,6 +239,24 @@ def test_a_folder_of_archives_and_folders(tmp_path):
         "thief": ["thief"],
     }
     assert all(handed.time is None and not handed.late for e in found for handed in e.handed)
+
+
+def test_names_that_are_no_text_and_links_that_lead_nowhere(tmp_path):
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.tgz")).write_bytes(b"1")
+    (tmp_path / "new\nline.tgz").write_bytes(b"2")
+    (tmp_path / "lost.tgz").symlink_to(tmp_path / "away")
+    (tmp_path / "many").mkdir()
+    for number in range(2_100):
+        (tmp_path / "many" / f"{number}.py").touch()
+    found = read(tmp_path)
+    check_keys(found)
+    told = {entry.key: (entry.students[0].name, entry.handed[0].name) for entry in found}
+    assert told == {
+        "caf": ("caf\\xe9", "caf\\xe9.tgz"),
+        "new-line": ("new \u23ce line", "new \u23ce line.tgz"),
+        "lost": ("lost", "lost.tgz"),
+        "many": ("many", "many"),
+    }
 
 
 def test_the_last_changed_of_several_is_the_last(tmp_path):
@@ -479,7 +498,8 @@ def test_keys_are_unique_and_safe(texts):
 
     found = entries(Piece(Student(text, text)) for text in texts)
     assert len(found) == len(texts)
-    assert {student.name for entry in found for student in entry.students} == set(texts)
+    names = {student.name for entry in found for student in entry.students}
+    assert names == {one_line(text) for text in texts}
     for entry in found:
         assert not set(entry.key) & set("/\\:*?\"<>|\0\n =+@'`$")
         assert entry.key[0] not in ".-_"

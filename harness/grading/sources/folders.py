@@ -54,7 +54,7 @@ def _is_archive(path: Path) -> bool:
 
 
 def _order(path: Path) -> tuple[object, ...]:
-    return (path.stat().st_mtime_ns, version(path.name))
+    return (path.lstat().st_mtime_ns, version(path.name))
 
 
 def _stem(name: str) -> str:

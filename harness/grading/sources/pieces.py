@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from harness.grading.records import Entry, Handed, Student
+from harness.report.visible import one_line
 
 _LONGEST_KEY = 80  # characters: as a file name there is room for more before and behind
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(10))}
@@ -26,7 +27,7 @@ class Piece(NamedTuple):
 def entries(pieces: Iterable[Piece]) -> tuple[Entry, ...]:
     """Return an entry for each student or group, sorted by key; what was handed in last is last.
 
-    Keys are unique in the class and safe as file names.
+    Keys are unique in the class and safe as file names; names are fit to be shown and written.
     """
     heaps: dict[tuple[bool, str], list[Piece]] = {}
     for piece in pieces:
@@ -41,10 +42,12 @@ def entries(pieces: Iterable[Piece]) -> tuple[Entry, ...]:
 def _entry(key: str, heap: list[Piece], keys: dict[tuple[bool, str], str]) -> Entry:
     students: dict[str, Student] = {}
     for piece in heap:
-        own = piece.student._replace(key=keys[False, piece.student.key])
+        name = one_line(piece.student.name)
+        own = piece.student._replace(key=keys[False, piece.student.key], name=name)
         students[own.key] = _joined(students.get(own.key, own), own)
-    handed = sorted((p for p in heap if p.handed), key=lambda piece: piece.order)
-    return Entry(key, tuple(students.values()), tuple(p.handed for p in handed if p.handed))
+    heap = sorted((p for p in heap if p.handed), key=lambda piece: piece.order)
+    handed = [p.handed._replace(name=one_line(p.handed.name)) for p in heap if p.handed]
+    return Entry(key, tuple(students.values()), tuple(handed))
 
 
 def _joined(one: Student, other: Student) -> Student:
