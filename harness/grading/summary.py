@@ -72,7 +72,7 @@ def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
     """Yield what the teacher should look at: a heading, and a phrase for each."""
     pairs = [(shown(one), attempt) for one in result.graded for attempt in one.attempts]
     yield "flaky, judged by its last run", [f"{n} in {a.case}" for n, a in pairs if a.flaky]
-    yield "near a limit", [f"{n} in {a.case} {a.near_limit}" for n, a in pairs if a.near_limit]
+    yield "near a limit", [f"{n} in {a.case}: {a.near_limit}" for n, a in pairs if a.near_limit]
     faults = [f"{n} in {a.case}: {a.fault}" for n, a in pairs if a.fault]
     yield "the harness broke", faults
     yield (

@@ -4,7 +4,8 @@ Each engine computes for a while for every answer, some longer than others. ``ow
 processor time of everything but the engines (harness, box servers, intake, marks, exports), of
 all processor time; ``wall`` the time on the clock against the engines' processor time divided by
 the cores, and against a peer: as many processes as cores, right afterwards, that do nothing but
-use that much processor time, so that a busy machine is busy for both. The last line is about a
+use that much processor time, so that a busy machine is busy for both; ``at work`` the share of
+the time on the clock in which an engine has been asked and not answered. The last line is about a
 grading that is killed with SIGKILL at 50 random moments and goes on each time, compared with one
 that was left alone.
 
@@ -61,12 +62,14 @@ def overhead(room, jobs):
     wall, after = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
     total = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
-        count, engines = db.execute("SELECT count(*), sum(cpu) FROM result").fetchone()
+        query = "SELECT count(*), sum(cpu), sum(seconds) FROM result"
+        count, engines, asked = db.execute(query).fetchone()
     print(f"{count} attempts of {COUNT} submissions, {jobs} at a time")
     print(f"{'engines':14}{engines:10.1f} s of processor time")
     print(f"{'all':14}{total:10.1f} s of processor time")
     print(f"{'own share':14}{(total - engines) / total:10.1%}   (at most 15 %)")
     print(f"{'wall':14}{wall:10.1f} s, {wall / (engines / jobs):.2f} of engines ÷ cores (1.10)")
+    print(f"{'at work':14}{asked / (wall * jobs):10.1%}   of that, engines were asked by each job")
     alone = peer(engines / jobs, jobs)
     print(f"{'peer':14}{alone:10.1f} s, wall is {wall / alone:.2f} of it")
 

@@ -1,0 +1,48 @@
+"""What a teacher reads on the terminal when a grading is over."""
+
+from pathlib import Path
+
+from harness.assignment import Part
+from harness.grading import summary
+from harness.grading.records import decimal
+from harness.report.paint import Paint
+from tests import golden
+from tests.harness.made_class import made_class
+
+GOLDEN = Path(__file__).parent / "golden" / "grade" / "terminal.txt"
+
+
+def shown(result):
+    return "".join(f"{line}\n" for line in summary.lines(result, Paint(on=False)))
+
+
+def test_the_table_and_what_needs_a_look():
+    result = made_class()
+    text = shown(result)
+    golden.check(GOLDEN, text)
+    for graded in result.graded:
+        line = next(line for line in text.splitlines() if summary.shown(graded)[:20] in line)
+        assert graded.marks.withheld or decimal(graded.marks.total) in line.split()
+
+
+def test_names_of_parts_that_are_too_wide_become_numbers():
+    result = made_class()
+    old = result.assignment.marks[0]
+    long = Part("a part of the marks whose name nobody would want to read twice", *old[1:])
+    graded = tuple(
+        one._replace(
+            marks=one.marks._replace(
+                parts=tuple(
+                    part._replace(name=long.name) if part.name == old.name else part
+                    for part in one.marks.parts
+                )
+            )
+        )
+        for one in result.graded
+    )
+    marks = (long, *result.assignment.marks[1:])
+    text = shown(
+        result._replace(assignment=result.assignment._replace(marks=marks), graded=graded)
+    )
+    assert text.splitlines()[0].split() == ["(1)", "(2)", "(3)", "late", "mark"]
+    assert f"(1) {long.name}; (2)" in text
