@@ -1,0 +1,144 @@
+"""The build step: whose fault what is, its limits, and what it can do to nobody."""
+
+import os
+import stat
+
+import pytest
+
+from harness import assignment, workspace
+from harness.assignment import BuildSteps
+from harness.building import build
+from harness.errors import SandboxError, UsageError
+from harness.sandbox import levels
+
+LEVELS = ("3", "2", "1")
+
+
+@pytest.fixture
+def stage():
+    with workspace.workspace() as room:
+        folder = room / "stage" / "assignment1"
+        folder.mkdir(parents=True)
+        (folder / "main.c").write_text("int main(void) { return 0; }\n")
+        yield room / "stage"
+
+
+@pytest.fixture(params=LEVELS)
+def box(request):
+    """A level of sandbox."""
+    if request.param == "3":
+        request.getfixturevalue("bwrap")
+    return request.param
+
+
+@pytest.fixture(params=[*LEVELS, "off"])
+def sandbox(request):
+    """A level of sandbox, or none."""
+    if request.param == "3":
+        request.getfixturevalue("bwrap")
+    return request.param
+
+
+def steps(*commands: str, **limits):
+    found = assignment.find("go-scoring")
+    words = tuple(("sh", "-c", command) for command in commands)
+    settings = {"makes": (), "time": 20.0, "memory": 1 << 28, "output": 1 << 12} | limits
+    return found._replace(build=BuildSteps(steps=words, **settings))
+
+
+def test_nothing_to_build(stage):
+    assert build(assignment.find("go-scoring"), stage) is None
+
+
+def test_steps_run_in_order_in_the_folder(stage, sandbox):
+    built = build(steps("pwd; echo one > made", "cat made; echo two >&2"), stage, sandbox)
+    assert built == (True, f"{stage}/assignment1\none\ntwo\n".replace(f"{stage}/", ""), "")
+
+
+def test_a_step_that_fails_ends_the_build(stage, sandbox):
+    built = build(steps("echo it is an error; exit 3", "echo never"), stage, sandbox)
+    assert built is not None
+    assert (built.ok, built.output) == (False, "it is an error\n")
+    assert "ended with exit status 3: it is an error" in built.message
+
+
+@pytest.mark.parametrize(
+    ("command", "limits", "said"),
+    [
+        ("sleep 60", {"time": 0.5}, "did not end within 0.5 s"),
+        ("exec sleep 60 >&- 2>&-", {"time": 0.5}, "did not end within 0.5 s"),
+        ("while :; do echo y; done", {"time": 0.5}, "did not end within 0.5 s"),
+        ("kill -9 $$", {}, "was killed by SIGKILL"),
+        ("exit 0", {"makes": ("program", "*.class")}, "made no program or *.class"),
+        ("ln -s /bin/sh program", {"makes": ("program",)}, "made no program"),
+        ("mkfifo program || :", {"makes": ("program",)}, "made no program"),
+    ],
+)
+def test_what_is_the_submissions_own_fault(command, limits, said, stage):
+    built = build(steps(command, **limits), stage)
+    assert built is not None
+    assert not built.ok
+    assert said in built.message
+    assert len(built.output) < 1 << 13
+
+
+def test_memory_is_limited(stage):
+    command = "exec python3 -c 'x = b\"x\" * (1 << 29)\nimport time\ntime.sleep(9)'"
+    built = build(steps(command), stage, "2")
+    assert built is not None
+    assert "went over its memory limit" in built.message
+
+
+def test_a_compiler_that_is_not_there_is_nobodys_fault(stage):
+    found = steps()
+    found = found._replace(build=found.build._replace(steps=(("no-such-compiler",),)))
+    with pytest.raises(UsageError, match="no program 'no-such-compiler'"):
+        build(found, stage)
+
+
+def test_a_sandbox_that_fails_is_the_harnesss_fault(stage, monkeypatch):
+    def escaped(*_):
+        raise levels.EscapeError("level 3 does not hold: an engine could write")
+
+    monkeypatch.setattr(levels, "strongest", escaped)
+    with pytest.raises(SandboxError, match="does not hold"):
+        build(steps("echo never"), stage)
+
+
+def test_where_no_sandbox_works_auto_does_without(stage, monkeypatch):
+    def none(*_):
+        raise SandboxError("no sandbox works on this machine")
+
+    monkeypatch.setattr(levels, "strongest", none)
+    built = build(steps("echo done"), stage)
+    assert built == (True, "done\n", "")
+
+
+def test_a_step_writes_into_the_folder_and_nowhere_else(stage, box):
+    beside = stage / "beside"
+    built = build(steps(f"echo x > {beside}; echo x > /usr/x; echo x > $TMPDIR/x"), stage, box)
+    assert built is not None
+    assert built.ok
+    assert not beside.exists()
+    assert not os.path.exists("/usr/x")
+
+
+def test_a_step_sees_neither_harness_nor_cases(stage, box):
+    secret = assignment.shipped() / "go-scoring" / "assignment.toml"
+    built = build(steps(f"cat {secret} || echo hidden"), stage, box)
+    assert built is not None
+    assert "hidden" in built.output
+    assert "title" not in built.output
+
+
+def test_what_is_left_can_be_read_and_programs_be_run(stage, sandbox):
+    lines = ("umask 077", "mkdir d", "echo '#!/bin/sh' > d/program", "echo x > d/data")
+    command = "; ".join([*lines, "ln -s /etc/passwd p"])
+    built = build(steps(command, makes=("d/program",)), stage, sandbox)
+    assert built is not None
+    assert built.ok, built
+    folder = stage / "assignment1"
+    modes = {name: stat.S_IMODE((folder / name).stat().st_mode) for name in ("d", "d/program")}
+    assert modes == {"d": 0o755, "d/program": 0o755}
+    assert stat.S_IMODE((folder / "d/data").stat().st_mode) == 0o644
+    assert stat.S_IMODE(os.stat("/etc/passwd").st_mode) == 0o644
