@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from harness.assignment import Files, matches
@@ -32,12 +32,27 @@ def sort_files(names: Iterable[str], root: str, files: Files) -> Sorted:
         kind = _kind(name, root, files)
         heaps[kind].append(name.removeprefix(root) if kind == "kept" else name)
     kept = heaps["kept"]
-    missing = [p for p in files.required if not any(matches(name, p) for name in kept)]
     return Sorted(
         **{kind: tuple(heap) for kind, heap in heaps.items()},
-        missing=tuple(missing),
+        missing=missing_of(kept, files),
         has_log=files.log in kept,
     )
+
+
+def missing_of(kept: Sequence[str], files: Files) -> tuple[str, ...]:
+    """Return the required patterns that no file has.
+
+    A name in full must lie in the folder itself: where else would ``{folder}/Go1.py`` be?
+    """
+    return tuple(
+        pattern
+        for pattern in files.required
+        if not any(matches(name, pattern) and _in_place(name, pattern) for name in kept)
+    )
+
+
+def _in_place(name: str, pattern: str) -> bool:
+    return name == pattern or any(sign in pattern for sign in "*?[")
 
 
 def _kind(name: str, root: str, files: Files) -> str:

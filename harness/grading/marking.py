@@ -21,7 +21,8 @@ from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from harness.assignment import Assignment, Late, Part, matches
+from harness.assignment import Assignment, Late, Part
+from harness.contents import missing_of
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
 from harness.grading.tested import Tested, does_not_run, own, tests
 from harness.records import Verdict
@@ -181,7 +182,7 @@ def _share(part: Part, score: _Score) -> Fraction:
 def _files(assignment: Assignment, submission: Submission) -> _Score:
     """Count the files that must be there, and the log if it is evidence of what it should be."""
     files = assignment.files
-    missing = [p for p in files.required if not any(matches(k, p) for k in submission.kept)]
+    missing = missing_of(submission.kept, files)
     wanted = len(files.required) + bool(files.log)
     faulty = bool(files.log) and not submission.log.good
     said = [f"{', '.join(missing)} missing"] if missing else []

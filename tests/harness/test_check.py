@@ -417,6 +417,14 @@ def test_files_are_sorted_by_what_the_assignment_says():
     assert len(remarks(found, "util")) == 3
 
 
+def test_a_file_that_is_required_by_name_lies_in_the_folder_itself():
+    """``python3 {folder}/Go1.py`` would not find it elsewhere; ``*.c`` may lie anywhere."""
+    found = sort_files(["a1/Go1.py", "gtp_connection_go1.py", "readme.txt"], "", FILES)
+    assert found.kept == ("a1/Go1.py", "gtp_connection_go1.py", "readme.txt")
+    assert faults(found) == ["Go1.py is missing (there is a1/Go1.py)"]
+    assert not sort_files(["src/main.c"], "", assignment.find("gosensei").files).missing
+
+
 def test_many_names_are_cut_short():
     found = sort_files([f"a/{n}.mp4" for n in range(9)], "a/", FILES)
     assert remarks(found, "")[0].endswith("a/5.mp4 and 3 more files")
