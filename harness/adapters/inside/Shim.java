@@ -157,6 +157,7 @@ public final class Shim {
             }
         }
 
+        @SuppressWarnings("deprecation") // of getId, which Java 17 still needs
         String answered(double seconds) throws InterruptedException {
             Thread thread = new Thread(this, "main");
             thread.setDaemon(true);
