@@ -82,12 +82,19 @@ def _describe_levels() -> int:
             print(f"level {level}         no: {error}")
         else:
             print(f"level {level}         works: {levels.NAMES[level]}")
+            _remark(level)
             working.append(level)
     best = max(working, default=0)
     print(f"{'':16}{'Engines are run at level ' + str(best) if best else _NONE}.")
-    for line in levels.LIMITATIONS.get(best, ()):
-        print(f"{'':16}{line}")
     return best
+
+
+def _remark(level: int) -> None:
+    """Say what a level does not hold, and what else one may wonder about."""
+    if level in levels.GAPS:
+        print(f"{'':16}does not hold: {levels.GAPS[level]}")
+    if level in levels.REMARKS:
+        print(f"{'':16}{levels.REMARKS[level]}")
 
 
 _NONE = "Engines cannot be contained here: untrusted ones are refused"

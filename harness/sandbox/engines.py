@@ -59,7 +59,7 @@ class Sandbox:
     @property
     def description(self) -> str:
         """What is recorded with every result."""
-        return f"level {self.level}: {levels.NAMES[self.level]}"
+        return levels.described(self.level)
 
     def launcher(self, case: CaseFile, shown: Iterable[str] = ()) -> BoxedLauncher:
         """Return what starts the engine for a case file, in a box of its own.

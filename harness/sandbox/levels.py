@@ -22,18 +22,20 @@ NAMES = {
     1: "Landlock, seccomp, limits",
     0: "none",
 }
-# What a level does not do, beyond what the red team finds.
-LIMITATIONS = {
-    3: (
-        "bubblewrap holds the pipes open as well: that an engine closes its output and runs on is",
-        "noticed by its time limit alone; and what it leaves behind is ended without being named.",
-    ),
-    1: (
-        "It has no file system of its own: an engine sees that files exist and how long they",
-        "are, though it can read none; and it has no folder to write into.",
-    ),
+# What a level cannot hold; the red team shows it. Part of every result.
+GAPS = {1: "an engine sees that private files exist, and how long they are"}
+# What else is different there, for whoever wonders.
+REMARKS = {
+    3: "exit statuses from 129 on look like signals; what outlives an engine is ended unnamed",
+    1: "no folder to write into, but where an adapter needs one",
 }
 _PATIENCE = 10.0  # seconds; the canary takes 0.03
+
+
+def described(level: int) -> str:
+    """Return what a level is made of and what it cannot hold, as it is recorded with results."""
+    gap = f" (does not hold: {GAPS[level]})" if level in GAPS else ""
+    return f"level {level}: {NAMES[level]}{gap}"
 
 
 class EscapeError(SandboxError):

@@ -31,6 +31,10 @@ from harness.sandbox.plan import Plan, Report, pack_report, unpack_plan
 LONGEST_MESSAGE = 1 << 18
 _TICK = 0.05  # seconds between two looks at the tree
 _PATIENCE = 0.5  # seconds that a keeper has to end its engine before we do it ourselves
+# Seconds. A box is made in 0.01; after so many it is given up. Who has it ended earlier, but after
+# half a second, waited for a box in vain: that must not look like an engine that does not answer.
+_LONGEST_START = 5.0
+_LONG_START = 0.5
 _OWN_PROCESSES = {3: 2, 2: 1, 1: 1}  # of a box: bubblewrap's two, or the keeper
 
 
@@ -90,6 +94,8 @@ class Box:
         self._group = group
         self._watched = group.watched(plan.watched)
         self._news = b""
+        self._begun = time.monotonic()
+        self._ready = False  # all that is left to be done is to execute the program
         self._broken = False  # the box ended before its engine did
         self._status: int | None = None
         self._fault = ""
@@ -107,12 +113,15 @@ class Box:
         root, block = self._start(streams, status)
         try:
             self._attend(reading, block)
+            late = self._takes(_LONG_START)
         finally:
             self._end(root)
             os.close(reading)
             os.close(block)
         self._cpu = max(self._cpu, _cpu_of_the_dead() - before)
-        self._hit = self._hit or self._group.hit() or self._time_hit()
+        self._hit = self._hit or self._group.hit() or self._signal_hit()
+        if not self._hit:
+            self._find_fault(late)
         return self._report()
 
     def _start(self, streams: inside.Streams, status: int) -> tuple[int, int]:
@@ -136,7 +145,7 @@ class Box:
         poll.register(reading, select.POLLIN)
         poll.register(self._control, select.POLLIN)
         tick = time.monotonic() + _TICK
-        while self._status is None and not self._hit:
+        while self._status is None and not self._hit and not self._takes(_LONGEST_START):
             ready = [number for number, _ in poll.poll(max(0, tick - time.monotonic()) * 1000)]
             if reading in ready and not self._read_status(reading, block):
                 return
@@ -145,6 +154,10 @@ class Box:
             if time.monotonic() >= tick:
                 self._look()
                 tick = time.monotonic() + _TICK
+
+    def _takes(self, seconds: float) -> bool:
+        """Whether the box has not been made after so long a time."""
+        return not self._ready and time.monotonic() > self._begun + seconds
 
     def _read_status(self, reading: int, block: int) -> bool:
         """Take what the box says of itself; False when it says no more."""
@@ -159,7 +172,9 @@ class Box:
         return bool(data) and not self._unstarted and not self._fault
 
     def _take_keeper(self, word: str, rest: str) -> None:
-        if word == "ended":
+        if word == "ready":
+            self._ready = True
+        elif word == "ended":
             self._ended(int(rest))
         elif word == "unstarted":
             self._unstarted = rest
@@ -170,6 +185,7 @@ class Box:
         """Bubblewrap exits with 1 when it fails, as an engine may: only this tells them apart."""
         if "child-pid" in news and self._limit(news["child-pid"]):
             os.write(block, b".")
+            self._ready = True
         if "exit-code" in news:
             self._ended(_as_returncode(news["exit-code"]))
 
@@ -208,14 +224,22 @@ class Box:
         self._cpu = max(self._cpu, usage.cpu)
         self._hit = self._group.hit() or watch.exceeded(usage, self._watched)
 
-    def _time_hit(self) -> tuple[str, float, float, str] | None:
+    def _signal_hit(self) -> tuple[str, float, float, str] | None:
         """The kernel's word for too much processor time or too large a file is a signal."""
-        watched = self._plan.watched
         if self._status == -signal.SIGXCPU:
-            return "time", self._cpu, watched.cpu, "seconds"
+            return "time", self._cpu, self._plan.watched.cpu, "seconds"
         if self._status == -signal.SIGXFSZ:
-            return "disk", watched.scratch, watched.scratch, "bytes"
+            soft = {kind: soft for kind, soft, _ in self._plan.rlimits}
+            size = soft[resource.RLIMIT_FSIZE]  # no file gets larger
+            return "disk", size, size, "bytes"
         return None
+
+    def _find_fault(self, late: bool) -> None:
+        """Note it if the engine never ran, or not to its end, for no reason of its own."""
+        if self._broken:
+            self._fault = self._fault or "it ended before the engine did"
+        elif late and not self._unstarted:
+            self._fault = self._fault or "it could not be made in time"
 
     def _end(self, root: int) -> None:
         if self._plan.level == 1:
@@ -225,12 +249,15 @@ class Box:
         end_children(watch.descendants if self._plan.level == 1 else watch.children)
 
     def _report(self) -> Report:
-        fault = self._fault
-        if self._broken and not self._hit:
-            fault = fault or "it ended before the engine did"
         memory = self._group.peak() or self._memory
         return Report(
-            self._status, fault, self._unstarted, self._hit, memory, self._cpu, self._leftovers
+            self._status,
+            self._fault,
+            self._unstarted,
+            self._hit,
+            memory,
+            self._cpu,
+            self._leftovers,
         )
 
 

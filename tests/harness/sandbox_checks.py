@@ -419,7 +419,24 @@ with open("/tmp/large", "wb") as file:
 """
     if level > 1:
         with launcher_at(level, MEAGRE) as launcher:
-            _assert_hit(python(launcher, code), "disk")
+            end = python(launcher, code).end
+        assert str(end.hit) == "disk limit: 8 MiB used, 8 MiB allowed"
+
+
+def scratch_in_two_folders(level: int) -> None:
+    """Home and working directory, each within the limit, are over it together."""
+    code = """
+import os, time
+for place in (".", "/tmp"):
+    with open(os.path.join(place, "half"), "wb") as file:
+        file.write(bytes(7 << 20))
+time.sleep(20)
+"""
+    if level > 1:
+        with tempfile.TemporaryDirectory() as folder, launcher_at(level, MEAGRE) as launcher:
+            os.chmod(folder, 0o755)
+            end = python(launcher, code, folder=folder).end
+        assert str(end.hit) == "disk limit: 14 MiB used, 12 MiB allowed"
 
 
 def other_processes_do_not_count(level: int) -> None:
@@ -502,6 +519,7 @@ CHECKS: dict[str, Callable[[int], None]] = {
         hits,
         hits_without_control_groups,
         a_large_file,
+        scratch_in_two_folders,
         a_build_step,
         other_processes_do_not_count,
         signals_on_an_older_kernel,

@@ -17,7 +17,7 @@ import pytest
 from harness.cli import main
 from harness.errors import SandboxError, UsageError
 from harness.records import FailureKind, FileResult, RunResult, Verdict
-from harness.runs import Options, run
+from harness.runs import Limits, Options, run
 from harness.sandbox import engines as engines_module
 from harness.sandbox import levels
 from harness.sandbox.launcher import BoxLauncher
@@ -92,7 +92,7 @@ def test_a_good_engine_is_not_disturbed(level: int, jobs: int, folder: Path) -> 
     boxed = run(program, tests, Options(jobs=jobs, sandbox=str(level)))
     assert boxed.faults == ()
     assert [timeless(file) for file in boxed.files] == [timeless(file) for file in alone.files]
-    assert boxed.options["sandbox"] == f"level {level}: {levels.NAMES[level]}"
+    assert boxed.options["sandbox"] == levels.described(level)
     assert alone.options["sandbox"] == "off"
 
 
@@ -231,6 +231,41 @@ def test_a_sandbox_that_breaks_later_is_no_failed_test(
     assert "the box server" in result.faults[0]
     assert [outcome.verdict for outcome in result.files[0].outcomes] == [Verdict.NOT_RUN]
     assert result.files[0].failure is None
+
+
+@pytest.mark.parametrize("startup", [0, 1])
+def test_a_sandbox_that_hangs_later_is_no_engine_that_hangs(
+    startup: float, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither is it waited for without end, even by a run without a limit for the start."""
+    needs(3)
+    hangs = folder / "bwrap"
+    hangs.write_text("#!/bin/sh\nexec sleep 600\n")
+    hangs.chmod(0o755)
+    true_start = engines_module.BoxedLauncher.start
+
+    def start(self: engines_module.BoxedLauncher, *arguments: object) -> object:
+        self._boxes._bubblewrap = str(hangs)
+        return true_start(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(engines_module.BoxedLauncher, "start", start)
+    program, test = engine(folder, "answer('a')"), case(folder, "1 a\n")
+    limits = Limits(startup=startup)
+    result = run(program, [test], Options(sandbox="3", jobs=1, limits=limits))
+    assert len(result.faults) == 1
+    assert "the sandbox failed: it could not be made in time" in result.faults[0]
+    assert [outcome.verdict for outcome in result.files[0].outcomes] == [Verdict.NOT_RUN]
+    assert result.files[0].failure is None
+
+
+def test_what_a_level_cannot_hold_is_recorded(folder: Path) -> None:
+    needs(1)
+    program, test = engine(folder, "answer('a')"), case(folder, "1 a\n")
+    result = run(program, [test], Options(sandbox="1"))
+    assert result.options["sandbox"] == (
+        "level 1: Landlock, seccomp, limits"
+        " (does not hold: an engine sees that private files exist, and how long they are)"
+    )
 
 
 def test_a_terminal_and_a_sandbox_do_not_go_together(folder: Path) -> None:
