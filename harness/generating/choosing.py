@@ -5,13 +5,17 @@ What a scene adds is counted in features, sizes and kinds of answers, the rarer 
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
 
 from harness.cover import smallest
 from harness.generating.records import Staged
 
 PER_GAME = 3  # scenes of one game
+_EFFORT = 0.005  # what a command of the set-up counts against a scene: short ones are read
 
 
 class Choice:
@@ -53,20 +57,26 @@ class Choice:
         self._covered.update(_kinds(staged))
 
     def catch(self, candidates: Sequence[Staged]) -> None:
-        """Take few scenes that catch what candidates can catch and nothing has caught yet."""
-        while True:
-            able = [one for one in candidates if one.caught & ~self.caught and self.is_open(one)]
-            places, _ = smallest([one.caught & ~self.caught for one in able])
-            few = sorted((able[place] for place in places), key=self._power, reverse=True)
-            if not few:
-                return
-            for one in few:  # some are closed by those before them: then look again
-                if self.is_open(one):
-                    self.take(one)
+        """Take few tests that catch what candidates can catch and nothing has caught yet.
 
-    def _power(self, staged: Staged) -> tuple[float, int]:
-        new = (staged.caught & ~self.caught).bit_count()
-        return new / len(staged.asked), -staged.scene.find.rank
+        Fewest scenes are not always fewest tests: both ways are tried, and the better is taken.
+        """
+        ordered = sorted(candidates, key=_effort)  # of two as good, the first is taken
+        attempts = [self._attempt(ordered, how) for how in (_fewest, _densest)]
+        best = max(attempts, key=lambda one: (one.caught.bit_count(), -one.tests))
+        for staged in best.chosen[len(self.chosen) :]:
+            self.take(staged)
+
+    def _attempt(self, candidates: Sequence[Staged], how: Plan) -> Choice:
+        """Return this choice after taking what a plan says, again and again: some close others."""
+        tried = copy.deepcopy(self, {id(one): one for one in self.chosen})
+        while True:
+            able = [one for one in candidates if one.caught & ~tried.caught and tried.is_open(one)]
+            if not able:
+                return tried
+            for one in how(able, tried.caught):
+                if tried.is_open(one):
+                    tried.take(one)
 
     def cover(self, candidates: Sequence[Staged]) -> None:
         """Fill up with scenes that cover what is covered least."""
@@ -78,7 +88,41 @@ class Choice:
         find = staged.scene.find
         short = max(0, self._quotas[find.feature] - self._covered[find.feature])
         gain = 8.0 * short + sum(1 / (1 + 2 * self._covered[kind]) for kind in _kinds(staged))
-        return gain / len(staged.asked), bool(find.moment.origin.game), -find.rank
+        effort = _EFFORT * len(staged.scene.steps)
+        return gain / len(staged.asked) - effort, bool(find.moment.origin.game), -find.rank
+
+
+Plan = Callable[[Sequence[Staged], int], list[Staged]]
+
+
+def _fewest(able: Sequence[Staged], caught: int) -> list[Staged]:
+    """Return the fewest scenes that catch what all do, the most powerful first."""
+    places, _ = smallest([one.caught & ~caught for one in able])
+    return sorted((able[place] for place in places), key=lambda one: -_power(one, caught))
+
+
+def _densest(able: Sequence[Staged], caught: int) -> list[Staged]:
+    """Return scenes that catch the most for each of their tests, none of them needlessly."""
+    chosen: list[Staged] = []
+    now = caught
+    while any(one.caught & ~now for one in able):
+        chosen.append(max(able, key=lambda one: _power(one, now)))
+        now |= chosen[-1].caught
+    for one in sorted(chosen, key=lambda one: -len(one.asked)):
+        rest = [other for other in chosen if other is not one]
+        if not one.caught & ~reduce(or_, (other.caught for other in rest), caught):
+            chosen = rest
+    return chosen
+
+
+def _power(staged: Staged, caught: int) -> float:
+    """Return how many mistakes a scene adds for each of its tests."""
+    return (staged.caught & ~caught).bit_count() / len(staged.asked)
+
+
+def _effort(staged: Staged) -> tuple[bool, int]:
+    """Return what makes one of two scenes the better one: a real game, then few commands."""
+    return not staged.scene.find.moment.origin.game, len(staged.scene.steps)
 
 
 def _kinds(staged: Staged) -> tuple[object, ...]:

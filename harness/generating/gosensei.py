@@ -140,6 +140,13 @@ def _eyes_apart(moment: Moment) -> str:
     return _many(seen.near.bit_count()) if seen.eyes & both & ~line else ""
 
 
+def _three_apart(moment: Moment) -> str:
+    """Eyes that are three rows and three columns from one another: not near."""
+    seen = look(moment)
+    near, wider = seen.near, rules.company(_SHAPE, seen.eyes, 3, 3)
+    return _many(near.bit_count()) if seen.eyes & wider & ~near else ""
+
+
 def _three_eyes(moment: Moment) -> str:
     return "several" if look(moment).near.bit_count() > 2 else ""
 
@@ -337,6 +344,21 @@ def _spaced(random: Random) -> Moment:
     return made.board_moment("go", SIZE, board)
 
 
+def _two_apart(random: Random) -> Moment:
+    """Make two eyes three rows and three columns from one another."""
+    row, column, mirror = random.randrange(6), random.randrange(6), random.random() < 0.5
+    points = [(row, column), (row + 3, column + 3)]
+    holes = _SHAPE.mask([(r, 8 - c) if mirror else (r, c) for r, c in points])
+    square = flood_once(_SHAPE, holes) & ~holes
+    return made.board_moment("go", SIZE, Board(square & ~_spare_corner(random, holes)))
+
+
+def _spare_corner(random: Random, holes: int) -> int:
+    """Return a diagonal neighbor of a point, which its eye does not need."""
+    beside = neighbours(_SHAPE, holes)
+    return any_bit(flood_once(_SHAPE, holes) & ~beside & ~holes, random)
+
+
 def _bands(random: Random) -> Moment:
     """Make a region between two walls that nothing connects, not even a diagonal."""
     low = random.randint(0, 4)
@@ -437,6 +459,8 @@ FEATURES = (
     Feature("eyes-apart", "two eyes near each other, not in one line",
             _eyes_apart, _ask(_TWO), _eyed),
     Feature("three-eyes", "more than two eyes together", _three_eyes, _ask(_TWO), _eyed),
+    Feature("eyes-far-apart", "eyes three rows and columns apart are not near",
+            _three_apart, _ask(_TWO), _two_apart),
     Feature("eye-space", "a space surrounded by one chain", _space, _ask(_SPACES), _spaced),
     Feature("space-at-edge", "a space at the edge", _space_at_edge, _ask(_SPACES), _spaced),
     Feature("shared-space", "a region that touches White is none",
