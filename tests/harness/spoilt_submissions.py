@@ -141,6 +141,11 @@ SPOILT = {
         "            }\n            if (false)",
         "no way to pass was found; tried were 'pass'", *GAME, cases="game.gtp",
     ),
+    "never asks": java(
+        "GoGame.java", "        int colour = Board.BLACK;\n",
+        "        int colour = Board.BLACK;\n        while (colour == Board.BLACK) { }\n",
+        "the game broke: it was ended after 4 s of processor time", *GAME, cases="game.gtp",
+    ),
     "no game": java("GoGame.java", "public static void main", "public static void start",
                     "no class has a method main", *GAME, cases="game.gtp"),
 }  # fmt: skip

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.adapters.inside.board import Board, Refusal
@@ -27,6 +27,7 @@ def oracle_point(board: Board, point):
     return None if point is None else (board.rows - 1 - point[1], point[0])
 
 
+@settings(deadline=None)
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32))
 def test_the_board_plays_as_the_oracle_does(columns, rows, seed):
     choice = random.Random(seed)
@@ -176,6 +177,7 @@ def test_no_two_ways_to_count_type_the_same_for_the_probe():
 MOVES = st.lists(st.tuples(st.sampled_from((B, W)), st.none() | st.just("stone")), max_size=12)
 
 
+@settings(deadline=None)
 @given(MOVES)
 def test_turns_are_taken_and_the_end_stays_where_it_was(moves):
     points = iter((x, y) for x in range(0, 11, 2) for y in range(0, 11, 2))  # no two touch

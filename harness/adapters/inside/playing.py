@@ -67,7 +67,7 @@ class Game:
         self.ended = ""  # how, when it has
         self.status = 0  # then
         self._seconds: float = settings["seconds"]
-        self._patience = PATIENCE * self._seconds
+        self._patience = 2 * PATIENCE * self._seconds
         self._reader = Reader(settings, SIZE)
         mode = ("gtpharness.Shim", "play", str(folder / settings["classes"]), main)
         self._java = PopenSpawn(
@@ -113,6 +113,11 @@ class Game:
         """Whether it has ended properly, or says so."""
         says_so = self._over is not None and self._over.search(self.output)
         return bool(says_so or (self.ended and self.status == 0))
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it took all its time, and would take it again."""
+        return self.status in (-1, -signal.SIGXCPU, _TALKS_WITHOUT_END)
 
     def broken(self) -> str:
         """Return how it broke, "" if it did not."""
@@ -240,6 +245,9 @@ class Player:
                         return None
                     if way := self._try_form(game, main, form):
                         return self._with_pass(way)
+                    if game.is_stuck:
+                        self._trouble = f"the game broke: it {game.broken()}"
+                        return None
                 finally:
                     game.close()
         return None
