@@ -381,6 +381,29 @@ def test_groups_gather_what_their_members_handed_in(tmp_path):
     assert solo.students[0].ids == (("canvas", "32"),)
 
 
+def test_whoever_has_another_id_is_somebody_else_of_that_name(tmp_path):
+    """The one Ada handed in; the other, who did not, is in the group."""
+    source = write(tmp_path / "in", [(canvas_name("Lovelace, Ada", 4711, 1, "a1.tgz"), b"")])
+    groups = table(tmp_path, "group,student,canvas\nTeam,lovelaceada,4712\n", "groups.csv")
+    found = {entry.key: len(entry.handed) for entry in read(source, groups)}
+    assert found == {"Team": 0, "lovelaceada_4711": 1}
+
+
+def test_the_id_of_a_group_is_no_student_s(tmp_path):
+    """In a download of teams the number is the group's, and may be some student's too."""
+    files = [(moodle_folder(name, 9 + i) + "/a1.tgz", b"") for i, name in enumerate(["A", "B"])]
+    groups = table(tmp_path, "group,student\nA,10\nB,9\nB,11\n", "groups.csv")
+    found = read(write(tmp_path / "in", files), groups)
+    told = {
+        e.key: ([s.name for s in e.students], [h.path.parent.name for h in e.handed])
+        for e in found
+    }
+    assert told == {
+        "A": (["10"], [moodle_folder("A", 9)]),
+        "B": (["9", "11"], [moodle_folder("B", 10)]),
+    }
+
+
 @pytest.mark.parametrize("platform", ["canvas", "moodle"])
 def test_a_group_of_the_platform_becomes_its_members(platform, tmp_path):
     name = canvas_name("Team Ü", 5, 9, "a1.tgz")

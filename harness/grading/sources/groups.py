@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,20 +63,34 @@ def grouped(pieces: Iterable[Piece], members: Iterable[Member]) -> Iterator[Piec
 
 def _matched(students: dict[str, Student], members: list[Member]) -> dict[str, list[Member]]:
     """Return by the keys of students of the download who they are: for a group, several."""
-    matched: dict[str, list[Member]] = {}
-    for member in members:
-        if key := _key_of(member, students):
-            if key in matched:
-                member.row.refuse("student", "somebody who is not named in a row before it")
-            own = member.student._replace(ids=(*member.student.ids, *students[key].ids))
-            matched[key] = [member._replace(student=own)]
     groups: dict[str, list[Member]] = {}
     for member in members:
         groups.setdefault(folded(member.group), []).append(member)
+    matched = _members(students, members, groups.keys())
     for key, student in students.items():
         own_name = folded(student.name)
         if key not in matched and own_name in groups:
             matched[key] = _named_by(groups[own_name], matched)
+    return matched
+
+
+def _members(
+    students: dict[str, Student], members: list[Member], groups: Set[str]
+) -> dict[str, list[Member]]:
+    """Return by the keys of students of the download who of the members they are.
+
+    ``groups``: the names of all, folded. Whatever is called like a group that somebody is not in
+    has the group's id, which is not to be taken for a student's.
+    """
+    matched: dict[str, list[Member]] = {}
+    for member in members:
+        others = groups - {folded(member.group)}
+        own = {key: one for key, one in students.items() if folded(one.name) not in others}
+        if key := _key_of(member, own):
+            if key in matched:
+                member.row.refuse("student", "somebody who is not named in a row before it")
+            ids = (*member.student.ids, *students[key].ids)
+            matched[key] = [member._replace(student=member.student._replace(ids=ids))]
     return matched
 
 
@@ -87,22 +101,25 @@ def _named_by(members: list[Member], matched: dict[str, list[Member]]) -> list[M
 
 
 def _key_of(member: Member, students: dict[str, Student]) -> str:
-    """Return the key of the student of the download who is meant, empty if nobody is."""
-    wanted = {*member.student.ids}
-    by_id = [key for key, one in students.items() if wanted & {*one.ids}]
-    by_key = [
-        key
-        for key, one in students.items()
-        if member.student.key in (key, *(value for _, value in one.ids))
-    ]
-    name = member.student.name
-    names = {folded(one) for one in (member.student.key, name, member.group + name)} - {""}
-    by_name = [key for key, one in students.items() if folded(one.name) in names]
+    """Return the key of the student of the download who is meant, empty if nobody is.
+
+    Raises:
+        UsageError: it may be any of several.
+    """
+    own = member.student
+    names = {folded(one) for one in (own.key, own.name, member.group + own.name)} - {""}
+    others = {key: one for key, one in students.items() if not _differ(own, one)}
+    by_id = [key for key, one in others.items() if {*own.ids} & {*one.ids}]
+    by_key = [key for key, one in others.items() if own.key in (key, *dict(one.ids).values())]
+    by_name = [key for key, one in others.items() if folded(one.name) in names]
     found = by_id or by_key or by_name
     if len(found) > 1:
-        who = ", ".join(sorted(found))
-        raise UsageError(
-            f"{member.row.file}:{member.row.line}: {member.student.name!r} may be any of {who}: "
-            "give the id"
-        )
+        place, who = f"{member.row.file}:{member.row.line}", ", ".join(sorted(found))
+        raise UsageError(f"{place}: {own.name!r} may be any of {who}: give the id")
     return found[0] if found else ""
+
+
+def _differ(one: Student, other: Student) -> bool:
+    """Whether they have different ids of a kind: then they are not the same, whatever the name."""
+    ids, others = dict(one.ids), dict(other.ids)
+    return any(ids[kind] != others[kind] for kind in ids.keys() & others.keys())
