@@ -97,6 +97,7 @@ def test_a_class_gets_its_marks(once):
         line = next(line for line in said.splitlines() if line.startswith(key))
         assert decimal(Fraction(student.mark)) in line.split()
     assert f"{len(CLASS) + 1} marks, 0 withheld" in said
+    assert any("limit: 2 s of processor time allowed" in message for message in failures(room))
     # The one who hands in an endless loop is stopped by processor time, and not run again.
     with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
         assert db.execute("SELECT count(*) FROM result WHERE number > 1").fetchone() == (0,)
@@ -302,6 +303,15 @@ def runs(room):
         return db.execute(query).fetchall()
 
 
+def failures(room):
+    """Return how engines broke, a message each."""
+    with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
+        found = [
+            json.loads(text)["failure"] for (text,) in db.execute("SELECT result FROM result")
+        ]
+    return [failure["message"] for failure in found if failure]
+
+
 def test_who_is_a_little_late_is_run_again_alone_and_that_counts(tmp_path, sandbox):
     room = one_of(tmp_path, "time.sleep(1 if n == 7 else 0)\n    return 2 * n", 0.5)
     said = grade(room, "--no-images")
@@ -316,6 +326,8 @@ def test_who_hangs_everywhere_is_run_alone_once(tmp_path, sandbox):
     grade(room, "--no-images")
     assert [name for name, number in runs(room) if number == 2] == ["one.gtp"]
     assert set(marks(room).values()) == {0}  # it does not run
+    # Of the wider limits that the first runs had, students hear nothing.
+    assert {message[-14:] for message in failures(room)} == {" within 0.5 s."}
 
 
 def test_one_that_cannot_be_built_beside_one_that_is_in_doubt(tmp_path, sandbox):
