@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any
 
@@ -25,6 +25,7 @@ from harness.records import (
     FileResult,
     Outcome,
     Reply,
+    Step,
     Verdict,
 )
 from oracle.errors import VertexError
@@ -84,11 +85,11 @@ def _explains(mistake: Mistake, file: FileResult) -> bool:
     """Whether the engine that makes a mistake does all that the engine did."""
     outcomes = {outcome.step: outcome for outcome in file.outcomes}
     engine = mistaken.wrong_engine(mistake)
-    _follow(engine, file)
+    follow(engine, zip(file.case.steps, file.replies, strict=True))
     for index, (_, raw) in enumerate(mistaken.answers(file.case, engine)):
         theirs = file.replies[index]
         if theirs is None or not isinstance(raw, str):
-            return not isinstance(raw, str) and _broke_alike(raw, file.failure, index)
+            return not isinstance(raw, str) and broke_alike(raw, file.failure, index)
         mine = mistaken.reply_of(raw)
         outcome = outcomes.get(index)
         if not (mine.ok is theirs.ok if outcome is None else _alike(file, outcome, mine)):
@@ -105,12 +106,11 @@ class _Following(Random):
         return next((one for one in seq if one in self.wanted), None) or super().choice(seq)
 
 
-def _follow(engine: Engine, file: FileResult) -> None:
-    """Let a mistaken ``genmove`` choose as the engine did, so that both games stay the same."""
+def follow(engine: Engine, answered: Iterable[tuple[Step, Reply | None]]) -> None:
+    """Let a mistaken ``genmove`` choose as another engine did, so that both games stay the same."""
     if "genmove" not in engine.commands:
         return
-    pairs = zip(file.case.steps, file.replies, strict=True)
-    chosen = iter([reply for step, reply in pairs if step.command.startswith("genmove")])
+    chosen = iter([reply for step, reply in answered if step.command.startswith("genmove")])
     genmove = engine.commands["genmove"]
 
     def following(session: Any, words: list[str]) -> str:
@@ -147,7 +147,7 @@ def _form(command: str, reply: Reply) -> str:
     return "a move" if "genmove" in command and _VERTEX.fullmatch(text) else text
 
 
-def _broke_alike(mine: Breakdown, theirs: Failure | None, index: int) -> bool:
+def broke_alike(mine: Breakdown, theirs: Failure | None, index: int) -> bool:
     """Whether the engine died where the mistake crashes, or fell silent where it hangs."""
     kind = FailureKind.TIMEOUT if isinstance(mine, Hang) else FailureKind.DIED
     return theirs is not None and (theirs.kind, theirs.step) == (kind, index)

@@ -106,7 +106,7 @@ def run_cases(
         gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
         trace=_to_stderr if options.verbose else None,
     )
-    sandbox = _sandbox(options, cases)
+    sandbox = sandbox_for(options, cases)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     gathering = Gathering(cases, options, on_progress, on_file)
 
@@ -186,7 +186,8 @@ class _NoSandbox:
         pass
 
 
-def _sandbox(options: Options, cases: Sequence[CaseFile]) -> Sandbox | _NoSandbox:
+def sandbox_for(options: Options, cases: Sequence[CaseFile]) -> Sandbox | _NoSandbox:
+    """Return what starts the engines of a run: close it when no more are started."""
     if options.sandbox == "off":
         return _NoSandbox()
     if options.pty:

@@ -89,6 +89,14 @@ def play(session: Session, words: list[str]) -> str:
     return ""
 
 
+def play_sequence(session: Session, words: list[str]) -> str:
+    """COLOR VERTEX ...: play one move after the other, up to one that is refused (as in GoGui)."""
+    for index in range(0, len(words), 2):
+        if refused := session.commands["play"](session, words[index : index + 2]):
+            return refused
+    return ""
+
+
 def undo(session: Session, words: list[str]) -> str:
     """: take the last move back."""
     try:
@@ -145,6 +153,7 @@ COMMANDS: Table = {
     "boardsize": boardsize,
     "clear_board": clear_board,
     "play": play,
+    "gogui-play_sequence": play_sequence,
     "undo": undo,
     "showboard": showboard,
     "gogui-setup": setup,

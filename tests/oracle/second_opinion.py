@@ -6,6 +6,7 @@ an error in one of them. Go is scored by sgfmill.
 """
 
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,7 +23,8 @@ class Engine:
         self.empty_board(size, size)
 
     def empty_board(self, columns, rows):
-        self.points = [(c, r) for r in range(1, rows + 1) for c in range(1, columns + 1)]
+        board = [(c, r) for r in range(1, rows + 1) for c in range(1, columns + 1)]
+        self.points = dict.fromkeys(board)  # in this order, and soon looked up
         self.size = columns, rows
         self.stones = {}
         self.to_play = "b"
@@ -122,6 +124,14 @@ class GoScoring:
         return ("B+" if lead > 0 else "W+") + str(abs(lead if whole else float(lead)))
 
 
+@cache
+def runs(columns, rows, length):
+    points = {(c, r) for r in range(1, rows + 1) for c in range(1, columns + 1)}
+    steps = ((1, 0), (0, 1), (1, 1), (1, -1))
+    found = [[(c + i * x, r + i * y) for i in range(length)] for c, r in points for x, y in steps]
+    return [run for run in found if run[-1] in points]
+
+
 class Gomoku(Engine):
     """Both Gomoku assignments."""
 
@@ -135,11 +145,7 @@ class Gomoku(Engine):
 
     def lines(self, length):
         """All runs of so many points in the four directions."""
-        for c, r in self.points:
-            for dc, dr in ((1, 0), (0, 1), (1, 1), (1, -1)):
-                run = [(c + i * dc, r + i * dr) for i in range(length)]
-                if run[-1] in self.points:
-                    yield run
+        return runs(*self.size, length)
 
     def has_five(self, color, stones):
         return any(all(stones.get(p) == color for p in run) for run in self.lines(5))

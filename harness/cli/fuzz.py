@@ -1,0 +1,237 @@
+"""``gtp-harness fuzz``: look for commands that an engine answers wrongly."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.cli import sandbox
+from harness.cli.arguments import Parser, number, whole
+from harness.engine.launch import split_program, with_seed
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.options import UNTRUSTED, Limits, Options
+from harness.records import CaseFile
+from harness.report import files
+from harness.report.tally import plural
+from harness.report.visible import one_line, without_surrogates
+from harness.runs import sandbox_for
+from oracle.mistakes import ASSIGNMENTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.fuzzing.fuzzer import Finding, Fuzzer
+
+SCHEMA, VERSION = "gtp-harness/fuzz", 1
+
+_DESCRIPTION = """\
+Send PROGRAM, an engine that speaks the Go Text Protocol, commands drawn at
+random, and compare its answers with the oracle's, as far as the specification
+settles them. What is answered wrongly is made as small as possible and written as
+a case file with the board and the reason of the right answer; then the search goes
+on for another cause. Crashes, hangs and breaches of the protocol are found, too."""
+
+_EPILOG = """\
+Exit status:
+    0  nothing was found
+    1  something was
+    2  the engine could not start, or the input was bad
+    3  the harness itself failed; the engine is not to blame
+  130  interrupted with Ctrl-C
+
+The same --seed draws the same; with --examples instead of --seconds an engine that
+answers alike is found out alike. Commands come from the assignment; undo and
+gogui-play_sequence are sent to engines that say they know them.
+
+Examples:
+  gtp-harness fuzz "python3 Go1.py" --assignment go-scoring
+  gtp-harness fuzz ./Gomoku3.py --assignment gomoku-policy --output found --findings 1"""
+
+_MISSING = (
+    "fuzz needs Hypothesis, which is not installed: pip install 'gtp-harness[fuzz]' brings it"
+)
+_SECONDS, _TIMEOUT = 60.0, 5.0
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = _parser()
+    given = parser.parse_intermixed_args(arguments)
+    if given.help:
+        print(parser.format_help(), end="")
+        return ExitCode.OK
+    if not given.program or not given.assignment:
+        parser.error("PROGRAM and --assignment are needed")
+    _require_hypothesis()
+    if given.json:
+        files.try_to_write(given.json)
+    with _fuzzer(given) as (fuzzer, room):
+        findings = _found(given, fuzzer, room)
+    print("\n".join(_summary(fuzzer, findings)))
+    if given.json:
+        files.write(given.json, [_document(given, fuzzer, findings)], without_surrogates)
+    return ExitCode.FAILED if findings else ExitCode.OK
+
+
+def _require_hypothesis() -> None:
+    try:
+        import hypothesis  # noqa: F401 - whether it is there
+    except ImportError:
+        raise UsageError(_MISSING) from None
+
+
+@contextlib.contextmanager
+def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
+    """Start a fuzzer in a folder of its own, with which everything of it goes."""
+    from harness.fuzzing.engines import Piped
+    from harness.fuzzing.fuzzer import Fuzzer
+    from harness.fuzzing.search import Budget
+
+    words = split_program(with_seed(given.program))
+    budget = Budget(given.seconds, given.examples)
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as name:
+        room = Path(name)
+        room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
+        options = _options(given, name)
+        case = CaseFile(str(room / "script.gtp"), (), ())
+        with contextlib.closing(sandbox_for(options, [])) as box:
+            program = Piped(words, lambda: box.launcher(case), options.limits, room)
+            try:
+                yield Fuzzer(program, given.assignment, budget, given.seed, room), room
+            finally:
+                program.renew()
+
+
+def _options(given: argparse.Namespace, room: str) -> Options:
+    limits = (Limits() if given.sandbox == "off" else UNTRUSTED)._replace(timeout=given.timeout)
+    return Options(
+        limits=limits,
+        sandbox=given.sandbox,
+        box=sandbox.box_limits(given),
+        show=(*given.show, room),
+    )
+
+
+def _found(given: argparse.Namespace, fuzzer: Fuzzer, room: Path) -> list[tuple[Finding, Path]]:
+    """Look for causes, and write and tell each as soon as it is found."""
+    from harness.fuzzing import writing
+
+    folder = Path(given.output)
+    found: list[tuple[Finding, Path]] = []
+    for finding in fuzzer.findings():
+        folder.mkdir(parents=True, exist_ok=True)
+        path = writing.write(folder, len(found) + 1, finding, given.assignment, room)
+        found.append((finding, path))
+        print(_told(finding, path), flush=True)
+        if len(found) == given.findings:
+            break
+    return found
+
+
+# --- the command line --------------------------------------------------------------------------
+
+
+def _parser() -> Parser:
+    parser = Parser("fuzz", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness fuzz PROGRAM --assignment A [OPTION…]"
+    add = parser.add_argument
+    count = whole(0, "a whole number, 0 for no limit")
+    add("program", nargs="?", metavar="PROGRAM", help="the engine's command, as in a shell")
+    add("--assignment", choices=tuple(ASSIGNMENTS), help="which commands it should know")
+    add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
+        help="how long to look (default: %(default)g; 0: no limit)")  # fmt: skip
+    add("--examples", type=count, default=0, metavar="N",
+        help="how many conversations to draw (default: no limit)")  # fmt: skip
+    add("--findings", type=count, default=0, metavar="N",
+        help="stop after so many causes (default: no limit)")  # fmt: skip
+    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
+        help="what is drawn depends on it alone (default: %(default)s)")  # fmt: skip
+    add("--output", default="fuzz-findings", metavar="DIR",
+        help="where case files go, made if need be (default: %(default)s)")  # fmt: skip
+    add("--json", metavar="FILE", help="write all of it as JSON")
+    add("--timeout", type=number(0.1, "seconds"), default=_TIMEOUT, metavar="S",
+        help="seconds without an answer that are a hang (default: %(default)g)")  # fmt: skip
+    sandbox.add_options(parser)
+    parser.set_defaults(sandbox="auto")
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser
+
+
+# --- for a reader ------------------------------------------------------------------------------
+
+
+def _told(finding: Finding, path: Path) -> str:
+    """Return the lines that tell of a finding as soon as there is one."""
+    found = finding.difference
+    lines = [
+        f"{path}: {one_line(found.command, 60)}: {found.kind}",
+        f"  right: {one_line(found.right, 80)}",
+        f"  found: {one_line(found.got, 80)}",
+    ]
+    if finding.mistakes:
+        first, *others = finding.mistakes
+        more = f" (or {', '.join(one.name for one in others)})" if others else ""
+        lines.append(f"  {first.name}: {first.sentence}{more}")
+    return "\n".join(lines)
+
+
+def _summary(fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]) -> Iterator[str]:
+    """Yield the table of all findings and what was done to get them."""
+    if findings:
+        yield f"\n{'seconds':>8}{'setup':>7}{'shown':>7}  finding"
+    for finding, path in findings:
+        shown = f"{finding.shown}/{finding.tried}"
+        cause = f"  {finding.mistakes[0].name}" if finding.mistakes else ""
+        yield f"{finding.seconds:8.1f}{finding.setup:7}{shown:>7}  {path.name}{cause}"
+    budget, count = fuzzer.budget, len(findings)
+    yield (
+        f"\n{count} {plural(count, 'finding')} in {budget.examples:,} conversations"
+        f" with {budget.commands:,} commands, {budget.seconds:.1f} s"
+    )
+    if fuzzer.unconfirmed:
+        yield f"{fuzzer.unconfirmed} more could not be seen again in a new process"
+
+
+# --- for programs ------------------------------------------------------------------------------
+
+
+def _document(
+    given: argparse.Namespace, fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]
+) -> str:
+    """Return the JSON document."""
+    document = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "program": given.program,
+        "assignment": given.assignment,
+        "seed": given.seed,
+        "examples": fuzzer.budget.examples,
+        "commands": fuzzer.budget.commands,
+        "seconds": round(fuzzer.budget.seconds, 3),
+        "unconfirmed": fuzzer.unconfirmed,
+        "findings": [_entry(finding, path) for finding, path in findings],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def _entry(finding: Finding, path: Path) -> dict[str, object]:
+    found = finding.difference
+    return {
+        "file": str(path),
+        "command": found.command,
+        "kind": found.kind,
+        "right": found.right,
+        "found": found.got,
+        "script": finding.script.commands,
+        "files": dict(finding.script.files),
+        "setup_commands": finding.setup,
+        "shown": finding.shown,
+        "tried": finding.tried,
+        "mistakes": [{"name": one.name, "sentence": one.sentence} for one in finding.mistakes],
+        "seconds": round(finding.seconds, 3),
+        "examples": finding.examples,
+    }

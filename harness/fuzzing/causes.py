@@ -1,0 +1,91 @@
+"""What is behind differences: mistakes of the bank that explain them, or nothing known. Pure.
+
+A mistake explains a trace when an engine that makes it gives the same answers to the same
+commands, right and wrong ones. So it tells which differences are news: those that no mistake
+found so far explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import mistaken, protocol
+from harness.diagnosis import broke_alike, follow
+from harness.equivalence import same
+from harness.fuzzing.judging import Difference, differences
+from harness.fuzzing.script import Script, Trace, with_files
+from harness.records import CaseFile, Failure, FailureKind, Reply
+from oracle.mistakes import Hang, Mistake
+
+
+class Cause(NamedTuple):
+    """What explains a finding and all that is like it."""
+
+    signature: tuple[str, str]  # of the difference
+    mistakes: tuple[Mistake, ...]  # the likeliest first; none: nothing known
+    is_flaky: bool = False
+
+    def explains(self, trace: Trace, found: Sequence[Difference], folder: Path) -> bool:
+        """Whether a trace with differences, one at least, shows nothing but this cause."""
+        if self.mistakes and any(explains(one, trace, folder) for one in self.mistakes[:1]):
+            return True
+        return not self.mistakes and {one.signature for one in found} == {self.signature}
+
+
+class Causes:
+    """The causes found so far."""
+
+    def __init__(self, assignment: str, folder: Path) -> None:
+        self.assignment = assignment
+        self.folder = folder
+        self.found: list[Cause] = []
+
+    def news(self, trace: Trace) -> Difference | None:
+        """Return the first difference of which nothing found so far is the cause."""
+        found = list(differences(trace, self.assignment, self.folder))
+        if not found or any(one.explains(trace, found, self.folder) for one in self.found):
+            return None
+        unknown = {one.signature for one in self.found if one.is_flaky or not one.mistakes}
+        return next((one for one in found if one.signature not in unknown), None)
+
+
+def explains(mistake: Mistake, trace: Trace, folder: Path) -> bool:
+    """Whether an engine that makes a mistake does all that the engine did."""
+    steps = tuple(map(protocol.own_step, trace.script.commands))
+    missing = len(steps) - len(trace.replies)
+    engine = mistaken.wrong_engine(mistake)
+    follow(engine, zip(steps, [*trace.replies, *[None] * missing], strict=True))
+    case = CaseFile("", steps, ())
+    with with_files(trace.script, folder):
+        for index, (step, raw) in enumerate(mistaken.answers(case, engine)):
+            if index == len(trace.replies) or not isinstance(raw, str):
+                return not isinstance(raw, str) and broke_alike(raw, trace.failure, index)
+            mine, theirs = mistaken.reply_of(raw), trace.replies[index]
+            if not same(step.command, mine, theirs, mistake.assignment):
+                return False
+    return True
+
+
+def heard_from(mistake: Mistake, script: Script, folder: Path) -> Trace:
+    """Return what an engine that makes a mistake does with a script."""
+    engine = mistaken.wrong_engine(mistake)
+    case = CaseFile("", tuple(map(protocol.own_step, script.commands)), ())
+    replies: list[Reply] = []
+    with with_files(script, folder):
+        for index, (_, raw) in enumerate(mistaken.answers(case, engine)):
+            if not isinstance(raw, str):
+                kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
+                return Trace(script, tuple(replies), Failure(kind, "", index))
+            replies.append(mistaken.reply_of(raw))
+    return Trace(script, tuple(replies))
+
+
+def ranked(
+    mistakes: Iterable[Mistake], traces: Sequence[Trace], folder: Path
+) -> tuple[Mistake, ...]:
+    """Return those of the mistakes that explain most of the traces, in their order."""
+    told = {one: sum(explains(one, trace, folder) for trace in traces) for one in mistakes}
+    most = max(told.values(), default=0)
+    return tuple(one for one, count in told.items() if count == most)

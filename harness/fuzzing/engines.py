@@ -1,0 +1,119 @@
+"""The engine that is fuzzed: started in its sandbox, sent scripts, ended. The only shell here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from harness import protocol
+from harness.engine.launch import Launcher
+from harness.engine.process import EngineProcess
+from harness.engine.replies import encode
+from harness.engine.session import Session, groups
+from harness.errors import EngineError
+from harness.fuzzing.script import Script, Trace, with_files
+from harness.options import Limits
+from harness.records import Failure, Reply
+
+# A long wait for every suspicion would leave no time to look for others. What is silent for so
+# long is a suspect, and heard again with all the patience of the time limits.
+_SHORT_PATIENCE = 0.5
+
+
+class Program(Protocol):
+    """An engine that may be asked again and again, and started anew."""
+
+    def answer(self, script: Script) -> Trace:
+        """Send a script to the engine that runs, or to a new one if there is none."""
+
+    def renew(self) -> None:
+        """End the engine that runs: the next script meets a new one."""
+
+    def heard_again(self, script: Script) -> Trace:
+        """Send a script to a new engine, with all the patience of the time limits."""
+
+    def be_patient(self) -> None:
+        """Wait longer for replies from now on: what seemed to hang was only slow."""
+
+
+class Piped:
+    """A program behind pipes, one process for many scripts."""
+
+    def __init__(
+        self,
+        words: list[str],
+        launcher: Callable[[], Launcher],
+        limits: Limits,
+        folder: Path,
+    ) -> None:
+        """Take a program; ``folder``: where it is started and finds the files of scripts."""
+        self._words = words
+        self._launcher = launcher
+        self._limits = limits
+        self._folder = folder
+        self._patience = min(_SHORT_PATIENCE, limits.timeout or _SHORT_PATIENCE)
+        self._session: Session | None = None
+
+    def answer(self, script: Script) -> Trace:
+        """Send a script; see :class:`Program`.
+
+        Raises:
+            EngineError: NOT_STARTED.
+        """
+        session = self._session or self._started(self._patience)
+        replies: list[Reply] = []
+        try:
+            with with_files(script, self._folder):
+                _ask(session, script, replies)
+        except EngineError as error:
+            self.renew()
+            return Trace(script, tuple(replies), Failure(error.kind, error.message, len(replies)))
+        return Trace(script, tuple(replies))
+
+    def renew(self) -> None:
+        """End the process; see :class:`Program`."""
+        if self._session:
+            self._session.close()
+            self._session = None
+
+    def heard_again(self, script: Script) -> Trace:
+        """Send a script to a process of its own; see :class:`Program`."""
+        self.renew()
+        self._session = self._started(self._limits.timeout)
+        try:
+            return self.answer(script)
+        finally:
+            self.renew()
+
+    def be_patient(self) -> None:
+        """Double the patience, up to the time limit; see :class:`Program`."""
+        self._patience = min(2 * self._patience, self._limits.timeout or float("inf"))
+        self.renew()
+
+    def _started(self, patience: float) -> Session:
+        limits = self._limits._replace(timeout=patience, file=0.0)
+        process = EngineProcess(self._launcher(), self._words, str(self._folder), limits)
+        self._session = Session(process, limits)
+        return self._session
+
+
+def _ask(session: Session, script: Script, replies: list[Reply]) -> None:
+    steps = [protocol.own_step(command) for command in script.commands]
+    lines = [encode(f"{command}\n") for command in script.commands]
+    for start, end in groups(lines, protocol.unfollowed(steps)):
+        session.ask(lines[start:end], replies)
+
+
+def known_commands(program: Program, names: tuple[str, ...]) -> frozenset[str]:
+    """Return which commands an engine says it knows.
+
+    Raises:
+        EngineError: it does not answer at all.
+    """
+    asked = Script(tuple(f"known_command {name}" for name in names))
+    trace = program.answer(asked)
+    if trace.failure and not trace.replies:
+        raise EngineError(trace.failure.kind, trace.failure.message)
+    answered = zip(names, trace.replies, strict=False)
+    return frozenset(name for name, reply in answered if reply.ok and reply.text == "true")

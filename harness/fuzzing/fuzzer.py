@@ -1,0 +1,166 @@
+"""The fuzzing of one engine: finding after finding, each another cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.fuzzing.causes import Cause, Causes, explains, ranked
+from harness.fuzzing.drawing import scripts
+from harness.fuzzing.engines import Program, known_commands
+from harness.fuzzing.judging import HANG, Difference
+from harness.fuzzing.script import Script, Trace, name_of
+from harness.fuzzing.search import Asker, Budget, Hunt, telling_apart
+from oracle.mistakes import MISTAKES, Mistake
+
+_SEQUENCE = "gogui-play_sequence"
+_OPTIONAL = ("undo", _SEQUENCE)  # commands that are sent to engines that know them
+_LENGTHS = (2, 4, 8)  # of games, from call to call of Hypothesis: small ones first
+_REPEATS = 3  # times that a finding is looked for again, each time in a new process
+_LONG = 8  # setup commands: of more, moves become one command where that is possible
+
+
+class Finding(NamedTuple):
+    """One cause, with the shortest script that shows it."""
+
+    script: Script
+    difference: Difference
+    mistakes: tuple[Mistake, ...]  # of the bank, that explain it, the likeliest first
+    shown: int  # times of ``tried`` that a new process showed it
+    tried: int
+    seconds: float  # since the beginning
+    examples: int  # drawn until then
+
+    @property
+    def is_flaky(self) -> bool:
+        """Whether the engine answers now so, now so."""
+        return self.shown < self.tried
+
+    @property
+    def setup(self) -> int:
+        """The number of commands before the one that is answered wrongly."""
+        return len(self.script.commands) - 1
+
+
+class Fuzzer:
+    """Looks for causes until the budget is spent."""
+
+    def __init__(
+        self, program: Program, assignment: str, budget: Budget, seed: int, folder: Path
+    ) -> None:
+        """Take an engine; ``folder``: where it and the oracle find the files of scripts.
+
+        Raises:
+            EngineError: the engine does not start, or does not answer at all.
+        """
+        self.budget = budget
+        self.unconfirmed = 0  # differences that no new process showed
+        self._program = program
+        self._assignment = assignment
+        self._seed = seed
+        self._asker = Asker(program, assignment)
+        self._causes = Causes(assignment, folder)
+        self._is_careful = False
+        self._known = known_commands(program, _OPTIONAL)
+        program.renew()
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what is found, as soon as it is."""
+        call = 0
+        while not self.budget.is_over:
+            strategy = scripts(self._assignment, self._known, _LENGTHS[min(call, 2)])
+            hunt = Hunt(self._asker, self._causes, self.budget, is_careful=self._is_careful)
+            hunt.run(strategy, self._seed * 1_000_003 + call)
+            finding = hunt.best and self._confirmed(*hunt.best)
+            if finding:
+                self._causes.found.append(
+                    Cause(finding.difference.signature, finding.mistakes, finding.is_flaky)
+                )
+                yield finding
+            elif hunt.best and hunt.best[1].kind != HANG and not self._is_careful:
+                self._is_careful = True  # and the same again: what was said before mattered
+                continue
+            call += finding is None
+
+    def _confirmed(self, script: Script, suspected: Difference) -> Finding | None:
+        """Return the finding if a new process shows it, too."""
+        patient = self._heard(script)
+        if patient[1] is None and suspected.kind == HANG:
+            self._program.be_patient()
+            self.unconfirmed += 1
+            return None
+        heard = [patient] + [self._heard(script, is_patient=False) for _ in range(1, _REPEATS)]
+        shown = [(trace, news) for trace, news in heard if news]
+        if not shown:
+            self.unconfirmed += 1
+            return None
+        trace, news = shown[0]
+        script = script.until(news.at)
+        if shorter := self._in_one_move(script, news):
+            script, trace, news = shorter
+        return Finding(
+            script,
+            news,
+            self._explained(trace),
+            sum(one.signature == news.signature for _, one in shown),
+            _REPEATS,
+            self.budget.seconds,
+            self.budget.examples,
+        )
+
+    def _heard(
+        self, script: Script, *, is_patient: bool = True
+    ) -> tuple[Trace, Difference | None]:
+        """Send a script to a new process; to one that is said to hang, patiently."""
+        self._program.renew()
+        trace = (self._program.heard_again if is_patient else self._program.answer)(script)
+        return trace, self._causes.news(trace)
+
+    def _in_one_move(
+        self, script: Script, news: Difference
+    ) -> tuple[Script, Trace, Difference] | None:
+        """Return a long script with its moves in a single command, if that shows the same."""
+        if len(script.commands) - 1 <= _LONG or _SEQUENCE not in self._known:
+            return None
+        shorter = script._replace(commands=_joined(script.commands))
+        trace, found = self._heard(shorter)
+        return (shorter, trace, found) if found and found.signature == news.signature else None
+
+    def _explained(self, trace: Trace) -> tuple[Mistake, ...]:
+        """Return the mistakes that explain a trace; of several, those that explain most others."""
+        folder = self._causes.folder
+        own = [one for one in MISTAKES.values() if one.assignment == self._assignment]
+        settled = [one for one in own if not one.is_open]
+        found = [one for one in settled if explains(one, trace, folder)]
+        return self._told_apart(found) if len(found) > 1 else tuple(found)
+
+    def _told_apart(self, mistakes: list[Mistake]) -> tuple[Mistake, ...]:
+        """Return the mistakes that explain most of what the engine did and still does.
+
+        While several are left, the engine is asked what they would answer differently.
+        """
+        folder, heard = self._causes.folder, list(self._asker.recent)
+        strategy = scripts(self._assignment, self._known, _LENGTHS[1])
+        left = ranked(mistakes, heard, folder)
+        asked: set[Mistake] = set()
+        while others := [one for one in left[1:] if one not in asked]:
+            asked.add(others[0])
+            if script := telling_apart(left[0], others[0], strategy, folder):
+                self._program.renew()
+                heard.append(self._program.answer(script))
+                left = ranked(left, heard, folder)
+        return left
+
+
+def _joined(commands: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the commands with each run of moves as one ``gogui-play_sequence``."""
+    joined: list[str] = []
+    for command in commands[:-1]:
+        if name_of(command) != "play":
+            joined.append(command)
+        elif joined and name_of(joined[-1]) == _SEQUENCE:
+            joined[-1] += command.removeprefix("play")
+        else:
+            joined.append(_SEQUENCE + command.removeprefix("play"))
+    return (*joined, commands[-1])

@@ -1,0 +1,152 @@
+"""What is sent to an engine while it is fuzzed, and what came of it. Pure."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.equivalence import underspecified
+from harness.records import Failure, Reply
+from oracle.gtp import new_engine
+from oracle.gtp.protocol import Engine
+from oracle.mistakes import ASSIGNMENTS
+
+# Commands that change what others answer. The answers of all others are looked at one by one: an
+# engine that answers one of them wrongly may still be right afterwards.
+CHANGES = frozenset(
+    {
+        *("boardsize", "clear_board", "play", "gogui-play_sequence", "genmove", "undo"),
+        *("komi", "policy", "gogui-setup", "load_board"),
+    }
+)
+
+
+class BoardFile(NamedTuple):
+    """A command that names a file, with the text of the file."""
+
+    verb: str
+    text: str
+
+
+class Script(NamedTuple):
+    """A conversation with an engine that has just been started."""
+
+    commands: tuple[str, ...]
+    files: tuple[tuple[str, str], ...] = ()  # (name, text) of what the commands name
+
+    def until(self, index: int) -> Script:
+        """Return the script up to the command at an index, with no more files than it needs."""
+        commands = self.commands[: index + 1]
+        named = {word for command in commands for word in command.split()[1:]}
+        return Script(commands, tuple(file for file in self.files if file[0] in named))
+
+    @property
+    def weight(self) -> tuple[int, int, int]:
+        """What makes a script a short one: its commands, the size of its board, its letters."""
+        sizes = [int(c.split()[1]) for c in self.commands if c.startswith("boardsize ")]
+        letters = sum(map(len, self.commands)) + sum(len(text) for _, text in self.files)
+        return len(self.commands), max(sizes, default=0), letters
+
+
+class Trace(NamedTuple):
+    """What an engine did with a script."""
+
+    script: Script
+    replies: tuple[Reply, ...]  # to its commands, in order; fewer where the engine broke
+    failure: Failure | None = None  # at the command after the last reply
+
+
+def oracle_for(assignment: str) -> Engine:
+    """Return the oracle's engine; it does not think about its own moves, which do not matter."""
+    return new_engine(ASSIGNMENTS[assignment], playouts=0)
+
+
+def name_of(command: str) -> str:
+    """Return a command's first word."""
+    return command.partition(" ")[0]
+
+
+def written(drawn: Iterable[str | BoardFile]) -> Script:
+    """Return what was drawn as a script, its files named in order."""
+    commands: list[str] = []
+    files: list[tuple[str, str]] = []
+    for one in drawn:
+        if isinstance(one, BoardFile):
+            files.append((f"board{len(files) + 1}.txt", one.text))
+            commands.append(f"{one.verb} {files[-1][0]}")
+        else:
+            commands.append(one)
+    return Script(tuple(commands), tuple(files))
+
+
+@contextlib.contextmanager
+def with_files(script: Script, folder: Path) -> Iterator[None]:
+    """Lay a script's files into a folder and work there; scripts without any cost nothing."""
+    if not script.files:
+        yield
+        return
+    for name, text in script.files:
+        (folder / name).write_text(text, encoding="utf-8")
+    with contextlib.chdir(folder):
+        yield
+
+
+def legal(script: Script, assignment: str, folder: Path) -> Script:
+    """Return the script without moves and settings that are forbidden or left open.
+
+    Questions stay, whatever they ask: what is open, is looked at where answers differ.
+    """
+    engine, order = oracle_for(assignment), _Order(assignment)
+    kept = []
+    with with_files(script, folder):
+        for command in script.commands:
+            if order.allows(command) and _is_legal(engine, command):
+                order.hear(command)
+                kept.append(command)
+    return Script(tuple(kept), script.files)
+
+
+def _is_legal(engine: Engine, command: str) -> bool:
+    if name_of(command) not in CHANGES:
+        return True
+    return not underspecified(engine, command) and engine.handle(command).startswith("=")
+
+
+# go-scoring.txt: "between 2 and 9 in our tests"; gomoku-rules.html: "between 5 and 19".
+_SMALLEST = {"go-scoring": 2, "gomoku-rules": 5, "gomoku-policy": 5}
+
+
+class _Order:
+    """What must have been said before something is asked: no document names a usual board.
+
+    go-scoring.txt: "You can assume that each test case will set the komi through the GTP
+    command." Whether a new board keeps it, is left open. So is what becomes of a game's history,
+    its prisoners for instance, when a position is set up in the middle of it.
+    """
+
+    def __init__(self, assignment: str) -> None:
+        self._is_scoring = assignment == "go-scoring"
+        self._smallest = _SMALLEST.get(assignment, 1)
+        has_board = assignment in ("java-go", "gosensei")  # 11 by 11, 9 by 9
+        self._is_game = False
+        self._missing = {"komi"} | (set() if has_board else {"boardsize"})
+
+    def allows(self, command: str) -> bool:
+        name, *words = command.split()
+        if name == "boardsize":
+            return int(words[0]) >= self._smallest
+        if self._is_scoring and name == "score" and "komi" in self._missing:
+            return False
+        if self._is_game and name in ("gogui-setup", "load_board"):
+            return False
+        return name in ("komi", "policy") or "boardsize" not in self._missing
+
+    def hear(self, command: str) -> None:
+        name = name_of(command)
+        if name in ("boardsize", "clear_board"):
+            self._missing.add("komi")
+            self._is_game = False
+        self._is_game |= name == "play"
+        self._missing.discard(name)

@@ -1,0 +1,99 @@
+"""A finding as a case file: the shortest script, the board, and why the right answer is right."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from harness.equivalence import expression, is_exact
+from harness.explain import read_explanation
+from harness.fuzzing.fuzzer import Finding
+from harness.fuzzing.judging import expectations
+from harness.fuzzing.script import name_of, oracle_for, with_files
+from harness.report.visible import one_line
+from oracle.draw import Diagram, draw_text
+
+_WIDTH = 97  # of a comment's text
+_LONG = 300  # characters of an answer that a comment quotes
+
+
+def file_name(number: int, finding: Finding) -> str:
+    """Return such as ``01-score-too-low.gtp``."""
+    command, kind = finding.difference.signature
+    words = re.sub(r"[^a-z0-9]+", "-", f"{command} {kind}".lower()).strip("-")
+    return f"{number:02}-{words[:50].strip('-')}.gtp"
+
+
+def write(folder: Path, number: int, finding: Finding, assignment: str, room: Path) -> Path:
+    """Write a finding and the files it names into a folder; return the case file's path.
+
+    ``room``: a folder in which the oracle may find those files meanwhile.
+    """
+    path = folder / file_name(number, finding)
+    path.write_text(text(number, finding, assignment, room), encoding="utf-8")
+    for name, content in finding.script.files:
+        (folder / _own(name, number)).write_text(content, encoding="utf-8")
+    return path
+
+
+def _own(name: str, number: int) -> str:
+    return f"{number:02}-{name}"
+
+
+def text(number: int, finding: Finding, assignment: str, room: Path) -> str:
+    """Return the case file of a finding."""
+    lines = [
+        *_comment(_heading(finding, assignment)),
+        "",
+        *_body(number, finding, assignment, room),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _comment(paragraphs: Iterable[str]) -> Iterator[str]:
+    for paragraph in paragraphs:
+        yield from (f"# {line}".rstrip() for line in textwrap.wrap(paragraph, _WIDTH) or [""])
+
+
+def _heading(finding: Finding, assignment: str) -> Iterator[str]:
+    found, times = finding.difference, f"{finding.shown} of {finding.tried}"
+    yield f"{assignment}: {name_of(found.command)}, {found.kind}"
+    yield f"The engine's answer: {one_line(found.got, _LONG) or 'nothing'}"
+    if finding.mistakes:
+        yield f"It answers {_told(finding)}"
+    if finding.is_flaky:
+        yield f"Not stable: {times} new processes showed it."
+
+
+def _told(finding: Finding) -> str:
+    first, *others = (one.sentence for one in finding.mistakes)
+    more = f" (or like {len(others)} more mistakes that look the same here)" if others else ""
+    return first[0].lower() + first[1:-1] + f"{more}."
+
+
+def _body(number: int, finding: Finding, assignment: str, room: Path) -> Iterator[str]:
+    names = {name: _own(name, number) for name, _ in finding.script.files}
+    answered = expectations(finding.script, assignment, room)
+    for index, (command, right) in enumerate(answered):
+        is_last = index == finding.difference.at
+        if is_last and not names.keys() & command.split():
+            yield from _board(finding, assignment, room)
+        sent = " ".join(names.get(word, word) for word in command.split())
+        is_test = is_last or (right is not None and is_exact(command, assignment))
+        yield f"{10 * (index + 1)} {sent}" if is_test else sent
+        if is_test and right is not None:
+            yield f"#? [{expression(command, right, assignment)}]"
+
+
+def _board(finding: Finding, assignment: str, room: Path) -> Iterator[str]:
+    """Yield the board before the last command, and the oracle's reason, as comments."""
+    engine, last = oracle_for(assignment), finding.difference.at
+    with with_files(finding.script, room):
+        for command in finding.script.commands[:last]:
+            engine.handle(command)
+    reason, marks = read_explanation(engine.handle(f"oracle-explain {finding.difference.command}"))
+    drawn = draw_text(Diagram(engine.session.game.position, marks=marks), unicode=False)
+    yield from (f"# {line}".rstrip() for line in drawn.split("\n"))
+    yield from _comment([reason] if reason else [])

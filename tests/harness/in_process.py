@@ -1,0 +1,60 @@
+"""An engine of this process as the fuzzer's program: no pipe, no start, many mistakes a minute."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from harness.fuzzing.fuzzer import Fuzzer
+from harness.fuzzing.script import Script, Trace, with_files
+from harness.fuzzing.search import Budget
+from harness.mistaken import reply_of
+from harness.records import Failure, FailureKind
+from oracle.mistakes import Breakdown, Hang
+
+
+class InProcess:
+    """See :class:`harness.fuzzing.engines.Program`; ``start`` returns a new engine."""
+
+    def __init__(self, start: Callable[[], Any], folder: Path) -> None:
+        self.start = start
+        self.folder = folder
+        self.engine: Any = None
+
+    def answer(self, script: Script) -> Trace:
+        self.engine = self.engine or self.start()
+        replies: list[Any] = []
+        with with_files(script, self.folder):
+            try:
+                replies.extend(reply_of(self.engine.handle(one)) for one in script.commands)
+            except Breakdown as how:
+                self.renew()
+                kind = FailureKind.TIMEOUT if isinstance(how, Hang) else FailureKind.DIED
+                return Trace(script, tuple(replies), Failure(kind, "It broke.", len(replies)))
+        return Trace(script, tuple(replies))
+
+    def heard_again(self, script: Script) -> Trace:
+        self.renew()
+        trace = self.answer(script)
+        self.renew()
+        return trace
+
+    def renew(self) -> None:
+        self.engine = None
+
+    def be_patient(self) -> None:
+        pass
+
+
+@contextmanager
+def fuzzed(
+    start: Callable[[], Any], assignment: str, *, examples: int, seed: int = 0, seconds: float = 0
+) -> Iterator[Fuzzer]:
+    """Give a fuzzer of an engine in this process."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        program = InProcess(start, folder)
+        yield Fuzzer(program, assignment, Budget(seconds, examples), seed, folder)

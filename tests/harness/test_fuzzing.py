@@ -1,0 +1,262 @@
+"""Fuzzing finds what is wrong, makes it small, says what it is, and finds nothing else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import casefile, mistaken
+from harness.cli import main
+from harness.dialect import named
+from harness.fuzzing import writing
+from harness.fuzzing.judging import differences, kind
+from harness.fuzzing.script import Script, legal
+from harness.mistaken import right_engine
+from harness.records import Reply
+from oracle.mistakes import ASSIGNMENTS, MISTAKES, mistaken_engine
+from tests.harness.in_process import InProcess, fuzzed
+from tests.oracle.naive_engine import PLAIN
+
+FOUND_SOON = [
+    *("neutral-points-to-white", "komi-cut-to-whole", "captured-stones-stay", "points-add-up"),
+    *("state-kept-after-clear-board", "fill-never-ends-on-empty-board", "four-wins"),
+    *("winner-kept-on-new-board", "draw-one-move-early", "genmove-does-not-place"),
+    *("error-order", "row-above-9-not-read", "one-end-blocked", "random-policy-ignored"),
+    *("rule-based-by-default", "eyes-without-diagonals", "second-stone-overwrites"),
+    *("checking-loads-the-board", "is-captured-reads-past-column-0", "ko-ignored"),
+    *("captures-kept-in-new-game", "ends-with-one-pass"),
+]
+
+
+def first_finding(start, assignment, **more):
+    with fuzzed(start, assignment, examples=1500, **more) as fuzzer:
+        return next(fuzzer.findings(), None), fuzzer
+
+
+@pytest.mark.parametrize("name", FOUND_SOON)
+def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
+    mistake = MISTAKES[name]
+    found, _ = first_finding(lambda: mistaken_engine(mistake, playouts=0), mistake.assignment)
+    assert found is not None
+    assert not found.is_flaky
+    assert found.setup <= 8
+    assert mistake in found.mistakes
+    path = writing.write(tmp_path, 1, found, mistake.assignment, tmp_path)
+    case = casefile.read(str(path))
+    with mistaken.in_folder(case):
+        assert not mistaken.failing(case, right_engine(mistake.assignment), named("gogui"))
+        last = max(step.line for step in case.steps)
+        assert mistaken.failing(case, mistaken_engine(mistake), named("gogui")) == {last}
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_the_right_engine_is_never_blamed(assignment):
+    with fuzzed(lambda: right_engine(assignment), assignment, examples=300) as fuzzer:
+        assert list(fuzzer.findings()) == []
+        assert fuzzer.unconfirmed == 0
+
+
+@pytest.mark.parametrize("assignment", PLAIN)
+def test_nor_is_another_right_program(assignment):
+    """The second implementation shares nothing with the oracle, and is slow."""
+    with fuzzed(PLAIN[assignment], assignment, examples=60, seed=1) as fuzzer:
+        assert list(fuzzer.findings()) == []
+
+
+# --- what is compared --------------------------------------------------------------------------
+
+
+def reply(text, ok=True):
+    return Reply(ok, text, "", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("right", "got", "what"),
+    [
+        ("true", "false", "false for true"),
+        ("B+3", "B+4", "too high"),
+        ("B+3", "W+3", "w+3 for b+3"),
+        ("Win A1", "win a1.", "written otherwise"),
+        ("a1 b1 c1", "b1 a1 c1", "another order"),
+        ("a1 b1 c1", "a1 c1", "something missing"),
+        ("a1 b1", "a1 b1 c1", "something too much"),
+        ("a1", "", "nothing for a1"),
+    ],
+)
+def test_kinds_of_difference(right, got, what):
+    assert kind(reply(right), reply(got)) == what
+
+
+def test_an_error_is_a_kind_of_its_own():
+    assert kind(reply("0"), reply("0", ok=False)) == "an error"
+
+
+@pytest.mark.parametrize(
+    ("assignment", "commands", "kept"),
+    [
+        ("go-scoring", ["play B A1", "boardsize 3", "score"], ["boardsize 3"]),
+        ("go-scoring", ["boardsize 3", "komi 1", "clear_board", "score"], [0, 1, 2]),
+        ("go-scoring", ["boardsize 2", "play B A1", "play W A1"], [0, 1]),
+        ("gomoku-rules", ["boardsize 4", "boardsize 5", "play c A1", "play b i1"], [1, 2]),
+        ("java-go", ["play B A1", "gogui-setup W A2", "captures black"], [0, 2]),
+        ("gosensei", ["gogui-setup B A1", "eyes", "unheard-of"], [0, 1, 2]),
+    ],
+)
+def test_only_what_is_settled_is_sent(assignment, commands, kept, tmp_path):
+    wanted = [commands[one] if isinstance(one, int) else one for one in kept]
+    assert list(legal(Script(tuple(commands)), assignment, tmp_path).commands) == wanted
+
+
+def found_in(start, assignment, *commands):
+    program = InProcess(start, Path())
+    return list(differences(program.answer(Script(commands)), assignment, Path()))
+
+
+class Scripted:
+    """Answers what it is told to."""
+
+    def __init__(self, *replies):
+        self.replies = iter(replies)
+
+    def handle(self, line):
+        return f"{next(self.replies)}\n\n"
+
+
+def test_a_move_of_genmove_is_judged_by_whether_it_is_legal():
+    asked = ("boardsize 5", "play B A1", "genmove w")
+    assert not found_in(lambda: Scripted("=", "=", "= E5"), "gomoku-rules", *asked)
+    (found,) = found_in(lambda: Scripted("=", "=", "= A1"), "gomoku-rules", *asked)
+    assert found.got == "A1"
+    (found,) = found_in(lambda: Scripted("=", "=", "= resign"), "gomoku-rules", *asked)
+    assert found.got == "resign"
+
+
+def test_what_depends_on_the_move_that_genmove_chose_is_not_judged():
+    asked = ("boardsize 5", "genmove b", "gogui-rules_legal_moves", "gogui-rules_side_to_move")
+    replies = ("=", "= E5", "= a1", "= black")
+    (found,) = found_in(lambda: Scripted(*replies), "gomoku-rules", *asked)
+    assert found.command == "gogui-rules_side_to_move"
+
+
+def test_an_open_answer_is_no_finding():
+    asked = ("boardsize 10", "gogui-rules_legal_moves")  # the order is open from 10 by 10 on
+    shuffled = sorted((f"{c}{r}" for c in "abcdefghjk" for r in range(1, 11)), reverse=True)
+    assert not found_in(lambda: Scripted("=", "= " + " ".join(shuffled)), "gomoku-rules", *asked)
+
+
+# --- several causes, and engines that are not stable -------------------------------------------
+
+
+def both(*names):
+    engine = mistaken_engine(MISTAKES[names[0]])
+    engine.commands = engine.session.commands = MISTAKES[names[1]].table(engine.commands)
+    return engine
+
+
+def test_it_goes_on_to_the_next_cause():
+    names = ("captures-of-the-other-color", "never-over")
+    with fuzzed(lambda: both(*names), "java-go", examples=1200) as fuzzer:
+        found = [finding.mistakes[0].name for finding in fuzzer.findings()]
+    assert sorted(found) == sorted(names)
+
+
+def test_unknown_causes_are_one_finding_for_each_kind():
+    class Lying:
+        def __init__(self):
+            self.right = right_engine("java-go")
+
+        def handle(self, line):
+            answer = self.right.handle(line)
+            lie = {"= true\n\n": "= yes\n\n"}
+            return lie.get(answer, answer) if line.startswith("is_captured") else answer
+
+    with fuzzed(Lying, "java-go", examples=400) as fuzzer:
+        (found,) = fuzzer.findings()
+    assert found.difference.signature == ("is_captured", "yes for true")
+    assert found.mistakes == ()
+
+
+def test_flaky_findings_are_said_to_be():
+    count = iter(range(10**6))
+
+    class Moody:
+        def __init__(self):
+            self.right = mistaken_engine(MISTAKES["komi-twice"])
+            if next(count) % 2:
+                self.right = right_engine("go-scoring")
+
+        def handle(self, line):
+            return self.right.handle(line)
+
+    found, _ = first_finding(Moody, "go-scoring")
+    assert found.is_flaky
+    assert "Not stable" in writing.text(1, found, "go-scoring", Path())
+
+
+# --- the command, with real processes ----------------------------------------------------------
+
+
+def fuzz(capsys, *words):
+    status = main(["fuzz", *words])
+    out = capsys.readouterr()
+    return status, out.out + out.err
+
+
+def oracle_with(name):
+    return f"{sys.executable} -m oracle gtp --mistake {name}"
+
+
+def test_the_command_writes_a_case_file_that_the_engine_fails(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    folder, report = tmp_path / "found", tmp_path / "found.json"
+    status, out = fuzz(
+        capsys,
+        *(oracle_with("komi-ignored"), "--assignment", "go-scoring", "--sandbox", "off"),
+        *("--examples", "300", "--output", str(folder), "--json", str(report)),
+    )
+    assert status == 1
+    assert "komi-ignored: As if the komi were 0." in out
+    (path,) = folder.glob("*.gtp")
+    assert main(["run", oracle_with("komi-ignored"), str(path)]) == 1
+    (entry,) = json.loads(report.read_text())["findings"]
+    assert entry["setup_commands"] == 2
+    assert entry["mistakes"][0]["name"] == "komi-ignored"
+
+
+def test_the_same_seed_finds_the_same(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    texts = []
+    for name in "ab":
+        words = (oracle_with("minus-sign"), "--assignment", "go-scoring", "--sandbox", "off")
+        fuzz(capsys, *words, "--findings", "1", "--seed", "7", "--output", str(tmp_path / name))
+        texts.append([path.read_text() for path in (tmp_path / name).iterdir()])
+    assert texts[0] == texts[1]
+    assert len(texts[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [("/nowhere/engine", "no such file"), ("", "empty"), (f"{sys.executable} -c pass", "ended")],
+)
+def test_an_engine_that_does_not_start_is_no_finding(program, says, capsys, tmp_path):
+    words = (program, "--assignment", "java-go", "--sandbox", "off", "--output", str(tmp_path))
+    status, out = fuzz(capsys, *words)
+    assert status == 2
+    assert says in out or "needed" in out
+
+
+def test_without_hypothesis_it_says_what_to_do(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    status, out = fuzz(capsys, "engine", "--assignment", "java-go")
+    assert status == 2
+    assert "pip install 'gtp-harness[fuzz]'" in out
+
+
+def test_help_is_complete(capsys):
+    status, out = fuzz(capsys, "--help")
+    assert status == 0
+    for word in ("--seconds", "--examples", "--seed", "--output", "--sandbox", "Exit status"):
+        assert word in out
