@@ -266,7 +266,7 @@ parts = st.sampled_from(["assignment1", "util", "Go1.py", "x", "presubmission.lo
 names = st.lists(st.lists(parts, min_size=1, max_size=5).map("/".join), min_size=1, max_size=8)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names, st.binary(max_size=40))
 def test_no_archive_stops_a_class(store, tmp_path, names, content):
     """Whatever files it has, there is a record: something to grade, or why not."""

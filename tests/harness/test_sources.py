@@ -6,7 +6,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ArchiveError, UsageError
@@ -125,6 +125,7 @@ def test_a_file_that_canvas_never_made_is_not_lost(tmp_path):
 names = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=20)
 
 
+@settings(deadline=None)
 @given(names, st.integers(1, 10**9), st.integers(1, 10**9), st.booleans())
 def test_whatever_the_name_canvas_ids_are_found(name, user, attachment, late):
     """But where the name ends like an id, of which Canvas itself says that it makes it fail."""
@@ -186,6 +187,7 @@ def test_moodle_folders_texts_and_blind_marking(tmp_path):
     }
 
 
+@settings(deadline=None)
 @given(names, st.integers(1, 10**9))
 def test_whatever_the_name_moodle_ids_are_found(name, number):
     (first, piece) = moodle.pieces([Path(moodle_flat(name, number, "a_1.tgz"))])
@@ -514,6 +516,7 @@ def test_one_hostile_name_does_not_stop_a_class(tmp_path):
 # --- keys and versions
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=120), min_size=1, unique=True))
 def test_keys_are_unique_and_safe(texts):
     from harness.grading.records import Student
