@@ -263,5 +263,7 @@ def _finished(
 
 
 def sentence(text: str) -> str:
-    """Return a phrase as a sentence."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    """Return a phrase as a sentence; a file's name at its beginning stays as it is."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    begin = text[:1].upper() if first.rstrip(",:;").isalpha() else text[:1]
+    return begin + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -70,6 +70,10 @@ def _remarks(result: ClassResult, paint: Paint) -> Iterator[str]:
 
 def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
     """Yield what the teacher should look at: a heading, and a phrase for each."""
+    yield (
+        "when it was handed in is not known, so that only the source's word counts",
+        _timeless(result),
+    )
     pairs = [(shown(one), attempt) for one in result.graded for attempt in one.attempts]
     yield "flaky, judged by its last run", [f"{n} in {a.case}" for n, a in pairs if a.flaky]
     yield "near a limit", [f"{n} in {a.case}: {a.near_limit}" for n, a in pairs if a.near_limit]
@@ -83,3 +87,14 @@ def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
             if one.suspicion
         ],
     )
+
+
+def _timeless(result: ClassResult) -> list[str]:
+    """Return for how many submissions the dates decide nothing; none where there are no dates."""
+    rule = result.assignment.late
+    handed = [one.submission for one in result.graded if one.submission.sha256]
+    count = sum(one.time is None for one in handed)
+    if not count or not (rule.deadline or rule.refused_after):
+        return []
+    late = sum(one.time is None and one.late for one in handed)
+    return [f"{count} of {len(handed)} submissions, {late} late (a CSV as SOURCE has times)"]

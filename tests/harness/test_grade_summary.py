@@ -46,3 +46,21 @@ def test_names_of_parts_that_are_too_wide_become_numbers():
     )
     assert text.splitlines()[0].split() == ["(1)", "(2)", "(3)", "late", "mark"]
     assert f"(1) {long.name}; (2)" in text
+
+
+def test_that_dates_decide_nothing_is_said():
+    """A deadline that nobody can have missed looks like one that nobody has missed."""
+    made = made_class()
+    graded = [
+        one._replace(submission=one.submission._replace(time=None)) for one in made.graded[:3]
+    ]
+    few = made._replace(graded=tuple(graded))
+    said = dict(summary.flags(few))
+    handed = sum(bool(one.submission.sha256) for one in graded)
+    found = [
+        text for what, (text,) in [(k, v) for k, v in said.items() if v] if "not known" in what
+    ]
+    assert found == [f"{handed} of {handed} submissions, 0 late (a CSV as SOURCE has times)"]
+    rule = few.assignment.late._replace(deadline=None, refused_after=None)
+    free = few._replace(assignment=few.assignment._replace(late=rule))
+    assert not any("not known" in what for what, found in summary.flags(free) if found)

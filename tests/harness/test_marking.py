@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignment import Late, Part
-from harness.grading.marking import lateness, marks
+from harness.grading.marking import lateness, marks, sentence
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Log, decimal
 from harness.records import Failure, FailureKind, Verdict
 from tests.harness.made_attempts import (
@@ -370,3 +370,17 @@ def points_of(part, submission, attempts):
 def test_decimal_of_a_third():
     part = PUBLIC_SHARE._replace(points=Fraction(1))
     assert decimal(total(attempt_of("pff"), part=part)) == "0.33"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    [
+        ("2 of 3 tests passed", "2 of 3 tests passed."),
+        ("it cannot be built: why?", "It cannot be built: why?"),
+        ("readme.txt, a.log missing", "readme.txt, a.log missing."),
+        ("README* missing", "README* missing."),
+        ("", "."),
+    ],
+)
+def test_a_phrase_becomes_a_sentence_and_a_file_keeps_its_name(phrase, expected):
+    assert sentence(phrase) == expected
