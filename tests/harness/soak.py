@@ -1,6 +1,8 @@
 """Engines by the hundred, good and broken, four at a time: what remains, and what is disturbed.
 
-Used by a short test, and by the benchmark that takes the full number.
+Used by a short test, and by the benchmark that takes the full number. Whatever else the machine
+does is not counted: all that is begun here is in control groups of our own, where they may be had,
+and makes its temporary folders in one of our own.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +22,7 @@ from harness.dialect import named
 from harness.records import FileResult
 from harness.runner import Setting, run_file
 from harness.runs import Options
+from harness.sandbox import cgroup
 from harness.sandbox.engines import Sandbox
 from harness.sandbox.limits import BoxLimits
 from tests.harness.test_broken_engines import CASE, ENGINES, LETTERS, ROWS, Row
@@ -27,13 +31,13 @@ WORKERS = 4
 
 
 class Left(NamedTuple):
-    """What may be left behind, counted on the whole machine or, if that is busy, of our own."""
+    """What may be left behind by us."""
 
-    processes: int  # that bear the mark
+    processes: int  # that bear the mark, or are in our groups
     zombies: int  # children of ours
     descriptors: int
     mounts: int
-    folders: int  # of temporary files, that bear the harness's name
+    folders: int  # of temporary files
     groups: int  # control groups
 
 
@@ -50,9 +54,7 @@ def soak(runs: int, choice: str, rows: list[Row], seed: int = 1) -> Outcome:
     """Run ``runs`` engines drawn from ``rows`` in the sandbox ``choice``, four at a time."""
     mark = f"soak-{os.urandom(8).hex()}"
     drawn = random.Random(seed).choices(rows, k=runs)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with apart() as folder:
         case = folder / "case.tst"
         case.write_text(CASE)
         alone = {row: _judged(_run(row, str(case), None, mark)) for row in set(drawn)}
@@ -88,18 +90,47 @@ def _judged(result: FileResult) -> tuple[object, ...]:
     return letters, replies, result.failure and result.failure.kind
 
 
+@contextmanager
+def apart() -> Iterator[Path]:
+    """Enter control groups of our own; yield a folder, which is that for temporary files."""
+    former = tempfile.tempdir
+    with (
+        tempfile.TemporaryDirectory(prefix="soak-") as name,
+        closing(cgroup.enter(cgroup.usable_parents())),
+    ):
+        folder = Path(name)
+        folder.chmod(0o755)
+        tempfile.tempdir = name
+        try:
+            yield folder
+        finally:
+            tempfile.tempdir = former
+
+
 def count(mark: str) -> Left:
-    """Count what there is now."""
-    groups = Path("/sys/fs/cgroup").glob("**/gtp-harness-*")
+    """Count what there is now, within :func:`apart`."""
+    groups = own_groups()
+    members = {pid for group in groups for pid in _read(group / "cgroup.procs").split()}
+    marked = {
+        path.parent.name for path in Path("/proc").glob("[0-9]*/cmdline") if mark in _read(path)
+    }
     own = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     return Left(
-        len([path for path in Path("/proc").glob("[0-9]*/cmdline") if mark in _read(path)]),
+        len((members | marked) - {str(os.getpid())}),
         len([pid for pid in own if ") Z " in _read(Path(f"/proc/{pid}/stat"))]),
         len(os.listdir("/proc/self/fd")),
         _read(Path("/proc/self/mountinfo")).count("\n"),
-        len(list(Path(tempfile.gettempdir()).glob("*gtp-harness*"))),
-        len(list(groups)),
+        len([path for path in Path(tempfile.gettempdir()).iterdir() if path.is_dir()]),
+        len(groups),
     )
+
+
+def own_groups() -> list[Path]:
+    """Return our control groups, and those within them."""
+    lines = _read(Path("/proc/self/cgroup")).splitlines()
+    own = [line.split(":", 2)[1:] for line in lines if "gtp-harness-" in line]
+    roots = [Path("/sys/fs/cgroup", controllers + path) for controllers, path in own]
+    return [path for root in roots for path in (root, *root.rglob("gtp-harness-*"))]
 
 
 def _read(path: Path) -> str:
