@@ -84,37 +84,43 @@ class _Output(fdspawn):  # type: ignore[misc]
         """As pexpect wants it, but ``deadline`` is the only time limit."""
         if self._ahead:
             return self._ahead.pop(0)
+        self._check()
         while self.child_fd not in self._ready():
-            self._count(0)
+            self._check()
         return self._read(size)
 
     def _read(self, size: int) -> bytes:
+        """Return what is allowed of what has come: which replies count is no matter of chance."""
         data: bytes = SpawnBase.read_nonblocking(self, size)
-        self._count(len(data))
-        return data
+        allowed = data[: max(0, self._left)]
+        self._left -= len(data)
+        if not allowed:
+            self._check()
+        return allowed
 
-    def _count(self, size: int) -> None:
-        self._left -= size
+    def _check(self) -> None:
         if self._left < 0:
-            limit = f"{self._limits.max_total_output:,} bytes"
-            raise EngineError(FailureKind.OUTPUT, f"wrote more than {limit} in all")
+            allowed = self._limits.max_total_output
+            raise too_much(allowed - self._left, allowed, "in all")
 
-    def write_all(self, descriptor: int, data: bytes, max_ahead: int) -> bool:
+    def write_all(self, descriptor: int, data: bytes, max_ahead: int) -> None:
         """Write what did not fit into the pipe, and read meanwhile: else both sides may wait.
 
-        Returns False if the engine wrote more than ``max_ahead`` bytes instead of reading.
+        Raises:
+            EngineError: the engine wrote more than ``max_ahead`` bytes instead of reading.
         """
         self._poll.register(descriptor, select.POLLOUT)
         try:
-            while data and sum(map(len, self._ahead)) <= max_ahead:
+            while data:
                 ready = self._ready()
                 if descriptor in ready:
                     data = data[os.write(descriptor, data) :]
                 if self.child_fd in ready:
                     self._ahead.append(self._read(_READ_SIZE))
+                if (written := sum(map(len, self._ahead))) > max_ahead:
+                    raise too_much(written, max_ahead, "instead of reading its input")
         finally:
             self._poll.unregister(descriptor)
-        return not data
 
     def read_to_exit(self, deadline: float, keep: int) -> bytes:
         """Wait for the end of the process; return the first ``keep`` bytes it still wrote."""
@@ -190,6 +196,12 @@ class _Output(fdspawn):  # type: ignore[misc]
             raise TIMEOUT("")
 
 
+def too_much(written: int, allowed: int, how: str) -> EngineError:
+    """Return the error of an engine that wrote more than it may."""
+    figures = f"it wrote {written:,} bytes {how}, {allowed:,} are allowed"
+    return EngineError(FailureKind.OUTPUT, f"went over its output limit: {figures}")
+
+
 class End(NamedTuple):
     """How an engine's process ended."""
 
@@ -243,16 +255,13 @@ class EngineProcess:
     def _write_rest(self, data: bytes, deadline: float) -> None:
         self._output.deadline = deadline
         try:
-            complete = self._output.write_all(self._stdin.fileno(), data, self._max_output)
+            self._output.write_all(self._stdin.fileno(), data, self._max_output)
         except BrokenPipeError:
             self._deaf = True
         except EOF:
             raise self._ended() from None
         except TIMEOUT:
             raise self._silent() from None
-        else:
-            if not complete:
-                raise self._too_much()
 
     def read(self, deadline: float) -> bytes:
         """Return what has come up to the last empty line, waiting for one if need be.
@@ -272,7 +281,7 @@ class EngineProcess:
             data: bytes = output.before + output.after
             return data
         if found == searcher.TOO_MUCH:
-            raise self._too_much()
+            raise too_much(searcher.seen, self._max_output, "without ending its reply")
         self.unfinished = output.before
         raise self._ended() if found == searcher.eof_index else self._silent()
 
@@ -306,10 +315,6 @@ class EngineProcess:
         if status is None:
             return EngineError(FailureKind.PROTOCOL, "closed its standard output but runs on")
         return EngineError(FailureKind.DIED, describe_end(status))
-
-    def _too_much(self) -> EngineError:
-        limit = f"{self._max_output:,} bytes"
-        return EngineError(FailureKind.OUTPUT, f"wrote more than {limit} without ending its reply")
 
 
 def _start(

@@ -14,7 +14,7 @@ from itertools import accumulate
 from time import monotonic
 
 from harness.engine.launch import describe_end
-from harness.engine.process import NEVER, EngineProcess
+from harness.engine.process import NEVER, EngineProcess, too_much
 from harness.engine.replies import Splitter, decode, end_of_last_reply
 from harness.errors import EngineError
 from harness.options import Limits
@@ -107,7 +107,7 @@ class Session:
                 self._stamp(fresh)
                 replies += fresh
             elif unanswered > self._limits.max_output > 0:
-                raise EngineError(FailureKind.OUTPUT, "writes without end, but no reply")
+                raise too_much(unanswered, self._limits.max_output, "but no reply")
 
     def _begin(self) -> None:
         """Let the time begin; what the harness itself took since the last reply does not count."""
