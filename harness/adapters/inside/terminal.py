@@ -1,0 +1,113 @@
+"""One game for two at the terminal, driven through pexpect: what is typed, what the board shows.
+
+``Shim.java`` runs the student's ``main`` and says when it waits for input, so that nobody has to
+guess from silence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import pexpect
+from pexpect.popen_spawn import PopenSpawn
+
+from .calling import PATIENCE, describe, limit_processor_time, quoted
+from .methods import JAVA, class_path
+from .reading import Reader, Shown
+
+SIZE = 11  # java-go.txt: "The grid we will use for this assignment is an 11x11 board."
+NO_SUCH_CLASS = 64  # this exit status, the next and the sign are Shim.java's
+_TALKS_WITHOUT_END = 65
+_ENQUIRY = b"\x05"
+_GAME = 4  # times the processor seconds of a call of a method
+_LAST_WORDS = 150  # characters
+_STACK = re.compile(r"\s+(at |\.\.\. )")  # a line of a Java stack
+
+
+class Game:
+    """One game under way, in a Java process of its own."""
+
+    def __init__(self, settings: dict[str, Any], folder: Path, main: str) -> None:
+        self.board: Shown = {}
+        self.output = ""  # since the last move was typed
+        self.ended = ""  # how, when it has
+        self.status = 0  # then
+        self._seconds: float = settings["seconds"]
+        self._patience = 2 * PATIENCE * self._seconds
+        self._reader = Reader(settings, SIZE)
+        mode = ("gtpharness.Shim", "play", str(folder / settings["classes"]), main)
+        self._java = PopenSpawn(
+            [*JAVA, "-cp", class_path(folder, settings), *mode],
+            cwd=str(folder),
+            preexec_fn=functools.partial(limit_processor_time, _GAME * self._seconds),
+        )
+        self._listen()
+        for line in settings["start"]:
+            self.type(line)
+        over = re.compile(settings["over"])
+        # Words that stand in the instructions, too, say nothing.
+        self._over = None if over.search(self.output) else over
+
+    def type(self, text: str) -> None:
+        """Type lines, each when the game waits for one; take in what it prints."""
+        if not self.ended:
+            self.output = ""
+        for line in text.split("\n"):
+            if self.ended:
+                return
+            with contextlib.suppress(BrokenPipeError):  # it has just ended
+                self._java.send(f"{line}\n")  # in one piece: half a line is no answer
+            self._listen()
+
+    def _listen(self) -> None:
+        """Read until the game waits for input, or ends."""
+        # The first moment takes as long as Java does to start.
+        found = self._java.expect_exact(
+            [_ENQUIRY, pexpect.EOF, pexpect.TIMEOUT], timeout=self._patience
+        )
+        self.output += (self._java.before or b"").decode(errors="replace")
+        if found == 1:
+            self.status = self._java.wait()
+            self.ended = describe(self.status, _GAME * self._seconds) or "ended"
+        elif found == 2:
+            self.status = -1
+            self.ended = f"neither asked for a move nor ended within {self._patience:g} s"
+            self.close()
+        self.board = shown if (shown := self._reader.last_board(self.output)) else self.board
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended properly, or says so."""
+        says_so = self._over is not None and self._over.search(self.output)
+        return bool(says_so or (self.ended and self.status == 0))
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it took all its time, and would take it again."""
+        return self.status in (-1, -signal.SIGXCPU, _TALKS_WITHOUT_END)
+
+    def broken(self) -> str:
+        """Return how it broke, "" if it did not."""
+        if not self.ended or self.status == 0:
+            return ""
+        if self.status == _TALKS_WITHOUT_END:
+            return "writes without end, and asks for no move"
+        return f"{self.ended}{said(self)}"
+
+    def close(self) -> None:
+        """End it."""
+        if self._java.proc.poll() is None:
+            self._java.kill(signal.SIGKILL)
+            self._java.wait()
+
+
+def said(game: Game) -> str:
+    """Return the last words of a game, as the end of an error."""
+    lines = [line for line in game.output.splitlines() if not _STACK.match(line)]
+    words = "\n".join(lines).strip()[-_LAST_WORDS:]
+    return f"; its last words: {quoted(words)}" if words else ""
