@@ -135,7 +135,8 @@ class _Command:
             print(line)
         if conclusion.changes:
             count = f"{len(conclusion.changes)} {plural(len(conclusion.changes), 'mark')}"
-            done = "changed" if conclusion.accepted else "would change; --accept makes it so"
+            open_ = "would change; the same command with --accept makes it so"
+            done = "changed" if conclusion.accepted else open_
             print(paint("bold", f"\n{count} {done}:"))
         for change in conclusion.changes:
             names = ", ".join(student.name or student.key for student in change.students)
