@@ -249,7 +249,7 @@ class _Desk:
             ends = time.monotonic() + self._means.budget - unit.spent
             for task in unit.tasks:
                 ready = built is None or built.ok
-                note(self._attempt(task, room, ends) if ready else _nothing(task))
+                note(self._attempt(task, room, ends) if ready else self._nothing(task))
 
     def _die_with_parent(self) -> None:
         """Let a killed grading leave no engines and folders behind: we are told, and tidy up."""
@@ -272,21 +272,34 @@ class _Desk:
             note(Built(unit.build, clean, round(time.monotonic() - begun, 6)))
         return built
 
+    def _nothing(self, task: Task) -> Done:
+        """Return what comes of a case file for which there is no program."""
+        return Done(task.basis, NOTHING, self._about(Figures()), failed=True, doubtful=False)
+
+    def _about(self, figures: Figures) -> Figures:
+        """Return figures with what is known of where and when they were measured."""
+        return figures._replace(
+            started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            pid=os.getpid(),
+            alone=self._alone,
+            sandbox=self._sandbox.description if self._sandbox else NO_SANDBOX,
+        )
+
     def _attempt(self, task: Task, room: Path, ends: float) -> Done | Broke:
-        own, started = _own_cpu(), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        own, about = time.process_time(), self._about(Figures())
         gauge = _Gauge(self._launcher(task.case, room))
         try:
             result = run_file(task.case, self._setting(gauge, room, ends))
         except (SandboxError, OSError) as error:
             return Broke(task.basis, f"{type(error).__name__}: {error}")
-        figures = stored.measured(result)._replace(
+        times = stored.measured(result)
+        figures = about._replace(
+            seconds=times.seconds,
             cpu=round(gauge.cpu, 6),
             memory=gauge.memory,
-            own_cpu=round(_own_cpu() - own, 6),
-            started=started,
-            pid=os.getpid(),
-            alone=self._alone,
-            sandbox=self._sandbox.description if self._sandbox else NO_SANDBOX,
+            engine_cpu=times.engine_cpu,
+            replies=times.replies,
+            own_cpu=round(time.process_time() - own, 6),
         )
         return self._done(task, result, figures, room)
 
@@ -307,11 +320,6 @@ class _Desk:
         options = Options(limits=self._limits, folder=folder)
         words = tuple(split_program(command))
         return Setting(words, options, named(options.dialect), launcher=lambda _: gauge, ends=ends)
-
-
-def _nothing(task: Task) -> Done:
-    """Return what comes of a case file for which there is no program."""
-    return Done(task.basis, NOTHING, Figures(), failed=True, doubtful=False)
 
 
 def _troubles(result: FileResult) -> list[object]:
@@ -338,10 +346,6 @@ class _Gauge:
         else:
             self.cpu = _cpu_of_the_dead() - self._before
         return left
-
-
-def _own_cpu() -> float:
-    return time.process_time()
 
 
 def _cpu_of_the_dead() -> float:
