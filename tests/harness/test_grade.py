@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -374,8 +375,18 @@ sys.exit(cli.main(["grade", *sys.argv[1:]]))
 
 
 @pytest.mark.parametrize("how", ["die", "fail"])
-def test_a_fault_of_the_harness_is_tried_again_and_costs_nothing(tmp_path, sandbox, how):
+def test_a_fault_of_the_harness_is_tried_again_and_costs_nothing(
+    tmp_path, sandbox, how, monkeypatch
+):
     room = one_of(tmp_path, "return 2 * n", 2)
+    # Who is killed leaves his folder behind.
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-test-") as name:
+        Path(name).chmod(0o755)
+        monkeypatch.setenv("TMPDIR", name)
+        check_faults(room, how)
+
+
+def check_faults(room, how):
     count = room / "count"
 
     def broken(times, status):
