@@ -85,9 +85,8 @@ def prepared(wanted: Wanted, ledger: Ledger, store: Store) -> Plan:
     """Read what was handed in and what is to be asked, and write both down.
 
     Raises:
-        UsageError: private case files are missing; or marks are in force that were made of
-            something else, and no regrading is wanted.
-        SourceError: the source cannot be read.
+        UsageError: the source cannot be read; private case files are missing; or marks are in
+            force that were made of something else, and no regrading is wanted.
     """
     cases = _cases(wanted, ledger.seed)
     submissions = _received(wanted, store)
