@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
 from harness.generating import made
+from harness.generating.cutting import corner
 from harness.generating.features import (
     Asker,
     Feature,
@@ -26,7 +27,6 @@ from oracle.rules import eyes as rules
 from oracle.rules.area import reach
 from oracle.rules.capture import captured_of_both
 from oracle.rules.flood import flood_diagonally, neighbours, regions
-from oracle.symmetry import image
 from oracle.vertex import SENSEI_LETTERS
 
 Change = Callable[[list[str], Random], list[str]]  # of the lines of a board file
@@ -410,33 +410,10 @@ def _game(random: Random) -> Moment | None:
 
 
 def _fitting(moment: Moment) -> list[Moment]:
-    """Return the moment, or of a larger board one of its corners of 9 by 9.
-
-    Two sides of such a corner are edges of the game's board, two are cut: the position is told as
-    what it is, a part of another one. What a smaller board had is not made larger.
-    """
+    """Return the moment, or of a larger board one of its corners of 9 by 9."""
     if moment.size == SIZE:
         return [moment]
-    if moment.size < SIZE:
-        return []
-    return [_corner(moment, symmetry=moment.number % 4)]
-
-
-def _corner(moment: Moment, symmetry: int) -> Moment:
-    places = _places(moment.shape, symmetry)
-    cut = Board(
-        *(sum(places[bit] for bit in each_bit(mask) if bit in places) for mask in moment.board)
-    )
-    text = f"{moment.origin.text} (the 9 by 9 points of a corner, cut out)"
-    origin = moment.origin._replace(text=text)
-    return moment._replace(origin=origin, size=SIZE, before=cut, board=cut, color=0, move=0)
-
-
-@cache
-def _places(shape: Grid, symmetry: int) -> dict[int, int]:
-    """Return where the points of one corner come to lie."""
-    points = _SHAPE.points(_SHAPE.full)
-    return {shape.bit(image(p, shape, symmetry)): _SHAPE.bit(p) for p in points}
+    return [corner(moment, SIZE, moment.number % 4)] if moment.size > SIZE else []
 
 
 _CENTER = _SHAPE.full & ~_EDGE

@@ -8,6 +8,7 @@ from random import Random
 from typing import NamedTuple
 
 from harness.generating import made
+from harness.generating.cutting import corner_with_move
 from harness.generating.features import (
     Asker,
     Feature,
@@ -468,13 +469,23 @@ def _ko_fight(random: Random) -> Moment | None:
 
 
 def _fitting(moment: Moment) -> list[Moment]:
-    """Return the moment, and for a capture the board before its stones were taken off."""
+    """Return the moment and, for a capture, its corner of 11 by 11 and the board it came from.
+
+    On the last, the captured stones have not been taken off.
+    """
     if not moment.taken:
         return [moment]
+    if moment.size <= _PLAYED_ON:
+        return [moment, _lying_still(moment)]
+    cut = corner_with_move(moment, _PLAYED_ON)
+    return [moment, cut, _lying_still(cut)] if cut else [moment]
+
+
+def _lying_still(moment: Moment) -> Moment:
     board = made.added(moment.before, moment.color, moment.move)
     text = f"{moment.origin.text} (the captured stones still on the board)"
     origin = moment.origin._replace(text=text)
-    return [moment, moment._replace(origin=origin, before=board, board=board, move=0)]
+    return moment._replace(origin=origin, before=board, board=board, move=0)
 
 
 _ON_BOARDS = (

@@ -10,7 +10,7 @@ from harness.generating.choices import Choices
 from harness.generating.records import Played
 
 _PART = re.compile(r"(\d{1,4})(?:-(\d{1,4})(?:/(\d{1,4}))?)?")
-_EVENTS, _QUIET, _LATE = 4, 2, 5  # moments of a game where nothing else was asked for
+_EVENTS, _QUIET, _LATE = 3, 1, 5  # moments of a game where nothing else was asked for
 
 
 class Moves(NamedTuple):

@@ -11,6 +11,7 @@ from harness import casefile, mistaken
 from harness.cli import main
 from harness.errors import UsageError
 from harness.generating import choices, kinds, made, moves, reading, replaying
+from harness.generating.cutting import corner, corner_with_move
 from harness.generating.features import stones
 from harness.generating.records import Board, Played
 from harness.likeness import identities
@@ -366,6 +367,28 @@ def test_every_feature_can_be_made(assignment):
         random = Random(feature.name)
         tries = (feature.make(random) for _ in range(400))
         assert any(one and feature.find(one) for one in tries), feature.name
+
+
+def test_a_corner_is_cut_out_only_where_the_move_does_the_same():
+    found = 0
+    for seed in range(300):
+        moment = made.go_game(Random(seed), 13, 100 + seed % 60)
+        cut = corner_with_move(moment, 11) if moment.taken else None
+        if cut is None:
+            continue
+        found += 1
+        assert cut.taken.bit_count() == moment.taken.bit_count()
+        game = new_engine("go").session.new_game(Position(cut.shape, *cut.before), cut.color)
+        assert game.play(cut.color, cut.shape.point(cut.move)) == cut.taken.bit_count()
+        assert game.position == cut.position()
+        assert "a corner, cut out" in cut.origin.text
+    assert found > 3
+
+
+def test_a_corner_has_the_stones_of_the_corner():
+    moment = made.go_game(Random(3), 13, 120)
+    rows = [row[:9] for row in moment.position().to_rows()[-9:]]
+    assert corner(moment, 9, 0).position().to_rows() == rows
 
 
 def test_positions_are_what_they_should_be():

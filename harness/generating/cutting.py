@@ -1,0 +1,67 @@
+"""A corner of a larger board, where an assignment is played on a smaller one.
+
+Two sides of such a corner are edges of the game's board, two are cut: the position is told as what
+it is, a part of another one. What a smaller board had is never made larger.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from harness.generating import made
+from harness.generating.records import Board, Moment
+from oracle.grid import Grid, each_bit, grid
+from oracle.rules.capture import captured_of_both, is_legal, played
+from oracle.symmetry import image
+
+
+def corner(moment: Moment, size: int, symmetry: int) -> Moment:
+    """Return the stones of one of the four corners, whatever led to them."""
+    places = _places(moment.shape, size, symmetry)
+    cut = Board(*(_cut(mask, places) for mask in moment.board))
+    return _told(moment, size)._replace(before=cut, board=cut, color=0, move=0)
+
+
+def corner_with_move(moment: Moment, size: int) -> Moment | None:
+    """Return the corner in which the last move does what it did on the whole board.
+
+    None when there is no such corner, or when the cut leaves stones without liberties.
+    """
+    for symmetry in range(4):
+        places = _places(moment.shape, size, symmetry)
+        taken = _cut(moment.taken, places)
+        if moment.move not in places or taken.bit_count() < moment.taken.bit_count():
+            continue
+        before = Board(*(_cut(mask, places) for mask in moment.before))
+        move = places[moment.move]
+        after = _after(size, before, moment.color, move)
+        if after and before.stones & ~after.stones == taken:
+            return _told(moment, size)._replace(before=before, board=after, move=move)
+    return None
+
+
+def _after(size: int, before: Board, color: int, move: int) -> Board | None:
+    """Return the board after a move on a cut board; None where that is no legal one."""
+    shape, mine, theirs = grid(size), before.of(color), before.of(3 - color)
+    if any(captured_of_both(shape, *before)):
+        return None
+    if not is_legal(shape, mine, theirs, move):
+        return None
+    return made.sides(color, *played(shape, mine, theirs, move))
+
+
+def _told(moment: Moment, size: int) -> Moment:
+    text = f"{moment.origin.text} (the {size} by {size} points of a corner, cut out)"
+    return moment._replace(origin=moment.origin._replace(text=text), size=size)
+
+
+def _cut(mask: int, places: dict[int, int]) -> int:
+    return sum(places[bit] for bit in each_bit(mask) if bit in places)
+
+
+@cache
+def _places(shape: Grid, size: int, symmetry: int) -> dict[int, int]:
+    """Return where the points of a corner come to lie."""
+    small = grid(size)
+    points = small.points(small.full)
+    return {shape.bit(image(p, shape, symmetry)): small.bit(p) for p in points}
