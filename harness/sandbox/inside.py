@@ -44,7 +44,7 @@ def start(plan: Plan, streams: Streams, status: int) -> int:
         try:
             _outlive_nobody()
             if own_user_namespace:
-                _map_identity(user, group)
+                map_identity(user, group)
             _keep(plan, streams, status)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the server must know
             tell(status, f"fault {error}")
@@ -87,7 +87,7 @@ def _keep(plan: Plan, streams: Streams, status: int) -> NoReturn:
     _attend(engine, status)
 
 
-def _map_identity(user: int, group: int) -> None:
+def map_identity(user: int, group: int) -> None:
     """Stay who we are inside the new user namespace; a process may map itself alone."""
     _write("/proc/self/setgroups", b"deny")
     _write("/proc/self/uid_map", f"{user} {user} 1".encode())

@@ -3,11 +3,14 @@
 An engine is started and asked one command; the clock stops when its reply has come (*start*), and
 again when nothing of it is left (*end*). Wall time, for it is what a teacher waits for; medians
 of rounds in which every way takes its turn, so that a busy machine slows all of them alike. The
-last columns are the difference to a bare start. Then the time of a command in a running engine:
-layers that act at the start should cost nothing there.
+last columns are the difference to a bare start. Then what each layer takes by itself, put on by a
+process that executes /bin/true; and the time of a command in a running engine: layers that act at
+the start should cost nothing there.
 """
 
+import os
 import statistics
+import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -15,7 +18,18 @@ from time import perf_counter
 
 from harness.engine.launch import Engine, PlainLauncher
 from harness.errors import SandboxError
-from harness.sandbox import levels, view
+from harness.sandbox import (
+    bubblewrap,
+    inside,
+    kernel,
+    landlock,
+    layout,
+    levels,
+    limits,
+    seccomp,
+    tree,
+    view,
+)
 from harness.sandbox.engines import BoxedLauncher
 from harness.sandbox.launcher import BoxLauncher
 
@@ -87,6 +101,86 @@ def measure(launchers: dict[int, PlainLauncher | BoxedLauncher], words: list[str
         print(f"  {WAYS[level]:10}{start:8.1f}{end:8.1f}{more}")
 
 
+TRUE = ["/bin/true"]
+SEEN = view.of_program(TRUE, "/", hidden=view.own_folders())
+ALLOWED = limits.BoxLimits()
+
+
+def filter_calls() -> None:
+    """Put on the system call filter."""
+    kernel.no_new_privileges()
+    kernel.filter_system_calls(seccomp.for_this_machine(False))
+
+
+def confine() -> None:
+    """Put on Landlock."""
+    kernel.no_new_privileges()
+    landlock.confine(layout.reach(SEEN, 2), landlock.abi())
+
+
+def arrange() -> None:
+    """Make a file tree, in namespaces of its own."""
+    tree.arrange(layout.mounts(SEEN), ALLOWED.scratch, ALLOWED.scratch_files)
+
+
+def forked(layer: Callable[[], object], fork: Callable[[], int] = os.fork) -> None:
+    """Let a new process put on a layer and execute /bin/true; wait for its end."""
+    user, group = os.getuid(), os.getgid()
+    pid = fork()
+    if pid == 0:
+        if fork is unshared and user:
+            inside.map_identity(user, group)
+        layer()
+        os.execv(TRUE[0], TRUE)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def unshared() -> int:
+    """Fork into new namespaces."""
+    return kernel.clone(inside.NAMESPACES | (kernel.CLONE_NEWUSER if os.getuid() else 0))
+
+
+def spawned(words: list[str]) -> None:
+    """Run a command."""
+    subprocess.run(words, check=True, close_fds=False)
+
+
+def in_bubblewrap() -> list[str]:
+    """Return the command of /bin/true in bubblewrap, without the other layers."""
+    root = os.getuid() == 0
+    mounts = layout.mounts(SEEN)
+    options = bubblewrap.options(mounts, ALLOWED.scratch, "/", layout.environment(3), root)
+    return ["bwrap", *options.decode().split("\0")[:-1], "--", *TRUE]
+
+
+def compare_layers() -> None:
+    """Print what each layer adds."""
+    boxed = in_bubblewrap()
+    seccomp.for_this_machine(False)  # made once, and known from then on
+    ways: dict[str, tuple[Callable[[], None], str]] = {
+        "fork": (lambda: forked(lambda: None), ""),
+        "limits": (
+            lambda: forked(lambda: limits.set_limits(0, limits.rlimits(ALLOWED, 0))),
+            "fork",
+        ),
+        "seccomp": (lambda: forked(filter_calls), "fork"),
+        "Landlock": (lambda: forked(confine), "fork"),
+        "namespaces": (lambda: forked(lambda: None, unshared), "fork"),
+        "and file tree": (lambda: forked(arrange, unshared), "fork"),
+        "spawn": (lambda: spawned(TRUE), ""),
+        "bubblewrap": (lambda: spawned(boxed), "spawn"),
+    }
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(ROUNDS):
+        for name, (way, _) in ways.items():
+            times[name].append(_seconds(way))
+    medians = {name: 1000 * statistics.median(taken) for name, taken in times.items()}
+    print("a layer by itself, milliseconds")
+    for name, (_, bare) in ways.items():
+        more = f"{medians[name] - medians[bare]:+8.1f}" if bare else ""
+        print(f"  {name:14}{medians[name]:8.1f}{more}")
+
+
 def compare_commands(
     launchers: dict[int, PlainLauncher | BoxedLauncher], words: list[str]
 ) -> None:
@@ -111,6 +205,7 @@ def main() -> None:
     for name, words in ENGINES.items():
         print(f"{name}, milliseconds:   start     end  more at start and end")
         measure(launchers, words)
+    compare_layers()
     compare_commands(launchers, ENGINES["Python"])
     prove(boxes)
     for box in boxes:
