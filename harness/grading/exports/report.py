@@ -144,7 +144,7 @@ def _doubts(found: Sequence[Item]) -> str:
     for item in found:
         for remark in item.remarks:
             remarks.setdefault(remark, []).append(f"{item.case}:{item.line}")
-    listed = (f"{remark}: {_some(places)}" for remark, places in remarks.items())
+    listed = (f"{remark.rstrip('.')}: {_some(places)}" for remark, places in remarks.items())
     return box("Tests to doubt", items(listed), "odd") if remarks else ""
 
 
@@ -272,10 +272,11 @@ def _item(item: Item) -> str:
         r = plots.correlation(item.correlation, item.interval)
     value = "" if item.correlation is None else f"{item.correlation:.2f}"
     return (
-        f"<tr><td>{escape(item.case)}:{item.line}</td><td><code>{_command(item.command)}</code>"
+        f'<tr><td class="place">{escape(item.case)}:{item.line}</td>'
+        f"<td><code>{_command(item.command)}</code>"
         f'</td><td class="num" data-l="passed">{item.passed}/{item.judged}</td><td>{share}</td>'
         f'<td class="num" data-l="r">{value}</td><td>{r}</td>'
-        f"<td>{escape('; '.join(item.remarks))}</td></tr>\n"
+        f"<td>{escape(' '.join(item.remarks))}</td></tr>\n"
     )
 
 

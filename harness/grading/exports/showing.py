@@ -151,7 +151,7 @@ def _passed(graded: Graded, visible: str) -> str:
     passed = [one.passed for one in _private(graded.attempts) if one.passed is not None]
     if not passed:
         return ""
-    return f"{sum(passed)} of {len(passed)} {plural(len(passed), 'test')} passed"
+    return f"{sum(passed)} of {len(passed)} {plural(len(passed), 'test')} passed."
 
 
 # --- private tests -----------------------------------------------------------------------------

@@ -15,6 +15,7 @@ color:var(--dim);font-size:.85rem}
 font-variant-numeric:tabular-nums}
 .facts .hot b{color:var(--bad)}
 td.num,th.num{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td.place{white-space:nowrap}
 td>svg.plot{margin-top:.35em}
 .box.unsafe h3{color:var(--bad)}
 .box.odd{border-left-color:var(--odd);background:var(--soft)}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import groupby
+
 from harness.records import Outcome, Step, Verdict
 from harness.report.difference import Segment, difference
 from harness.report.html.parts import as_class, badge
@@ -12,6 +15,7 @@ from harness.report.visible import one_line
 from oracle.draw import Diagram, draw_svg
 
 _COMMAND = 320  # characters
+_PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
 
 
 def card(view: FileView, outcome: Outcome, log: str = "", anchor: str = "T") -> str:
@@ -23,19 +27,28 @@ def card(view: FileView, outcome: Outcome, log: str = "", anchor: str = "T") -> 
     case = view.file.case
     step = case.steps[outcome.step]
     kind = "flaky" if outcome.flaky else as_class(outcome.verdict.value)
-    comment = escape(comment_before(case, outcome.step))
     return "".join(
         (
             f'<article class="card is-{kind}" id="{anchor}{step.line}"><h3>',
             badge(outcome.verdict, outcome.flaky),
             f"<code>{escape(one_line(step.text, _COMMAND))}</code>",
             f"<small>{place(step, log)}{_seconds(outcome)}</small></h3>",
-            f"<p>{comment}</p>" if comment else "",
+            _comment(comment_before(case, outcome.step)),
             '<div class="row">',
             _sides(step, outcome, view.reasons.get(outcome.step, "")),
             _figure(view.boards.get(outcome.step)),
             "</div></article>\n",
         )
+    )
+
+
+def _comment(text: str) -> str:
+    """Return what is said of a test: words as paragraphs, the picture of a board as it is."""
+    groups = groupby(text.splitlines(), lambda line: bool(_PICTURE.fullmatch(line)))
+    return "".join(
+        f"<pre>{escape(joined)}</pre>" if is_picture else f"<p>{escape(joined)}</p>"
+        for is_picture, joined in ((kind, "\n".join(lines)) for kind, lines in groups)
+        if joined
     )
 
 

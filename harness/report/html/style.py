@@ -43,7 +43,7 @@ padding:.7rem .9rem;margin:.8rem 0;background:var(--badbg)}
 padding:.8rem .9rem;margin:.9rem 0;break-inside:avoid}
 .is-FAILED{border-left-color:var(--bad)}.is-PASSED{border-left-color:var(--good)}
 .is-flaky{border-left-color:var(--odd)}
-.card>p{margin:.4rem 0}
+.card>p,.card>pre{margin:.4rem 0}
 .row{display:flex;flex-wrap:wrap;gap:.8rem 1.2rem;margin-top:.6rem;align-items:flex-start}
 .both{flex:1 1 18rem;min-width:0;display:grid;gap:.6rem 1rem;grid-template-columns:1fr 1fr}
 .both div{min-width:0}.both pre,.box pre{max-height:24rem;overflow:auto}

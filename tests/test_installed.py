@@ -1,0 +1,65 @@
+"""The package as it is installed, not as it lies in a checkout: the wheel lacks nothing."""
+
+import filecmp
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.harness.spoilt_submissions import write
+
+ROOT = Path(__file__).parent.parent
+LEAVINGS = shutil.ignore_patterns(".*", "__pycache__", "tests")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a ``checkout``, and a ``site`` into which its wheel was installed."""
+    room = tmp_path_factory.mktemp("installed")
+    room.chmod(0o755)
+    checkout = shutil.copytree(ROOT, room / "checkout", ignore=LEAVINGS)
+    words = ["-m", "pip", "install", "-q", "--no-deps", "--target", room / "site", checkout]
+    done = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return room
+
+
+def harness(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "harness.cli", *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(site), "PYTHONUTF8": "1", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("folder", ["oracle", "harness", "cases"])
+def test_every_file_is_there(folder: str, installed: Path) -> None:
+    source = installed / "checkout" / folder
+    target = installed / "site" / ("harness/cases" if folder == "cases" else folder)
+    names = sorted(p.relative_to(source).as_posix() for p in source.rglob("*") if p.is_file())
+    assert names
+    assert filecmp.cmpfiles(source, target, names, shallow=False) == (names, [], [])
+
+
+ADAPTED = [("gosensei", "with-make", "c_tools"), ("java-go", "static", "java")]
+
+
+@pytest.mark.parametrize(("key", "right", "tools"), ADAPTED)
+def test_an_assignment_that_ships_is_checked(
+    key: str, right: str, tools: str, installed: Path, tmp_path: Path, request
+) -> None:
+    """With its case files, and with the adapter that runs beside the student's program."""
+    request.getfixturevalue(tools)
+    write(key, right, tmp_path)
+    done = harness(installed / "site", tmp_path, "check", "--assignment", key)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert "nothing was found wrong with it" in done.stdout
