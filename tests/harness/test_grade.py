@@ -13,6 +13,7 @@ import time
 from fractions import Fraction
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from harness.grading.records import decimal
@@ -119,6 +120,17 @@ def test_marks_can_be_made_again_without_running_anything(graded):
         path.unlink()
     grade(room, "--marks-only", source="")
     assert (results(room / "out" / "ledger.sqlite"), marks(room)) == (before, found)
+
+
+def test_on_a_terminal_a_line_tells_how_much_is_left(few):
+    program, *words = arguments(few, "--no-images")
+    screen = pexpect.spawn(program, words, encoding="utf-8", timeout=120, dimensions=(24, 100))
+    screen.expect("left")
+    screen.expect("0 with failures")
+    screen.expect("4 marks, 0 withheld")
+    screen.expect(pexpect.EOF)
+    screen.close()
+    assert screen.exitstatus == OK
 
 
 # --- killed ---
