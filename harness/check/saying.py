@@ -13,7 +13,7 @@ INDENT = "   "
 
 
 class Sayer:
-    """Writes to a transcript. ``wrong`` gathers what the last sentence says again.
+    """Writes to a transcript. ``wrong`` and ``odd`` gather what the last sentence says again.
 
     ``terminal`` knows how results look.
     """
@@ -22,6 +22,7 @@ class Sayer:
         self.transcript = transcript
         self.terminal = Terminal(paint, unicode=unicode)
         self.wrong: list[str] = []
+        self.odd: list[str] = []
         self._paint = paint
         self._steps = 0
 

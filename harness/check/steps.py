@@ -17,6 +17,8 @@ from harness.report.tally import exit_code
 from harness.report.visible import one_line
 from oracle import __version__
 
+_NOTHING = "nothing was found wrong with it"
+
 
 def check(wanted: Wanted, sayer: Sayer) -> int:
     """Check, leave the archive to be handed in, and return the exit status."""
@@ -48,7 +50,8 @@ def _tests(desk: Desk) -> int:
 
 def _verdict(made: Path, status: int, sayer: Sayer) -> int:
     if not sayer.wrong:
-        sayer.last(f"Hand in {made}: nothing was found wrong with it.", "good")
+        but = f"no test fails, but {'; '.join(sayer.odd)}" if sayer.odd else _NOTHING
+        sayer.last(f"Hand in {made}: {but}.", "warn" if sayer.odd else "good")
         return status
     reasons = "; ".join(map(one_line, sayer.wrong))
     sayer.last(f"Do not hand in {made} yet: {reasons}.", "bad")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 
 from harness.building import build
@@ -10,7 +11,7 @@ from harness.diagnosis import diagnoses
 from harness.options import Options
 from harness.records import FileResult
 from harness.report.progress import LiveProgress
-from harness.report.tally import phrases, tally, total
+from harness.report.tally import phrases, plural, tally, total
 from harness.report.visible import one_line, visible
 from harness.trial import Trial, explained, named, troubles, try_out
 
@@ -103,3 +104,11 @@ class Testing:
         else:
             sayer.note(f"Run in a sandbox, {trial.result.options['sandbox']}.")
         sayer.wrong += troubles(trial.result)
+        sayer.odd += _odd(files)
+
+
+def _odd(files: Sequence[FileResult]) -> list[str]:
+    """Return what costs no test here, and may well do so elsewhere."""
+    count = sum(bool(file.warnings) for file in files)
+    where = f"in {count} of {len(files)} {plural(len(files), 'file')}"
+    return [f"the engine breaks the protocol {where}, see '! protocol' above"] if count else []

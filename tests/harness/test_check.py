@@ -211,6 +211,11 @@ def hangs(home: Path) -> None:
     path.write_text(path.read_text().replace("stones = ", "while True: pass\n        stones = "))
 
 
+def debugs(home: Path) -> None:
+    path = home / "assignment1" / "gtp_connection_go1.py"
+    path.write_text(path.read_text().replace("stones = ", "print('here')\n        stones = ", 1))
+
+
 def no_util(home: Path) -> None:
     shutil.rmtree(home / "util")
 
@@ -229,6 +234,7 @@ def no_engine(home: Path) -> None:
         (does_not_start, 2),
         (dies, 2),
         (hangs, 2),
+        (debugs, 0),
         (no_util, 2),
         (no_engine, 2),
     ],
