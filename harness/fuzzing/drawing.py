@@ -339,6 +339,7 @@ def _gomoku_policy(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
 # --- gosensei ----------------------------------------------------------------------------------
 
 _SENSEI_SIZE = 9
+_MOSTLY_BLACK = st.sampled_from(("B", "B", "W"))  # the document counts Black's eyes
 
 
 def _gosensei(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
@@ -363,13 +364,14 @@ def ring(size: int) -> SearchStrategy[Stones]:
 
     def laid(color: str, where: tuple[Point, Point], missing: list[int], inside: int) -> Stones:
         inner, outer = _rectangle(*where, size)
-        kept = [("x", point) for i, point in enumerate(outer) if i not in missing]
+        left_out = {outer[i] for i in missing if -i <= len(outer)}
+        kept = [("x", point) for point in outer if point not in left_out]
         return _colored(color, kept + [("o", point) for point in inner[:inside]])
 
-    few = st.lists(st.integers(0, 15), max_size=2)
-    side = st.integers(1, 3)
+    side = st.sampled_from((1, 1, 2, 3))
     where = st.tuples(points(size), st.tuples(side, side))
-    return st.builds(laid, COLORS, where, few, st.sampled_from((0, 0, 0, 1)))
+    last = st.lists(st.integers(-4, -1), max_size=4)  # the corners, mostly
+    return st.builds(laid, _MOSTLY_BLACK, where, last, st.sampled_from((0, 0, 0, 1)))
 
 
 def _rectangle(corner: Point, shape: Point, size: int) -> tuple[list[Point], list[Point]]:
@@ -396,7 +398,7 @@ def pair(size: int) -> SearchStrategy[Stones]:
 
     few = st.lists(st.integers(0, 15), max_size=2)
     step = st.integers(0, 3)
-    return st.builds(laid, COLORS, points(size), st.tuples(step, step), few)
+    return st.builds(laid, _MOSTLY_BLACK, points(size), st.tuples(step, step), few)
 
 
 _STONE = st.builds(

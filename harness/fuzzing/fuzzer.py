@@ -141,7 +141,7 @@ class Fuzzer:
         While several are left, the engine is asked what they would answer differently.
         """
         folder, heard = self._causes.folder, list(self._asker.recent)
-        strategy = scripts(self._assignment, self._known, _LENGTHS[1])
+        strategy = scripts(self._assignment, self._known, _LENGTHS[-1])
         left = ranked(mistakes, heard, folder)
         asked: set[Mistake] = set()
         while others := [one for one in left[1:] if one not in asked]:

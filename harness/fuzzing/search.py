@@ -39,7 +39,7 @@ _SETTINGS = hypothesis.settings(
 )
 
 
-_ONLY_DRAW = hypothesis.settings(_SETTINGS, phases=(Phase.generate,))
+_ONLY_DRAW = hypothesis.settings(_SETTINGS, phases=(Phase.generate,), max_examples=4 * BATCH)
 
 
 def telling_apart(
