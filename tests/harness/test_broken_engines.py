@@ -291,7 +291,7 @@ ROWS = [
         OUTPUT,
         too_much("in all"),
         (FLOOD,),
-        limits=LIMITS._replace(max_total_output=1 << 20),
+        limits=LIMITS._replace(max_total_output=1 << 20, timeout=20),
     ),
     Row("writes_before_reading", warnings=(r"at the start: before the reply to 'name' came .*",)),
     Row("reads_slowly"),
