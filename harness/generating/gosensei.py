@@ -449,7 +449,7 @@ FEATURES = (
     Feature("white-space", "White's eye spaces do not count",
             _white_space, _ask(_SPACES), _swapped(_spaced)),
     Feature("no-space", "black stones, but no eye space", _no_space, _ask(_SPACES), _game),
-    Feature("empty-board", "the empty board has nothing", _empty, _ask(_EYES, _SPACES), _blank),
+    Feature("empty-board", "the empty board has nothing", _empty, _ask(_SPACES), _blank),
     Feature("no-black", "nothing but white stones", _one_color, _ask(_TWO, _SPACES), _only_white),
     Feature("picture", "the picture of the board", _stones, _ask(_DISPLAY), _few),
     _board_file("board-file", "a board file in small letters", _for_file, _good, valid=True),
