@@ -189,8 +189,9 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]) -> Iterator[s
         yield f"{finding.seconds:8.1f}{finding.setup:7}{shown:>7}  {path.name}{cause}"
     budget, count = fuzzer.budget, len(findings)
     yield (
-        f"\n{count} {plural(count, 'finding')} in {budget.examples:,} conversations"
-        f" with {budget.commands:,} commands, {budget.seconds:.1f} s"
+        f"\n{count} {plural(count, 'finding')} in {budget.examples:,}"
+        f" {plural(budget.examples, 'conversation')} with {budget.commands:,} commands,"
+        f" {budget.seconds:.1f} s"
     )
     if fuzzer.unconfirmed:
         yield f"{fuzzer.unconfirmed} more could not be seen again in a new process"

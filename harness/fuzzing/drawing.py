@@ -73,17 +73,23 @@ def _file_lines(script: Script) -> list[str]:
 
 def _without(script: Script, kept: list[bool], sizes: tuple[int, ...]) -> Script:
     flags, smaller = iter(kept), iter(sizes)
-    commands = []
+    drawn: Drawn = []
     for command in script.commands:
         first, *stones = [unit if next(flags) else "" for unit in _units(command)]
         text = f"boardsize {next(smaller)}" if _is_size(command) else " ".join([first, *stones])
-        if first:
-            commands.append(" ".join(text.split()))
-    files = [
-        (name, "".join(line for line in text.splitlines(keepends=True) if next(flags)))
+        if first and text.split() != ["gogui-setup"]:
+            drawn.append(" ".join(text.split()))
+    files = {
+        name: "".join(line for line in text.splitlines(keepends=True) if next(flags))
         for name, text in script.files
-    ]
-    return Script(tuple(c for c in commands if c != "gogui-setup"), tuple(files))
+    }
+    return written(_with_text(one, files) for one in drawn)
+
+
+def _with_text(command: str | BoardFile, files: dict[str, str]) -> str | BoardFile:
+    """Return a command with the text of the file that it names, if it does."""
+    verb, _, name = str(command).partition(" ")
+    return BoardFile(verb, files[name]) if name in files else command
 
 
 # --- points and stones -------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 from harness.equivalence import underspecified
 from harness.records import Failure, Reply
@@ -69,16 +70,17 @@ def name_of(command: str) -> str:
 
 
 def written(drawn: Iterable[str | BoardFile]) -> Script:
-    """Return what was drawn as a script, its files named in order."""
+    """Return what was drawn as a script; a file's name tells its text."""
     commands: list[str] = []
-    files: list[tuple[str, str]] = []
+    files: dict[str, str] = {}
     for one in drawn:
         if isinstance(one, BoardFile):
-            files.append((f"board{len(files) + 1}.txt", one.text))
-            commands.append(f"{one.verb} {files[-1][0]}")
+            name = f"board-{crc32(one.text.encode()):08x}.txt"
+            files[name] = one.text
+            commands.append(f"{one.verb} {name}")
         else:
             commands.append(one)
-    return Script(tuple(commands), tuple(files))
+    return Script(tuple(commands), tuple(files.items()))
 
 
 @contextlib.contextmanager
@@ -88,7 +90,8 @@ def with_files(script: Script, folder: Path) -> Iterator[None]:
         yield
         return
     for name, text in script.files:
-        (folder / name).write_text(text, encoding="utf-8")
+        if not (folder / name).exists():
+            (folder / name).write_text(text, encoding="utf-8")
     with contextlib.chdir(folder):
         yield
 

@@ -33,13 +33,16 @@ def write(folder: Path, number: int, finding: Finding, assignment: str, room: Pa
     """
     path = folder / file_name(number, finding)
     path.write_text(text(number, finding, assignment, room), encoding="utf-8")
+    names = _names(finding, number)
     for name, content in finding.script.files:
-        (folder / _own(name, number)).write_text(content, encoding="utf-8")
+        (folder / names[name]).write_text(content, encoding="utf-8")
     return path
 
 
-def _own(name: str, number: int) -> str:
-    return f"{number:02}-{name}"
+def _names(finding: Finding, number: int) -> dict[str, str]:
+    """Return what a finding's files are called beside the case file."""
+    files = enumerate(finding.script.files, 1)
+    return {name: f"{number:02}-board{index}.txt" for index, (name, _) in files}
 
 
 def text(number: int, finding: Finding, assignment: str, room: Path) -> str:
@@ -74,7 +77,7 @@ def _told(finding: Finding) -> str:
 
 
 def _body(number: int, finding: Finding, assignment: str, room: Path) -> Iterator[str]:
-    names = {name: _own(name, number) for name, _ in finding.script.files}
+    names = _names(finding, number)
     answered = expectations(finding.script, assignment, room)
     for index, (command, right) in enumerate(answered):
         is_last = index == finding.difference.at

@@ -65,6 +65,20 @@ def test_the_right_mistake_is_named_and_no_other(name):
     assert [one.name for one in found.mistakes] == [name]
 
 
+def test_the_public_cases_alone_tell_most():
+    """Of mistakes that look the same there, the one written down first is named first."""
+    first = []
+    for one in SETTLED:
+        public = [
+            case
+            for case in shipped(one.assignment)
+            if Path(case.path).parent.name == one.assignment
+        ]
+        found = diagnose([result_of(case, mistaken.wrong_engine(one)) for case in public])
+        first.append(found is not None and found.mistakes[0] is one)
+    assert sum(first) / len(first) > 0.9
+
+
 @pytest.mark.parametrize(
     "name", ["captures-as-in-go", "genmove-does-not-place", "never-resigns", "exactly-five"]
 )
@@ -255,6 +269,16 @@ def test_two_mistakes_in_two_files_are_told_file_by_file(neutral, tmp_path):
     first, second = diagnoses(files)
     assert str(first) == f"in some.gtp {TOLD}"
     assert str(second).startswith(f"in {other} it answers as if the komi were Black's")
+
+
+def test_who_hangs_everywhere_is_not_told_of_the_one_mistake_that_hangs_somewhere(tmp_path):
+    """Another file, in which that mistake does not hang, hangs too."""
+    empty = casefile.parse(b"boardsize 3\n10 score\n#? [0]\n", "empty.gtp")
+    hung = result_of(empty, mistaken_engine(mistake_named("fill-never-ends-on-empty-board")))
+    assert [one.path for one in diagnoses([hung])] == [""]
+    failure = Failure(FailureKind.TIMEOUT, "No answer within 1 s.", step=0)
+    other = not_run(casefile.parse(NEUTRAL, "some.gtp"))._replace(failure=failure)
+    assert diagnoses([hung, other]) == ()
 
 
 def test_a_run_without_failures_does_not_even_look(neutral):
