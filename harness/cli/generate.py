@@ -75,7 +75,7 @@ def main(arguments: list[str]) -> int:
         harvest = _harvest(given, wanted, progress)
         produced = producing.produce(request, harvest, progress.step)
     if not produced.scenes:
-        raise UsageError("nothing can be asked with these options; no file is written")
+        return _nothing(given, request, produced)
     _write(given, request, produced)
     print("\n".join(report(request, harvest, produced)))
     return _status(request, produced)
@@ -127,6 +127,19 @@ def _heading(given: Namespace) -> list[str]:
         f"{given.assignment}: generated cases",
         f"Made by gtp-harness generate with the seed {given.seed}{secret}.",
     ]
+
+
+def _nothing(
+    given: Namespace, request: producing.Request, produced: producing.Produced
+) -> ExitCode:
+    """Say why there is no test, and leave no empty file."""
+    path = Path(given.output)
+    if path.exists() and not path.stat().st_size:
+        path.unlink()
+    if request.only_survivors and produced.caught.bit_count() == len(produced.mistakes):
+        print("no mistake survives these cases: none is needed, and no file is written")
+        return ExitCode.OK
+    raise UsageError("nothing can be asked with these options; no file is written")
 
 
 def _status(request: producing.Request, produced: producing.Produced) -> ExitCode:

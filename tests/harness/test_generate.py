@@ -311,6 +311,24 @@ def test_kill_writes_what_the_given_cases_miss(tmp_path):
     assert all(test.caught & ~before.caught for test in alone.indispensable)
 
 
+def test_kill_of_cases_that_miss_nothing_writes_nothing(tmp_path, capsys):
+    output = tmp_path / "k.gtp"
+    status = main(
+        ["generate", "--assignment", "go-scoring", "--kill", "cases/go-scoring", "-o", str(output)]
+    )
+    assert status == 0
+    assert "no mistake survives" in capsys.readouterr().out
+    assert not output.exists()
+
+
+def test_options_that_leave_nothing(tmp_path, capsys):
+    output = tmp_path / "n.gtp"
+    arguments = ["generate", "--assignment", "gosensei", "--sizes", "7", "-o", str(output)]
+    assert main(arguments) == 2
+    assert "nothing can be asked with these options" in capsys.readouterr().err
+    assert not output.exists()
+
+
 def test_excluded_tests_do_not_come_again(tmp_path):
     _, first = generate(tmp_path / "1.gtp", "--assignment", "gomoku-rules", "-n", 10)
     _, second = generate(
