@@ -40,10 +40,17 @@ _VERTEX = re.compile(r"[a-hj-z]\d+")
 
 
 def diagnoses(files: Sequence[FileResult]) -> tuple[Diagnosis, ...]:
-    """Return the diagnosis of all files together, or else of each file that has one."""
+    """Return the diagnosis of all files together, or else of each file that has one.
+
+    An engine that breaks in several files, by no mistake that explains them all, breaks for a
+    reason of its own: a mistake that breaks in one of them would be the wrong trail.
+    """
     if whole := diagnose(files):
         return (whole,)
-    found = ((file.case.path, diagnose([file])) for file in files)
+    broken = sum(file.failure is not None for file in files)
+    found = (
+        (file.case.path, diagnose([file])) for file in files if not (file.failure and broken > 1)
+    )
     return tuple(one._replace(path=path) for path, one in found if one)
 
 
@@ -107,7 +114,7 @@ class _Following(Random):
 
 
 def follow(engine: Engine, answered: Iterable[tuple[Step, Reply | None]]) -> None:
-    """Let a mistaken ``genmove`` choose as another engine did, so that both games stay the same."""
+    """Let a mistaken ``genmove`` choose as another engine did, so that both games are the same."""
     if "genmove" not in engine.commands:
         return
     chosen = iter([reply for step, reply in answered if step.command.startswith("genmove")])
