@@ -22,6 +22,17 @@ class Parser(argparse.ArgumentParser):
             **rest,  # type: ignore[arg-type]
         )
 
+    def read(self, arguments: list[str]) -> argparse.Namespace | None:
+        """Return what the command line says; None if it asked for help, which is printed.
+
+        The parser has an option ``--help`` like any other, among those it belongs to.
+        """
+        given = self.parse_intermixed_args(arguments)
+        if given.help:
+            print(self.format_help(), end="")
+            return None
+        return given
+
     def error(self, message: str) -> NoReturn:
         """Raise instead of exiting."""
         raise UsageError(f"{message} ({self.prog} --help tells more)")

@@ -59,9 +59,8 @@ Examples:
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
     parser = _parser()
-    given = parser.parse_intermixed_args(arguments)
-    if given.help:
-        print(parser.format_help(), end="")
+    given = parser.read(arguments)
+    if given is None:
         return ExitCode.OK
     if not given.assignment:
         parser.error(f"--assignment is needed: {', '.join(assignment.names())}")

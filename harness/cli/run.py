@@ -53,9 +53,8 @@ def main(arguments: list[str]) -> int:
         print(version())
         return ExitCode.OK
     parser = _parser()
-    given = parser.parse_intermixed_args(with_config(arguments))
-    if given.help:
-        print(parser.format_help(), end="")
+    given = parser.read(with_config(arguments))
+    if given is None:
         return ExitCode.OK
     if len(given.arguments) < 2:
         parser.error("PROGRAM and at least one TEST are needed")
