@@ -196,7 +196,7 @@ def _log_fault(name: str, present: bool) -> str:
 
 
 def _tests(part: Part, attempts: Sequence[Attempt]) -> _Score:
-    found = [(one, _weight(part, one)) for one in tests(attempts) if _is_meant(part, one)]
+    found = [(one, _weight(part, one)) for one in tests(attempts) if is_meant(part, one)]
     judged = [(one, weight) for one, weight in found if one.passed is not None and weight]
     reached = sum((weight for one, weight in judged if one.passed), _NOTHING)
     whole = sum((weight for _, weight in judged), _NOTHING)
@@ -212,7 +212,8 @@ def _tests(part: Part, attempts: Sequence[Attempt]) -> _Score:
     return _Score(reached, whole, "; ".join(reasons), complete)
 
 
-def _is_meant(part: Part, one: Tested) -> bool:
+def is_meant(part: Part, one: Tested) -> bool:
+    """Whether a part hangs on a test of the kind that it is judged by."""
     return not part.commands or one.step.command.partition(" ")[0] in part.commands
 
 

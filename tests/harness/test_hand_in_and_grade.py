@@ -220,16 +220,20 @@ def true_mark(one: Graded, number: int) -> Fraction:
 def points(part: Part, cases: dict[str, list], one: Graded, number: int) -> Fraction:
     if part.kind not in cases:
         return Fraction(part.points)
+    passed, tests = counts(part, cases[part.kind], one, number)
+    return Fraction(part.points * passed, tests) if tests else Fraction(0)
+
+
+def counts(part: Part, cases: list, one: Graded, number: int) -> tuple[int, int]:
+    """Return how many tests of a part are passed, and how many there are."""
     tests = [
         (case, step.line)
-        for case in cases[part.kind]
+        for case in cases
         for step in case.steps
         if step.is_test and (not part.commands or step.command.split()[0] in part.commands)
     ]
-    if not tests:
-        return Fraction(0)
     lost = [test for test in tests if number == BEN and test[1] in wrong_lines(one, test[0])]
-    return Fraction(part.points * (len(tests) - len(lost)), len(tests))
+    return len(tests) - len(lost), len(tests)
 
 
 def public_cases(one: Graded) -> list[casefile.CaseFile]:
@@ -316,9 +320,23 @@ def test_the_feedback_page_tells_what_is_the_students_and_nothing_private(graded
     page = (graded.output / "feedback" / f"{member['key']}.html").read_text(encoding="utf-8")
     assert member["students"][0]["name"] in page
     private = "".join(path.read_text(encoding="utf-8") for path in graded.private.glob("*.gtp"))
-    comments = [line[2:] for line in private.splitlines() if line.startswith("# ")]
-    assert comments
-    assert not [line for line in comments if len(line) > 30 and line in page]
+    scenes = re.findall(r"^# ([a-z-]+: .*)", private, re.M)  # what each test is about
+    assert scenes
+    assert not [words for words in ("mine.gtp", *scenes) if words in page]
+
+
+@pytest.mark.parametrize("number", NAMES)
+def test_the_feedback_page_counts_the_tests_of_each_part(graded, number):
+    path = graded.output / "feedback" / f"{graded.members[number]['key']}.html"
+    rows = re.findall(r"<tr>(.*?)</tr>", path.read_text(encoding="utf-8"), re.DOTALL)
+    named_parts = assignment.find(graded.exam.key).marks
+    for name, part in zip((one.name for one in named_parts), graded.exam.marks, strict=True):
+        cases = {PUBLIC: public_cases, PRIVATE: private_cases}.get(part.kind)
+        if cases and all(counts(part, cases(graded), graded, number)):
+            passed, tests = counts(part, cases(graded), graded, number)
+            said = "tests passed" if tests > 1 else "test passed"
+            row = next(row for row in rows if name in row)
+            assert f"{passed} of {tests} {said}" in row
 
 
 def test_nobody_is_suspected_to_have_learnt_the_answers_by_heart(graded):

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from harness.assignment import VISIBLE, Assignment
+from harness.assignment import VISIBLE, Assignment, Part
+from harness.grading.marking import is_meant
 from harness.grading.records import (
     PRIVATE,
     PUBLIC,
@@ -138,17 +139,24 @@ def _marks(graded: Graded, assignment: Assignment) -> Marks:
     marks = graded.marks
     if marks.withheld:
         return Marks((), Fraction(0), "", Fraction(0), marks.of, WITHHELD, withheld=True)
-    reason = _passed(graded, assignment.cases.private_visible)
-    shown = {part.name for part in assignment.marks if part.judged_by != PRIVATE}
-    parts = (one if one.name in shown else one._replace(reason=reason) for one in marks.parts)
+    visible = assignment.cases.private_visible
+    private = {
+        p.name: _passed(p, graded, visible) for p in assignment.marks if p.judged_by == PRIVATE
+    }
+    public = {part.name for part in assignment.marks if part.name not in private}
+    parts = (
+        one if one.name in public else one._replace(reason=private.get(one.name, ""))
+        for one in marks.parts
+    )
     return marks._replace(parts=tuple(parts))
 
 
-def _passed(graded: Graded, visible: str) -> str:
+def _passed(part: Part, graded: Graded, visible: str) -> str:
     """Return the reason of a private part's mark, counted anew from what may be seen."""
     if visible == NOTHING:
         return ""
-    passed = [one.passed for one in _private(graded.attempts) if one.passed is not None]
+    found = [one for one in _private(graded.attempts) if is_meant(part, one)]
+    passed = [one.passed for one in found if one.passed is not None]
     if not passed:
         return ""
     return f"{sum(passed)} of {len(passed)} {plural(len(passed), 'test')} passed."
