@@ -16,6 +16,7 @@ font-variant-numeric:tabular-nums}
 .facts .hot b{color:var(--bad)}
 td.num,th.num{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td.place{white-space:nowrap}
+@media(min-width:44.01rem){td:first-child,th:first-child{min-width:8rem}}
 td>svg.plot{margin-top:.35em}
 .box.unsafe h3{color:var(--bad)}
 .box.odd{border-left-color:var(--odd);background:var(--soft)}
