@@ -33,19 +33,20 @@ class Fault(NamedTuple):
     details: str = ""  # a traceback
 
 
-def run_all(
+def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     tasks: Sequence[Task],
     work: Work[Task, Result],
     workers: int,
     on_note: Callable[[int, object], None],
     leave: Callable[[], None] = lambda: None,
+    *,
     forked: bool = False,
 ) -> Iterator[tuple[int, Result | Fault]]:
     """Do ``work`` on each task; yield (index, result) in the order in which they end.
 
     ``work`` is given the task and a function to send notes with, which arrive at ``on_note``
-    with the task's index. Each forked process calls ``leave`` before its end. With ``forked`` there
-    is one even for a single worker. Closing the iterator ends the work under way.
+    with the task's index. Each forked process calls ``leave`` before its end. With ``forked``
+    there is one even for a single worker. Closing the iterator ends the work under way.
     """
     with leftovers.ended_on_the_way_out():
         if min(workers, len(tasks)) > (0 if forked else 1):

@@ -168,7 +168,9 @@ def test_the_list_has_every_name_with_its_sentence():
     assert run.returncode == 0
     for one in MISTAKES.values():
         assert any(
-            line.split()[:1] == [one.name] and one.sentence in line and line.endswith(OPEN) is one.is_open
+            line.split()[:1] == [one.name]
+            and one.sentence in line
+            and line.endswith(OPEN) is one.is_open
             for line in run.stdout.splitlines()
         )
 
