@@ -74,6 +74,7 @@ def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
         "when it was handed in is not known, so that only the source's word counts",
         _timeless(result),
     )
+    yield "worth nothing, since no test is for it", _untested(result)
     pairs = [(shown(one), attempt) for one in result.graded for attempt in one.attempts]
     yield "flaky, judged by its last run", [f"{n} in {a.case}" for n, a in pairs if a.flaky]
     yield "near a limit", [f"{n} in {a.case}: {a.near_limit}" for n, a in pairs if a.near_limit]
@@ -87,6 +88,17 @@ def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
             if one.suspicion
         ],
     )
+
+
+def _untested(result: ClassResult) -> list[str]:
+    """Return the parts of the marks that should be worth something: none of the tests counts."""
+    kinds = {kind for kind, _, _ in result.cases}
+    worth = _parts(result)
+    return [
+        f"{part.name} ({decimal(part.points)} {plural(int(part.points), 'point')})"
+        for part in result.assignment.marks
+        if result.graded and part.points and part.judged_by in kinds and part.name not in worth
+    ]
 
 
 def _timeless(result: ClassResult) -> list[str]:

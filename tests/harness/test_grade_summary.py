@@ -61,3 +61,18 @@ def test_that_dates_decide_nothing_is_said():
     rule = few.assignment.late._replace(deadline=None, refused_after=None)
     free = few._replace(assignment=few.assignment._replace(late=rule))
     assert not next(found for what, found in summary.flags(free) if "is not known" in what)
+
+
+def test_a_part_without_tests_is_named():
+    """Marks of 55 where there should be 75 would not show it."""
+    made = made_class()
+    assert not next(found for what, found in summary.flags(made) if "no test is for it" in what)
+    snapbacks = made.assignment.marks[-1]._replace(name="snapbacks")
+    marks = (*made.assignment.marks, snapbacks)
+    bare = made._replace(assignment=made.assignment._replace(marks=marks))
+    found = next(found for what, found in summary.flags(bare) if "no test is for it" in what)
+    assert found == [f"snapbacks ({decimal(snapbacks.points)} points)"]
+    only_public = bare._replace(cases=tuple(case for case in bare.cases if case[0] == "public"))
+    assert not next(
+        found for what, found in summary.flags(only_public) if "no test is for it" in what
+    )
