@@ -90,7 +90,7 @@ def play(session: Session, words: list[str]) -> str:
 
 
 def play_sequence(session: Session, words: list[str]) -> str:
-    """COLOR VERTEX ...: play one move after the other, up to one that is refused (as in GoGui)."""
+    """MOVES: move after move, up to one that is refused (as in GoGui)."""
     for index in range(0, len(words), 2):
         if refused := session.commands["play"](session, words[index : index + 2]):
             return refused

@@ -244,3 +244,13 @@ def test_a_refused_command_changes_nothing(game, lines):
         before = engine.handle("showboard")
         if engine.handle(line).startswith("?"):
             assert engine.handle("showboard") == before
+
+
+@pytest.mark.parametrize("game", ["go", "gomoku"])
+def test_a_sequence_of_moves_ends_with_one_that_is_refused(game):
+    engine = oracle.gtp.new_engine(game)
+    engine.handle("boardsize 5")
+    assert engine.handle("gogui-play_sequence b a1 w b2") == "= \n\n"
+    assert engine.handle("gogui-play_sequence b c3 w a1 b d4") == engine.handle("play w a1")
+    assert engine.handle("play w c3") != "= \n\n"
+    assert engine.handle("play w d4") == "= \n\n"
