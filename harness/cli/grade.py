@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+import sys
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -117,6 +118,9 @@ class _Command:
         try:
             with GradingProgress(left) as progress:
                 grade.run(wanted, ledger, found, store, progress.on_word)
+        except KeyboardInterrupt:
+            print("What was run is in the ledger: the same command goes on.", file=sys.stderr)
+            raise
         except SandboxError as error:
             raise SandboxError(
                 f"{error}. Nobody's program is run without a sandbox unless you say so:"
