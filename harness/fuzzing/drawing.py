@@ -181,7 +181,10 @@ def _lined(way: list[Point], color: str, held: str, turn: int) -> Stones:
     return _colored(color, found[turn:] + found[:turn])
 
 
-_THREATS = ("xxx", "xxxx", "xx.x", "oxxx", "xx.xx", "xxx.x", "oxxxx", "xxx.xx", "xxxoxx", "x.x.x")
+_THREATS = (
+    *("xxx", "xxxx", "xx.x", "oxxx", "o.xxx", "xxx.o", "xx.xx", "xxx.x", "oxxxx"),
+    *("xxx.xx", "xxxoxx", "x.x.x"),
+)
 
 
 @cache

@@ -188,7 +188,9 @@ class Gomoku(Engine):
         return self.vertex(move)
 
     def do_gogui_rules_legal_moves(self):
-        assert self.size[0] < 10, "the order of legal moves is underspecified from 10 on"
+        assert self.size[0] < 10 or self.is_over(), (
+            "the order of legal moves is underspecified from 10 on"
+        )
         return " ".join(sorted(map(self.vertex, [] if self.is_over() else self.empties()))).lower()
 
     def do_gogui_rules_side_to_move(self):
@@ -215,13 +217,13 @@ class Gomoku(Engine):
             return "", []
         me, you = self.to_play, OTHER[self.to_play]
         if self.policy == "rule_based":
-            for kind, found in (
-                ("Win", self.wins(me)),
-                ("BlockWin", self.wins(you)),
-                ("OpenFour", self.open_fours(me)),
-                ("BlockOpenFour", self.blocks(you)),
+            for kind, search, color in (
+                ("Win", self.wins, me),
+                ("BlockWin", self.wins, you),
+                ("OpenFour", self.open_fours, me),
+                ("BlockOpenFour", self.blocks, you),
             ):
-                if found:
+                if found := search(color):
                     return kind, found
         return "Random", self.empties()
 
