@@ -121,7 +121,7 @@ def test_a_list_of_answers_is_reported(assignment, otherwise):
     assert {one.verdict for one in public} == {Verdict.PASSED}
     got = suspicion(found)
     assert got is not None
-    assert got.chance < 0.003 < THRESHOLD
+    assert got.chance < 0.008 < THRESHOLD
     assert got.tests <= len(public)
     assert got.tests <= got.images
     assert got.images / 4 < got.failed <= got.images
