@@ -7,11 +7,11 @@ engine fails, the failures would fall on tests and images at random. The chance 
 the images is Fisher's exact test, one-sided, for each kind of change by itself. A list of answers
 fails under every change; a program with a fault that shows on one side of the board, for one color
 or on some sizes fails under one. So what is reported is the *largest* chance of all kinds, and
-only when it is below :data:`THRESHOLD`: under the model that is at most two false alarms in a class
-of 200, and far fewer where there are several kinds, of which all must agree. Real faults fail
-tests and images alike, so that none of the engines with mistakes that ship comes below 0.5, while
-lists of answers, even with a good guess at yes or no for what is not in them, stay below 0.008.
-The order of set-up is left out of this: a list may well be one of positions.
+only when it is below :data:`THRESHOLD`: under the model that is at most two false alarms in a
+class of 200, and far fewer where there are several kinds, of which all must agree. Real faults
+fail tests and images alike, so that none of the engines with mistakes that ship comes below 0.5,
+while lists of answers, even with a good guess at yes or no for what is not in them, stay below
+0.008. The order of set-up is left out of this: a list may well be one of positions.
 
 Where an engine breaks in an image, the test under way is failed, and those after it say nothing.
 """
