@@ -167,6 +167,16 @@ def _stones(moment: Moment) -> str:
     return "move" if moment.move and moment.board.stones.bit_count() > 2 else ""
 
 
+def _room(moment: Moment) -> str:
+    return _stones(moment) if _free(moment) else ""
+
+
+def _free(moment: Moment) -> list[int]:
+    """Return the empty points beside another one: a stone may be put there."""
+    empty = look(moment).empty
+    return [bit for bit in each_bit(empty) if neighbours(moment.shape, bit) & empty]
+
+
 def _exchanged(moment: Moment) -> str:
     """After a ko, both have a move elsewhere that changes nothing near it."""
     return NAMES[moment.to_play] if look(moment).ko and len(_elsewhere(moment)) == 2 else ""
@@ -368,13 +378,10 @@ def _ask_passes(*passes: str) -> Asker:
     why = "Black passed and White after it." if over else "Not Black and then White passed."
 
     def steps(moment: Moment, random: Random) -> list[Step]:
-        free = [
-            bit
-            for bit in each_bit(look(moment).empty)
-            if neighbours(moment.shape, bit) & look(moment).empty
+        commands = [
+            play(moment, 2, _free(moment)[0]) if one == "w" else Step(f"play {one} pass")
+            for one in passes
         ]
-        between = play(moment, 2, free[0]) if free else Step("play W pass")
-        commands = [between if one == "w" else Step(f"play {one} pass") for one in passes]
         return [*up_to_last(moment, random), *commands, Step("is_over", asked=True, why=why)]
 
     return steps
@@ -532,7 +539,7 @@ _IN_GAMES = (
             _stones, _ask_passes("W", "B"), _short_game),
     Feature("one-pass", "one pass does not end the game", _stones, _ask_passes("B"), _short_game),
     Feature("stone-between", "passes with a stone between them do not end the game",
-            _stones, _ask_passes("B", "w", "W"), _short_game),
+            _room, _ask_passes("B", "w", "W"), _short_game),
 )  # fmt: skip
 
 

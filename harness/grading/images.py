@@ -32,10 +32,12 @@ from oracle.vertex import vertex
 # The specification with all commands of a game.
 _SPECIFICATIONS = {"go": "go-scoring", "gomoku": "gomoku-policy"}
 _STARTS = ("boardsize", "clear_board", "load_board")
-_SETTINGS = {"komi": None, "policy": "policy random"}  # what outlives a board, and how it begins
+# What outlives a board, and how it begins.
+_SETTINGS = {"komi": "komi 0", "policy": "policy random"}
 _BUILDING = ("play", "gogui-setup", *_SETTINGS)
 _ABOUT_FILES = ("is_valid",)
-_USERS = {"policy": {"policy", "policy_moves"}}  # commands that make a setting matter
+# Commands that make a setting matter; a komi that nobody sets stays an engine's own.
+_USERS = {"komi": {"komi"}, "policy": {"policy", "policy_moves"}}
 _TRIES = 4  # draws of a change for a scene, of which the one with most tests is taken
 
 
@@ -96,7 +98,7 @@ class _Scene(NamedTuple):
 def _scenes(case: CaseFile, game: str) -> Iterator[_Scene]:
     engine = new_engine(game, playouts=0)
     names = {step.command.partition(" ")[0] for step in case.steps}
-    settings = {name: text for name, text in _SETTINGS.items() if text and names & _USERS[name]}
+    settings = {name: text for name, text in _SETTINGS.items() if names & _USERS[name]}
     scene = _Scene(_board(engine), list(settings.values()), [])
     for step in case.steps:
         asked = _ask(engine, step)

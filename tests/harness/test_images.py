@@ -100,6 +100,17 @@ def test_a_seed_makes_an_image_and_another_seed_another():
     assert images("go-scoring", "x") != images("go-scoring", "y")
 
 
+def test_a_komi_that_is_set_later_does_not_reach_the_images_before_it():
+    found = image(
+        "play b a1\n7 score\n#? [B\\+361]\nkomi 6.5\n8 score\n#? [B\\+354\\.5]\n", "go", ""
+    )
+    engine = new_engine("go", playouts=0)
+    replies = [(step, reply_of(engine.handle(step.text))) for step in found.steps]
+    tests = [(step, reply) for step, reply in replies if step.is_test]
+    assert len({step.id % 10 for step, _ in tests}) > 1
+    assert all(re.fullmatch(step.pattern.expression, reply.text) for step, reply in tests)
+
+
 # --- any case file ---
 
 VERTICES = st.builds("{}{}".format, st.sampled_from("abcdeg"), st.integers(1, 6))
