@@ -15,6 +15,7 @@ from harness.cli.arguments import Parser, whole
 from harness.cli.console import colors_wanted, never_fail_to_encode
 from harness.errors import UsageError
 from harness.exits import ExitCode
+from harness.options import SANDBOXES
 from harness.report.paint import Paint
 from harness.transcript import Transcript
 
@@ -82,7 +83,7 @@ def _parser() -> Parser:
         help=f"{', '.join(assignment.names())}, or a folder with {assignment.FILE}")  # fmt: skip
     add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
     add("--output", metavar="DIR", help="where the archive goes (default: beside what is checked)")
-    add("--sandbox", choices=("auto", "3", "2", "1", "off"), default="auto",
+    add("--sandbox", choices=SANDBOXES, default="auto",
         help="auto: the strongest that works, if one does (default: %(default)s)")  # fmt: skip
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
         help="files at a time (default: the number of cores)")  # fmt: skip

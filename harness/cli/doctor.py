@@ -36,9 +36,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--attack", action="store_true", help="send the red team")
     parser.add_argument("--level", type=int, choices=(3, 2, 1), help="instead of the strongest")
     parser.add_argument("--help", "-h", action="store_true", help="print this help and exit")
-    given = parser.parse_args(arguments)
-    if given.help:
-        print(parser.format_help(), end="")
+    given = parser.read(arguments)
+    if given is None:
         return ExitCode.OK
     _describe_machine()
     best = _describe_levels()

@@ -31,7 +31,7 @@ version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from harness.grading.records import Attempt, ClassResult, Graded, Marks, decimal
@@ -46,13 +46,21 @@ def parts(result: ClassResult) -> Iterator[str]:
 
     To be written with :func:`~harness.report.visible.without_surrogates`.
     """
-    yield f'{_open(_head(result))},\n"submissions": ['
+    yield from _with_list(_head(result), "submissions", map(_submission, result.graded))
+    yield "\n"
+
+
+def _with_list(
+    members: dict[str, object], name: str, items: Iterable[Iterator[str]]
+) -> Iterator[str]:
+    """Yield an object whose last member is a list, which may be long."""
+    yield f'{_open(members)},\n"{name}": ['
     between = "\n"
-    for graded in result.graded:
+    for item in items:
         yield between
-        yield from _submission(graded)
+        yield from item
         between = ",\n"
-    yield "\n]}\n"
+    yield "\n]}"
 
 
 def _open(values: dict[str, object]) -> str:
@@ -109,13 +117,7 @@ def _submission(graded: Graded) -> Iterator[str]:
             {"path": d.path, "failures": d.failures, "text": str(d)} for d in graded.diagnoses
         ],
     }
-    yield f'{_open(members)},\n"attempts": ['
-    between = "\n"
-    for attempt in graded.attempts:
-        yield between
-        yield from _attempt(attempt)
-        between = ",\n"
-    yield "\n]}"
+    yield from _with_list(members, "attempts", map(_attempt, graded.attempts))
 
 
 def _marks(marks: Marks) -> dict[str, object]:
