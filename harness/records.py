@@ -156,3 +156,22 @@ class RunResult(NamedTuple):
     faults: tuple[str, ...] = ()  # the harness's own failures: the engine is not to blame
     diagnoses: tuple[Diagnosis, ...] = ()  # what explains the failures, where something does
     unfinished: tuple[str, ...] = ()  # files not run, or not to their end: there was a Ctrl-C
+
+
+class Progress(NamedTuple):
+    """Where a file is. Comes at its start, some ten times a second, and at its end."""
+
+    place: int  # of the file in the order named, from 0
+    path: str
+    done: int  # tests judged so far
+    total: int  # tests in the file
+    failed: int  # unexpected failures so far
+    result: FileResult | None = None  # at the end
+
+
+class Build(NamedTuple):
+    """What came of the build steps."""
+
+    ok: bool
+    output: str = ""  # of the commands, both streams, shortened in the middle
+    message: str = ""  # why it failed, a sentence

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import workspace
+from harness.assignments import workspace
+from harness.assignments.contents import Sorted, faults, remarks, sort_files
+from harness.assignments.submitted import look_into
 from harness.check.desk import Desk
-from harness.contents import Sorted, faults, remarks, sort_files
 from harness.intake.packing import files_in
 from harness.report.tally import plural
-from harness.report.visible import visible
-from harness.submitted import look_into
+from harness.visible import visible
 
 
 class Given(NamedTuple):

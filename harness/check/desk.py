@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignment import Assignment
+from harness.assignments.assignment import Assignment
 from harness.check.saying import Sayer
 
 

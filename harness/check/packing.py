@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness import receipt, workspace
+from harness.assignments import receipt, workspace
+from harness.assignments.contents import changed_copy
 from harness.check.contents import Given
 from harness.check.desk import Desk
-from harness.contents import changed_copy
 from harness.errors import UsageError
 from harness.intake import archive
 from harness.intake.packing import pack
 from harness.report.tally import plural
-from harness.report.visible import visible
+from harness.visible import visible
 
 
 def unpacked(desk: Desk, given: Given) -> Given:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from harness.report.paint import Paint
 from harness.report.terminal import Terminal
-from harness.report.visible import visible
-from harness.transcript import Transcript
+from harness.report.transcript import Transcript
+from harness.visible import visible
 
 INDENT = "   "
 

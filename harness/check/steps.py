@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from harness import workspace
-from harness.assignment import Assignment
+from harness.assignments import workspace
+from harness.assignments.assignment import Assignment
 from harness.check import contents, packing
 from harness.check.desk import Desk, Wanted
 from harness.check.saying import Sayer
@@ -14,7 +14,7 @@ from harness.check.testing import Testing, built
 from harness.errors import ArchiveError, UsageError
 from harness.exits import ExitCode
 from harness.report.tally import exit_code
-from harness.report.visible import one_line
+from harness.visible import one_line
 from oracle import __version__
 
 _NOTHING = "nothing was found wrong with it"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from harness.building import build
+from harness.assignments.building import build
+from harness.assignments.trial import Trial, explained, named, troubles, try_out
 from harness.check.desk import Desk
-from harness.diagnosis import diagnoses
+from harness.judging.diagnosis import diagnoses
 from harness.options import Options
 from harness.records import FileResult
 from harness.report.progress import LiveProgress
 from harness.report.tally import phrases, plural, tally, total
-from harness.report.visible import one_line, visible
-from harness.trial import Trial, explained, named, troubles, try_out
+from harness.visible import one_line, visible
 
 MOST_HUNG = 3  # files whose engine hangs; after them nobody need wait for the others
 _SHOWN = 40  # lines of a build's output

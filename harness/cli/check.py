@@ -7,7 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from harness import assignment
+from harness.assignments import assignment
 from harness.check.desk import Wanted
 from harness.check.saying import Sayer
 from harness.check.steps import check, source_named
@@ -17,7 +17,7 @@ from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import SANDBOXES
 from harness.report.paint import Paint
-from harness.transcript import Transcript
+from harness.report.transcript import Transcript
 
 _DESCRIPTION = """\
 Check a submission before it is handed in: its files against the assignment, the

@@ -18,15 +18,15 @@ from harness.report.paint import Paint
 from harness.report.summary import summary
 from harness.report.tally import Tally
 from harness.report.view import FileView
-from harness.report.visible import visible
+from harness.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
+    from harness.records import Progress
     from harness.report.baseline import Comparison
     from harness.report.progress import LiveProgress
-    from harness.runs import Progress
 
 _LISTED = 100  # lines of one section of a comparison
 

@@ -18,8 +18,8 @@ from harness.options import UNTRUSTED, Limits, Options
 from harness.records import CaseFile
 from harness.report import files
 from harness.report.tally import plural
-from harness.report.visible import one_line, without_surrogates
-from harness.runs import sandbox_for
+from harness.running.runs import sandbox_for
+from harness.visible import one_line, without_surrogates
 from oracle.mistakes import ASSIGNMENTS
 
 TYPE_CHECKING = False

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness import casefile
 from harness.cli.arguments import Parser, whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
@@ -18,9 +17,10 @@ from harness.generating import choices, moves, producing, reading, writing
 from harness.generating.kinds import kind
 from harness.generating.pool import Pool
 from harness.generating.report import report
+from harness.reading import casefile
+from harness.reading.suite import expand
 from harness.records import CaseFile
 from harness.report import files
-from harness.suite import expand
 from oracle.mistakes import ASSIGNMENTS
 
 _HALVES = {"public": False, "private": True, "all": None}

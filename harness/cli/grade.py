@@ -10,8 +10,8 @@ from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
-from harness import assignment
-from harness.assignment import Assignment
+from harness.assignments import assignment
+from harness.assignments.assignment import Assignment
 from harness.cli.arguments import Parser, number, whole
 from harness.cli.console import colors_wanted, never_fail_to_encode
 from harness.errors import SandboxError, UsageError
@@ -19,7 +19,7 @@ from harness.exits import ExitCode
 from harness.options import SANDBOXES
 from harness.report.paint import Paint
 from harness.report.tally import plural
-from harness.report.visible import visible
+from harness.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

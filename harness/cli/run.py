@@ -12,13 +12,13 @@ from harness.cli.arguments import Parser, figure, number, size, whole, with_conf
 from harness.cli.console import Console, Style
 from harness.exits import ExitCode
 from harness.options import UNTRUSTED, Limits, Options, limits_of
+from harness.reading.suite import expand
 from harness.records import FileResult, RunResult
 from harness.report import files
 from harness.report.tally import exit_code
 from harness.report.view import FileView, view
-from harness.report.visible import without_surrogates
-from harness.runs import Interrupted, run
-from harness.suite import expand
+from harness.running.runs import Interrupted, run
+from harness.visible import without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def _diagnosed(result: RunResult) -> RunResult:
     """Return the result with what explains its failures; a run without any pays nothing."""
     if exit_code(result) not in (ExitCode.FAILED, ExitCode.BROKEN):
         return result
-    from harness.diagnosis import diagnoses
+    from harness.judging.diagnosis import diagnoses
 
     return result._replace(diagnoses=diagnoses(result.files))
 

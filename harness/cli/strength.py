@@ -6,15 +6,16 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 
-from harness import assignment, casefile
+from harness.assignments import assignment
+from harness.assignments.sets import Set, is_good, sets_of
 from harness.cli.arguments import Parser, number
 from harness.exits import ExitCode
+from harness.judging.strength import Strength, Test, measure
+from harness.reading import casefile
+from harness.reading.suite import expand
 from harness.report import files
 from harness.report.tally import plural
-from harness.report.visible import one_line, without_surrogates
-from harness.sets import Set, is_good, sets_of
-from harness.strength import Strength, Test, measure
-from harness.suite import expand
+from harness.visible import one_line, without_surrogates
 from oracle.mistakes import ASSIGNMENTS, Mistake
 
 SCHEMA, VERSION = "gtp-harness/strength", 1

@@ -8,18 +8,18 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator
 
-from harness import casefile
 from harness.cli.arguments import Parser
 from harness.cli.console import colors_wanted, never_fail_to_encode
-from harness.equivalence import FORMS
 from harness.exits import ExitCode
+from harness.judging.equivalence import FORMS
+from harness.reading import casefile
+from harness.reading.suite import expand
 from harness.report import files
 from harness.report.paint import Paint
 from harness.report.tally import plural
-from harness.report.visible import one_line, without_surrogates
-from harness.suite import expand
 from harness.verifying.records import Finding, Kind, Verified
 from harness.verifying.whole import verify
+from harness.visible import one_line, without_surrogates
 
 SCHEMA, VERSION = "gtp-harness/verify", 1
 _LONG = 300  # characters of an expectation

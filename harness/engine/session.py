@@ -225,7 +225,7 @@ class Session:
 
     def _last_words(self) -> str:
         """Return the last line of standard error, or the one before the places of a stack."""
-        from harness.report.visible import one_line
+        from harness.visible import one_line
 
         lines = [line for line in self.stderr.splitlines() if line[:1].strip()]
         return f" Its last words: {one_line(lines[-1], _WORDS)}" if lines else ""

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import mistaken, protocol
-from harness.diagnosis import broke_alike, follow
-from harness.equivalence import same
 from harness.fuzzing.judging import Difference, differences
 from harness.fuzzing.script import Script, Trace, with_files
+from harness.judging import mistaken
+from harness.judging.diagnosis import broke_alike, follow
+from harness.judging.equivalence import same
 from harness.records import CaseFile, Failure, FailureKind, Reply
+from harness.running import protocol
 from oracle.mistakes import Hang, Mistake
 
 

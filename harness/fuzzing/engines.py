@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from harness import protocol
 from harness.engine.launch import Launcher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import encode
@@ -15,6 +14,7 @@ from harness.errors import EngineError
 from harness.fuzzing.script import Script, Trace, with_files
 from harness.options import Limits
 from harness.records import Failure, Reply
+from harness.running import protocol
 
 # A long wait for every suspicion would leave no time to look for others. What is silent for so
 # long is a suspect, and heard again with all the patience of the time limits.

@@ -12,11 +12,11 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from harness import protocol
-from harness.equivalence import same, underspecified
 from harness.fuzzing.script import CHANGES, Script, Trace, name_of, oracle_for, with_files
-from harness.mistaken import reply_of
+from harness.judging.equivalence import same, underspecified
+from harness.judging.mistaken import reply_of
 from harness.records import FailureKind, Reply
+from harness.running import protocol
 from oracle.gtp.protocol import Engine
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
-from harness.equivalence import underspecified
+from harness.judging.equivalence import underspecified
 from harness.records import Failure, Reply
 from oracle.gtp import new_engine
 from oracle.gtp.protocol import Engine

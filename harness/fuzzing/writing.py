@@ -7,12 +7,12 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from harness.equivalence import expression, is_exact
-from harness.explain import read_explanation
 from harness.fuzzing.fuzzer import Finding
 from harness.fuzzing.judging import expectations
 from harness.fuzzing.script import name_of, oracle_for, with_files
-from harness.report.visible import one_line
+from harness.judging.equivalence import expression, is_exact
+from harness.judging.explain import read_explanation
+from harness.visible import one_line
 from oracle.draw import Diagram, draw_text
 
 _WIDTH = 97  # of a comment's text

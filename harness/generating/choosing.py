@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 
-from harness.cover import smallest
 from harness.generating.records import Staged
+from harness.judging.cover import smallest
 
 PER_GAME = 3  # scenes of one game
 _EFFORT = 0.005  # what a command of the set-up counts against a scene: short ones are read

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from harness import mistaken, strength
 from harness.generating.choices import Choices
 from harness.generating.choosing import Choice
 from harness.generating.features import Feature, Kind
@@ -15,7 +14,8 @@ from harness.generating.reading import Harvest
 from harness.generating.records import Find, Moment, Scene, Staged
 from harness.generating.replaying import turn
 from harness.generating.staging import LeftOut, Stage
-from harness.likeness import identities
+from harness.judging import mistaken, strength
+from harness.judging.likeness import identities
 from harness.records import CaseFile
 from oracle.mistakes import MISTAKES, Mistake
 

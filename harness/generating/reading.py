@@ -21,7 +21,7 @@ from harness.generating.moves import Moves
 from harness.generating.pool import Pool
 from harness.generating.records import Find, Played
 from harness.generating.replaying import Unusable, is_private, moment, replay
-from harness.jobs import Fault, Note, run_all
+from harness.running.jobs import Fault, Note, run_all
 from oracle.errors import SgfError
 from oracle.sgf import Node, games
 

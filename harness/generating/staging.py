@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import casefile, equivalence, mistaken, strength
 from harness.generating.features import Kind
 from harness.generating.records import Asked, Moment, Scene, Staged
-from harness.likeness import identity
+from harness.judging import equivalence, mistaken, strength
+from harness.judging.likeness import identity
+from harness.reading import casefile
 from harness.records import Reply
 from oracle.answers import gomoku_policy
 from oracle.color import BLACK, color_of

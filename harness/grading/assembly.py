@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness import casefile
-from harness.assignment import Assignment
+from harness.assignments.assignment import Assignment
 from harness.grading import fairness, stored
 from harness.grading.ledger import Ledger, Planned
-from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Build
+from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt
 from harness.grading.stored import NOTHING, Figures
-from harness.records import CaseFile, FileResult
+from harness.reading import casefile
+from harness.records import Build, CaseFile, FileResult
 
 _ORDER = (PUBLIC, PRIVATE, IMAGE)
 _NOT_YET = "it was not run yet"

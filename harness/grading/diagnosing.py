@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from harness.diagnosis import diagnoses, failures
 from harness.grading.records import PUBLIC, Attempt
+from harness.judging.diagnosis import diagnoses, failures
 from harness.records import Diagnosis, FileResult
 
 

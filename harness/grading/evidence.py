@@ -14,13 +14,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from harness import receipt
+from harness.assignments import receipt
+from harness.assignments.receipt import Receipt
 from harness.grading import screen
 from harness.grading.records import Log
 from harness.intake import kinds
-from harness.receipt import Receipt
 from harness.report.tally import plural
-from harness.report.visible import one_line
+from harness.visible import one_line
 
 LONGEST = 1 << 18  # bytes looked at: half of them from the beginning, half from the end
 _MOST_PARTS = 50  # of a command line

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignment import FILE, Assignment
+from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
 from harness.grading import items, marking, plan, regrading, stored, suspicion
 from harness.grading.assembly import Reader
@@ -241,7 +241,7 @@ def run(
         SandboxError: there is no such sandbox here, or it does not hold.
     """
     from harness.grading.runner import Means, Runner
-    from harness.runs import ending_on_signals
+    from harness.running.runs import ending_on_signals
 
     means = Means(
         wanted.assignment,

@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from harness import casefile
-from harness.equivalence import expression, is_exact, underspecified
 from harness.grading.transformations import KINDS, ORDER, UNCHANGED, Change, draw, reordered
-from harness.mistaken import reply_of
+from harness.judging.equivalence import expression, is_exact, underspecified
+from harness.judging.mistaken import reply_of
+from harness.reading import casefile
 from harness.records import CaseFile, Reply, Step
 from oracle.color import BLACK, WHITE
 from oracle.gtp import new_engine

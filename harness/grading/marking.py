@@ -21,8 +21,8 @@ from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from harness.assignment import Assignment, Late, Part
-from harness.contents import missing_of
+from harness.assignments.assignment import Assignment, Late, Part
+from harness.assignments.contents import missing_of
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
 from harness.grading.tested import Tested, does_not_run, own, tests
 from harness.records import Verdict

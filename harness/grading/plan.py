@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import casefile, mistaken, suite
-from harness.assignment import Assignment
+from harness.assignments.assignment import Assignment
 from harness.engine.replies import encode
 from harness.errors import UsageError
 from harness.grading import stored
 from harness.grading.ledger import Planned
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Submission
+from harness.judging import mistaken
+from harness.reading import casefile, suite
 from harness.records import CaseFile
 from oracle import __version__
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from harness.grading.runner import Broke, Built, Done, Unit, Word
-from harness.report.visible import one_line
+from harness.visible import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

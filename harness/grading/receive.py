@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from harness import receipt
-from harness.assignment import Assignment
-from harness.contents import changed_copy, faults, likeness, remarks
+from harness.assignments import receipt
+from harness.assignments.assignment import Assignment
+from harness.assignments.contents import changed_copy, faults, likeness, remarks
+from harness.assignments.submitted import Submitted, changes, look_into
 from harness.errors import ArchiveError
 from harness.grading import evidence
 from harness.grading.evidence import LONGEST
@@ -21,8 +22,7 @@ from harness.grading.store import Store
 from harness.intake import archive
 from harness.intake.packing import CrowdedError, files_in
 from harness.intake.placing import place
-from harness.report.visible import one_line, visible
-from harness.submitted import Submitted, changes, look_into
+from harness.visible import one_line, visible
 
 
 def receive(

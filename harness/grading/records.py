@@ -12,8 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignment import Assignment
-from harness.records import Diagnosis, FileResult
+from harness.assignments.assignment import Assignment
+from harness.records import Build, Diagnosis, FileResult
 
 # What a case file is to a submission.
 PUBLIC, PRIVATE, IMAGE = "public", "private", "image"
@@ -78,14 +78,6 @@ class Submission(NamedTuple):
     log: Log = Log()
 
 
-class Build(NamedTuple):
-    """What came of the build steps."""
-
-    ok: bool
-    output: str = ""  # of the commands, both streams, shortened in the middle
-    message: str = ""  # why it failed, a sentence
-
-
 class Attempt(NamedTuple):
     """What came of one case file with one submission; the last of several runs of it."""
 
@@ -100,7 +92,7 @@ class Attempt(NamedTuple):
 
 
 class PartMark(NamedTuple):
-    """The mark of one part, of :class:`harness.assignment.Part`."""
+    """The mark of one part, of :class:`harness.assignments.assignment.Part`."""
 
     name: str
     points: Fraction

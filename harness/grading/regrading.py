@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from harness.assignment import Assignment
+from harness.assignments.assignment import Assignment
 from harness.grading.marking import marks, sentence
 from harness.grading.records import Attempt, Graded, Marks, Student, Submission, decimal
 from harness.grading.tested import own, quoted

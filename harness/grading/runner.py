@@ -17,18 +17,19 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import building, jobs, workspace
-from harness.assignment import Assignment
-from harness.dialect import named
+from harness.assignments import building, workspace
+from harness.assignments.assignment import Assignment
 from harness.engine.launch import Launcher, PlainLauncher, split_program
 from harness.errors import SandboxError
 from harness.grading import fairness, stored
 from harness.grading.ledger import BusyError, Ledger, Row
-from harness.grading.records import Build, Submission
+from harness.grading.records import Submission
 from harness.grading.stored import NOTHING, Figures
 from harness.options import Limits, Options
-from harness.records import CaseFile, FileResult, Verdict
-from harness.runner import Setting, run_file
+from harness.reading.dialect import named
+from harness.records import Build, CaseFile, FileResult, Verdict
+from harness.running import jobs
+from harness.running.runner import Setting, run_file
 from harness.sandbox.engines import BoxedEngine, Sandbox
 from harness.sandbox.kernel import prctl
 from harness.sandbox.limits import BoxLimits

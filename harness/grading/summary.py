@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.paint import Paint
 from harness.report.tally import plural
-from harness.report.visible import one_line
+from harness.visible import one_line
 
 _WIDTH = 28  # characters of a name
 _WORDS = 72  # characters of a remark

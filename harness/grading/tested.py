@@ -13,7 +13,7 @@ from typing import NamedTuple
 from harness.grading.records import PRIVATE, PUBLIC, Attempt
 from harness.records import FileResult, Outcome, Reply, Step, Verdict
 from harness.report.tally import never_answers
-from harness.report.visible import one_line
+from harness.visible import one_line
 
 _SHOWN = 60  # characters of an answer in a sentence
 _PASSES = (Verdict.PASSED, Verdict.UNEXPECTED_PASS)

@@ -19,19 +19,19 @@ from typing import Any, NoReturn
 
 import pytest
 
-from harness import casefile
 from harness.engine.launch import split_program
 from harness.errors import CaseError, SandboxError, UsageError
 from harness.options import Options, limits_of
+from harness.reading import casefile
+from harness.reading.selection import narrowed
+from harness.reading.suite import SUFFIXES
 from harness.records import CaseFile, Outcome, Step, Verdict
 from harness.report.junit import mismatch
 from harness.report.paint import Paint
 from harness.report.terminal import Terminal
 from harness.report.view import FileView, view
-from harness.report.visible import one_line, visible
-from harness.runs import not_judged, run_cases
-from harness.selection import narrowed
-from harness.suite import SUFFIXES
+from harness.running.runs import not_judged, run_cases
+from harness.visible import one_line, visible
 
 
 class WrongAnswer(Exception):  # noqa: N818 - no error: an answer

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from harness.exits import ExitCode
 from harness.records import RunResult
-from harness.report.visible import one_line
+from harness.visible import one_line
 
 _RANKS = {
     "passed": 2,

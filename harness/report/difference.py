@@ -14,8 +14,8 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from harness.deadline import within
 from harness.errors import UndecidedError
+from harness.reading.deadline import within
 from harness.records import Pattern, Reply
 
 # Longer texts are only compared from both ends: aligning takes quadratic time.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from harness.errors import UsageError
-from harness.report.visible import visible
+from harness.visible import visible
 
 _BATCH = 1_000  # parts written at once; a part is a line or a few
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from harness.records import CaseFile, FileResult, Outcome, Reply, Verdict
 from harness.report.tally import Tally, tally
-from harness.report.visible import visible
+from harness.visible import visible
 
 # By verdict: the plain line and the long line; None prints nothing.
 _MISMATCH = "Correct '{expected}', got '{got}'"

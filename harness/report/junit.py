@@ -15,7 +15,7 @@ from harness.report.tally import Tally, total, troubles
 
 
 def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
-    """Yield the document, to be written with :func:`~harness.report.visible.visible`."""
+    """Yield the document, to be written with :func:`~harness.visible.visible`."""
     yield from document(run.files, tallies, troubles(run))
 
 

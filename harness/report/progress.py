@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import rich.progress
 
-    from harness.runs import Progress
+    from harness.records import Progress
 
 _PATIENCE = 0.4  # seconds before anything is drawn
 

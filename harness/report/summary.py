@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harness.records import RunResult
 from harness.report.paint import VERDICTS, Paint
 from harness.report.tally import Tally, phrases, plural, total
-from harness.report.visible import visible
+from harness.visible import visible
 
 
 def summary(run: RunResult, tallies: Sequence[Tally], paint: Paint) -> str:

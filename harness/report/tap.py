@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report.tally import troubles
-from harness.report.visible import one_line, without_surrogates
+from harness.visible import one_line, without_surrogates
 
 _DIRECTIVES = {
     Verdict.EXPECTED_FAIL: " # TODO expected to fail",

@@ -10,7 +10,7 @@ from harness.report.difference import Segment, difference
 from harness.report.paint import VERDICTS, Paint
 from harness.report.tally import plural
 from harness.report.view import WORDS, FileView, comment_before, failing_step, setup_errors
-from harness.report.visible import one_line, visible
+from harness.visible import one_line, visible
 from oracle.draw import Diagram, draw_text
 
 _INDENT = "    "

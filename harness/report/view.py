@@ -38,11 +38,11 @@ class FileView(NamedTuple):
 
 
 def view(file: FileResult, game: str = "auto") -> FileView:
-    """Derive what is shown; ``game`` is that of :func:`harness.boards.boards`."""
+    """Derive what is shown; ``game`` is that of :func:`harness.judging.boards.boards`."""
     remarkable = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
     drawn: dict[int, Diagram] = {}
     if remarkable:
-        from harness.boards import boards
+        from harness.judging.boards import boards
 
         drawn = boards(file, {outcome.step for outcome in remarkable}, game)
     return FileView(file, tally(file), remarkable, drawn)

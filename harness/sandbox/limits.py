@@ -16,7 +16,7 @@ class BoxLimits(NamedTuple):
     """What one engine, with all it starts, may use. The defaults are a teacher's; 0 is no limit.
 
     Bytes and seconds. Times of commands and files and the size of replies are the run's business:
-    :class:`harness.runs.Limits`.
+    :class:`harness.running.runs.Limits`.
     """
 
     memory: int = GIB  # resident, of the whole tree

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness import equivalence, mistaken
-from harness.explain import read_explanation
+from harness.judging import equivalence, mistaken
+from harness.judging.explain import read_explanation
 from harness.records import CaseFile, Reply, Step
-from harness.report.visible import one_line
 from harness.verifying.records import Asked, Finding, Kind
+from harness.visible import one_line
 from oracle.answers.gomoku_policy import policy_moves
 from oracle.color import color_of
 from oracle.games.gomoku import GomokuGame

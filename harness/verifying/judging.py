@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness import equivalence
-from harness.dialect import Dialect
 from harness.errors import UndecidedError
+from harness.judging import equivalence
+from harness.reading.dialect import Dialect
 from harness.records import Reply, Step, Verdict
-from harness.report.visible import one_line
 from harness.verifying.near import near
 from harness.verifying.records import Asked, Finding, Kind
+from harness.visible import one_line
 
 _SHOWN = 60  # characters of an answer
 _NEVER = ("pass", "resign", "A0", "I1", "Z99")  # no moves, on any board of Gomoku

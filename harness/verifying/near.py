@@ -2,7 +2,7 @@ r"""Wrong answers close to a right one: what a loose expectation accepts by acci
 
 They are slips of programs (another sign, a number off by one, a move too many) and of those who
 write patterns (a point that is no ``\.`` matches any character, no ``^`` is needed but ``.*`` is
-often there). Whether they are wrong is for :func:`harness.equivalence.same` to say.
+often there). Whether they are wrong is for :func:`harness.judging.equivalence.same` to say.
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import mistaken
-from harness.assignment import FILE
-from harness.dialect import named
-from harness.equivalence import FORMS, is_judged
+from harness.assignments.assignment import FILE
 from harness.errors import CaseError
-from harness.likeness import Identity, identities
-from harness.recognition import assignments_of
+from harness.judging import mistaken
+from harness.judging.equivalence import FORMS, is_judged
+from harness.judging.likeness import Identity, identities
+from harness.judging.recognition import assignments_of
+from harness.reading.dialect import named
 from harness.records import CaseFile, Reply
 from harness.verifying.asking import NEW_BOARD, asked
 from harness.verifying.judging import Judge

@@ -10,9 +10,10 @@ from itertools import cycle, islice
 from pathlib import Path
 from time import process_time
 
-from harness import casefile, mistaken, suite
 from harness.grading import exports
 from harness.grading.records import PRIVATE, PUBLIC, Attempt
+from harness.judging import mistaken
+from harness.reading import casefile, suite
 from harness.records import RunResult
 from harness.report import html
 from harness.report.view import view

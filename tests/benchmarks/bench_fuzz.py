@@ -20,7 +20,7 @@ from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import Budget
 from harness.options import UNTRUSTED, Options
 from harness.records import CaseFile
-from harness.runs import sandbox_for
+from harness.running.runs import sandbox_for
 from oracle.mistakes import MISTAKES, Mistake, mistaken_engine
 from tests.harness.in_process import InProcess
 

@@ -10,9 +10,10 @@ from itertools import cycle, islice
 from pathlib import Path
 from time import process_time
 
-from harness import casefile, mistaken, suite
-from harness.dialect import named
-from harness.strength import of_file
+from harness.judging import mistaken
+from harness.judging.strength import of_file
+from harness.reading import casefile, suite
+from harness.reading.dialect import named
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 
 CASES = Path(__file__).parents[2] / "cases"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from harness import casefile
-from harness.assignment import find
-from harness.dialect import named
+from harness.assignments.assignment import find
 from harness.grading.images import image_of
 from harness.grading.records import IMAGE, PUBLIC, Attempt
-from harness.mistaken import answers, in_folder, reply_of
+from harness.judging.mistaken import answers, in_folder, reply_of
+from harness.reading import casefile
+from harness.reading.dialect import named
 from harness.records import CaseFile, Failure, FailureKind, Outcome, Reply, Verdict
-from harness.runner import not_run
+from harness.running.runner import not_run
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import ASSIGNMENTS, Breakdown
 

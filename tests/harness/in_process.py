@@ -11,7 +11,7 @@ from typing import Any
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.script import Script, Trace, with_files
 from harness.fuzzing.search import Budget
-from harness.mistaken import reply_of
+from harness.judging.mistaken import reply_of
 from harness.records import Failure, FailureKind
 from oracle.mistakes import Breakdown, Hang
 

@@ -5,11 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 
-from harness import casefile
-from harness.assignment import Assignment, Late, Part, find
-from harness.grading.records import PUBLIC, Attempt, Build, Log, Submission
-from harness.records import CaseFile, Failure, FailureKind, FileResult, Outcome, Reply, Verdict
-from harness.runner import not_run
+from harness.assignments.assignment import Assignment, Late, Part, find
+from harness.grading.records import PUBLIC, Attempt, Log, Submission
+from harness.reading import casefile
+from harness.records import (
+    Build,
+    CaseFile,
+    Failure,
+    FailureKind,
+    FileResult,
+    Outcome,
+    Reply,
+    Verdict,
+)
+from harness.running.runner import not_run
 
 DIED = Failure(FailureKind.DIED, "The engine died.", 0)
 GOOD_LOG = Log(present=True, transcript=True, unpacked=True, ran=True)

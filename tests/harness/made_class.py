@@ -12,8 +12,7 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-from harness import casefile
-from harness.assignment import (
+from harness.assignments.assignment import (
     Archive,
     Assignment,
     BuildSteps,
@@ -40,10 +39,11 @@ from harness.grading.records import (
     Suspicion,
 )
 from harness.grading.tested import own, tests
-from harness.mistaken import right_engine, wrong_engine
+from harness.judging.mistaken import right_engine, wrong_engine
 from harness.options import Limits
+from harness.reading import casefile
 from harness.records import CaseFile, Diagnosis, Failure, FailureKind, FileResult, Reply, Verdict
-from harness.runner import not_run
+from harness.running.runner import not_run
 from harness.sandbox.limits import BoxLimits
 from oracle.mistakes import named
 from tests.harness.test_diagnosis import result_of

@@ -17,11 +17,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import casefile, jobs
-from harness.dialect import named
+from harness.reading import casefile
+from harness.reading.dialect import named
 from harness.records import FileResult
-from harness.runner import Setting, run_file
-from harness.runs import Options
+from harness.running import jobs
+from harness.running.runner import Setting, run_file
+from harness.running.runs import Options
 from harness.sandbox import cgroup
 from harness.sandbox.engines import Sandbox
 from harness.sandbox.limits import BoxLimits

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import assignment
 from harness.adapters.settings import ADAPTERS
+from harness.assignments import assignment
 from harness.errors import AssignmentError, UsageError
 
 ROOT = Path(__file__).parents[2]

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.errors import PatternError
-from harness.pattern import read_gnugo, searcher
+from harness.reading.pattern import read_gnugo, searcher
 
 MATCHES = [
     ("A1", ["A1"], ["xA1", "A1x", ""]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.boards import boards
+from harness.judging.boards import boards
 from harness.records import Exchange
 from oracle.draw import draw_text
 from tests.harness.made_run import Line, V, made_file, reply_of

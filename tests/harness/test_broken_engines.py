@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from harness.records import FailureKind, FileResult, Verdict
-from harness.runs import Limits, Options, run
+from harness.running.runs import Limits, Options, run
 
 ENGINES = Path(__file__).parent.parent / "engines"
 CASE = """\

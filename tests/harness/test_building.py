@@ -5,9 +5,9 @@ import stat
 
 import pytest
 
-from harness import assignment, workspace
-from harness.assignment import BuildSteps
-from harness.building import build
+from harness.assignments import assignment, workspace
+from harness.assignments.assignment import BuildSteps
+from harness.assignments.building import build
 from harness.errors import SandboxError, UsageError
 from harness.sandbox import levels
 

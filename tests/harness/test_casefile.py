@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import casefile, protocol
-from harness.dialect import DIALECTS
 from harness.errors import CaseError, UsageError
+from harness.reading import casefile
+from harness.reading.dialect import DIALECTS
+from harness.running import protocol
 
 
 def steps(text: bytes, dialect: str = "gogui") -> list[tuple[int, str, int, str, bool]]:

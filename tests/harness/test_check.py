@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import assignment, receipt
-from harness.contents import faults, remarks, sort_files
+from harness.assignments import assignment, receipt
+from harness.assignments.contents import faults, remarks, sort_files
 from harness.errors import SandboxError
 from harness.sandbox import levels
 from tests import golden

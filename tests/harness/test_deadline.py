@@ -10,15 +10,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness import deadline, pattern
 from harness.cli import main
-from harness.deadline import within
 from harness.errors import UndecidedError
 from harness.exits import ExitCode
 from harness.options import Limits
+from harness.reading import deadline, pattern
+from harness.reading.deadline import within
 from harness.records import Verdict
 from harness.report.tally import exit_code
-from harness.runs import Options, run
+from harness.running.runs import Options, run
 from tests.harness.test_broken_engines import ENGINES
 
 # Each would take minutes at least, most of them longer than the universe.

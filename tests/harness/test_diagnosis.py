@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from harness import casefile, mistaken, suite
 from harness.cli import main
-from harness.diagnosis import diagnose, diagnoses
-from harness.dialect import named
+from harness.judging import mistaken
+from harness.judging.diagnosis import diagnose, diagnoses
+from harness.reading import casefile, suite
+from harness.reading.dialect import named
 from harness.records import Failure, FailureKind, FileResult, Outcome, Verdict
 from harness.report.markup import escape
-from harness.runner import not_run
-from harness.runs import run
+from harness.running.runner import not_run
+from harness.running.runs import run
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, Hang, mistaken_engine
 from oracle.mistakes import named as mistake_named
 
@@ -285,7 +286,7 @@ def test_a_run_without_failures_does_not_even_look(neutral):
     code = (
         "import sys; from harness.cli import main\n"
         f"assert main(['run', {engine()!r}, {neutral!r}]) == 0\n"
-        "assert not any(name.startswith(('oracle.mistakes', 'harness.diagnosis'))"
+        "assert not any(name.startswith(('oracle.mistakes', 'harness.judging.diagnosis'))"
         " for name in sys.modules)"
     )
     right = subprocess.run(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import equivalence, mistaken
-from harness.pattern import matcher
+from harness.judging import equivalence, mistaken
+from harness.reading.pattern import matcher
 from harness.records import Reply
 from oracle.mistakes import ASSIGNMENTS
 

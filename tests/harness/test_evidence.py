@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.assignments.receipt import Receipt, lines
 from harness.grading import screen
 from harness.grading.evidence import LONGEST, absent, of_log
 from harness.grading.records import Log
-from harness.receipt import Receipt, lines
 
 LOG = "presubmission.log"
 EXPECTED = Receipt("go-scoring", "1.0", "f" * 64, "c" * 64)

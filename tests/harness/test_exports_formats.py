@@ -17,8 +17,8 @@ from harness.grading.exports.showing import feedback
 from harness.grading.exports.style import STYLE
 from harness.grading.records import PUBLIC, Attempt, decimal
 from harness.report.html.style import STYLE as SHEET
-from harness.report.visible import visible, without_surrogates
-from harness.views import Views
+from harness.report.views import Views
+from harness.visible import visible, without_surrogates
 from tests import golden
 from tests.harness.made_class import CANVAS, MOODLE, PLACE, made_class, marked, student, submission
 from tests.harness.test_report_formats import check_counts, runs

@@ -17,8 +17,8 @@ from harness.grading.exports.report import report_page
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt, Suspicion
 from harness.records import Failure, FailureKind
-from harness.report.visible import visible
-from harness.views import Views
+from harness.report.views import Views
+from harness.visible import visible
 from tests.harness.made_class import (
     PLACE,
     SCRIPT,

@@ -18,8 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import casefile
-from harness.assignment import VISIBLE
+from harness.assignments.assignment import VISIBLE
 from harness.grading import exports
 from harness.grading.exports import Wanted, gradescope
 from harness.grading.exports.comments import comment
@@ -35,10 +34,11 @@ from harness.grading.records import (
     PartMark,
     Suspicion,
 )
-from harness.mistaken import wrong_engine
+from harness.judging.mistaken import wrong_engine
+from harness.reading import casefile
 from harness.records import Diagnosis, Exchange, Failure, FailureKind, FileResult
-from harness.report.visible import visible
-from harness.views import Views
+from harness.report.views import Views
+from harness.visible import visible
 from oracle.mistakes import named
 from tests.harness.made_class import (
     MOODLE,

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from harness import assignment, workspace
-from harness.assignment import Assignment
-from harness.building import build
+from harness.assignments import assignment, workspace
+from harness.assignments.assignment import Assignment
+from harness.assignments.building import build
+from harness.assignments.trial import try_out
 from harness.options import Options
 from harness.records import FileResult, Verdict
-from harness.trial import try_out
 from tests.harness.spoilt_submissions import SPOILT, write, write_spoilt
 
 RIGHT = [("gosensei", "gosensei"), ("gosensei", "with-make"), ("java-go", "go"),

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from harness import casefile, mistaken
 from harness.cli import main
-from harness.dialect import named
 from harness.fuzzing import writing
 from harness.fuzzing.judging import differences, kind
 from harness.fuzzing.script import Script, legal
-from harness.mistaken import right_engine
+from harness.judging import mistaken
+from harness.judging.mistaken import right_engine
+from harness.reading import casefile
+from harness.reading.dialect import named
 from harness.records import Reply
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, mistaken_engine
 from tests.harness.in_process import InProcess, fuzzed

@@ -7,15 +7,16 @@ from random import Random
 
 import pytest
 
-from harness import casefile, mistaken
 from harness.cli import main
 from harness.errors import UsageError
 from harness.generating import choices, kinds, made, moves, reading, replaying
 from harness.generating.cutting import corner, corner_with_move
 from harness.generating.features import stones
 from harness.generating.records import Board, Played
-from harness.likeness import identities
-from harness.strength import measure
+from harness.judging import mistaken
+from harness.judging.likeness import identities
+from harness.judging.strength import measure
+from harness.reading import casefile
 from harness.verifying.whole import verify
 from oracle.formats import Choice
 from oracle.grid import grid

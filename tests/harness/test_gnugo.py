@@ -7,7 +7,7 @@ import pytest
 from harness.exits import ExitCode
 from harness.records import Verdict
 from harness.report.tally import exit_code
-from harness.runs import run
+from harness.running.runs import run
 
 GAME = "(;GM[1]FF[4]SZ[9]KM[0.5];B[ee];W[ec];B[gc];W[cc];B[cf];W[ge];B[gf];W[fe];B[ff];W[he])"
 CASES = r"""

@@ -8,13 +8,13 @@ row has the error.
 
 import pytest
 
-from harness import casefile
-from harness.dialect import named
 from harness.engine.replies import Splitter
 from harness.errors import CaseError
+from harness.reading import casefile
+from harness.reading.dialect import named
 from harness.records import FileResult, Outcome
 from harness.report import gogui
-from harness.runner import not_run
+from harness.running.runner import not_run
 
 
 def judged(text: bytes, replies: bytes, dialect: str = "gogui") -> FileResult:

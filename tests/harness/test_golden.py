@@ -16,7 +16,7 @@ from harness.report.summary import summary
 from harness.report.tally import tally
 from harness.report.terminal import Terminal
 from harness.report.view import view
-from harness.report.visible import visible, without_surrogates
+from harness.visible import visible, without_surrogates
 from tests import golden
 from tests.harness.made_run import RUN
 

@@ -371,7 +371,8 @@ def test_the_budget_of_a_submission_ends_what_would_never_end(tmp_path, sandbox)
 COUNTED = """
 import os, signal, sys
 from pathlib import Path
-from harness import cli, workspace
+from harness import cli
+from harness.assignments import workspace
 count, how = Path(sys.argv.pop(1)), sys.argv.pop(1)
 right = workspace.unpack
 def unpack(*rest):

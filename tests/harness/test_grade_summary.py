@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.assignment import Part
+from harness.assignments.assignment import Part
 from harness.grading import summary
 from harness.grading.records import decimal
 from harness.report.paint import Paint

@@ -20,9 +20,10 @@ from typing import NamedTuple
 
 import pytest
 
-from harness import assignment, casefile
-from harness.dialect import named
-from harness.mistaken import failing, in_folder, wrong_engine
+from harness.assignments import assignment
+from harness.judging.mistaken import failing, in_folder, wrong_engine
+from harness.reading import casefile
+from harness.reading.dialect import named
 from oracle.mistakes import named as mistake_named
 from tests.harness.downloads import canvas_name, moodle_folder, zipped
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS

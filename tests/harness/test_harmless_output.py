@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.deadline import within
+from harness.reading.deadline import within
 from harness.report.paint import Paint
 from harness.report.terminal import Terminal
 from harness.report.view import view

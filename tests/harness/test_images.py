@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import casefile
-from harness.equivalence import is_exact, underspecified
 from harness.grading.images import image_of, origin
 from harness.grading.records import IMAGE
 from harness.grading.transformations import (
@@ -21,7 +19,9 @@ from harness.grading.transformations import (
     draw,
     reordered,
 )
-from harness.mistaken import in_folder, reply_of, right_engine
+from harness.judging.equivalence import is_exact, underspecified
+from harness.judging.mistaken import in_folder, reply_of, right_engine
+from harness.reading import casefile
 from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.mistakes import ASSIGNMENTS

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness import jobs
 from harness.engine import leftovers
+from harness.running import jobs
 
 
 def collect(tasks: list[int], work: jobs.Work[int, object], workers: int) -> dict[int, object]:

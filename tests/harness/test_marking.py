@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.assignment import Late, Part
+from harness.assignments.assignment import Late, Part
 from harness.grading.marking import lateness, marks, sentence
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Log, decimal
 from harness.records import Failure, FailureKind, Verdict

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness import assignment, receipt, workspace
+from harness.assignments import assignment, receipt, workspace
 from harness.errors import ArchiveError, UsageError
 from harness.grading.evidence import LONGEST
 from harness.grading.receive import receive

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import casefile
-from harness.assignment import Part
+from harness.assignments.assignment import Part
 from harness.grading.marking import marks
-from harness.grading.records import PRIVATE, PUBLIC, Attempt, Build, Graded
+from harness.grading.records import PRIVATE, PUBLIC, Attempt, Graded
 from harness.grading.regrading import (
     CASES,
     ENGINE,
@@ -20,8 +19,9 @@ from harness.grading.regrading import (
     SUBMISSION,
     changes,
 )
-from harness.records import Outcome, Reply, Verdict
-from harness.runner import not_run
+from harness.reading import casefile
+from harness.records import Build, Outcome, Reply, Verdict
+from harness.running.runner import not_run
 from tests.harness.made_attempts import (
     NEVER_LATE,
     assignment_of,

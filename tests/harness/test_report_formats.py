@@ -16,7 +16,7 @@ from harness.errors import UsageError
 from harness.records import Failure, FailureKind
 from harness.report import json, junit, tap
 from harness.report.tally import tally, total
-from harness.report.visible import visible, without_surrogates
+from harness.visible import visible, without_surrogates
 from tests.harness.made_run import GREEN, RUN, Line, V, made_file
 
 # Whatever an engine or a case file may hold: markup, control characters, undecoded bytes.

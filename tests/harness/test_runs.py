@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import runner
 from harness.errors import CaseError, UsageError
-from harness.records import Failure, FailureKind, FileResult, Verdict
-from harness.runs import Limits, Options, Progress, run
+from harness.records import Failure, FailureKind, FileResult, Progress, Verdict
+from harness.running import runner
+from harness.running.runs import Limits, Options, run
 
 ENGINES = Path(__file__).parent.parent / "engines"
 LETTERS = {
@@ -295,7 +295,7 @@ def test_what_the_result_says_of_the_run(folder: Path) -> None:
 
 HARNESS = """
 import sys
-from harness.runs import Options, run
+from harness.running.runs import Options, run
 run(sys.argv[1], sys.argv[3:], Options(jobs=int(sys.argv[2])))
 """
 
@@ -341,7 +341,7 @@ def test_memory(folder: Path, cc: str) -> None:
     subprocess.run([cc, "-O2", "-D_GNU_SOURCE", "-o", "zero", source], check=True)
     write(x="".join(f"{id_} reg_genmove b\n#? [A1|B2]\n" for id_ in range(20_000)))
     code = (
-        "from harness.runs import run; run('./zero', ['x.gtp']);"
+        "from harness.running.runs import run; run('./zero', ['x.gtp']);"
         " print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
     )
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout

@@ -17,7 +17,7 @@ import pytest
 from harness.cli import main
 from harness.errors import SandboxError, UsageError
 from harness.records import FailureKind, FileResult, RunResult, Verdict
-from harness.runs import Limits, Options, run
+from harness.running.runs import Limits, Options, run
 from harness.sandbox import engines as engines_module
 from harness.sandbox import levels
 from harness.sandbox.launcher import BoxLauncher

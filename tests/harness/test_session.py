@@ -18,7 +18,7 @@ from harness.engine.session import WINDOW, Session, groups
 from harness.errors import EngineError, UsageError
 from harness.options import Limits
 from harness.records import FailureKind, Reply, Verdict
-from harness.runs import Options, run
+from harness.running.runs import Options, run
 
 ENGINES = Path(__file__).parent.parent / "engines"
 

@@ -14,7 +14,7 @@ from harness.grading.records import Entry
 from harness.grading.sources import canvas, moodle, read
 from harness.grading.sources.pieces import entries, folded, safe, version
 from harness.grading.sources.table import COLUMNS
-from harness.report.visible import one_line
+from harness.visible import one_line
 from tests.harness.downloads import (
     canvas_name,
     moodle_flat,

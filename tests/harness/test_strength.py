@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from harness import assignment, casefile, suite
+from harness.assignments import assignment
+from harness.assignments.sets import Set, is_good, sets_of
 from harness.cli import main
 from harness.exits import ExitCode
-from harness.sets import Set, is_good, sets_of
-from harness.strength import measure
+from harness.judging.strength import measure
+from harness.reading import casefile, suite
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 
 CASES = Path(__file__).parents[2] / "cases"

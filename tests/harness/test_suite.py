@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import CaseError
-from harness.suite import expand
+from harness.reading.suite import expand
 
 
 @pytest.fixture

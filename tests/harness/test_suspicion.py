@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.casefile import parse
 from harness.grading.records import IMAGE, PUBLIC, Attempt
 from harness.grading.suspicion import THRESHOLD, chance, fisher, pairs, suspicion
-from harness.mistaken import in_folder, right_engine, wrong_engine
+from harness.judging.mistaken import in_folder, right_engine, wrong_engine
+from harness.reading.casefile import parse
 from harness.records import Failure, FailureKind, Verdict
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 from tests.harness.image_runs import attempts, public_cases

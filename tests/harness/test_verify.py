@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import casefile, equivalence, mistaken, suite
 from harness.cli import main
 from harness.errors import CaseError
-from harness.pattern import read_gogui
-from harness.recognition import assignments_of
+from harness.judging import equivalence, mistaken
+from harness.judging.recognition import assignments_of
+from harness.reading import casefile, suite
+from harness.reading.pattern import read_gogui
 from harness.verifying.near import near
 from harness.verifying.records import Kind
 from harness.verifying.whole import assignment_of, verify
@@ -267,7 +268,7 @@ def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_expressions_accept_their_forms_and_no_mistaken_answer(assignment):
     """For every shipped test and every mistake: the expression decides as the comparison does."""
-    from harness.pattern import matcher
+    from harness.reading.pattern import matcher
     from harness.verifying.whole import mistaken_answers
 
     compared = 0

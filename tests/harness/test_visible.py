@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.report.visible import one_line, visible, without_surrogates
+from harness.visible import one_line, visible, without_surrogates
 
 CASES = [
     ("plain text\n\twith a tab", "plain text\n\twith a tab"),

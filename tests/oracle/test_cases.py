@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import oracle.gtp
-from harness import casefile
-from harness.dialect import named
 from harness.engine.replies import Splitter
+from harness.reading import casefile
+from harness.reading.dialect import named
 from harness.records import Reply, Verdict
 from tests.oracle.second_opinion import ENGINES
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 import oracle.gtp
-from harness import casefile
-from harness.dialect import named
 from harness.engine.replies import Splitter
 from harness.errors import CaseError
-from harness.pattern import read_gogui
+from harness.reading import casefile
+from harness.reading.dialect import named
+from harness.reading.pattern import read_gogui
 from harness.records import Verdict
 from tests.oracle.test_cases import CASES, FILES, GAMES, assignment_of
 

@@ -22,8 +22,8 @@ from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.showing import Feedback, feedback
 from harness.grading.exports.table import marks_table
 from harness.grading.records import ClassResult, Student
-from harness.report.visible import visible, without_surrogates
-from harness.views import Views
+from harness.report.views import Views
+from harness.visible import visible, without_surrogates
 
 
 class Wanted(NamedTuple):

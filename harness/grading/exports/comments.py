@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import decimal
 from harness.report.markup import escape
-from harness.report.visible import visible
+from harness.visible import visible
 
 
 def comment(shown: Feedback) -> str:

@@ -44,7 +44,7 @@ SCHEMA, VERSION = "gtp-harness/class", 1
 def parts(result: ClassResult) -> Iterator[str]:
     """Yield the document.
 
-    To be written with :func:`~harness.report.visible.without_surrogates`.
+    To be written with :func:`~harness.visible.without_surrogates`.
     """
     yield from _with_list(_head(result), "submissions", map(_submission, result.graded))
     yield "\n"

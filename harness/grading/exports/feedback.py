@@ -18,7 +18,7 @@ from harness.report.html.trouble import troubles
 from harness.report.markup import escape
 from harness.report.tally import plural
 from harness.report.view import WORDS, FileView
-from harness.report.visible import one_line
+from harness.visible import one_line
 
 # What the marks of the oracle's explanations mean, by its engine.
 _MARKS = {

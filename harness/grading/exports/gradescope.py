@@ -16,7 +16,7 @@ from harness.grading.records import PartMark, decimal
 from harness.records import Outcome, Verdict
 from harness.report.difference import difference
 from harness.report.view import WORDS, FileView
-from harness.report.visible import one_line, visible
+from harness.visible import one_line, visible
 from oracle.draw import draw_text
 
 _NAME = 120  # characters

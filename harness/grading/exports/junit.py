@@ -15,7 +15,7 @@ from harness.report.tally import tally
 
 
 def parts(result: ClassResult) -> Iterator[str]:
-    """Yield the document, to be written with :func:`~harness.report.visible.visible`."""
+    """Yield the document, to be written with :func:`~harness.visible.visible`."""
     files = [file for graded in result.graded for file in _files(graded)]
     broken = [trouble for graded in result.graded for trouble in _broken(graded)]
     return junit.document(files, [tally(file) for file in files], broken)

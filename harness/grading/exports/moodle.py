@@ -17,7 +17,7 @@ from harness.errors import UsageError
 from harness.grading.exports.roster import Form, Ids, Mark
 from harness.grading.exports.sheet import Sheet
 from harness.grading.records import Student
-from harness.report.visible import visible
+from harness.visible import visible
 
 KIND = "moodle"  # of a student's number: the participant's
 WORKSHEET = ("Identifier", "Grade", "Feedback comments")  # columns, as in English

@@ -20,7 +20,7 @@ from harness.report.html.names import link
 from harness.report.html.parts import box, facts, items, page
 from harness.report.markup import escape
 from harness.report.tally import plural
-from harness.report.visible import one_line
+from harness.visible import one_line
 
 _COMMAND = 60  # characters
 _LISTED = 25  # things of one kind that are named one by one

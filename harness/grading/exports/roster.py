@@ -9,7 +9,7 @@ from typing import NamedTuple
 from harness.grading.exports.sheet import Sheet
 from harness.grading.records import ClassResult, Graded, Student, decimal
 from harness.report.tally import plural
-from harness.report.visible import one_line
+from harness.visible import one_line
 
 _NAMED = 8  # students in one note
 

@@ -14,23 +14,22 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from harness.assignment import VISIBLE, Assignment, Part
+from harness.assignments.assignment import VISIBLE, Assignment, Part
 from harness.grading.marking import is_meant
 from harness.grading.records import (
     PRIVATE,
     PUBLIC,
     Attempt,
-    Build,
     ClassResult,
     Graded,
     Log,
     Marks,
 )
 from harness.grading.tested import Tested, tests
-from harness.records import Diagnosis, Outcome, Verdict
+from harness.records import Build, Diagnosis, Outcome, Verdict
 from harness.report.tally import plural
 from harness.report.view import FileView
-from harness.views import Views
+from harness.report.views import Views
 
 WITHHELD = (
     "There is no mark yet, because the tests could not be finished. That is no fault of yours and "

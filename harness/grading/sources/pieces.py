@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from harness.grading.records import Entry, Handed, Student
-from harness.report.visible import one_line
+from harness.visible import one_line
 
 _LONGEST_KEY = 80  # characters: as a file name there is room for more before and behind
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(10))}

@@ -11,7 +11,7 @@ from harness.report.html.parts import as_class, badge
 from harness.report.html.trouble import place
 from harness.report.markup import escape
 from harness.report.view import FileView, comment_before
-from harness.report.visible import one_line
+from harness.visible import one_line
 from oracle.draw import Diagram, draw_svg
 
 _COMMAND = 320  # characters

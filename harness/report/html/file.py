@@ -10,7 +10,7 @@ from harness.report.html.parts import badge, in_words, page, run_facts
 from harness.report.html.trouble import troubles
 from harness.report.markup import escape
 from harness.report.view import FileView
-from harness.report.visible import one_line
+from harness.visible import one_line
 
 _CELL = 80  # characters of a command, reply or expectation in the table
 

@@ -6,7 +6,7 @@ from harness.records import FileResult, Step, Verdict
 from harness.report.html.parts import box, items
 from harness.report.markup import escape
 from harness.report.view import failing_step, setup_errors
-from harness.report.visible import one_line
+from harness.visible import one_line
 
 _COMMAND = 320  # characters, of the one under way when the engine broke
 _CELL = 80  # characters of other commands, and of replies to them

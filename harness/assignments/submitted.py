@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import workspace
-from harness.assignment import Assignment
-from harness.contents import Sorted, sort_files
+from harness.assignments import workspace
+from harness.assignments.assignment import Assignment
+from harness.assignments.contents import Sorted, sort_files
 from harness.intake import archive
 from harness.intake.placing import place
 

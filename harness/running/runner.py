@@ -11,14 +11,13 @@ from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple
 
-from harness import protocol
-from harness.dialect import Dialect
 from harness.engine.launch import Launcher, PlainLauncher
 from harness.engine.process import NEVER, EngineProcess
 from harness.engine.replies import encode
 from harness.engine.session import Session, groups
 from harness.errors import EngineError, UndecidedError
 from harness.options import Options
+from harness.reading.dialect import Dialect
 from harness.records import (
     CaseFile,
     Exchange,
@@ -30,6 +29,7 @@ from harness.records import (
     Step,
     Verdict,
 )
+from harness.running import protocol
 
 _AGE = 1e9  # seconds; no engine has computed that long
 _PROGRESS_INTERVAL = 0.1  # seconds between two calls of a progress callback

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from harness import casefile, suite
-from harness.assignment import Assignment
-from harness.strength import Strength, measure
+from harness.assignments.assignment import Assignment
+from harness.judging.strength import Strength, measure
+from harness.reading import casefile, suite
 
 MOST = 40  # public and private tests together
 LEAST = 70  # per cent of the mistakes that the public tests alone catch

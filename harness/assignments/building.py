@@ -19,16 +19,16 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.adapters.placing import place
-from harness.assignment import ADAPTER, Assignment, BuildSteps, matches
+from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
+from harness.assignments.workspace import workspace
 from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, PlainLauncher, describe_end
 from harness.errors import SandboxError
-from harness.grading.records import Build
+from harness.records import Build
 from harness.sandbox import levels, view
 from harness.sandbox.engines import BoxedEngine
 from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.limits import GIB, BoxLimits
-from harness.workspace import workspace
 
 # The streams of a step in one, as at a terminal.
 _TURN = 'exec "$0" "$@" 2>&1'

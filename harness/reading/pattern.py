@@ -12,9 +12,9 @@ import warnings
 from collections.abc import Callable
 from functools import cache, partial
 
-from harness import deadline
 from harness.engine.replies import BLANKS
 from harness.errors import PatternError
+from harness.reading import deadline
 from harness.records import Pattern
 
 # Alternatives that are plain text, save for escaped punctuation: "A1|A2", "B\+4\.5".
@@ -85,7 +85,7 @@ def matcher(expression: str) -> Callable[[str], object]:
     if _PLAIN.fullmatch(expression):
         texts = {_ESCAPED.sub(r"\1", choice) for choice in expression.split("|")}
         return texts.__contains__
-    from harness import java_regex
+    from harness.reading import java_regex
 
     flags = re.MULTILINE | re.DOTALL | re.ASCII
     compiled = _compile(java_regex.in_python(expression), expression, flags)
@@ -101,7 +101,7 @@ def searcher(expression: str) -> Callable[[str], object]:
     Raises:
         PatternError: it is no regular expression.
     """
-    from harness import awk_regex
+    from harness.reading import awk_regex
 
     compiled = _compile(f"^{awk_regex.in_python(expression)}$", expression, re.ASCII)
     return _bounded(compiled, compiled.search)

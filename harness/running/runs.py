@@ -15,21 +15,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from signal import SIG_DFL, SIGHUP, SIGTERM
 
-from harness import casefile, deadline, suite
-from harness.dialect import named
 from harness.engine.launch import Launcher, PlainLauncher, split_program, with_seed
 from harness.errors import CaseError, UsageError
-from harness.gathering import Gathering, Progress
 from harness.options import Limits, Options
-from harness.records import CaseFile, FileResult, RunResult, Step, Verdict
-from harness.runner import Setting
-from harness.selection import Selection
+from harness.reading import casefile, deadline, suite
+from harness.reading.dialect import named
+from harness.reading.selection import Selection
+from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
+from harness.running.gathering import Gathering
+from harness.running.runner import Setting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.sandbox.engines import Sandbox
 
-__all__ = ["Limits", "Options", "Progress", "ending_on_signals", "not_judged", "run", "run_cases"]
+__all__ = ["Limits", "Options", "ending_on_signals", "not_judged", "run", "run_cases"]
 
 _TOO_HEAVY = (
     f"matching it with the expectation takes more than {deadline.LIMIT:g} s; an expression should"
@@ -198,7 +198,7 @@ def sandbox_for(options: Options, cases: Sequence[CaseFile]) -> Sandbox | _NoSan
 
 
 def _to_stderr(line: str) -> None:
-    from harness.report.visible import visible
+    from harness.visible import visible
 
     print(visible(line), file=sys.stderr, flush=True)
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any
 
-from harness import mistaken
-from harness.dialect import named
-from harness.recognition import assignments_of
+from harness.judging import mistaken
+from harness.judging.recognition import assignments_of
+from harness.reading.dialect import named
 from harness.records import (
     CaseFile,
     Diagnosis,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from harness.assignment import Files, matches
+from harness.assignments.assignment import Files, matches
 from harness.report.tally import plural
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from harness import mistaken
-from harness.cover import smallest
-from harness.dialect import named
+from harness.judging import mistaken
+from harness.judging.cover import smallest
+from harness.reading.dialect import named
 from harness.records import CaseFile, Step
 from oracle.mistakes import MISTAKES, Mistake
 

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 from sys import intern
 
-from harness.dialect import Dialect, named
 from harness.engine.replies import BLANKS, decode
 from harness.errors import CaseError, PatternError
+from harness.reading.dialect import Dialect, named
 from harness.records import CaseFile, Step
 
 # A command's id, as gogui-regress reads it: Java's Integer.parseInt() of all before the blank.

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignment import Assignment
+from harness.assignments.assignment import Assignment
 from harness.errors import SandboxError
 from harness.options import Options
-from harness.records import FileResult, RunResult, Verdict
+from harness.records import FileResult, Progress, RunResult, Verdict
 from harness.report.tally import never_answers, plural
 from harness.report.view import FileView
-from harness.runs import Progress, run
+from harness.report.views import Views
+from harness.running.runs import run
 from harness.sandbox.levels import EscapeError
-from harness.views import Views
 
 
 class Trial(NamedTuple):

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.casefile import split_lines
 from harness.engine.replies import BLANKS
 from harness.errors import CaseError
+from harness.reading.casefile import split_lines
 
 SUFFIXES = (".gtp", ".tst")
 

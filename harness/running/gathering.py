@@ -5,26 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
-from harness import jobs
 from harness.options import Options
-from harness.records import CaseFile, Failure, FailureKind, FileResult, Verdict
-from harness.rerun import merge
-from harness.runner import Judged, Setting, not_run, run_file
+from harness.records import CaseFile, Failure, FailureKind, FileResult, Progress, Verdict
+from harness.running import jobs
+from harness.running.rerun import merge
+from harness.running.runner import Judged, Setting, not_run, run_file
 
 _NO_CASE = CaseFile("", (), ())
-
-
-class Progress(NamedTuple):
-    """Where a file is. Comes at its start, some ten times a second, and at its end."""
-
-    place: int  # of the file in the order named, from 0
-    path: str
-    done: int  # tests judged so far
-    total: int  # tests in the file
-    failed: int  # unexpected failures so far
-    result: FileResult | None = None  # at the end
 
 
 class Gathering:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from harness import pattern
 from harness.engine.replies import BLANKS
 from harness.errors import PatternError, UsageError
+from harness.reading import pattern
 from harness.records import Outcome, Pattern, Reply, Step, Verdict
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignment import Assignment
+from harness.assignments.assignment import Assignment
 from harness.intake.streams import PIECE
 from oracle import __version__
 
@@ -29,7 +29,7 @@ class Receipt(NamedTuple):
     assignment: str  # its key
     version: str  # of the harness
     files: str  # of :func:`digest_of`
-    cases: str  # of :meth:`harness.assignment.Assignment.cases_digest`
+    cases: str  # of :meth:`harness.assignments.assignment.Assignment.cases_digest`
 
 
 def made(assignment: Assignment, files: Mapping[str, str]) -> Receipt:

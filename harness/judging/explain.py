@@ -25,7 +25,7 @@ def reasons(
     ``game``: one of :data:`oracle.gtp.GAMES`. Steps whose command needs no reason, or
     whose position the oracle cannot follow, are missing.
     """
-    from harness.mistaken import in_folder
+    from harness.judging.mistaken import in_folder
 
     engine = new_engine(game)
     found = {}

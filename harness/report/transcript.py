@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from harness.report.visible import without_surrogates
+from harness.visible import without_surrogates
 
 
 def _now() -> str:

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.dialect import Dialect
+from harness.reading.dialect import Dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from oracle.gtp import new_engine
 from oracle.gtp.protocol import Engine

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness import mistaken
+from harness.judging import mistaken
 from harness.records import CaseFile, Step
 from oracle.color import color_of
 from oracle.errors import VertexError
@@ -138,7 +138,7 @@ _GOMOKU: dict[str, _Read] = {
 def identities(case: CaseFile, assignment: str) -> Iterator[tuple[Step, Identity]]:
     """Yield the tests of a case file with their identities.
 
-    The caller sees to the working directory (:func:`harness.mistaken.in_folder`).
+    The caller sees to the working directory (:func:`harness.judging.mistaken.in_folder`).
     """
     engine = mistaken.right_engine(assignment)
     for step in case.steps:

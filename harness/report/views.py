@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.boards import boards
-from harness.explain import marked, reasons
+from harness.judging.boards import boards
+from harness.judging.explain import marked, reasons
 from harness.records import Exchange, FileResult, Reply, Verdict
 from harness.report.tally import tally
 from harness.report.view import FileView, is_remarkable

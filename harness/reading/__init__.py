@@ -1,0 +1,1 @@
+"""Case files: read into records, with their expectations; no process, nothing is judged."""
