@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from functools import partial
 from itertools import groupby, pairwise
 from operator import attrgetter
@@ -168,22 +169,26 @@ def _likeness(source: str, text: str) -> int:
 
 def _hint(pattern: Pattern | None, reply: Reply) -> str:
     """Return what the difference may come from, in words that are true whatever it was."""
-    if not reply.ok:
-        return "The engine answered with an error (?)."
+    usual = "" if reply.ok else "This is an error, not an answer."
     if pattern is None or len(reply.text) > _MAX_HINT:
-        return ""
+        return usual
     if pattern.negated:
-        return "This is an answer that must not come."
+        return usual or "This is an answer that must not come."
+    first_hint = partial(_first_hint, _HINTS if reply.ok else _ERROR_HINTS, pattern.expression)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of sets that later versions of re may read otherwise
         try:
-            return within(_HINT_SECONDS, partial(_first_hint, pattern.expression), reply.text)
+            return within(_HINT_SECONDS, first_hint, reply.text) or usual
         except (re.error, UndecidedError):  # an expression of another dialect, or a heavy one
-            return ""
+            return usual
 
 
-def _first_hint(expression: str, text: str) -> str:
-    return next((hint for test, hint in _HINTS if test(expression, text)), "")
+def _first_hint(hints: _Hints, expression: str, text: str) -> str:
+    return next((hint for test, hint in hints if test(expression, text)), "")
+
+
+def _as_expected(expression: str, text: str) -> bool:
+    return re.fullmatch(expression, text, _FLAGS) is not None
 
 
 def _reply_is_empty(_expression: str, text: str) -> bool:
@@ -214,7 +219,9 @@ def _contained(expression: str, text: str) -> bool:
     return "|" not in expression and re.search(expression, text, _FLAGS) is not None
 
 
-_HINTS = (
+_Hints = tuple[tuple[Callable[[str, str], bool], str], ...]
+
+_HINTS: _Hints = (
     (_reply_is_empty, "The reply is empty."),
     (_should_be_empty, "The reply should be empty."),
     (
@@ -226,4 +233,8 @@ _HINTS = (
     (_equal_but_for_blanks, "Only blanks or line ends differ."),
     (_same_words, "The same words, in another order."),
     (_contained, "The reply contains the expected text, but is more than that."),
+)
+# Who was asked through an adapter need not know GTP: its signs are named where they matter.
+_ERROR_HINTS: _Hints = (
+    (_as_expected, "The words are as expected, but it is an error: it begins with ?, not with =."),
 )

@@ -61,13 +61,19 @@ def test_a_special_character_without_backslash_is_explained():
     assert "backslash" in found.hint
 
 
-def test_errors_say_so():
-    found = difference(pattern("know nothing"), reply("know not", ok=False))
-    assert (braces(found.expected), braces(found.got)) == ("know nothing", "{know not}")
-    assert "error" in found.hint
-    found = difference(None, reply("no", ok=False))
-    assert (found.expected, braces(found.got)) == ((), "{no}")
-    assert "error" in found.hint
+@pytest.mark.parametrize("expected", ["know nothing", "!know not", "(", "(a+)+b", None])
+def test_errors_say_so_without_a_word_of_gtp(expected):
+    """They are shown to students whose program speaks none: an adapter does."""
+    text = "a" * 40 if expected == "(a+)+b" else "know not"
+    found = difference(pattern(expected) if expected else None, reply(text, ok=False))
+    assert "".join(part for part, _ in found.expected) == (expected or "")
+    assert (braces(found.got), found.hint) == (f"{{{text}}}", "This is an error, not an answer.")
+
+
+def test_an_error_in_the_very_words_expected_is_told_from_an_answer():
+    found = difference(pattern("illegal move"), reply("illegal move", ok=False))
+    assert braces(found.got) == "{illegal move}"
+    assert "begins with ?, not with =" in found.hint
 
 
 @given(
