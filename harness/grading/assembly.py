@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from harness.assignments.assignment import Assignment
 from harness.grading import fairness, stored
@@ -17,11 +17,17 @@ _NOT_YET = "it was not run yet"
 
 
 class Reader:
-    """Reads attempts; the case files are those that were run, from the ledger itself."""
+    """Reads attempts; the case files are those that were run, from the ledger itself.
 
-    def __init__(self, ledger: Ledger, assignment: Assignment) -> None:
+    ``paths``: where case files lie, by kind and name.
+    """
+
+    def __init__(
+        self, ledger: Ledger, assignment: Assignment, paths: Mapping[tuple[str, str], str]
+    ) -> None:
         self._ledger = ledger
         self._assignment = assignment
+        self._paths = paths
         self._cases: dict[tuple[str, str], CaseFile] = {}
         self.sandboxes: set[str] = set()  # those of the results that were read, in words
 
@@ -35,7 +41,8 @@ class Reader:
         return stored.loads(Build, text) if text else None
 
     def _attempt(self, one: Planned) -> Attempt:
-        attempt = Attempt(one.key, one.kind, one.name, None)
+        path = self._paths.get((one.kind, one.name), "")
+        attempt = Attempt(one.key, one.kind, one.name, None, path=path)
         state, _, fault = self._ledger.states([one.basis])[one.basis]
         if state != "done":  # perhaps it was run once, and is in doubt
             return attempt._replace(fault=fault or _NOT_YET)

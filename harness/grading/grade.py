@@ -18,7 +18,7 @@ from harness.errors import UsageError
 from harness.grading import items, marking, plan, regrading, stored, suspicion
 from harness.grading.assembly import Reader
 from harness.grading.diagnosing import Diagnoser
-from harness.grading.ledger import Given, Ledger, Planned, Run
+from harness.grading.ledger import Asked, Given, Ledger, Planned, Run
 from harness.grading.plan import Case
 from harness.grading.records import (
     IMAGE,
@@ -174,7 +174,7 @@ def _written(wanted: Wanted, ledger: Ledger, found: Plan) -> Plan:
     digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
     options = stored.dumps([list(map(str, wanted[1:]))])
     run = ledger.begin(Run(found.started, __version__, assignment.key, digest, options))
-    ledger.set_cases(run, [(one.kind, one.name, one.sha256, one.content) for one in found.cases])
+    ledger.set_cases(run, [Asked(*one, one.sha256) for one in found.cases])
     ledger.set_submissions(run, {one.key: stored.dumps(one) for one in found.submissions})
     ledger.plan(run, found.planned)
     return found._replace(run=run)
@@ -192,7 +192,7 @@ def remembered(ledger: Ledger) -> Plan:
     number, run = last
     texts = ledger.submissions(number).values()
     submissions = tuple(stored.loads(Submission, text) for text in texts)
-    cases = (Case(kind, name, content, name) for kind, name, _, content in ledger.cases(number))
+    cases = (Case(*one[:4]) for one in ledger.cases(number))
     return Plan(number, run.started, submissions, tuple(cases), tuple(ledger.wanted(number)))
 
 
@@ -293,7 +293,8 @@ class _Marker:
         self._ledger = ledger
         self._plan = found
         self._kinds = {case.kind for case in found.cases} - {IMAGE}
-        self._reader = Reader(ledger, assignment)
+        paths = {(case.kind, case.name): case.path for case in found.cases}
+        self._reader = Reader(ledger, assignment, paths)
         self._diagnoser = Diagnoser(assignment.place)
 
     def graded(self, submission: Submission, planned: Iterable[Planned]) -> Graded:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from harness.errors import UsageError
 
-_APPLICATION, _VERSION = 0x47545047, 1  # "GTPG"; the version of the tables below
+_APPLICATION, _VERSION = 0x47545047, 2  # "GTPG"; the version of the tables below
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process
 
@@ -52,6 +52,7 @@ CREATE TABLE case_file (     -- what a run asked
     kind TEXT NOT NULL,      -- public, private or image
     name TEXT NOT NULL,
     sha256 TEXT NOT NULL REFERENCES content,
+    path TEXT NOT NULL,      -- where it lay, and with it the files that its commands name
     PRIMARY KEY (run, kind, name)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE submission (    -- what a run graded
@@ -119,6 +120,16 @@ class Run(NamedTuple):
     assignment: str
     digest: str
     options: str
+
+
+class Asked(NamedTuple):
+    """A case file of a run."""
+
+    kind: str
+    name: str
+    content: bytes
+    path: str  # where it lay
+    sha256: str
 
 
 class Planned(NamedTuple):
@@ -225,21 +236,22 @@ class Ledger:
         ).fetchall()
         return (rows[0][0], Run(*rows[0][1:])) if rows else None
 
-    def set_cases(self, run: int, cases: Iterable[tuple[str, str, str, bytes]]) -> None:
-        """Record what a run asks: (kind, name, SHA-256, content) of each case file, in order."""
+    def set_cases(self, run: int, cases: Iterable[Asked]) -> None:
+        """Record the case files that a run asks, in order."""
         with self._changing():
-            for position, (kind, name, digest, content) in enumerate(cases):
+            for position, (kind, name, content, path, digest) in enumerate(cases):
                 self._db.execute("INSERT OR IGNORE INTO content VALUES (?, ?)", (digest, content))
-                row = (run, position, kind, name, digest)
-                self._db.execute("INSERT INTO case_file VALUES (?, ?, ?, ?, ?)", row)
+                row = (run, position, kind, name, digest, path)
+                self._db.execute("INSERT INTO case_file VALUES (?, ?, ?, ?, ?, ?)", row)
 
-    def cases(self, run: int) -> list[tuple[str, str, str, bytes]]:
+    def cases(self, run: int) -> list[Asked]:
         """Return what :meth:`set_cases` was given."""
-        return self._db.execute(
-            "SELECT kind, name, sha256, bytes FROM case_file JOIN content USING (sha256)"
+        rows = self._db.execute(
+            "SELECT kind, name, bytes, path, sha256 FROM case_file JOIN content USING (sha256)"
             " WHERE run = ? ORDER BY position",
             (run,),
-        ).fetchall()
+        )
+        return [Asked(*row) for row in rows]
 
     def content(self, sha256: str) -> bytes:
         """Return the content of a case file that some run asked."""

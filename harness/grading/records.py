@@ -89,6 +89,7 @@ class Attempt(NamedTuple):
     flaky: tuple[int, ...] = ()  # steps whose verdict changed between runs
     near_limit: str = ""  # the limit that was nearly or just hit, with the figures; else empty
     fault: str = ""  # how the harness broke; never costs a mark
+    path: str = ""  # where the case file lies, and with it the files that its commands name
 
 
 class PartMark(NamedTuple):

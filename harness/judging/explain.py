@@ -15,6 +15,7 @@ from oracle.gtp import new_engine
 from oracle.vertex import Point, parse_vertex
 
 _CHOSEN = ("resign", "pass")
+_LOADING = ("loadsgf ", "load_board ")
 
 
 def reasons(
@@ -37,8 +38,15 @@ def reasons(
                 if answer.startswith("="):
                     found[index] = read_explanation(answer)
             if index < last:
-                engine.handle(_as_played(step, reply))
+                answer = engine.handle(_as_played(step, reply))
+                if answer.startswith("?") and _is_loaded(step, reply):
+                    break
     return found
+
+
+def _is_loaded(step: Step, reply: Reply | None) -> bool:
+    """Whether the engine read a file. Without it, nobody can say what is right from there on."""
+    return step.command.startswith(_LOADING) and reply is not None and reply.ok
 
 
 def _as_played(step: Step, reply: Reply | None) -> str:

@@ -19,8 +19,9 @@ from oracle.draw import Diagram
 # Commands whose replies say what is on the board.
 _CHOOSING = ("genmove", "kgs-genmove_cleanup", "fixed_handicap", "place_free_handicap")
 
-# What happened in a case file, as far as boards hang on it: its lines, and a word for each reply.
-_Course = tuple[tuple[str, ...], tuple[str, ...]]
+# What happened in a case file, as far as boards hang on it: its path, for the files that commands
+# name, its lines, and a word for each reply.
+_Course = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 class _Drawn(NamedTuple):
@@ -43,11 +44,14 @@ class Views:
         self._place = place
         self._known: dict[_Course, _Drawn] = {}
 
-    def of(self, file: FileResult, name: str) -> FileView:
-        """Return the view of a file, which goes by ``name``, with the reasons of failed tests."""
+    def of(self, file: FileResult, name: str, path: str = "") -> FileView:
+        """Return the view of a file, which goes by ``name``, with the reasons of failed tests.
+
+        ``path``: where its case file lies, if that is not where its own path says.
+        """
         seen = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
         wrong = {outcome.step for outcome in seen if outcome.verdict is Verdict.FAILED}
-        drawn = self._drawn(file) if seen else _Drawn({}, {}, {})
+        drawn = self._drawn(file, path or file.case.path) if seen else _Drawn({}, {}, {})
         shown = {outcome.step for outcome in seen} & drawn.boards.keys()
         short = file._replace(case=file.case._replace(path=name))
         return FileView(
@@ -58,16 +62,15 @@ class Views:
             {step: drawn.reasons[step] for step in wrong & drawn.reasons.keys()},
         )
 
-    def _drawn(self, file: FileResult) -> _Drawn:
-        course = _course(file)
+    def _drawn(self, file: FileResult, path: str) -> _Drawn:
+        placed = file._replace(case=file.case._replace(path=str(self._place / path)))
+        course = _course(placed)
         if course not in self._known:
-            self._known[course] = self._draw(file)
+            self._known[course] = self._draw(placed)
         return self._known[course]
 
-    def _draw(self, file: FileResult) -> _Drawn:
-        tests = {outcome.step for outcome in file.outcomes}
-        path = str(self._place / file.case.path)
-        placed = file._replace(case=file.case._replace(path=path))
+    def _draw(self, placed: FileResult) -> _Drawn:
+        tests = {outcome.step for outcome in placed.outcomes}
         found = boards(placed, tests, self._game)
         why = reasons(placed, tests, self._game)
         pointed = {
@@ -79,9 +82,13 @@ class Views:
 
 def _course(file: FileResult) -> _Course:
     steps = zip((step.command for step in file.case.steps), file.replies, strict=True)
-    return file.case.lines, (
-        *map(_sent, file.before),
-        *(_word(command, reply) for command, reply in steps),
+    return (
+        file.case.path,
+        file.case.lines,
+        (
+            *map(_sent, file.before),
+            *(_word(command, reply) for command, reply in steps),
+        ),
     )
 
 

@@ -1,5 +1,6 @@
 """``gtp-harness grade`` as a teacher runs it: a download, marks, a ledger that survives all."""
 
+import html
 import json
 import random
 import re
@@ -213,6 +214,35 @@ def test_private_case_files_are_asked_for(few):
     assert of(CLASS[0], marks(few, "public")) == 5
     grade(few, "--private", few / "three.gtp", "--no-images")
     assert of(CLASS[0], marks(few)) == 7
+
+
+def test_private_tests_that_load_files_are_explained_wherever_they_lie(few):
+    toml = few / "counting" / "assignment.toml"
+    seen = 'private = ["private/*.gtp"]\nprivate_visible = "everything"'
+    toml.write_text(toml.read_text().replace('private = ["private/*.gtp"]', seen))
+    for name, winner in (("first", "AB"), ("second", "AW")):
+        lesson = few / "mine" / name
+        lesson.mkdir(parents=True)
+        (lesson / "board.sgf").write_text(f"(;SZ[5]KM[0.5]{winner}[cc])")
+        (lesson / "all.gtp").write_text("loadsgf board.sgf\n1 score\n#? [never]\n")
+    grade(few, "--private", few / "mine", "--no-images")
+    check_reasons(few)
+    grade(few, "--marks-only", source=None)
+    check_reasons(few)
+    shutil.rmtree(few / "mine")  # then nobody knows
+    grade(few, "--marks-only", source=None)
+    assert reasons(few) == []
+
+
+def check_reasons(room):
+    """The same lines in two folders, and a board of one color beside each."""
+    scores = [re.findall(r"[BW]\+[\d.]+\d", reason)[-1] for reason in reasons(room)]
+    assert scores == ["B+24.5", "W+25.5"]
+
+
+def reasons(room):
+    page = html.unescape(next((room / "out" / "feedback").glob("right*.html")).read_text())
+    return re.findall(r"<b>Because</b> (.*?)</p>", page)
 
 
 def test_dates_of_the_command_line_go_before_those_of_the_assignment(few):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from harness.errors import UsageError
 from harness.grading import stored
-from harness.grading.ledger import BusyError, Given, Ledger, Planned, Row, Run
+from harness.grading.ledger import Asked, BusyError, Given, Ledger, Planned, Row, Run
 from harness.grading.records import Log, Marks, PartMark, Student, Submission
 from harness.grading.stored import PLACE, Figures
 from harness.records import (
@@ -248,7 +248,10 @@ def test_marks_are_only_added(ledger):
 def test_runs_cases_and_submissions(ledger):
     assert ledger.last_run() is None
     run = ledger.begin(RUN)
-    cases = [("public", "b.gtp", "1", b"x\xff"), ("private", "a.gtp", "2", b"")]
+    cases = [
+        Asked("public", "b.gtp", b"x\xff", "/b.gtp", "1"),
+        Asked("private", "a.gtp", b"", "/own/a.gtp", "2"),
+    ]
     ledger.set_cases(run, cases)
     ledger.set_submissions(run, {"b": "B", "a": "A"})
     again = ledger.begin(RUN._replace(options="other"))

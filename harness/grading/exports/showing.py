@@ -101,7 +101,7 @@ def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
 
 def _files(graded: Graded, kind: str, views: Views) -> tuple[FileView, ...]:
     shown = (one for one in graded.attempts if one.kind == kind)
-    return tuple(_cut(views.of(one.result, one.case)) for one in shown if one.result)
+    return tuple(_cut(views.of(one.result, one.case, one.path)) for one in shown if one.result)
 
 
 def _cut(seen: FileView) -> FileView:
