@@ -17,6 +17,7 @@ machine; the reason says how many there are.
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -89,7 +90,19 @@ def lateness(rule: Late, submission: Submission) -> Lateness:
 
 
 def _after(time: datetime.datetime, limit: datetime.datetime, what: str) -> str:
-    return f"it was handed in at {time:%Y-%m-%d %H:%M:%S}, {time - limit} (h:mm:ss) after {what}"
+    return f"it was handed in at {time:%Y-%m-%d %H:%M:%S}, {lasting(time - limit)} after {what}"
+
+
+def lasting(span: datetime.timedelta) -> str:
+    """Return a span of time in words, of what is not 0 of it: ``2 days 3 h 5 s``.
+
+    Part of a second counts as one, for who is late is not late by nothing.
+    """
+    minutes, seconds = divmod(math.ceil(span.total_seconds()), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = ((days, plural(days, "day")), (hours, "h"), (minutes, "min"), (seconds, "s"))
+    return " ".join(f"{count} {unit}" for count, unit in parts if count) or "0 s"
 
 
 # --- all or nothing ----------------------------------------------------------------------------

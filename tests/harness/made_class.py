@@ -222,7 +222,7 @@ def marked(one: Submission, found: tuple[Attempt, ...], **more: object) -> Grade
     ]
     points = sum(part.points for part in parts)
     deduction = points / 5 if one.time and one.time > ASSIGNMENT.late.deadline else Fraction(0)
-    why = "It was handed in at 2024-05-18 01:30:00, 1:35:00 (h:mm:ss) after the deadline."
+    why = "It was handed in at 2024-05-18 01:30:00, 1 h 35 min after the deadline."
     marks = Marks(
         tuple(parts), deduction, why if deduction else "", points - deduction, Fraction(5)
     )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import Late, Part
-from harness.grading.marking import lateness, marks, sentence
+from harness.grading.marking import lasting, lateness, marks, sentence
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Log, decimal
 from harness.records import Failure, FailureKind, Verdict
 from tests.harness.made_attempts import (
@@ -246,9 +246,28 @@ def test_lateness_is_told_with_its_figures():
     time = DEADLINE + timedelta(hours=2, minutes=3)
     got = marks(assignment_of(late=LATE), submission_of(time=time), [attempt_of("p")])
     assert got.deduction_reason == (
-        "20 % less: it was handed in at 2018-01-30 01:58:00, 2:03:00 (h:mm:ss) after the deadline."
+        "20 % less: it was handed in at 2018-01-30 01:58:00, 2 h 3 min after the deadline."
     )
     assert lateness(LATE, submission_of(time=DEADLINE)) == (False, False, "")
+
+
+@pytest.mark.parametrize(
+    ("span", "words"),
+    [
+        ({"microseconds": 1}, "1 s"),
+        ({"seconds": 59}, "59 s"),
+        ({"seconds": 59, "microseconds": 1}, "1 min"),
+        ({"minutes": 16}, "16 min"),
+        ({"hours": 2, "minutes": 3}, "2 h 3 min"),
+        ({"hours": 23, "minutes": 59, "seconds": 59}, "23 h 59 min 59 s"),
+        ({"days": 1}, "1 day"),
+        ({"days": 2, "hours": 3, "minutes": 4, "seconds": 5}, "2 days 3 h 4 min 5 s"),
+        ({"days": 400, "seconds": 7}, "400 days 7 s"),
+        ({}, "0 s"),
+    ],
+)
+def test_how_late_is_told_in_units(span, words):
+    assert lasting(timedelta(**span)) == words
 
 
 # --- properties, and a recomputation ---
