@@ -383,6 +383,32 @@ def test_groups_gather_what_their_members_handed_in(tmp_path):
     assert solo.students[0].ids == (("canvas", "32"),)
 
 
+@pytest.mark.parametrize(
+    ("source", "row", "shown"),
+    [
+        ("canvas", "4711,", "lovelaceada"),
+        ("canvas", "4711,4711", "lovelaceada"),
+        ("canvas", "lovelaceada_4711,", "lovelaceada"),
+        ("canvas", "Lovelace Ada,", "Lovelace Ada"),
+        ("canvas", "A. L.,4711", "A. L."),
+        ("moodle", "4711,", "Ada Lovelace"),
+        ("old moodle", "4711,", "Ada Lovelace"),
+        ("away", "4711,", "4711"),
+    ],
+)
+def test_a_number_in_groups_is_shown_as_the_name_in_the_download(source, row, shown, tmp_path):
+    name = {
+        "canvas": canvas_name("Lovelace, Ada", 4711, 1, "a1.tgz"),
+        "moodle": moodle_folder("Ada Lovelace", 4711) + "/a1.tgz",
+        "old moodle": moodle_folder("Team-Ada Lovelace", 4711, old=True) + "/a1.tgz",
+        "away": canvas_name("Somebody Else", 1, 1, "a1.tgz"),
+    }[source]
+    groups = table(tmp_path, f"group,student,canvas\nTeam,{row}\n", "groups.csv")
+    found = read(write(tmp_path / "in", [(name, b"")]), groups)
+    (team,) = [entry for entry in found if entry.key == "Team"]
+    assert [student.name for student in team.students] == [shown]
+
+
 def test_whoever_has_another_id_is_somebody_else_of_that_name(tmp_path):
     """The one Ada handed in; the other, who did not, is in the group."""
     source = write(tmp_path / "in", [(canvas_name("Lovelace, Ada", 4711, 1, "a1.tgz"), b"")])

@@ -89,9 +89,24 @@ def _members(
         if key := _key_of(member, own):
             if key in matched:
                 member.row.refuse("student", "somebody who is not named in a row before it")
-            ids = (*member.student.ids, *students[key].ids)
-            matched[key] = [member._replace(student=member.student._replace(ids=ids))]
+            matched[key] = [member._replace(student=_joined(member, students[key]))]
     return matched
+
+
+def _joined(member: Member, found: Student) -> Student:
+    """Return a member with all ids, and with the download's name where the file has a number only.
+
+    Moodle before version 4 puts the group's name before each member's.
+    """
+    own = member.student
+    named = member.row.get("name") or not _is_key(own, found)
+    name = own.name if named else found.name.removeprefix(f"{member.group}-")
+    return own._replace(name=name, ids=(*own.ids, *found.ids))
+
+
+def _is_key(own: Student, found: Student) -> bool:
+    """Whether a member's key is one of the download's keys or numbers for a student."""
+    return own.key in (found.key, *dict(found.ids).values())
 
 
 def _named_by(members: list[Member], matched: dict[str, list[Member]]) -> list[Member]:
@@ -110,7 +125,7 @@ def _key_of(member: Member, students: dict[str, Student]) -> str:
     names = {folded(one) for one in (own.key, own.name, member.group + own.name)} - {""}
     others = {key: one for key, one in students.items() if not _differ(own, one)}
     by_id = [key for key, one in others.items() if {*own.ids} & {*one.ids}]
-    by_key = [key for key, one in others.items() if own.key in (key, *dict(one.ids).values())]
+    by_key = [key for key, one in others.items() if _is_key(own, one)]
     by_name = [key for key, one in others.items() if folded(one.name) in names]
     found = by_id or by_key or by_name
     if len(found) > 1:
