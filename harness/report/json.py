@@ -34,7 +34,8 @@ version stays; whatever else changes makes it 2)::
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -68,13 +69,9 @@ def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
         "unfinished": run.unfinished,
         "diagnoses": [_diagnosis(one) for one in run.diagnoses],
     }
-    yield f'{_members(head)},\n"files": ['
-    between = "\n"
-    for file, counts in zip(run.files, tallies, strict=True):
-        yield between
-        yield from file_parts(file, counts)
-        between = ",\n"
-    yield "\n]}\n"
+    files = zip(run.files, tallies, strict=True)
+    yield from with_list(head, "files", starmap(file_parts, files))
+    yield "\n"
 
 
 def _diagnosis(found: Diagnosis) -> dict[str, object]:
@@ -83,9 +80,25 @@ def _diagnosis(found: Diagnosis) -> dict[str, object]:
     return {**head, "mistakes": mistakes, "text": str(found)}
 
 
-def _members(values: Mapping[str, object]) -> str:
+def opened(members: Mapping[str, object]) -> str:
     """Return an object without its closing brace, a line for each member."""
-    return "{" + ",\n".join(f'"{name}": {_value(value)}' for name, value in values.items())
+    return "{" + ",\n".join(f'"{name}": {_value(value)}' for name, value in members.items())
+
+
+def with_list(
+    members: Mapping[str, object], name: str, items: Iterable[Iterable[str]]
+) -> Iterator[str]:
+    """Yield an object whose last member is a list, which may be long; a line for each member.
+
+    ``items``: the pieces of which each item of the list consists, as JSON.
+    """
+    yield f'{opened(members)},\n"{name}": ['
+    between = "\n"
+    for item in items:
+        yield between
+        yield from item
+        between = ",\n"
+    yield "\n]}"
 
 
 def _value(value: object) -> str:
@@ -110,12 +123,7 @@ def file_parts(file: FileResult, counts: Tally) -> Iterator[str]:
         "stderr": file.stderr,
         "failure": _failure(file),
     }
-    yield f'{_members(head)},\n"tests": ['
-    between = "\n"
-    for test in _tests(file.case, file.outcomes):
-        yield between + test
-        between = ",\n"
-    yield "\n]}"
+    yield from with_list(head, "tests", ([test] for test in _tests(file.case, file.outcomes)))
 
 
 def _failure(file: FileResult) -> dict[str, object] | None:

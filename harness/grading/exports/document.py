@@ -30,12 +30,11 @@ version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 from harness.grading.records import Attempt, ClassResult, Graded, Marks, decimal
-from harness.report.json import file_parts
+from harness.report.json import file_parts, opened, with_list
 from harness.report.tally import tally
 
 SCHEMA, VERSION = "gtp-harness/class", 1
@@ -46,30 +45,8 @@ def parts(result: ClassResult) -> Iterator[str]:
 
     To be written with :func:`~harness.visible.without_surrogates`.
     """
-    yield from _with_list(_head(result), "submissions", map(_submission, result.graded))
+    yield from with_list(_head(result), "submissions", map(_submission, result.graded))
     yield "\n"
-
-
-def _with_list(
-    members: dict[str, object], name: str, items: Iterable[Iterator[str]]
-) -> Iterator[str]:
-    """Yield an object whose last member is a list, which may be long."""
-    yield f'{_open(members)},\n"{name}": ['
-    between = "\n"
-    for item in items:
-        yield between
-        yield from item
-        between = ",\n"
-    yield "\n]}"
-
-
-def _open(values: dict[str, object]) -> str:
-    """Return an object without its closing brace, a line for each member."""
-    return "{" + ",\n".join(f'"{name}": {_value(value)}' for name, value in values.items())
-
-
-def _value(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _head(result: ClassResult) -> dict[str, object]:
@@ -117,7 +94,7 @@ def _submission(graded: Graded) -> Iterator[str]:
             {"path": d.path, "failures": d.failures, "text": str(d)} for d in graded.diagnoses
         ],
     }
-    yield from _with_list(members, "attempts", map(_attempt, graded.attempts))
+    yield from with_list(members, "attempts", map(_attempt, graded.attempts))
 
 
 def _marks(marks: Marks) -> dict[str, object]:
@@ -147,6 +124,6 @@ def _attempt(attempt: Attempt) -> Iterator[str]:
         "fault": attempt.fault,
         "flaky": [steps[step].line for step in attempt.flaky],
     }
-    yield f'{_open(members)},\n"result": '
+    yield f'{opened(members)},\n"result": '
     yield from file_parts(result, tally(result)) if result else ("null",)
     yield "}"

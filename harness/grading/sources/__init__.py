@@ -22,8 +22,8 @@ from harness.grading.sources.pieces import Piece, entries
 
 _ROOM = "gtp-harness-download-"
 KINDS = ("folder", "canvas", "moodle", "csv")
-# Whether a name is the platform's, and what was handed in under such names.
-_PLATFORMS = {"canvas": (canvas.is_name, canvas.pieces), "moodle": (moodle.is_name, moodle.pieces)}
+# The names that a platform gives, and what was handed in under such a name.
+_PLATFORMS = {"canvas": (canvas.NAME, canvas.pieces), "moodle": (moodle.NAME, moodle.pieces)}
 
 
 def read(
@@ -70,22 +70,22 @@ def _of_folder(folder: Path, kind: str | None) -> list[Piece]:
     its own student's.
     """
     paths = children(folder)
-    is_name, pieces = _PLATFORMS.get(kind or _kind(paths), (_nobody, folders.pieces))
-    named = [path for path in paths if is_name(path.name)]
-    rest = [path for path in paths if not is_name(path.name)]
-    return [*pieces(named), *folders.pieces(rest)]
+    platform = kind or _kind(paths)
+    if platform not in _PLATFORMS:
+        return [*folders.pieces(paths)]
+    name, pieces = _PLATFORMS[platform]
+    found = [(path, name.fullmatch(path.name)) for path in paths]
+    rest = [path for path, match in found if match is None]
+    named = (piece for path, match in found if match for piece in pieces(path, match))
+    return [*named, *folders.pieces(rest)]
 
 
 def _kind(paths: list[Path]) -> str:
     """Return what most of the names look like."""
-    for kind, (is_name, _) in _PLATFORMS.items():
-        if sum(is_name(path.name) for path in paths) * 2 > len(paths):
+    for kind, (name, _) in _PLATFORMS.items():
+        if sum(name.fullmatch(path.name) is not None for path in paths) * 2 > len(paths):
             return kind
     return "folder"
-
-
-def _nobody(_name: str) -> bool:
-    return False
 
 
 def _room() -> Path:

@@ -26,26 +26,14 @@ _ID = "canvas"  # the kind of the users' ids, as in the gradebook's column ID
 _ANONYMOUS_ID = "canvas-anonymous"
 _WHO = r"(?:(?P<name>.*?)(?P<late>_LATE)?_(?P<user>\d+)|(?P<late2>LATE_)?anon_(?P<anon>[^\W_]+))"
 _WHAT = r"(?:(?P<attachment>\d+)_(?P<file>.+)|(?P<page>(?:text|link)\.html))"
-_NAME = re.compile(f"{_WHO}_{_WHAT}", re.DOTALL)
+NAME = re.compile(f"{_WHO}_{_WHAT}", re.DOTALL)
 
 
-def is_name(name: str) -> bool:
-    """Whether a file may be called so in a download."""
-    return _NAME.fullmatch(name) is not None
-
-
-def pieces(paths: list[Path]) -> Iterator[Piece]:
-    """Yield what was handed in. Paths of other names are passed over."""
-    for path in paths:
-        found = _NAME.fullmatch(path.name)
-        if found:
-            yield _piece(path, found)
-
-
-def _piece(path: Path, found: re.Match[str]) -> Piece:
+def pieces(path: Path, found: re.Match[str]) -> Iterator[Piece]:
+    """Yield what was handed in with a file; ``found``: its name, as :data:`NAME` matches it."""
     file = found["file"] or found["page"]
     handed = Handed(path, file, late=bool(found["late"] or found["late2"]))
-    return Piece(_student(found), handed, (int(found["attachment"] or 0), version(file)))
+    yield Piece(_student(found), handed, (int(found["attachment"] or 0), version(file)))
 
 
 def _student(found: re.Match[str]) -> Student:

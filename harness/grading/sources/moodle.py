@@ -24,27 +24,17 @@ from harness.grading.sources.listing import own_files
 from harness.grading.sources.pieces import Piece, version
 
 _ID = "moodle"
-_NAME = re.compile(
+NAME = re.compile(
     r"(?P<name>[^_]*)(?:_(?P<id>\d+))?_assignsubmission_(?P<plugin>[a-z]+)(?:_(?P<file>.*))?",
     re.DOTALL,
 )
 
 
-def is_name(name: str) -> bool:
-    """Whether a file or folder may be called so in a download."""
-    return _NAME.fullmatch(name) is not None
+def pieces(path: Path, found: re.Match[str]) -> Iterator[Piece]:
+    """Yield a student's files: of a text typed in there is the student alone.
 
-
-def pieces(paths: list[Path]) -> Iterator[Piece]:
-    """Yield what was handed in. Paths of other names are passed over."""
-    for path in paths:
-        found = _NAME.fullmatch(path.name)
-        if found:
-            yield from _pieces(path, found)
-
-
-def _pieces(path: Path, found: re.Match[str]) -> Iterator[Piece]:
-    """Yield a student's files: of a text typed in there is the student alone."""
+    ``found``: the name of a file or folder, as :data:`NAME` matches it.
+    """
     student = _student(found)
     yield Piece(student)
     if found["plugin"] != "file":
