@@ -6,6 +6,10 @@ a case file has *loose* limits: much more time on the wall, a fifth more process
 within the assignment's own limits is in time. Who computes longer than the loose ones is not.
 Whatever is between is in *doubt*: it is run again with the assignment's own limits, alone, and
 that run counts.
+
+An adapter, which answers for a program that speaks no GTP, has limits of its own for each call of
+it, and says in its reply that one was hit (:data:`~harness.adapters.inside.board.TIMED_OUT`): that
+is in doubt, whatever was computed.
 """
 
 from __future__ import annotations
@@ -13,9 +17,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from harness.adapters.inside.board import TIMED_OUT
 from harness.grading.stored import Figures
 from harness.options import Limits
-from harness.records import Exchange, Failure, FailureKind, FileResult, Reply
+from harness.records import Exchange, Failure, FailureKind, FileResult, Reply, Step
 from harness.sandbox.limits import BoxLimits
 
 MARGIN = 0.2  # of a limit: as near as this is near
@@ -52,6 +57,8 @@ def in_doubt(
     ``result``: as it was run, with its times. ``cores``: on which an engine may compute at once.
     """
     failure = result.failure
+    if any(_timed_out(result)):
+        return True
     if failure and failure.kind is FailureKind.CPU:
         return False
     if box.cpu and figures.cpu > box.cpu:
@@ -61,6 +68,13 @@ def in_doubt(
     if failure is None or failure.kind is not FailureKind.TIMEOUT:
         return False
     return _computed(result, figures, cores) < (1 + MARGIN) * _allowed(failure, limits)
+
+
+def _timed_out(result: FileResult) -> Iterator[Step]:
+    """Yield the commands to which an adapter answered that the program behind it was too slow."""
+    for step, reply in zip(result.case.steps, result.replies, strict=True):
+        if reply is not None and not reply.ok and reply.text.startswith(TIMED_OUT):
+            yield step
 
 
 def _waits(result: FileResult, limits: Limits) -> Iterator[tuple[float, float]]:
@@ -97,6 +111,8 @@ def near(result: FileResult, figures: Figures, limits: Limits, box: BoxLimits) -
     failure = result.failure
     if failure and failure.kind is FailureKind.TIMEOUT and figures.alone:
         return f"timed out alone as well, after {figures.cpu:.1f} s of processor time in all"
+    if figures.alone and (slow := next(_timed_out(result), None)):
+        return f"'{slow.command}' timed out alone as well"
     beyond = failure is not None and failure.kind is FailureKind.CPU and not figures.alone
     if box.cpu and figures.cpu >= (1 - MARGIN) * box.cpu and not beyond:
         return f"took {figures.cpu:.1f} s of {box.cpu:g} s of processor time"
@@ -116,6 +132,12 @@ def changed(first: FileResult, second: FileResult) -> tuple[int, ...]:
 
 
 def alike(first: FileResult, second: FileResult) -> bool:
-    """Whether two runs, of any case files, broke in the same way."""
-    one, other = first.failure, second.failure
-    return one is not None and other is not None and one.kind is other.kind
+    """Whether a run broke in no other ways than a second one, of any case file, did."""
+    one, other = _breaks(first), _breaks(second)
+    return bool(one) and one <= other
+
+
+def _breaks(result: FileResult) -> set[FailureKind | str]:
+    """Return how the engine broke, and the names of the commands that an adapter gave up."""
+    slow = {step.command.partition(" ")[0] for step in _timed_out(result)}
+    return {result.failure.kind, *slow} if result.failure else {*slow}

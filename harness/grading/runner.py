@@ -173,7 +173,8 @@ class Runner:
 
     def _runs(self, task: Task) -> list[FileResult]:
         texts = [text for text, _ in self._ledger.results(task.basis)]
-        return [stored.loads(FileResult, text) for text in texts if text != NOTHING]
+        results = [stored.loads(FileResult, text) for text in texts if text != NOTHING]
+        return [result._replace(case=task.case) for result in results]
 
     def _round(self, units: Sequence[Unit], desk: _Desk, number: int, workers: int) -> None:
         heard: list[set[str]] = [set() for _ in units]

@@ -68,6 +68,41 @@ def test_what_is_run_again(seconds, cpu, failure, start, expected):
     assert fairness.in_doubt(one, Figures(cpu=cpu), LIMITS, BOX, cores=2) is expected
 
 
+def slow_call(command, said="time-out: f() did not return within 5 s", failure=None, ok=False):
+    """Return what an adapter answered to one command, after another that it answered at once."""
+    found = result([0.1, 1], failure)
+    first, slow, *rest = found.case.steps
+    steps = (first, slow._replace(command=command), *rest)
+    replies = (found.replies[0], Reply(ok, said, f"? {said}", 1), *found.replies[2:])
+    return found._replace(case=found.case._replace(steps=steps), replies=replies)
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (slow_call("score b"), True),
+        (slow_call("score b", failure=CPU), True),  # what came before was slow, whatever came then
+        (slow_call("score b", "it was ended: time-out: 5 s"), False),
+        (slow_call("score b", ok=True), False),
+    ],
+)
+def test_a_call_that_was_too_slow_behind_an_adapter_is_run_again(one, expected):
+    assert fairness.in_doubt(one, Figures(cpu=9), LIMITS, BOX, cores=2) is expected
+    alone = fairness.near(one, Figures(cpu=1, alone=True), LIMITS, BOX)
+    assert ("'score b' timed out alone as well" in alone) is expected
+    assert fairness.near(one, Figures(cpu=1), LIMITS, BOX) == ""
+
+
+def test_a_slow_command_speaks_for_no_other():
+    score, legal = slow_call("score b"), slow_call("is_legal b a1")
+    assert fairness.alike(score, slow_call("score w"))
+    assert not fairness.alike(score, legal)
+    assert not fairness.alike(score, result([1, 2]))
+    assert not fairness.alike(result([1], TIMEOUT), score)
+    assert fairness.alike(score, slow_call("score b", failure=CPU))
+    assert not fairness.alike(slow_call("score b", failure=CPU), score)
+
+
 def test_no_limit_is_never_in_doubt():
     limits, box = Limits(timeout=0, startup=0, file=0), BoxLimits(cpu=0)
     assert not fairness.in_doubt(result([1e6]), Figures(cpu=1e6), limits, box, cores=2)

@@ -11,8 +11,19 @@ _LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # GTP's columns skip I
 Point = tuple[int, int]
 
 
+TIMED_OUT = "time-out: "  # so begins the answer where the student's program took all its time
+
+
 class Refusal(Exception):  # noqa: N818 - it is an answer
     """Why a command is answered with ``?``."""
+
+
+class TimeOut(Refusal):
+    """The same, where a busy machine may be why: grading asks again, with nothing beside it."""
+
+    def __str__(self) -> str:
+        """Return the answer, which can be told from others by its beginning."""
+        return f"{TIMED_OUT}{super().__str__()}"
 
 
 def color_of(word: str) -> int:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .board import BLACK, WHITE, Board, Refusal
+from .board import BLACK, WHITE, Board, Refusal, TimeOut
 from .calling import Call, call, quoted
 from .protocol import Engine
 
@@ -66,7 +66,7 @@ class Gosensei(Engine):
         if _SENTENCE.search(said) and not called.trouble:
             return "true"
         if called.timed_out or "crashed" in called.trouble:
-            raise Refusal(_told("-eyes", called))
+            raise _refusal("-eyes", called)
         if not (said or called.errors.strip()):
             raise Refusal(f"no error was reported: {called.trouble or 'it ended with status 0'}")
         return "false"
@@ -77,7 +77,7 @@ class Gosensei(Engine):
             called = self._call("-eyes", file)
         picture, _ = parts(called.output)
         if called.trouble or not picture:
-            raise Refusal(_told("-eyes", called, "no picture of the board was seen"))
+            raise _refusal("-eyes", called, "no picture of the board was seen")
         return picture
 
     def _sentence(self, *options: str) -> str:
@@ -90,7 +90,7 @@ class Gosensei(Engine):
         option, called = next((one for one in calls if not _unknown(one[1])), calls[0])
         _, said = parts(called.output)
         if called.trouble or not said:
-            raise Refusal(_told(option, called, "no sentence was printed"))
+            raise _refusal(option, called, "no sentence was printed")
         return said
 
     def _ask(self, option: str) -> Call:
@@ -148,12 +148,13 @@ def _unknown(called: Call) -> bool:
     return not (picture or died or _SENTENCE.search(said))
 
 
-def _told(option: str, called: Call, otherwise: str = "") -> str:
+def _refusal(option: str, called: Call, otherwise: str = "") -> Refusal:
     """Return why a call gave no answer."""
     said = parts(called.output)[1] or called.errors.strip()
     words = f"; it said {quoted(said)}" if said else ""
     what = called.trouble or f"ended with status 0, but {otherwise}"
-    return f"gosensei {option} BOARD {what}{words}"
+    kind = TimeOut if called.timed_out else Refusal
+    return kind(f"gosensei {option} BOARD {what}{words}")
 
 
 def _existing(words: list[str]) -> Path:

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .board import Board, Refusal
+from .board import Board, Refusal, TimeOut
 
 # Started in a third of the time, with fewer threads, and with no more memory than a student needs.
 JAVA = ("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx256m")
@@ -50,14 +50,14 @@ class Methods:
             Refusal: it threw something, did not return, is missing; isCaptured changed the board.
         """
         if self._hung.get(name, 0) >= _ENOUGH:
-            raise Refusal(f"{name} did not return {_ENOUGH} times before; it is not called again")
+            raise TimeOut(f"{name} did not return {_ENOUGH} times before; it is not called again")
         shown = f"{name}({', '.join(['board', *map(str, arguments)])})"
         answer, _, change = self._exchange(name, board, arguments).partition("\t")
         kind, _, text = answer.partition(" ")
         if kind == "time":
             self._hung[name] = self._hung.get(name, 0) + 1
             self.close()
-            raise Refusal(f"{shown} did not return within {self._settings['seconds']:g} s")
+            raise TimeOut(f"{shown} did not return within {self._settings['seconds']:g} s")
         if kind != "value":
             raise Refusal(f"{shown} failed: {text}")
         if change:
@@ -103,9 +103,11 @@ class Methods:
             stdout=subprocess.PIPE,
             bufsize=0,
         )
-        if _line(java, _START) != "ready":
+        ready = _line(java, _START)
+        if ready != "ready":
             self.close()
-            raise Refusal("the classes could not be loaded by Java")
+            kind = TimeOut if ready is None else Refusal
+            raise kind("the classes could not be loaded by Java")
         return java
 
     # --- which coordinate is x ---

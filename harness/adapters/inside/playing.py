@@ -33,12 +33,14 @@ class Player:
         color, point = last
         assert point is not None
         taken = game.board
+        if broken := game.broken():
+            raise broken
         if game.is_over or game.ended:
             raise Refusal(f"the game is over already{said(game)}")
         self._type(last)
         self.close()  # whatever it makes of a move that it refuses, the next question is not about
-        if broken := game.broken():
-            raise Refusal(f"the game broke at the move: it {broken}")
+        if broken := game.broken(" at the move"):
+            raise broken
         return point not in taken and game.board.get(point) == color
 
     def prisoners(self, moves: list[Move], color: int) -> int:
@@ -51,7 +53,7 @@ class Player:
         """Whether the game is over after some moves."""
         game = self._after(alternating(moves))
         if broken := game.broken():
-            raise Refusal(f"the game broke: it {broken}")
+            raise broken
         return game.is_over
 
     def close(self) -> None:
@@ -95,8 +97,8 @@ class Player:
         """Raise Refusal if a legal move of the case did not come onto the board."""
         color, point = move
         game = self._current
-        if broken := game.broken():
-            raise Refusal(f"the game broke at {_name(move)}: it {broken}")
+        if broken := game.broken(f" at {_name(move)}"):
+            raise broken
         if point is not None and game.board.get(point) != color:
             self.close()
             raise Refusal(f"the game did not take the legal move {_name(move)}{said(game)}")

@@ -16,6 +16,7 @@ from typing import Any
 import pexpect
 from pexpect.popen_spawn import PopenSpawn
 
+from .board import Refusal, TimeOut
 from .calling import PATIENCE, describe, limit_processor_time, quoted
 from .methods import JAVA, class_path
 from .reading import Reader, Shown
@@ -91,13 +92,14 @@ class Game:
         """Whether it took all its time, and would take it again."""
         return self.status in (-1, -signal.SIGXCPU, _TALKS_WITHOUT_END)
 
-    def broken(self) -> str:
-        """Return how it broke, "" if it did not."""
+    def broken(self, when: str = "") -> Refusal | None:
+        """Return how it broke, None if it did not. ``when``: such as ``" at the move"``."""
         if not self.ended or self.status == 0:
-            return ""
+            return None
         if self.status == _TALKS_WITHOUT_END:
-            return "writes without end, and asks for no move"
-        return f"{self.ended}{said(self)}"
+            return Refusal(f"the game broke{when}: it writes without end, and asks for no move")
+        kind = TimeOut if self.is_stuck else Refusal
+        return kind(f"the game broke{when}: it {self.ended}{said(self)}")
 
     def close(self) -> None:
         """End it."""

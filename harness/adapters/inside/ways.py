@@ -46,7 +46,7 @@ class Ways:
         self._settings = settings
         self._folder = folder
         self._way: Way | None = None
-        self._trouble = ""  # why there is none
+        self._trouble: Refusal | None = None  # why there is none
 
     def found(self) -> Way:
         """Return how the game is played, found by trying; once."""
@@ -54,13 +54,14 @@ class Ways:
             if not self._trouble:
                 self._way = self._tried()
             if self._way is None:
-                raise Refusal(self._trouble)
+                assert self._trouble
+                raise self._trouble
         return self._way
 
     def _tried(self) -> Way | None:
         """Try the classes that have a main method, and for each the forms of a move."""
         wanted = self._settings["main"]
-        self._trouble = "no class has a method main"
+        self._trouble = Refusal("no class has a method main")
         for main in map(str, range(20)) if wanted == "auto" else [wanted]:
             for form in self._settings["moves"]:
                 game = Game(self._settings, self._folder, main)
@@ -70,7 +71,7 @@ class Ways:
                     if way := self._try_form(game, main, form):
                         return self._with_pass(way)
                     if game.is_stuck:
-                        self._trouble = f"the game broke: it {game.broken()}"
+                        self._trouble = game.broken()
                         return None
                 finally:
                     game.close()
@@ -85,7 +86,7 @@ class Ways:
             if way.typed(point) == typed:
                 return way
         seen = "was seen where it belongs" if game.board else "was seen on a board"
-        self._trouble = f"no stone {seen} after {typed!r} was typed{said(game)}"
+        self._trouble = Refusal(f"no stone {seen} after {typed!r} was typed{said(game)}")
         return None
 
     def _countings(self, form: str) -> list[tuple[int, bool, bool]]:
@@ -105,10 +106,10 @@ class Ways:
                 if game.board.get(_PROBES[1]) == BLACK:
                     return way._replace(skip=skip)
                 if game.is_stuck:
-                    self._trouble = f"the game broke at {skip!r}: it {game.broken()}"
+                    self._trouble = game.broken(f" at {skip!r}")
                     return None
             finally:
                 game.close()
         words = ", ".join(repr(word) for word in self._settings["passes"])
-        self._trouble = f"no way to pass was found; tried were {words}"
+        self._trouble = Refusal(f"no way to pass was found; tried were {words}")
         return None
