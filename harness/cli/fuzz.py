@@ -15,10 +15,8 @@ from harness.engine.launch import split_program, with_seed
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import UNTRUSTED, Limits, Options
-from harness.records import CaseFile
 from harness.report import files
 from harness.report.tally import plural
-from harness.running.runs import sandbox_for
 from harness.visible import one_line, without_surrogates
 from oracle.mistakes import ASSIGNMENTS
 
@@ -41,7 +39,7 @@ Exit status:
     1  something was
     2  the engine could not start, or the input was bad
     3  the harness itself failed; the engine is not to blame
-  130  interrupted with Ctrl-C
+  130  interrupted with Ctrl-C; what was found so far is reported
 
 The same --seed draws the same; with --examples instead of --seconds an engine that
 answers alike is found out alike. Commands come from the assignment; undo and
@@ -68,11 +66,14 @@ def main(arguments: list[str]) -> int:
     _require_hypothesis()
     if given.json:
         files.try_to_write(given.json)
+    findings: list[tuple[Finding, Path]] = []
     with _fuzzer(given) as (fuzzer, room):
-        findings = _found(given, fuzzer, room)
+        is_over = _look(given, fuzzer, room, findings)
     print("\n".join(_summary(fuzzer, findings)))
     if given.json:
         files.write(given.json, [_document(given, fuzzer, findings)], without_surrogates)
+    if not is_over:
+        return ExitCode.INTERRUPTED
     return ExitCode.FAILED if findings else ExitCode.OK
 
 
@@ -86,7 +87,7 @@ def _require_hypothesis() -> None:
 @contextlib.contextmanager
 def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
     """Start a fuzzer in a folder of its own, with which everything of it goes."""
-    from harness.fuzzing.engines import Piped
+    from harness.fuzzing.engines import Piped, launchers
     from harness.fuzzing.fuzzer import Fuzzer
     from harness.fuzzing.search import Budget
 
@@ -96,13 +97,11 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
         options = _options(given, name)
-        case = CaseFile(str(room / "script.gtp"), (), ())
-        with contextlib.closing(sandbox_for(options, [])) as box:
-            program = Piped(words, lambda: box.launcher(case), options.limits, room)
-            try:
-                yield Fuzzer(program, given.assignment, budget, given.seed, room), room
-            finally:
-                program.renew()
+        with (
+            launchers(options, room) as launcher,
+            contextlib.closing(Piped(words, launcher, options.limits, room)) as program,
+        ):
+            yield Fuzzer(program, given.assignment, budget, given.seed, room), room
 
 
 def _options(given: argparse.Namespace, room: str) -> Options:
@@ -115,20 +114,27 @@ def _options(given: argparse.Namespace, room: str) -> Options:
     )
 
 
-def _found(given: argparse.Namespace, fuzzer: Fuzzer, room: Path) -> list[tuple[Finding, Path]]:
-    """Look for causes, and write and tell each as soon as it is found."""
+def _look(
+    given: argparse.Namespace, fuzzer: Fuzzer, room: Path, found: list[tuple[Finding, Path]]
+) -> bool:
+    """Look for causes, and write and tell each as soon as it is found.
+
+    Returns whether it looked to the end: what was found before a Ctrl-C counts.
+    """
     from harness.fuzzing import writing
 
     folder = Path(given.output)
-    found: list[tuple[Finding, Path]] = []
-    for finding in fuzzer.findings():
-        folder.mkdir(parents=True, exist_ok=True)
-        path = writing.write(folder, len(found) + 1, finding, given.assignment, room)
-        found.append((finding, path))
-        print(_told(finding, path), flush=True)
-        if len(found) == given.findings:
-            break
-    return found
+    try:
+        for finding in fuzzer.findings():
+            folder.mkdir(parents=True, exist_ok=True)
+            path = writing.write(folder, len(found) + 1, finding, given.assignment, room)
+            found.append((finding, path))
+            print(_told(finding, path), flush=True)
+            if len(found) == given.findings:
+                break
+    except KeyboardInterrupt:
+        return False
+    return True
 
 
 # --- the command line --------------------------------------------------------------------------

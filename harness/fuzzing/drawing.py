@@ -1,8 +1,9 @@
 """What Hypothesis draws: conversations about positions in which programs go wrong.
 
 Each assignment has a strategy for a *game* (a board, stones, questions); a script is a few games
-in one process. Everything is drawn so that it shrinks well: the first of several choices is the
-smallest, a list's elements can be left out one by one, and an empty point is smaller than a stone.
+in one process. What belongs together is drawn as one choice where that is possible, from a list
+made once: Hypothesis's time goes by the number of choices. A script is made small by drawing what
+is left of it: :mod:`harness.fuzzing.pruning`.
 
 What is drawn need not be legal: :func:`harness.fuzzing.script.legal` sees to that.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import product
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
@@ -24,7 +26,7 @@ Drawn = list[str | BoardFile]
 Stones = list[tuple[str, Point]]  # (color, point) in the order in which they are laid
 
 COLORS = st.sampled_from(("B", "W"))
-_STEPS = st.sampled_from(((0, 1), (1, 0), (1, 1), (1, -1)))
+_STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))
 _SMALL = (2, 3, 4, 5)
 _LONGEST = 7  # points of a line
 
@@ -41,99 +43,53 @@ def scripts(
     return st.lists(game, min_size=1, max_size=3).map(lambda games: written(_flat(games)))
 
 
-def pruned(script: Script) -> SearchStrategy[Script]:
-    """Return scripts with less of one: commands, stones and lines of files left out.
-
-    Nearly everything stays in most of what is drawn, and to leave out is to shrink.
-    """
-    sizes = [st.integers(1, int(c.split()[1])) for c in script.commands if _is_size(c)]
-    count = sum(map(len, map(_units, script.commands))) + len(_file_lines(script))
-    kept = st.lists(st.integers(0, _KEPT).map(bool), min_size=count, max_size=count)
-    return st.builds(_without, st.just(script), kept, st.tuples(*sizes))
-
-
-_KEPT = 30  # to one
-
-
-def _is_size(command: str) -> bool:
-    return command.startswith("boardsize ")
-
-
-def _units(command: str) -> list[str]:
-    """Return what can be left out of a command, the first being all of it."""
-    name, *words = command.split()
-    if name != "gogui-setup":
-        return [command]
-    return [name, *map(" ".join, zip(words[::2], words[1::2], strict=True))]
-
-
-def _file_lines(script: Script) -> list[str]:
-    return [line for _, text in script.files for line in text.splitlines()]
-
-
-def _without(script: Script, kept: list[bool], sizes: tuple[int, ...]) -> Script:
-    flags, smaller = iter(kept), iter(sizes)
-    drawn: Drawn = []
-    for command in script.commands:
-        first, *stones = [unit if next(flags) else "" for unit in _units(command)]
-        text = f"boardsize {next(smaller)}" if _is_size(command) else " ".join([first, *stones])
-        if first and text.split() != ["gogui-setup"]:
-            drawn.append(" ".join(text.split()))
-    files = {
-        name: "".join(line for line in text.splitlines(keepends=True) if next(flags))
-        for name, text in script.files
-    }
-    return written(_with_text(one, files) for one in drawn)
-
-
-def _with_text(command: str | BoardFile, files: dict[str, str]) -> str | BoardFile:
-    """Return a command with the text of the file that it names, if it does."""
-    verb, _, name = str(command).partition(" ")
-    return BoardFile(verb, files[name]) if name in files else command
-
-
 # --- points and stones -------------------------------------------------------------------------
 
 
 @cache
-def points(size: int) -> SearchStrategy[Point]:
-    """Return points of a board, every other one at the edge or beside it."""
+def _coordinates(size: int) -> tuple[int, ...]:
+    """Return rows or columns, as many of them at the edge or beside it as anywhere."""
     near = sorted({0, 1, size - 2, size - 1} & set(range(size)))
-    anywhere, border = st.integers(0, size - 1), st.sampled_from(near)
-    coordinate = st.one_of(border, anywhere) if size > len(near) else anywhere
-    return st.tuples(coordinate, coordinate)
+    return (*near * (size // len(near)), *range(size))
 
 
 @cache
-def cells(weights: str = ".xxxo") -> SearchStrategy[str]:
-    """Return what may lie on a point; ``x`` is the color in question, ``o`` the other."""
-    return st.integers(0, len(weights) - 1).map(weights.__getitem__)
+def points(size: int) -> SearchStrategy[Point]:
+    """Return points of a board, mostly near the edge."""
+    return st.sampled_from(list(product(_coordinates(size), repeat=2)))
 
 
 @cache
 def single(size: int) -> SearchStrategy[Stones]:
     """Return a stone."""
-    return st.tuples(COLORS, points(size)).map(lambda stone: [stone])
+    stones = product("BW", product(_coordinates(size), repeat=2))
+    return st.sampled_from([[stone] for stone in stones])
+
+
+@cache
+def _rows(width: int, weights: str) -> SearchStrategy[str]:
+    """Return what lies on some points beside each other; ``x`` is a color, ``o`` the other."""
+    return st.sampled_from(["".join(row) for row in product(weights, repeat=width)])
 
 
 @cache
 def block(size: int, side: int = 4, weights: str = "..xxo") -> SearchStrategy[Stones]:
     """Return a few rows of points, full of stones: captures, shared regions, eyes, seki."""
-    height = width = st.integers(1, min(side, size))
+    side = min(side, size)
+    shapes = st.sampled_from(list(product(range(1, side + 1), repeat=2)))
 
-    def rows(shape: tuple[int, int]) -> SearchStrategy[list[list[str]]]:
-        row = st.lists(cells(weights), min_size=shape[1], max_size=shape[1])
-        return st.lists(row, min_size=shape[0], max_size=shape[0])
+    def rows(shape: tuple[int, ...]) -> SearchStrategy[list[str]]:
+        return st.lists(_rows(shape[1], weights), min_size=shape[0], max_size=shape[0])
 
     return st.builds(
         lambda color, corner, filled: _laid(size, color, corner, filled),
         COLORS,
         points(size),
-        st.tuples(height, width).flatmap(rows),
+        shapes.flatmap(rows),
     )
 
 
-def _laid(size: int, color: str, corner: Point, rows: Sequence[Sequence[str]]) -> Stones:
+def _laid(size: int, color: str, corner: Point, rows: Sequence[str]) -> Stones:
     """Return the stones of a block, pushed onto the board where it would reach beyond."""
     up = min(corner[0], size - len(rows))
     right = min(corner[1], size - len(rows[0]))
@@ -148,19 +104,27 @@ def _colored(color: str, found: Iterable[tuple[str, Point]]) -> Stones:
     return [({"x": color, "o": other}[cell], point) for cell, point in found if cell != "."]
 
 
+# What may lie on a line: as many stones of one color as there are points, or nearly as many.
+_SOLID = ["x" * length for length in range(1, _LONGEST + 1)]
+_MIXED = [
+    "".join(row)
+    for length in range(2, _LONGEST + 1)
+    for row in product("x.o", repeat=length)
+    if row.count("x") + 2 >= length and row.count("o") < 2
+]
+
+
 @cache
 def line(size: int) -> SearchStrategy[Stones]:
     """Return a line of points in one of the four directions: near-misses, overlines, threats."""
-    solid = st.integers(1, _LONGEST).map("x".__mul__)
-    mixed = st.lists(cells(".xxxxo."), min_size=1, max_size=_LONGEST).map("".join)
-    way = st.builds(
-        _way,
-        st.just(size),
+    return st.builds(
+        lambda start, way, color, held, turn: _lined(_way(size, start, *way), color, held, turn),
         points(size),
-        _STEPS,
-        st.sampled_from((False, False, True)),
+        st.sampled_from(list(product(_STEPS, (False, False, True)))),
+        COLORS,
+        st.one_of(st.sampled_from(_SOLID), st.sampled_from(_MIXED)),
+        st.integers(0, _LONGEST - 1),
     )
-    return st.builds(_lined, way, COLORS, st.one_of(solid, mixed), st.integers(0, _LONGEST - 1))
 
 
 def _way(size: int, start: Point, step: Point, is_bent: bool) -> list[Point]:
@@ -171,7 +135,7 @@ def _way(size: int, start: Point, step: Point, is_bent: bool) -> list[Point]:
     points_ = [(start[0] + i * step[0], start[1] + i * step[1]) for i in range(_LONGEST)]
     if is_bent:
         points_ = [divmod(row * size + column, size) for row, column in points_]
-    return [point for point in points_ if 0 <= point[0] < size and 0 <= point[1] < size]
+    return [point for point in points_ if _is_on(point, size)]
 
 
 def _lined(way: list[Point], color: str, held: str, turn: int) -> Stones:
@@ -190,14 +154,57 @@ _THREATS = (
 @cache
 def threat(size: int, colors: str = "BW") -> SearchStrategy[Stones]:
     """Return stones that threaten something, or nearly so."""
-    way = st.builds(_way, st.just(size), points(size), _STEPS, st.just(False))
-    return st.builds(_lined, way, st.sampled_from(colors), st.sampled_from(_THREATS), st.just(0))
+    return st.builds(
+        lambda start, step, held: _lined(_way(size, start, step, False), held[0], held[1], 0),
+        points(size),
+        st.sampled_from(_STEPS),
+        st.sampled_from(list(product(colors, _THREATS))),
+    )
 
 
 @cache
 def duel(size: int) -> SearchStrategy[Stones]:
     """Return threats of both colors."""
     return st.tuples(threat(size, "B"), threat(size, "W")).map(_flat)
+
+
+# Threats with an empty point of theirs, before, in or behind them: (stones, index of the point).
+_AT_A_GAP = [
+    (row, index)
+    for row in (f".{threat}." for threat in _THREATS if "o" not in threat)
+    for index, cell in enumerate(row)
+    if cell == "."
+]
+
+
+@cache
+def crossing(size: int) -> SearchStrategy[Stones]:
+    """Return two threats that one point completes or stops."""
+
+    def crossed(arms: tuple[list[Point], list[Point]], colors: str) -> Stones:
+        return [(color, point) for color, arm in zip(colors, arms, strict=True) for point in arm]
+
+    point = st.sampled_from(list(product(range(size), repeat=2)))
+    both = point.flatmap(lambda where: st.tuples(_arm(size, where), _arm(size, where)))
+    return st.builds(crossed, both, st.sampled_from(("BB", "WW", "BW")))
+
+
+@cache
+def _arm(size: int, point: Point) -> SearchStrategy[list[Point]]:
+    """Return the stones of a threat, all on the board, that has an empty point at ``point``."""
+    ways = [
+        [
+            (point[0] + i * up, point[1] + i * right)
+            for i, cell in enumerate(row, -at)
+            if cell == "x"
+        ]
+        for (up, right), (row, at) in product(_STEPS, _AT_A_GAP)
+    ]
+    return st.sampled_from([way for way in ways if all(_is_on(one, size) for one in way)])
+
+
+def _is_on(point: Point, size: int) -> bool:
+    return 0 <= point[0] < size and 0 <= point[1] < size
 
 
 def plays(stones: Stones) -> Drawn:
@@ -337,6 +344,7 @@ def _gomoku_policy(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
         choices = [
             *(threat(size).map(plays), threat(size).map(plays), duel(size).map(plays)),
             *(duel(size).map(plays), line(size).map(plays), line(size).map(plays)),
+            *(crossing(size).map(plays), crossing(size).map(plays)),
             *(single(size).map(plays), questions, policy, said("clear_board"), *_extra(known)),
         ]
         opening = st.one_of(policy, policy, policy, _NOTHING)
@@ -353,13 +361,12 @@ _MOSTLY_BLACK = st.sampled_from(("B", "B", "W"))  # the document counts Black's 
 
 def _gosensei(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
     questions = asked("eyes", "twoeyes", "eyespaces", "display")
-    stones = st.lists(
-        st.one_of(
-            *(ring(_SENSEI_SIZE), pair(_SENSEI_SIZE), ring(_SENSEI_SIZE), pair(_SENSEI_SIZE)),
-            *(single(_SENSEI_SIZE), block(_SENSEI_SIZE, 5, ".xxxo"), block(_SENSEI_SIZE, 4)),
-        ),
-        max_size=3,
+    size = _SENSEI_SIZE
+    part = st.one_of(
+        *(pair(size), pair(size), pair(size), ring(size), ring(size)),
+        *(single(size), block(size, 5, ".xxxo"), block(size, 4)),
     )
+    stones = st.one_of(part.map(lambda one: [one]), st.lists(part, max_size=3))
     laid = stones.map(lambda parts: setup(_flat(parts)))
     loaded, checked = filed("load_board", board_file), filed("is_valid", board_file)
     choices = [laid, laid, laid, loaded, checked, questions, said("clear_board")]
@@ -393,21 +400,29 @@ def _rectangle(corner: Point, shape: Point, size: int) -> tuple[list[Point], lis
     return inner, sorted(outer, key=lambda point: (point not in beside, point))
 
 
+_EYES = ((1, 1), (1, 1), (1, 1), (1, 2), (2, 1), (2, 2), (1, 3))  # rows and columns of a space
+
+
 @cache
 def pair(size: int) -> SearchStrategy[Stones]:
-    """Return two eyes, near or not so near each other."""
+    """Return two eyes or spaces, near or not so near each other, walls complete or nearly so."""
 
-    def laid(color: str, first: Point, step: Point, missing: list[int]) -> Stones:
-        second = first[0] + step[0], first[1] + step[1]
-        both = [_rectangle(one, (1, 1), size) for one in (first, second)]
+    def laid(color: str, first: Point, step: Point, shapes: Any, missing: Sequence[int]) -> Stones:
+        second = _beside(first[0], step[0], size), _beside(first[1], step[1], size)
+        both = [_rectangle(*one, size) for one in zip((first, second), shapes, strict=True)]
         eyes = {point for inner, _ in both for point in inner}
         around = [p for _, outer in both for p in outer if p not in eyes]
         kept = [point for i, point in enumerate(around) if i not in missing]
         return [(color, point) for point in dict.fromkeys(kept)]
 
-    few = st.lists(st.integers(0, 15), max_size=2)
-    step = st.integers(0, 3)
-    return st.builds(laid, _MOSTLY_BLACK, points(size), st.tuples(step, step), few)
+    few = st.one_of(st.just(()), st.lists(st.integers(0, 15), max_size=2))
+    steps = st.sampled_from([*product(range(4), repeat=2), *[(k, k) for k in (2, 3, 3, 3, 4)]])
+    shapes = st.tuples(st.sampled_from(_EYES), st.sampled_from(_EYES))
+    return st.builds(laid, _MOSTLY_BLACK, points(size), steps, shapes, few)
+
+
+def _beside(coordinate: int, step: int, size: int) -> int:
+    return coordinate + step if coordinate + step < size else coordinate - step
 
 
 _STONE = st.builds(

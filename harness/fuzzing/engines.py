@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import cycle
 from pathlib import Path
 from typing import Protocol
 
@@ -12,9 +15,10 @@ from harness.engine.replies import encode
 from harness.engine.session import Session, groups
 from harness.errors import EngineError
 from harness.fuzzing.script import Script, Trace, with_files
-from harness.options import Limits
-from harness.records import Failure, Reply
+from harness.options import Limits, Options
+from harness.records import CaseFile, Failure, Reply
 from harness.running import protocol
+from harness.running.runs import sandbox_for
 
 # A long wait for every suspicion would leave no time to look for others. What is silent for so
 # long is a suspect, and heard again with all the patience of the time limits.
@@ -38,7 +42,11 @@ class Program(Protocol):
 
 
 class Piped:
-    """A program behind pipes, one process for many scripts."""
+    """A program behind pipes, one process for many scripts.
+
+    Where each script meets a new process, the next one starts while the last one is asked: two
+    processes run at a time, never three.
+    """
 
     def __init__(
         self,
@@ -47,13 +55,19 @@ class Piped:
         limits: Limits,
         folder: Path,
     ) -> None:
-        """Take a program; ``folder``: where it is started and finds the files of scripts."""
+        """Take a program; ``folder``: where it is started and finds the files of scripts.
+
+        ``launcher``: returns what starts the next process.
+        """
         self._words = words
         self._launcher = launcher
         self._limits = limits
         self._folder = folder
         self._patience = min(_SHORT_PATIENCE, limits.timeout or _SHORT_PATIENCE)
         self._session: Session | None = None
+        self._asked = 0  # scripts that its process was sent
+        self._is_hasty = False  # the process before was sent one only
+        self._next: EngineProcess | None = None  # is starting
 
     def answer(self, script: Script) -> Trace:
         """Send a script; see :class:`Program`.
@@ -61,7 +75,8 @@ class Piped:
         Raises:
             EngineError: NOT_STARTED.
         """
-        session = self._session or self._started(self._patience)
+        session = self._session or self._begin(self._patience)
+        self._asked += 1
         replies: list[Reply] = []
         try:
             with with_files(script, self._folder):
@@ -76,11 +91,19 @@ class Piped:
         if self._session:
             self._session.close()
             self._session = None
+            self._is_hasty, self._asked = self._asked == 1, 0
+
+    def close(self) -> None:
+        """End all processes."""
+        self.renew()
+        if self._next:
+            self._next.finish(0)
+            self._next = None
 
     def heard_again(self, script: Script) -> Trace:
         """Send a script to a process of its own; see :class:`Program`."""
         self.renew()
-        self._session = self._started(self._limits.timeout)
+        self._begin(self._limits.timeout)
         try:
             return self.answer(script)
         finally:
@@ -91,11 +114,30 @@ class Piped:
         self._patience = min(2 * self._patience, self._limits.timeout or float("inf"))
         self.renew()
 
-    def _started(self, patience: float) -> Session:
+    def _begin(self, patience: float) -> Session:
+        process = self._next or self._started()
+        self._next = self._started() if self._is_hasty else None
         limits = self._limits._replace(timeout=patience, file=0.0)
-        process = EngineProcess(self._launcher(), self._words, str(self._folder), limits)
         self._session = Session(process, limits)
         return self._session
+
+    def _started(self) -> EngineProcess:
+        return EngineProcess(self._launcher(), self._words, str(self._folder), self._limits)
+
+
+@contextlib.contextmanager
+def launchers(options: Options, folder: Path) -> Iterator[Callable[[], Launcher]]:
+    """Yield what returns the launcher of the next process: of two sandboxes, in turn.
+
+    ``folder``: where the files lie that scripts name.
+
+    Raises:
+        SandboxError: there is no such sandbox here.
+    """
+    case = CaseFile(str(folder / "script.gtp"), (), ())
+    with closing(sandbox_for(options, [])) as one, closing(sandbox_for(options, [])) as other:
+        turns = cycle((one, other))
+        yield lambda: next(turns).launcher(case)
 
 
 def _ask(session: Session, script: Script, replies: list[Reply]) -> None:

@@ -61,7 +61,6 @@ class Fuzzer:
         self._seed = seed
         self._asker = Asker(program, assignment)
         self._causes = Causes(assignment, folder)
-        self._is_careful = False
         self._known = known_commands(program, _OPTIONAL)
         program.renew()
 
@@ -70,17 +69,15 @@ class Fuzzer:
         call = 0
         while not self.budget.is_over:
             strategy = scripts(self._assignment, self._known, _LENGTHS[min(call, 2)])
-            hunt = Hunt(self._asker, self._causes, self.budget, is_careful=self._is_careful)
+            hunt = Hunt(self._asker, self._causes, self.budget)
             hunt.run(strategy, self._seed * 1_000_003 + call)
+            self.unconfirmed += hunt.unconfirmed
             finding = hunt.best and self._confirmed(*hunt.best)
             if finding:
                 self._causes.found.append(
                     Cause(finding.difference.signature, finding.mistakes, finding.is_flaky)
                 )
                 yield finding
-            elif hunt.best and hunt.best[1].kind != HANG and not self._is_careful:
-                self._is_careful = True  # and the same again: what was said before mattered
-                continue
             call += finding is None
 
     def _confirmed(self, script: Script, suspected: Difference) -> Finding | None:

@@ -83,6 +83,14 @@ def written(drawn: Iterable[str | BoardFile]) -> Script:
     return Script(tuple(commands), tuple(files.items()))
 
 
+def joined(scripts: Iterable[Script]) -> Script:
+    """Return one conversation of several."""
+    scripts = tuple(scripts)
+    files = {name: text for script in scripts for name, text in script.files}
+    commands = (command for script in scripts for command in script.commands)
+    return Script(tuple(commands), tuple(files.items()))
+
+
 @contextlib.contextmanager
 def with_files(script: Script, folder: Path) -> Iterator[None]:
     """Lay a script's files into a folder and work there; scripts without any cost nothing."""

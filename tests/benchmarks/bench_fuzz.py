@@ -15,12 +15,10 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from statistics import median
 
 import oracle
-from harness.fuzzing.engines import Piped, Program
+from harness.fuzzing.engines import Piped, Program, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import Budget
 from harness.options import UNTRUSTED, Options
-from harness.records import CaseFile
-from harness.running.runs import sandbox_for
 from oracle.mistakes import MISTAKES, Mistake, mistaken_engine
 from tests.harness.in_process import InProcess
 
@@ -29,18 +27,15 @@ PATIENCE = 60  # seconds: a busy machine takes longer, and is to show how much
 LIMITS = UNTRUSTED._replace(timeout=5.0)
 
 
-def words(mistake: Mistake) -> list[str]:
-    return [sys.executable, "-m", "oracle", "gtp", "--mistake", mistake.name]
-
-
 @contextmanager
 def piped(mistake: Mistake, folder: Path) -> Iterator[Program]:
     shown = (str(Path(oracle.__file__).parent), str(folder))
-    with closing(sandbox_for(Options(sandbox="auto", show=shown, limits=LIMITS), [])) as box:
-        case = CaseFile(str(folder / "script.gtp"), (), ())
-        program = Piped(words(mistake), lambda: box.launcher(case), LIMITS, folder)
+    words = [sys.executable, "-m", "oracle", "gtp", "--mistake", mistake.name]
+    with (
+        launchers(Options(sandbox="auto", show=shown, limits=LIMITS), folder) as launcher,
+        closing(Piped(words, launcher, LIMITS, folder)) as program,
+    ):
         yield program
-        program.renew()
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,6 +23,8 @@ from oracle.mistakes import ASSIGNMENTS, MISTAKES, mistaken_engine
 from tests.harness.in_process import InProcess, fuzzed
 from tests.oracle.naive_engine import PLAIN
 
+ROOT = Path(__file__).parents[2]
+
 FOUND_SOON = [
     *("neutral-points-to-white", "komi-cut-to-whole", "captured-stones-stay", "points-add-up"),
     *("state-kept-after-clear-board", "fill-never-ends-on-empty-board", "four-wins"),
@@ -29,6 +33,10 @@ FOUND_SOON = [
     *("rule-based-by-default", "second-stone-overwrites"),
     *("checking-loads-the-board", "is-captured-reads-past-column-0", "ko-ignored"),
     *("captures-kept-in-new-game", "ends-with-one-pass"),
+    # What was said before matters: another game, in the same process.
+    *("winner-kept-after-boardsize", "passes-need-not-follow"),
+    # Rare positions are drawn often enough: far eyes, two threats at one point.
+    *("two-eyes-by-distance-3", "duplicates", "own-open-four-before-block"),
 ]
 
 
@@ -211,7 +219,7 @@ def oracle_with(name):
 
 
 def test_the_command_writes_a_case_file_that_the_engine_fails(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     folder, report = tmp_path / "found", tmp_path / "found.json"
     status, out = fuzz(
         capsys,
@@ -228,7 +236,7 @@ def test_the_command_writes_a_case_file_that_the_engine_fails(tmp_path, capsys, 
 
 
 def test_the_same_seed_finds_the_same(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     texts = []
     for name in "ab":
         words = (oracle_with("minus-sign"), "--assignment", "go-scoring", "--sandbox", "off")
@@ -236,6 +244,23 @@ def test_the_same_seed_finds_the_same(tmp_path, capsys, monkeypatch):
         texts.append([path.read_text() for path in (tmp_path / name).iterdir()])
     assert texts[0] == texts[1]
     assert len(texts[0]) == 1
+
+
+def test_after_an_interrupt_it_tells_what_it_found(tmp_path):
+    report = tmp_path / "found.json"
+    words = ["fuzz", oracle_with("komi-ignored"), "--assignment", "go-scoring", "--seconds", "0"]
+    words += ["--sandbox", "off", "--output", str(tmp_path / "found"), "--json", str(report)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "harness.cli", *words], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        first = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+    assert process.returncode == 130
+    assert "01-score-" in first
+    assert "1 finding in" in rest
+    assert len(json.loads(report.read_text())["findings"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,118 @@
+"""Making a script small: Hypothesis draws what is left of it, and its shrinker leaves least.
+
+Nearly everything stays in most of what is drawn; the simplest of all choices leaves out a command,
+a stone of a set-up, a line of a file, takes the smallest board, and pushes all into the corner.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from math import ceil
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from harness.fuzzing.script import BoardFile, Script, written
+from oracle.vertex import GTP_LETTERS, Point, parse_vertex, vertex
+
+_LARGEST = len(GTP_LETTERS)
+_VERTEX = re.compile(rf"\b[{GTP_LETTERS}][1-9][0-9]?\b")
+_MOSTLY = st.integers(0, 60).map(bool)
+
+
+def pruned(script: Script, grain: int = 1, *, moves: bool = False) -> SearchStrategy[Script]:
+    """Return scripts with less of one: commands, stones and lines of files left out.
+
+    ``grain``: how many of them are left out together. ``moves``: push what is left into the
+    corner, too; where much can still be left out, each of it moves the rest, and to leave out
+    seems to matter when only to move does.
+    """
+    parts = ceil(_count(script) / grain)
+    kept = st.binary(min_size=parts, max_size=parts)  # a single choice; 0 is left out
+    flags = kept.map(lambda parts: [bool(byte) for byte in parts for _ in range(grain)])
+    sizes = st.tuples(*(_size(size) for size in _sizes(script)))
+    stays = _MOSTLY if moves else st.just(True)
+    return st.builds(_less, st.just(script), flags, sizes, stays, stays)
+
+
+@cache
+def _size(size: int) -> SearchStrategy[int]:
+    """Return sizes of boards up to the one there is, which is the likeliest."""
+    return st.sampled_from([*range(1, size), *[size] * 3 * size])
+
+
+def _count(script: Script) -> int:
+    """Return the number of things that can be left out."""
+    return sum(map(len, map(_units, script.commands))) + len(_file_lines(script))
+
+
+def _sizes(script: Script) -> list[int]:
+    return [int(command.split()[1]) for command in script.commands if _is_size(command)]
+
+
+def _is_size(command: str) -> bool:
+    return command.startswith("boardsize ")
+
+
+def _units(command: str) -> list[str]:
+    """Return what can be left out of a command, the first being all of it."""
+    name, *words = command.split()
+    if name != "gogui-setup":
+        return [command]
+    return [name, *map(" ".join, zip(words[::2], words[1::2], strict=True))]
+
+
+def _file_lines(script: Script) -> list[str]:
+    return [line for _, text in script.files for line in text.splitlines()]
+
+
+def _less(
+    script: Script,
+    kept: list[bool],
+    sizes: tuple[int, ...],
+    keeps_row: bool,
+    keeps_column: bool,
+) -> Script:
+    flags, smaller = iter(kept), iter(sizes)
+    commands = list(_fewer(script, flags, smaller))
+    files = {
+        name: "".join(line for line in text.splitlines(keepends=True) if next(flags))
+        for name, text in script.files
+    }
+    moved = _moved(commands, keeps_row, keeps_column)
+    return written(_with_text(one, files) for one in moved)
+
+
+def _fewer(script: Script, flags: Iterator[bool], sizes: Iterator[int]) -> Iterator[str]:
+    for command in script.commands:
+        first, *stones = [unit if next(flags) else "" for unit in _units(command)]
+        text = f"boardsize {next(sizes)}" if _is_size(command) else " ".join([first, *stones])
+        if first and text.split() != ["gogui-setup"]:
+            yield " ".join(text.split())
+
+
+def _moved(commands: list[str], keeps_row: bool, keeps_column: bool) -> Iterable[str]:
+    """Return the commands with all their points nearer to A1, as far as there is room."""
+    points = [_point(word) for command in commands for word in _VERTEX.findall(command)]
+    if not points:
+        return commands
+    rows, columns = zip(*points, strict=True)
+    by = 0 if keeps_row else min(rows), 0 if keeps_column else min(columns)
+
+    def nearer(word: re.Match[str]) -> str:
+        row, column = _point(word[0])
+        return vertex((row - by[0], column - by[1]))
+
+    return [_VERTEX.sub(nearer, command) for command in commands]
+
+
+def _point(word: str) -> Point:
+    return parse_vertex(word, _LARGEST, _LARGEST)
+
+
+def _with_text(command: str, files: dict[str, str]) -> str | BoardFile:
+    """Return a command with the text of the file that it names, if it does."""
+    verb, _, name = command.partition(" ")
+    return BoardFile(verb, files[name]) if name in files else command

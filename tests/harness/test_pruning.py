@@ -1,0 +1,92 @@
+"""Pruned scripts have less of a script and nothing else; the simplest has what matters alone."""
+
+from __future__ import annotations
+
+from random import Random
+
+import hypothesis
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from harness.fuzzing.drawing import scripts
+from harness.fuzzing.pruning import pruned
+from harness.fuzzing.script import Script, joined, legal, name_of
+from oracle.mistakes import ASSIGNMENTS
+
+ANY = st.sampled_from(tuple(ASSIGNMENTS)).flatmap(lambda name: scripts(name, length=4))
+FIND = settings(
+    database=None,
+    deadline=None,
+    max_examples=100,
+    phases=(Phase.generate, Phase.shrink),
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def shortest(script, is_wanted, **more):
+    return hypothesis.find(pruned(script, **more), is_wanted, settings=FIND, random=Random(0))
+
+
+def is_subsequence(few, many):
+    rest = iter(many)
+    return all(one in rest for one in few)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_nothing_is_added(data):
+    script = data.draw(ANY)
+    grain = data.draw(st.sampled_from((1, 4, 16)))
+    less = data.draw(pruned(script, grain, moves=data.draw(st.booleans())))
+    assert is_subsequence(map(name_of, less.commands), map(name_of, script.commands))
+    assert sum(map(len, less.commands)) <= sum(map(len, script.commands))
+    old, new = ("".join(text for _, text in one.files).splitlines() for one in (script, less))
+    assert is_subsequence(new, old)
+
+
+SCRIPT = Script(
+    (
+        *("boardsize 19", "komi 6.5", "play B Q16", "play W D4", "score", "clear_board"),
+        *("gogui-setup B C3 W C4 B D5", "play W E5", "komi 0.5", "score"),
+    )
+)
+
+
+@pytest.mark.parametrize("name", sorted(set(map(name_of, SCRIPT.commands))))
+def test_a_single_command_is_left_when_it_alone_matters(name):
+    small = shortest(SCRIPT, lambda one: name in map(name_of, one.commands))
+    assert [name_of(one) for one in small.commands] == [name]
+
+
+def test_stones_of_a_set_up_are_left_out_one_by_one():
+    small = shortest(SCRIPT, lambda one: any("W C4" in command for command in one.commands))
+    assert small.commands == ("gogui-setup W C4",)
+
+
+def test_lines_of_files_are_left_out_and_the_file_is_named_by_its_text():
+    script = Script(
+        ("load_board board-1.txt", "eyes"), (("board-1.txt", "b a 1\nb b 2\nw c 3\n"),)
+    )
+    small = shortest(script, lambda one: any("b b 2" in text for _, text in one.files))
+    ((name, text),) = small.files
+    assert text == "b b 2\n"
+    assert small.commands == (f"load_board {name}",)
+
+
+def test_the_board_gets_small_and_all_points_go_into_the_corner(tmp_path):
+    def is_wanted(one):
+        left = legal(one, "go-scoring", tmp_path).commands
+        return sum(command.startswith("play") for command in left) == 2
+
+    script = Script(("boardsize 19", "komi 0", "play B Q16", "play W R17", "score"))
+    small = shortest(shortest(script, is_wanted), is_wanted, moves=True)
+    assert small.commands == ("boardsize 2", "play B A1", "play W B2")
+
+
+def test_a_conversation_is_one_script_with_the_files_of_all():
+    one = Script(("is_valid a.txt",), (("a.txt", "b a 1\n"),))
+    other = Script(("eyes", "is_valid b.txt"), (("b.txt", ""),))
+    both = joined([one, other])
+    assert both.commands == ("is_valid a.txt", "eyes", "is_valid b.txt")
+    assert dict(both.files) == {"a.txt": "b a 1\n", "b.txt": ""}
