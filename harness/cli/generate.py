@@ -51,8 +51,8 @@ Exit status:
     2  the input was bad; nothing is written
 
 Examples:
-  gtp-harness generate games/ --assignment go-scoring -n 22 -o public.gtp
-  gtp-harness generate games/ --assignment go-scoring -n 18 -o private.gtp \\
+  gtp-harness generate games/ --assignment go-scoring -n 24 -o public.gtp
+  gtp-harness generate games/ --assignment go-scoring -n 16 -o private.gtp \\
       --secret env:SECRET --with cases/go-scoring
   gtp-harness generate --assignment java-go --kill cases/java-go -o more.gtp"""
 
@@ -84,7 +84,7 @@ def _request(given: Namespace, chosen: choices.Choices, *, is_secret: bool) -> p
     what = kind(given.assignment)
     beside = _cases([*given.beside, *given.kill])
     sizes = given.sizes or what.sizes
-    most = given.tests or (40 if given.kill else 18)
+    most = given.tests or (40 if given.kill else 16)
     excluded = _cases(given.exclude)
     return producing.Request(
         what, chosen, sizes, most, is_secret, beside, excluded, bool(given.kill)
@@ -155,7 +155,7 @@ def _parser() -> Parser:
     add("games", nargs="*", metavar="SGF", help="game records, folders of them")
     add("--assignment", choices=tuple(ASSIGNMENTS), help="whose commands are asked")
     add("-n", "--tests", type=whole(1, "a number of tests"), metavar="N",
-        help="tests at most (default: 18; with --kill 40)")  # fmt: skip
+        help="tests at most (default: 16; with --kill 40)")  # fmt: skip
     add("-o", "--output", metavar="FILE", help="the case file to write")
     add("--moves", metavar="LIST",
         help="positions after these moves, such as 10,20-60/10,end "

@@ -320,10 +320,15 @@ def is_legal_ignores_the_color(position: Position, point: Point, color: int) -> 
     return answers.is_legal(position, point, BLACK)
 
 
-@allows
-def legal_for_either_color(position: Position, point: Point, color: int) -> bool:
-    """As if a move that is legal for one color were legal for both."""
-    return any(answers.is_legal(position, point, either) for either in (BLACK, WHITE))
+@mistake("is_legal", "can_play")
+def legal_for_either_color(right: Command, session: JavaGoSession, words: list[str]) -> str:
+    """As if a move that is legal for one color were legal for both.
+
+    Any empty point is, but on a board of one point; in a game this sets it apart from
+    :func:`suicide_allowed`, which knows whose the ko is.
+    """
+    either = [right(session, [color, *words[1:]]) for color in ("black", "white")]
+    return "true" if "true" in either else "false"
 
 
 @allows

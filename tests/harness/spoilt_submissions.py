@@ -103,7 +103,7 @@ SPOILT = {
     "changes the board": java(
         "Board.java", "        return !beside[EMPTY];",
         "        board[x][y] = EMPTY;\n        return !beside[EMPTY];",
-        "answered true, but changed the board: B1 was 2 and is 0", "is_captured", "score",
+        "answered true, but changed the board: A1 was 2 and is 0", "is_captured", "score",
     ),
     "no end of a fill": java(
         "Board.java", "} else if (!visited[nx][ny]) {", "} else {",

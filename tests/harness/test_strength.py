@@ -52,7 +52,7 @@ def test_the_public_tests_are_few_and_catch_every_mistake(name):
     """There is room for private ones below the limit of forty."""
     public, thorough = sets_of(assignment.find(name))
     assert is_good([public, thorough])
-    assert public.tests <= 22
+    assert public.tests <= 24
     assert public.strength.survivors == []
     assert thorough.tests > 3 * public.tests
 
@@ -246,10 +246,10 @@ def test_public_tests_and_secret_ones_are_at_most_forty_and_catch_all(name, tmp_
     secret, private = tmp_path / "secret", tmp_path / "private.gtp"
     secret.write_text("a secret of this test, and long enough")
     public = [str(path) for path in assignment.find(name).public_cases()]
-    arguments = ["--assignment", name, "-n", "18", "-o", str(private), "--secret", str(secret)]
+    arguments = ["--assignment", name, "-n", "16", "-o", str(private), "--secret", str(secret)]
     assert main(["generate", *arguments, "--jobs", "1", "--with", *public]) == ExitCode.OK
     found = list(sets_of(assignment.find(name), [str(private)]))
     assert is_good(found)
     assert [one.name for one in found] == ["public", "thorough", "private", "public and private"]
-    assert found[3].tests == found[0].tests + 18 <= 40
+    assert found[3].tests == found[0].tests + 16 <= 40
     assert main(["verify", *public, str(private), "--assignment", name]) == ExitCode.OK
