@@ -27,9 +27,9 @@ class Pool:
         for find in finds:
             key = (find.feature, find.moment.size, find.answer)
             kept = self._cells.setdefault(key, [])
-            if len(kept) < DEPTH or find.rank < kept[-1].rank:
+            if len(kept) < DEPTH or _order(find) < _order(kept[-1]):
                 kept.append(find)
-                kept.sort(key=lambda one: one.rank)
+                kept.sort(key=_order)
                 _one_of_each_game(kept)
                 del kept[DEPTH:]
 
@@ -45,6 +45,11 @@ class Pool:
     def features(self) -> set[str]:
         """The features that some find has."""
         return {feature for feature, _, _ in self._cells}
+
+
+def _order(find: Find) -> tuple[int, str]:
+    """Return what finds are sorted by; copies of a game in two files have the same rank."""
+    return find.rank, find.moment.origin.text
 
 
 def _one_of_each_game(finds: list[Find]) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from itertools import count, islice
+from operator import or_
 from typing import NamedTuple
 
 from harness.generating.choices import Choices
@@ -23,7 +26,7 @@ FROM_GAMES = 6  # scenes of a feature that are staged, from game records …
 FROM_NOTHING = 3  # … and made ones, where no game has it (more when mistakes survive)
 _LARGE, _FEW = 80, 1  # stones of a large board, and how many such scenes a feature has
 _PATIENCE = 200  # positions made before a feature is given up for this time
-_ROUNDS = 16  # of looking for scenes that catch what nothing has caught
+_ROUNDS = 15  # of looking for scenes that catch what nothing has caught
 
 
 class Request(NamedTuple):
@@ -61,12 +64,16 @@ def produce(request: Request, harvest: Harvest, on_step: Callable[[str], None]) 
     workshop.complete()
     beside = caught_by(request.beside, kind.assignment)
     on_step("scenes for mistakes that survive")
-    workshop.hunt(beside)
+    workshop.hunt(beside | workshop.caught)
     choice = Choice(request.most, {one.name: one.least for one in kind.features}, beside)
     for case in (*request.beside, *request.excluded):
         with mistaken.in_folder(case):
             choice.exclude(same for _, same in identities(case, kind.assignment))
     choice.catch(workshop.staged)
+    if choice.tests < request.most:
+        # What catches the rest was asked before, or is of a game that has given enough.
+        workshop.hunt(choice.caught)
+        choice.catch(workshop.staged)
     if not request.only_survivors:
         choice.cover(workshop.staged)
     order = {feature.name: place for place, feature in enumerate(kind.features)}
@@ -100,6 +107,12 @@ class _Workshop:
         self.staged: list[Staged] = []
         self.left_out: Counter[str] = Counter()
         self._commands: dict[str, set[str]] = {}  # that the scenes of a feature use
+        self._rounds = count(1)
+
+    @property
+    def caught(self) -> int:
+        """The mistakes that all staged scenes together catch, as bits."""
+        return reduce(or_, (one.caught for one in self.staged), 0)
 
     # --- from games ------------------------------------------------------------------------
 
@@ -135,11 +148,9 @@ class _Workshop:
                 self._make(feature, FROM_NOTHING * feature.least, 0)
 
     def hunt(self, caught: int) -> None:
-        """Make scenes for as long as some mistake survives all of them, up to a limit."""
+        """Make scenes for as long as some mistake is not ``caught`` by them, up to a limit."""
         everything = (1 << len(self._stage.mistakes)) - 1
-        for one in self.staged:
-            caught |= one.caught
-        for number in range(1, _ROUNDS):
+        for number in islice(self._rounds, _ROUNDS):
             for feature in self._features.values():
                 if self._may_catch(feature, everything & ~caught):
                     for one in self._made(feature, 1, number):

@@ -199,7 +199,8 @@ def _finds(played: Played, wanted: Wanted, found: Harvest) -> Iterator[Find]:
                 answer = feature.find(one)
                 if answer:
                     found.seen[feature.name] += 1
-                    rank = wanted.choices.rank(identity, one.origin.text, number, feature.name)
+                    # Nothing of where the file lies: moved elsewhere, it gives the same cases.
+                    rank = wanted.choices.rank(identity, number, feature.name, one.size, one.board)
                     yield Find(rank, feature.name, answer, one)
 
 

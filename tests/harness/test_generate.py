@@ -1,6 +1,7 @@
 """``gtp-harness generate``: right, small, varied, unpredictable, and as strong as it says."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from random import Random
@@ -246,7 +247,7 @@ def test_private_and_public_together_catch_everything(assignment, tmp_path, monk
     monkeypatch.setenv("COURSE_SECRET", SECRET)
     _, public = generate(tmp_path / "public.gtp", "--assignment", assignment, "-n", 9)
     status, private = generate(
-        tmp_path / "private.gtp", records, "--assignment", assignment, "-n", 18,
+        tmp_path / "private.gtp", records, "--assignment", assignment, "-n", 16,
         "--secret", "env:COURSE_SECRET", "--with", tmp_path / "public.gtp",
     )  # fmt: skip
     assert measure([public, private], assignment).kill_rate == 1
@@ -286,6 +287,19 @@ def test_a_set_is_the_same_whatever_the_number_of_processes(tmp_path, records):
         generate(path, records, "--assignment", "java-go", "-n", 12, "--jobs", jobs)
         texts.add(path.read_text())
     assert len(texts) == 1
+
+
+def test_a_set_is_the_same_wherever_the_records_lie(tmp_path, records):
+    (tmp_path / "secret").write_text(SECRET)
+    found = []
+    for name in ("here", "there"):
+        folder, path = tmp_path / name, tmp_path / f"{name}.gtp"
+        shutil.copytree(records, folder)
+        more = "--secret", tmp_path / "secret"
+        _, case = generate(path, folder, "--assignment", "java-go", "-n", 12, *more)
+        assert f"/{name}/" in comments(case)
+        found.append([step.text for step in case.steps])
+    assert found[0] == found[1]
 
 
 def test_seeds_and_secrets_differ(tmp_path):
