@@ -1,34 +1,42 @@
 """What Hypothesis draws: conversations about positions in which programs go wrong.
 
 Each assignment has a strategy for a *game* (a board, stones, questions); a script is a few games
-in one process. What belongs together is drawn as one choice where that is possible, from a list
-made once: Hypothesis's time goes by the number of choices. A script is made small by drawing what
-is left of it: :mod:`harness.fuzzing.pruning`.
+in one process, its stones come from :mod:`~harness.fuzzing.stones`. It is made small by drawing
+what is left of it: :mod:`~harness.fuzzing.pruning`.
 
 What is drawn need not be legal: :func:`harness.fuzzing.script.legal` sees to that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import product
-from typing import Any, TypeVar
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from harness.fuzzing.script import BoardFile, Script, written
-from oracle.vertex import GTP_LETTERS, SENSEI_LETTERS, Point, vertex
+from harness.fuzzing.stones import (
+    COLORS,
+    Stones,
+    block,
+    crossing,
+    duel,
+    flat,
+    full,
+    line,
+    pair,
+    points,
+    ring,
+    single,
+    threat,
+)
+from oracle.vertex import GTP_LETTERS, SENSEI_LETTERS, vertex
 
-T = TypeVar("T")
 Drawn = list[str | BoardFile]
-Stones = list[tuple[str, Point]]  # (color, point) in the order in which they are laid
 
-COLORS = st.sampled_from(("B", "W"))
-_STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))
 _SMALL = (2, 3, 4, 5)
-_LONGEST = 7  # points of a line
 
 
 def scripts(
@@ -40,171 +48,7 @@ def scripts(
     ``length``: what a game has of stones, lines, questions and the like, at most.
     """
     game = _GAMES[assignment](known, length)
-    return st.lists(game, min_size=1, max_size=3).map(lambda games: written(_flat(games)))
-
-
-# --- points and stones -------------------------------------------------------------------------
-
-
-@cache
-def _coordinates(size: int) -> tuple[int, ...]:
-    """Return rows or columns, as many of them at the edge or beside it as anywhere."""
-    near = sorted({0, 1, size - 2, size - 1} & set(range(size)))
-    return (*near * (size // len(near)), *range(size))
-
-
-@cache
-def points(size: int) -> SearchStrategy[Point]:
-    """Return points of a board, mostly near the edge."""
-    return st.sampled_from(list(product(_coordinates(size), repeat=2)))
-
-
-@cache
-def single(size: int) -> SearchStrategy[Stones]:
-    """Return a stone."""
-    stones = product("BW", product(_coordinates(size), repeat=2))
-    return st.sampled_from([[stone] for stone in stones])
-
-
-@cache
-def _rows(width: int, weights: str) -> SearchStrategy[str]:
-    """Return what lies on some points beside each other; ``x`` is a color, ``o`` the other."""
-    return st.sampled_from(["".join(row) for row in product(weights, repeat=width)])
-
-
-@cache
-def block(size: int, side: int = 4, weights: str = "..xxo") -> SearchStrategy[Stones]:
-    """Return a few rows of points, full of stones: captures, shared regions, eyes, seki."""
-    side = min(side, size)
-    shapes = st.sampled_from(list(product(range(1, side + 1), repeat=2)))
-
-    def rows(shape: tuple[int, ...]) -> SearchStrategy[list[str]]:
-        return st.lists(_rows(shape[1], weights), min_size=shape[0], max_size=shape[0])
-
-    return st.builds(
-        lambda color, corner, filled: _laid(size, color, corner, filled),
-        COLORS,
-        points(size),
-        shapes.flatmap(rows),
-    )
-
-
-def _laid(size: int, color: str, corner: Point, rows: Sequence[str]) -> Stones:
-    """Return the stones of a block, pushed onto the board where it would reach beyond."""
-    up = min(corner[0], size - len(rows))
-    right = min(corner[1], size - len(rows[0]))
-    found = [
-        (cell, (up + r, right + c)) for r, row in enumerate(rows) for c, cell in enumerate(row)
-    ]
-    return _colored(color, found)
-
-
-def _colored(color: str, found: Iterable[tuple[str, Point]]) -> Stones:
-    other = "W" if color == "B" else "B"
-    return [({"x": color, "o": other}[cell], point) for cell, point in found if cell != "."]
-
-
-# What may lie on a line: as many stones of one color as there are points, or nearly as many.
-_SOLID = ["x" * length for length in range(1, _LONGEST + 1)]
-_MIXED = [
-    "".join(row)
-    for length in range(2, _LONGEST + 1)
-    for row in product("x.o", repeat=length)
-    if row.count("x") + 2 >= length and row.count("o") < 2
-]
-
-
-@cache
-def line(size: int) -> SearchStrategy[Stones]:
-    """Return a line of points in one of the four directions: near-misses, overlines, threats."""
-    return st.builds(
-        lambda start, way, color, held, turn: _lined(_way(size, start, *way), color, held, turn),
-        points(size),
-        st.sampled_from(list(product(_STEPS, (False, False, True)))),
-        COLORS,
-        st.one_of(st.sampled_from(_SOLID), st.sampled_from(_MIXED)),
-        st.integers(0, _LONGEST - 1),
-    )
-
-
-def _way(size: int, start: Point, step: Point, is_bent: bool) -> list[Point]:
-    """Return the points of a line on the board.
-
-    ``is_bent``: it goes on at the other edge, a row higher, as a list of rows would have it.
-    """
-    points_ = [(start[0] + i * step[0], start[1] + i * step[1]) for i in range(_LONGEST)]
-    if is_bent:
-        points_ = [divmod(row * size + column, size) for row, column in points_]
-    return [point for point in points_ if _is_on(point, size)]
-
-
-def _lined(way: list[Point], color: str, held: str, turn: int) -> Stones:
-    """Return a line's stones, those from ``turn`` on first."""
-    found = list(zip(held, way, strict=False))
-    turn = turn if turn < len(found) else 0
-    return _colored(color, found[turn:] + found[:turn])
-
-
-_THREATS = (
-    *("xxx", "xxxx", "xx.x", "oxxx", "o.xxx", "xxx.o", "xx.xx", "xxx.x", "oxxxx"),
-    *("xxx.xx", "xxxoxx", "x.x.x"),
-)
-
-
-@cache
-def threat(size: int, colors: str = "BW") -> SearchStrategy[Stones]:
-    """Return stones that threaten something, or nearly so."""
-    return st.builds(
-        lambda start, step, held: _lined(_way(size, start, step, False), held[0], held[1], 0),
-        points(size),
-        st.sampled_from(_STEPS),
-        st.sampled_from(list(product(colors, _THREATS))),
-    )
-
-
-@cache
-def duel(size: int) -> SearchStrategy[Stones]:
-    """Return threats of both colors."""
-    return st.tuples(threat(size, "B"), threat(size, "W")).map(_flat)
-
-
-# Threats with an empty point of theirs, before, in or behind them: (stones, index of the point).
-_AT_A_GAP = [
-    (row, index)
-    for row in (f".{threat}." for threat in _THREATS if "o" not in threat)
-    for index, cell in enumerate(row)
-    if cell == "."
-]
-
-
-@cache
-def crossing(size: int) -> SearchStrategy[Stones]:
-    """Return two threats that one point completes or stops."""
-
-    def crossed(arms: tuple[list[Point], list[Point]], colors: str) -> Stones:
-        return [(color, point) for color, arm in zip(colors, arms, strict=True) for point in arm]
-
-    point = st.sampled_from(list(product(range(size), repeat=2)))
-    both = point.flatmap(lambda where: st.tuples(_arm(size, where), _arm(size, where)))
-    return st.builds(crossed, both, st.sampled_from(("BB", "WW", "BW")))
-
-
-@cache
-def _arm(size: int, point: Point) -> SearchStrategy[list[Point]]:
-    """Return the stones of a threat, all on the board, that has an empty point at ``point``."""
-    ways = [
-        [
-            (point[0] + i * up, point[1] + i * right)
-            for i, cell in enumerate(row, -at)
-            if cell == "x"
-        ]
-        for (up, right), (row, at) in product(_STEPS, _AT_A_GAP)
-    ]
-    return st.sampled_from([way for way in ways if all(_is_on(one, size) for one in way)])
-
-
-def _is_on(point: Point, size: int) -> bool:
-    return 0 <= point[0] < size and 0 <= point[1] < size
+    return st.lists(game, min_size=1, max_size=3).map(lambda games: written(flat(games)))
 
 
 def plays(stones: Stones) -> Drawn:
@@ -234,10 +78,6 @@ def said(*texts: str) -> SearchStrategy[Drawn]:
     return st.sampled_from(texts).map(lambda text: [text])
 
 
-def _flat(parts: Iterable[list[T]]) -> list[T]:
-    return [one for part in parts for one in part]
-
-
 def filed(verb: str, texts: SearchStrategy[str]) -> SearchStrategy[Drawn]:
     """Return a command that names a file."""
     return texts.map(lambda text: [BoardFile(verb, text)])
@@ -247,9 +87,9 @@ def _parts(
     choices: Sequence[SearchStrategy[Drawn]], last: SearchStrategy[Drawn], length: int
 ) -> SearchStrategy[Drawn]:
     """Return some of the choices, with some of ``last`` at the end."""
-    body = st.lists(st.one_of(choices), max_size=length).map(_flat)
-    questions = st.lists(last, min_size=1, max_size=3).map(_flat)
-    return st.tuples(body, questions).map(_flat)
+    body = st.lists(st.one_of(choices), max_size=length).map(flat)
+    questions = st.lists(last, min_size=1, max_size=3).map(flat)
+    return st.tuples(body, questions).map(flat)
 
 
 def _extra(known: frozenset[str]) -> list[SearchStrategy[Drawn]]:
@@ -282,7 +122,7 @@ def _go_scoring(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             *(single(size).map(plays), single(size).map(plays), block(size).map(plays)),
             *(score, KOMI, said("clear_board"), said("play B pass"), *_extra(known)),
         ]
-        return st.tuples(KOMI, _parts(choices, score, length)).map(_flat)
+        return st.tuples(KOMI, _parts(choices, score, length)).map(flat)
 
     return _boards((*_SMALL, *_SMALL, 7, 9, 10, 19), rest)  # type: ignore[no-any-return]
 
@@ -310,7 +150,7 @@ def _gomoku_rules(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             choices.append(said("genmove b", "genmove w"))
             questions = st.one_of(questions, questions, said("genmove b", "genmove w"))
         opening = st.one_of(_NOTHING, full(size).map(plays)) if size == 5 else _NOTHING
-        return st.tuples(opening, _parts(choices, questions, length)).map(_flat)
+        return st.tuples(opening, _parts(choices, questions, length)).map(flat)
 
     return _boards(_GOMOKU_SIZES, rest)  # type: ignore[no-any-return]
 
@@ -327,14 +167,6 @@ def wrong_play(size: int) -> SearchStrategy[Drawn]:
     )
 
 
-@cache
-def full(size: int) -> SearchStrategy[Stones]:
-    """Return a full board without five in a row, but for some points."""
-    board = [("BBWW"[(c + 2 * r) % 4], (r, c)) for r in range(size) for c in range(size)]
-    holes = st.lists(st.integers(0, len(board) - 1), max_size=2)
-    return holes.map(lambda left_out: [s for i, s in enumerate(board) if i not in left_out])
-
-
 def _gomoku_policy(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
     questions = asked("policy_moves", *_RULES[:3])
     policy = said("policy rule_based", "policy rule_based", "policy random")
@@ -348,7 +180,7 @@ def _gomoku_policy(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             *(single(size).map(plays), questions, policy, said("clear_board"), *_extra(known)),
         ]
         opening = st.one_of(policy, policy, policy, _NOTHING)
-        return st.tuples(opening, _parts(choices, questions, length)).map(_flat)
+        return st.tuples(opening, _parts(choices, questions, length)).map(flat)
 
     return _boards(_GOMOKU_SIZES, rest)  # type: ignore[no-any-return]
 
@@ -356,7 +188,6 @@ def _gomoku_policy(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
 # --- gosensei ----------------------------------------------------------------------------------
 
 _SENSEI_SIZE = 9
-_MOSTLY_BLACK = st.sampled_from(("B", "B", "W"))  # the document counts Black's eyes
 
 
 def _gosensei(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
@@ -367,62 +198,11 @@ def _gosensei(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
         *(single(size), block(size, 5, ".xxxo"), block(size, 4)),
     )
     stones = st.one_of(part.map(lambda one: [one]), st.lists(part, max_size=3))
-    laid = stones.map(lambda parts: setup(_flat(parts)))
+    laid = stones.map(lambda parts: setup(flat(parts)))
     loaded, checked = filed("load_board", board_file), filed("is_valid", board_file)
     choices = [laid, laid, laid, loaded, checked, questions, said("clear_board")]
     last = st.one_of(questions, questions, checked)
     return _parts(choices, last, min(length, 4))
-
-
-@cache
-def ring(size: int) -> SearchStrategy[Stones]:
-    """Return stones around a rectangle, of which some may be missing, perhaps with one inside."""
-
-    def laid(color: str, where: tuple[Point, Point], missing: list[int], inside: int) -> Stones:
-        inner, outer = _rectangle(*where, size)
-        left_out = {outer[i] for i in missing if -i <= len(outer)}
-        kept = [("x", point) for point in outer if point not in left_out]
-        return _colored(color, kept + [("o", point) for point in inner[:inside]])
-
-    side = st.sampled_from((1, 1, 2, 3))
-    where = st.tuples(points(size), st.tuples(side, side))
-    last = st.lists(st.integers(-4, -1), max_size=4)  # the corners, mostly
-    return st.builds(laid, _MOSTLY_BLACK, where, last, st.sampled_from((0, 0, 0, 1)))
-
-
-def _rectangle(corner: Point, shape: Point, size: int) -> tuple[list[Point], list[Point]]:
-    """Return the points of a rectangle, and those around it: first beside, then at its corners."""
-    up, right = min(corner[0], size - shape[0]), min(corner[1], size - shape[1])
-    inner = [(up + r, right + c) for r in range(shape[0]) for c in range(shape[1])]
-    around = {(r + i, c + j) for r, c in inner for i in (-1, 0, 1) for j in (-1, 0, 1)}
-    beside = {(r + i, c + j) for r, c in inner for i, j in ((0, 1), (0, -1), (1, 0), (-1, 0))}
-    outer = [p for p in around - set(inner) if 0 <= p[0] < size and 0 <= p[1] < size]
-    return inner, sorted(outer, key=lambda point: (point not in beside, point))
-
-
-_EYES = ((1, 1), (1, 1), (1, 1), (1, 2), (2, 1), (2, 2), (1, 3))  # rows and columns of a space
-
-
-@cache
-def pair(size: int) -> SearchStrategy[Stones]:
-    """Return two eyes or spaces, near or not so near each other, walls complete or nearly so."""
-
-    def laid(color: str, first: Point, step: Point, shapes: Any, missing: Sequence[int]) -> Stones:
-        second = _beside(first[0], step[0], size), _beside(first[1], step[1], size)
-        both = [_rectangle(*one, size) for one in zip((first, second), shapes, strict=True)]
-        eyes = {point for inner, _ in both for point in inner}
-        around = [p for _, outer in both for p in outer if p not in eyes]
-        kept = [point for i, point in enumerate(around) if i not in missing]
-        return [(color, point) for point in dict.fromkeys(kept)]
-
-    few = st.one_of(st.just(()), st.lists(st.integers(0, 15), max_size=2))
-    steps = st.sampled_from([*product(range(4), repeat=2), *[(k, k) for k in (2, 3, 3, 3, 4)]])
-    shapes = st.tuples(st.sampled_from(_EYES), st.sampled_from(_EYES))
-    return st.builds(laid, _MOSTLY_BLACK, points(size), steps, shapes, few)
-
-
-def _beside(coordinate: int, step: int, size: int) -> int:
-    return coordinate + step if coordinate + step < size else coordinate - step
 
 
 _STONE = st.builds(
@@ -450,7 +230,7 @@ def _java_go(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
     @cache
     def rest(size: int) -> SearchStrategy[Drawn]:
         questions = st.one_of(asked(*_ABOUT_ALL), about_point(size), about_point(size))
-        passes = st.lists(said("play B pass", "play W pass"), min_size=1, max_size=3).map(_flat)
+        passes = st.lists(said("play B pass", "play W pass"), min_size=1, max_size=3).map(flat)
         choices = [
             *(single(size).map(plays), single(size).map(plays), block(size).map(plays)),
             *(block(size, 5).map(setup), block(size, 5).map(setup), passes, questions),
@@ -484,7 +264,7 @@ def ko(size: int) -> SearchStrategy[Drawn]:
         laid = f"gogui-setup {other} A2 {other} B1 {color} B2 {color} C1"
         return [laid, f"play {color} A1", *plays(elsewhere), f"{verb} {asked} B1"]
 
-    moves = st.lists(single(size), max_size=2).map(_flat)
+    moves = st.lists(single(size), max_size=2).map(flat)
     verbs = st.sampled_from(("can_play", "is_legal"))
     return st.builds(taken, COLORS, moves, verbs, st.sampled_from(("black", "white")))
 

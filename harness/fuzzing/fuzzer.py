@@ -10,8 +10,9 @@ from harness.fuzzing.causes import Cause, Causes, explains, ranked
 from harness.fuzzing.drawing import scripts
 from harness.fuzzing.engines import Program, known_commands
 from harness.fuzzing.judging import HANG, Difference
+from harness.fuzzing.reduction import reduced
 from harness.fuzzing.script import Script, Trace, name_of
-from harness.fuzzing.search import Asker, Budget, Hunt, telling_apart
+from harness.fuzzing.search import Asker, Budget, Hunt, Shown, telling_apart
 from oracle.mistakes import MISTAKES, Mistake
 
 _SEQUENCE = "gogui-play_sequence"
@@ -59,8 +60,8 @@ class Fuzzer:
         self._program = program
         self._assignment = assignment
         self._seed = seed
-        self._asker = Asker(program, assignment)
         self._causes = Causes(assignment, folder)
+        self._asker = Asker(program, self._causes, budget)
         self._known = known_commands(program, _OPTIONAL)
         program.renew()
 
@@ -69,10 +70,11 @@ class Fuzzer:
         call = 0
         while not self.budget.is_over:
             strategy = scripts(self._assignment, self._known, _LENGTHS[min(call, 2)])
-            hunt = Hunt(self._asker, self._causes, self.budget)
-            hunt.run(strategy, self._seed * 1_000_003 + call)
+            seed = self._seed * 1_000_003 + call
+            hunt = Hunt(self._asker)
+            shown = hunt.run(strategy, seed)
             self.unconfirmed += hunt.unconfirmed
-            finding = hunt.best and self._confirmed(*hunt.best)
+            finding = shown and self._confirmed(reduced(self._asker, shown, seed))
             if finding:
                 self._causes.found.append(
                     Cause(finding.difference.signature, finding.mistakes, finding.is_flaky)
@@ -80,10 +82,11 @@ class Fuzzer:
                 yield finding
             call += finding is None
 
-    def _confirmed(self, script: Script, suspected: Difference) -> Finding | None:
+    def _confirmed(self, suspect: Shown) -> Finding | None:
         """Return the finding if a new process shows it, too."""
+        script = suspect.script
         patient = self._heard(script)
-        if patient[1] is None and suspected.kind == HANG:
+        if patient[1] is None and suspect.difference.kind == HANG:
             self._program.be_patient()
             self.unconfirmed += 1
             return None

@@ -1,0 +1,59 @@
+"""Making what was found small: pruned for as long as it shows something new."""
+
+from __future__ import annotations
+
+import time
+
+import hypothesis
+from hypothesis import Phase
+
+from harness.fuzzing.pruning import pruned
+from harness.fuzzing.script import Script
+from harness.fuzzing.search import DRAW, Asker, Shown, find
+
+# What it may cost.
+_SCRIPTS = 300
+_SECONDS = 10.0
+_GRAINS = (16, 4, 1)  # commands, stones or lines that are left out together
+
+_SHRINK = hypothesis.settings(DRAW, phases=(Phase.generate, Phase.shrink))
+
+
+class Reduction:
+    """Looks for the shortest script that shows what a longer one does."""
+
+    def __init__(self, asker: Asker, shown: Shown) -> None:
+        self._asker = asker
+        self._best = shown
+        self._left = _SCRIPTS
+        self._ends = time.monotonic() + _SECONDS
+
+    def run(self, seed: int) -> Shown:
+        """Return the shortest script that was found."""
+        for grain in _GRAINS:
+            if grain == 1 or len(self._best.script.commands) > 2 * grain:
+                self._prune(grain, seed)
+        self._prune(1, seed, moves=True)
+        return self._best
+
+    def _prune(self, grain: int, seed: int, *, moves: bool = False) -> None:
+        strategy = pruned(self._best.script, grain, moves=moves)
+        find(strategy, self._shows_news, self._asker.causes, _SHRINK, seed)
+
+    def _shows_news(self, script: Script) -> bool:
+        if self._left <= 0 or time.monotonic() >= self._ends:
+            return False
+        self._left -= 1
+        news = self._asker.news(script, fresh=self._best.needs_new)
+        if news and script.until(news.at).weight < self._best.script.weight:
+            self._best = self._best._replace(script=script.until(news.at), difference=news)
+        return news is not None
+
+
+def reduced(asker: Asker, shown: Shown, seed: int) -> Shown:
+    """Return the shortest script found that shows what a longer one does, in a new process."""
+    small = Reduction(asker, shown).run(seed)
+    if small.needs_new or asker.news(small.script, fresh=True):
+        return small
+    # What had been said before mattered, after all.
+    return Reduction(asker, shown._replace(needs_new=True)).run(seed)
