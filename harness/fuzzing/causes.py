@@ -7,7 +7,7 @@ found so far explains.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,12 +81,3 @@ def heard_from(mistake: Mistake, script: Script, folder: Path) -> Trace:
                 return Trace(script, tuple(replies), Failure(kind, "", index))
             replies.append(mistaken.reply_of(raw))
     return Trace(script, tuple(replies))
-
-
-def ranked(
-    mistakes: Iterable[Mistake], traces: Sequence[Trace], folder: Path
-) -> tuple[Mistake, ...]:
-    """Return those of the mistakes that explain most of the traces, in their order."""
-    told = {one: sum(explains(one, trace, folder) for trace in traces) for one in mistakes}
-    most = max(told.values(), default=0)
-    return tuple(one for one, count in told.items() if count == most)

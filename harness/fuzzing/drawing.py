@@ -233,7 +233,9 @@ def _java_go(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
         passes = st.lists(said("play B pass", "play W pass"), min_size=1, max_size=3).map(flat)
         choices = [
             *(single(size).map(plays), single(size).map(plays), block(size).map(plays)),
-            *(block(size, 5).map(setup), block(size, 5).map(setup), passes, questions),
+            *(block(size, 5).map(_looked_at), block(size, 3, ".xxoo").map(_looked_at)),
+            *(passes, questions),
+            pair(size, "BW", is_full=True).map(_looked_at),
             *(digits, said("clear_board"), *_extra(known)),
         ]
         if size > 2:
@@ -255,6 +257,11 @@ def about_point(size: int) -> SearchStrategy[Drawn]:
     return points(size).map(vertex).map(about)
 
 
+def _looked_at(stones: Stones) -> Drawn:
+    """Return a set-up, and whether its stones are captured, as far as one is likely to ask."""
+    return [*setup(stones), *(f"is_captured {vertex(point)}" for _, point in stones[:_LOOKS])]
+
+
 @cache
 def ko(size: int) -> SearchStrategy[Drawn]:
     """Return a ko in the corner that has just been taken, and a question about taking it back."""
@@ -269,6 +276,7 @@ def ko(size: int) -> SearchStrategy[Drawn]:
     return st.builds(taken, COLORS, moves, verbs, st.sampled_from(("black", "white")))
 
 
+_LOOKS = 8
 _DIGITS = st.integers(1, 3).flatmap(
     lambda columns: st.lists(
         st.lists(st.sampled_from("012"), min_size=columns, max_size=columns).map(" ".join),

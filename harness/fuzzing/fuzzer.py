@@ -6,18 +6,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.fuzzing.causes import Cause, Causes, explains, ranked
+from hypothesis.strategies import SearchStrategy
+
+from harness.fuzzing.causes import Cause, Causes
 from harness.fuzzing.drawing import scripts
 from harness.fuzzing.engines import Program, known_commands
 from harness.fuzzing.judging import HANG, Difference
+from harness.fuzzing.naming import Namer
 from harness.fuzzing.reduction import reduced
 from harness.fuzzing.script import Script, Trace, name_of
-from harness.fuzzing.search import Asker, Budget, Hunt, Shown, telling_apart
-from oracle.mistakes import MISTAKES, Mistake
+from harness.fuzzing.search import Asker, Budget, Hunt, Shown
+from oracle.mistakes import Mistake
 
 _SEQUENCE = "gogui-play_sequence"
 _OPTIONAL = ("undo", _SEQUENCE)  # commands that are sent to engines that know them
-_LENGTHS = (2, 4, 8)  # of games, from call to call of Hypothesis: small ones first
+_LENGTHS = (2, 4, 8)  # of games, from call to call of Hypothesis in turn, small ones first
 _REPEATS = 3  # times that a finding is looked for again, each time in a new process
 _LONG = 8  # setup commands: of more, moves become one command where that is possible
 
@@ -63,16 +66,16 @@ class Fuzzer:
         self._causes = Causes(assignment, folder)
         self._asker = Asker(program, self._causes, budget)
         self._known = known_commands(program, _OPTIONAL)
+        self._namer = Namer(program, assignment, self._strategy(-1), folder)
         program.renew()
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is found, as soon as it is."""
         call = 0
         while not self.budget.is_over:
-            strategy = scripts(self._assignment, self._known, _LENGTHS[min(call, 2)])
             seed = self._seed * 1_000_003 + call
             hunt = Hunt(self._asker)
-            shown = hunt.run(strategy, seed)
+            shown = hunt.run(self._strategy(call), seed)
             self.unconfirmed += hunt.unconfirmed
             finding = shown and self._confirmed(reduced(self._asker, shown, seed))
             if finding:
@@ -81,6 +84,9 @@ class Fuzzer:
                 )
                 yield finding
             call += finding is None
+
+    def _strategy(self, call: int) -> SearchStrategy[Script]:
+        return scripts(self._assignment, self._known, _LENGTHS[call % len(_LENGTHS)])
 
     def _confirmed(self, suspect: Shown) -> Finding | None:
         """Return the finding if a new process shows it, too."""
@@ -102,7 +108,7 @@ class Fuzzer:
         return Finding(
             script,
             news,
-            self._explained(trace),
+            self._namer.explaining(trace, self._asker.recent),
             sum(one.signature == news.signature for _, one in shown),
             _REPEATS,
             self.budget.seconds,
@@ -126,31 +132,6 @@ class Fuzzer:
         shorter = script._replace(commands=_joined(script.commands))
         trace, found = self._heard(shorter)
         return (shorter, trace, found) if found and found.signature == news.signature else None
-
-    def _explained(self, trace: Trace) -> tuple[Mistake, ...]:
-        """Return the mistakes that explain a trace; of several, those that explain most others."""
-        folder = self._causes.folder
-        own = [one for one in MISTAKES.values() if one.assignment == self._assignment]
-        settled = [one for one in own if not one.is_open]
-        found = [one for one in settled if explains(one, trace, folder)]
-        return self._told_apart(found) if len(found) > 1 else tuple(found)
-
-    def _told_apart(self, mistakes: list[Mistake]) -> tuple[Mistake, ...]:
-        """Return the mistakes that explain most of what the engine did and still does.
-
-        While several are left, the engine is asked what they would answer differently.
-        """
-        folder, heard = self._causes.folder, list(self._asker.recent)
-        strategy = scripts(self._assignment, self._known, _LENGTHS[-1])
-        left = ranked(mistakes, heard, folder)
-        asked: set[Mistake] = set()
-        while others := [one for one in left[1:] if one not in asked]:
-            asked.add(others[0])
-            if script := telling_apart(left[0], others[0], strategy, folder):
-                self._program.renew()
-                heard.append(self._program.answer(script))
-                left = ranked(left, heard, folder)
-        return left
 
 
 def _joined(commands: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
@@ -15,13 +14,12 @@ from hypothesis import HealthCheck, Phase
 from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
-from harness.fuzzing.causes import Causes, explains, heard_from
+from harness.fuzzing.causes import Causes
 from harness.fuzzing.engines import Program
 from harness.fuzzing.judging import Difference
 from harness.fuzzing.script import Script, Trace, joined, legal
-from oracle.mistakes import Mistake
 
-BATCH = 100  # examples of one call of Hypothesis: each begins with the smallest and grows
+_BATCH = 100  # examples of one call of Hypothesis: each begins with the smallest and grows
 _OLDEST = 64  # scripts that one process is sent; the first processes get fewer
 _REMEMBERED = 60  # traces, by which mistakes that look alike are told apart
 
@@ -33,13 +31,12 @@ _RESET = {
 }
 
 DRAW = hypothesis.settings(
-    max_examples=BATCH,
+    max_examples=_BATCH,
     database=None,  # nothing is left on the disk, and a seed is all that matters
     deadline=None,
     phases=(Phase.generate,),
     suppress_health_check=list(HealthCheck),
 )
-_DRAW_MORE = hypothesis.settings(DRAW, max_examples=4 * BATCH)
 
 
 class Budget:
@@ -177,18 +174,3 @@ class Hunt:
             if news := self._asker.news(script, fresh=True):
                 return Shown(script.until(news.at), news, needs_new=True)
         return None
-
-
-def telling_apart(
-    one: Mistake, other: Mistake, strategy: SearchStrategy[Script], folder: Path
-) -> Script | None:
-    """Return a script that two mistakes answer differently, if one is drawn soon."""
-
-    def differs(drawn: Script) -> bool:
-        script = legal(drawn, one.assignment, folder)
-        return not explains(other, heard_from(one, script, folder), folder)
-
-    with contextlib.suppress(NoSuchExample):
-        drawn = hypothesis.find(strategy, differs, settings=_DRAW_MORE, random=Random(0))
-        return legal(drawn, one.assignment, folder)
-    return None

@@ -21,7 +21,6 @@ T = TypeVar("T")
 Stones = list[tuple[str, Point]]  # (color, point) in the order in which they are laid
 
 COLORS = st.sampled_from(("B", "W"))
-_MOSTLY_BLACK = st.sampled_from(("B", "B", "W"))  # gosensei.txt counts Black's eyes
 _STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))
 _LONGEST = 7  # points of a line
 
@@ -215,7 +214,7 @@ def ring(size: int) -> SearchStrategy[Stones]:
     side = st.sampled_from((1, 1, 2, 3))
     where = st.tuples(points(size), st.tuples(side, side))
     last = st.lists(st.integers(-4, -1), max_size=4)  # the corners, mostly
-    return st.builds(laid, _MOSTLY_BLACK, where, last, st.sampled_from((0, 0, 0, 1)))
+    return st.builds(laid, st.sampled_from("BBW"), where, last, st.sampled_from((0, 0, 0, 1)))
 
 
 def _rectangle(corner: Point, shape: Point, size: int) -> tuple[list[Point], list[Point]]:
@@ -232,21 +231,26 @@ _EYES = ((1, 1), (1, 1), (1, 1), (1, 2), (2, 1), (2, 2), (1, 3))  # rows and col
 
 
 @cache
-def pair(size: int) -> SearchStrategy[Stones]:
-    """Return two eyes or spaces, near or not so near each other, walls complete or nearly so."""
+def pair(size: int, colors: str = "BBW", *, is_full: bool = False) -> SearchStrategy[Stones]:
+    """Return two eyes or spaces, near or not so near each other, walls complete or nearly so.
+
+    ``colors``: of the walls, the likelier oftener. ``is_full``: the other color fills them, and
+    its stones come first.
+    """
 
     def laid(color: str, first: Point, step: Point, shapes: Any, missing: Sequence[int]) -> Stones:
         second = _beside(first[0], step[0], size), _beside(first[1], step[1], size)
         both = [_rectangle(*one, size) for one in zip((first, second), shapes, strict=True)]
-        eyes = {point for inner, _ in both for point in inner}
+        eyes = dict.fromkeys(point for inner, _ in both for point in inner)
         around = [p for _, outer in both for p in outer if p not in eyes]
         kept = [point for i, point in enumerate(around) if i not in missing]
-        return [(color, point) for point in dict.fromkeys(kept)]
+        filled = [("o", point) for point in eyes if is_full]
+        return _colored(color, filled + [("x", point) for point in dict.fromkeys(kept)])
 
     few = st.one_of(st.just(()), st.lists(st.integers(0, 15), max_size=2))
     steps = st.sampled_from([*product(range(4), repeat=2), *[(k, k) for k in (2, 3, 3, 3, 4)]])
     shapes = st.tuples(st.sampled_from(_EYES), st.sampled_from(_EYES))
-    return st.builds(laid, _MOSTLY_BLACK, points(size), steps, shapes, few)
+    return st.builds(laid, st.sampled_from(colors), points(size), steps, shapes, few)
 
 
 def _beside(coordinate: int, step: int, size: int) -> int:
