@@ -32,7 +32,10 @@ that are made. Every answer is the oracle's; every test says where its position
 comes from, what it is about and why its answer is right. What the assignment's
 document leaves open is never asked, and no two tests are the same but for a
 symmetry of the board and an exchange of colors. The report tells what is
-covered, what no game had, and which of the mistakes people make are caught."""
+covered, what no game had, and which of the mistakes people make are caught: for
+each feature how many positions of the games had it, how many scenes (a position
+and what is asked of it) could be made of them or at random, how many of these
+were chosen, how many of the chosen were made at random, and their answers."""
 
 _EPILOG = """\
 Public and private: games are divided into two halves by a hash of their moves
@@ -135,7 +138,7 @@ def _nothing(
     path = Path(given.output)
     if path.exists() and not path.stat().st_size:
         path.unlink()
-    if request.only_survivors and produced.caught.bit_count() == len(produced.mistakes):
+    if request.only_survivors and not produced.survivors:
         print("no mistake survives these cases: none is needed, and no file is written")
         return ExitCode.OK
     raise UsageError("nothing can be asked with these options; no file is written")
@@ -143,9 +146,8 @@ def _nothing(
 
 def _status(request: producing.Request, produced: producing.Produced) -> ExitCode:
     tests = sum(len(one.asked) for one in produced.scenes)
-    survivors = len(produced.mistakes) - produced.caught.bit_count()
     too_few = tests < request.most and not request.only_survivors
-    return ExitCode.FAILED if too_few or (request.beside and survivors) else ExitCode.OK
+    return ExitCode.FAILED if too_few or (request.beside and produced.survivors) else ExitCode.OK
 
 
 def _parser() -> Parser:
@@ -167,7 +169,7 @@ def _parser() -> Parser:
     add("--half", choices=tuple(_HALVES),
         help="of the games (default: public, with --secret private)")  # fmt: skip
     add("--with", dest="beside", nargs="+", action="extend", default=[], metavar="CASES",
-        help="complete these: catch what they do not, repeat none of their tests")  # fmt: skip
+        help="complete these: first catch what they miss, repeat none of their tests")  # fmt: skip
     add("--kill", nargs="+", action="extend", default=[], metavar="CASES",
         help="only tests that catch what these do not")  # fmt: skip
     add("--exclude", nargs="+", action="extend", default=[], metavar="CASES",

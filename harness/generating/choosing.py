@@ -11,28 +11,36 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 
-from harness.generating.records import Staged
+from harness.generating.records import Moment, Staged
 from harness.judging.cover import smallest
 
 PER_GAME = 3  # scenes of one game
-_EFFORT = 0.005  # what a command of the set-up counts against a scene: short ones are read
+_EFFORT = 0.02  # what a command of the set-up counts against a scene: short ones are read
 
 
 class Choice:
     """Scenes chosen so far, and what they cover.
 
-    Attributes: ``chosen``; ``caught``, the mistakes, as bits; ``tests``, how many they are.
+    Attributes: ``chosen``; ``caught``, the mistakes, as bits, and ``beside``, those that other
+    cases catch, which need not be caught; ``tests``, how many they are.
     """
 
-    def __init__(self, most: int, quotas: Mapping[str, int], caught: int = 0) -> None:
+    def __init__(self, most: int, quotas: Mapping[str, int], beside: int = 0) -> None:
         self.chosen: list[Staged] = []
-        self.caught = caught
+        self.caught = 0
+        self.beside = beside
         self.tests = 0
         self._most = most
         self._quotas = quotas
         self._identities: set[object] = set()
         self._games: Counter[str] = Counter()
+        self._moments: set[tuple[str, int]] = set()
         self._covered: Counter[object] = Counter()
+
+    @property
+    def done(self) -> int:
+        """The mistakes that need no more tests, as bits."""
+        return self.caught | self.beside
 
     def exclude(self, identities: Iterable[object]) -> None:
         """Take no test that is the same as one of these."""
@@ -40,12 +48,17 @@ class Choice:
 
     def is_open(self, staged: Staged) -> bool:
         """Return whether a scene may be taken."""
-        game = staged.scene.find.moment.origin.game
         return (
             self.tests + len(staged.asked) <= self._most
             and self._identities.isdisjoint(one.identity for one in staged.asked)
-            and not (game and self._games[game] >= PER_GAME)
+            and self._is_new(staged.scene.find.moment)
         )
+
+    def _is_new(self, moment: Moment) -> bool:
+        """Return whether a game may give this moment: each once, and few of one game."""
+        game = moment.origin.game
+        seen = (game, moment.number) in self._moments or self._games[game] >= PER_GAME
+        return not (game and seen)
 
     def take(self, staged: Staged) -> None:
         """Take a scene."""
@@ -53,7 +66,9 @@ class Choice:
         self.caught |= staged.caught
         self.tests += len(staged.asked)
         self._identities.update(one.identity for one in staged.asked)
-        self._games[staged.scene.find.moment.origin.game] += 1
+        moment = staged.scene.find.moment
+        self._games[moment.origin.game] += 1
+        self._moments.add((moment.origin.game, moment.number))
         self._covered.update(_kinds(staged))
 
     def catch(self, candidates: Sequence[Staged]) -> None:
@@ -63,7 +78,7 @@ class Choice:
         """
         ordered = sorted(candidates, key=_effort)  # of two as good, the first is taken
         attempts = [self._attempt(ordered, how) for how in (_fewest, _densest)]
-        best = max(attempts, key=lambda one: (one.caught.bit_count(), -one.tests))
+        best = max(attempts, key=lambda one: (one.done.bit_count(), -one.tests))
         for staged in best.chosen[len(self.chosen) :]:
             self.take(staged)
 
@@ -71,10 +86,10 @@ class Choice:
         """Return this choice after taking what a plan says, again and again: some close others."""
         tried = copy.deepcopy(self, {id(one): one for one in self.chosen})
         while True:
-            able = [one for one in candidates if one.caught & ~tried.caught and tried.is_open(one)]
+            able = [one for one in candidates if one.caught & ~tried.done and tried.is_open(one)]
             if not able:
                 return tried
-            for one in how(able, tried.caught):
+            for one in how(able, tried.done):
                 if tried.is_open(one):
                     tried.take(one)
 

@@ -51,8 +51,8 @@ def _after(size: int, before: Board, color: int, move: int) -> Board | None:
 
 
 def _told(moment: Moment, size: int) -> Moment:
-    text = f"{moment.origin.text} (the {size} by {size} points of a corner, cut out)"
-    return moment._replace(origin=moment.origin._replace(text=text), size=size)
+    origin = moment.origin.but(f"the {size} by {size} points of a corner, cut out")
+    return moment._replace(origin=origin, size=size)
 
 
 def _cut(mask: int, places: dict[int, int]) -> int:

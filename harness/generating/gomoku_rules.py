@@ -364,9 +364,10 @@ def _opponent_of(board: Board, color: int) -> int:
 
 
 _WON = _line()
+_IN_WORDS = ("row", "column", "rising line", "falling line")  # the directions
 FEATURES = (
     *(
-        Feature(f"{name}-of-five", f"five in a {'row' if name == 'row' else name + ' line'} win",
+        Feature(f"{name}-of-five", f"five in a {_IN_WORDS[place]} win",
                 _won_along(name), _result_and_list, _line(place))
         for place, name in enumerate(DIRECTIONS)
     ),

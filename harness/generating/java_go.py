@@ -490,8 +490,7 @@ def _fitting(moment: Moment) -> list[Moment]:
 
 def _lying_still(moment: Moment) -> Moment:
     board = made.added(moment.before, moment.color, moment.move)
-    text = f"{moment.origin.text} (the captured stones still on the board)"
-    origin = moment.origin._replace(text=text)
+    origin = moment.origin.but("the captured stones still on the board")
     return moment._replace(origin=origin, before=board, board=board, move=0)
 
 

@@ -21,6 +21,7 @@ from harness.judging import mistaken, strength
 from harness.judging.likeness import identities
 from harness.records import CaseFile
 from oracle.mistakes import MISTAKES, Mistake
+from oracle.symmetry import ALL
 
 FROM_GAMES = 6  # scenes of a feature that are staged, from game records …
 FROM_NOTHING = 3  # … and made ones, where no game has it (more when mistakes survive)
@@ -49,8 +50,14 @@ class Produced(NamedTuple):
     candidates: tuple[Staged, ...]
     left_out: Counter[str]  # reason: scenes
     mistakes: tuple[Mistake, ...]
-    caught_beside: int
-    caught: int  # by these scenes and the cases beside them, as bits
+    caught_beside: int  # by the cases beside them
+    caught: int  # by these scenes, as bits
+
+    @property
+    def survivors(self) -> list[Mistake]:
+        """The mistakes that nothing catches."""
+        done = self.caught | self.caught_beside
+        return [one for place, one in enumerate(self.mistakes) if not done >> place & 1]
 
 
 def produce(request: Request, harvest: Harvest, on_step: Callable[[str], None]) -> Produced:
@@ -65,6 +72,17 @@ def produce(request: Request, harvest: Harvest, on_step: Callable[[str], None]) 
     beside = caught_by(request.beside, kind.assignment)
     on_step("scenes for mistakes that survive")
     workshop.hunt(beside | workshop.caught)
+    choice = _chosen(request, workshop, beside)
+    order = {feature.name: place for place, feature in enumerate(kind.features)}
+    scenes = sorted(choice.chosen, key=lambda one: order[one.scene.find.feature])
+    return Produced(
+        tuple(scenes), tuple(workshop.staged), workshop.left_out, mistakes, beside, choice.caught
+    )
+
+
+def _chosen(request: Request, workshop: _Workshop, beside: int) -> Choice:
+    """Return the choice among all that is staged, and more where that is not enough."""
+    kind = request.kind
     choice = Choice(request.most, {one.name: one.least for one in kind.features}, beside)
     for case in (*request.beside, *request.excluded):
         with mistaken.in_folder(case):
@@ -72,15 +90,13 @@ def produce(request: Request, harvest: Harvest, on_step: Callable[[str], None]) 
     choice.catch(workshop.staged)
     if choice.tests < request.most:
         # What catches the rest was asked before, or is of a game that has given enough.
-        workshop.hunt(choice.caught)
+        workshop.hunt(choice.done)
         choice.catch(workshop.staged)
     if not request.only_survivors:
+        choice.beside = 0  # by itself, too, the set should catch what it can
+        choice.catch(workshop.staged)
         choice.cover(workshop.staged)
-    order = {feature.name: place for place, feature in enumerate(kind.features)}
-    scenes = sorted(choice.chosen, key=lambda one: order[one.scene.find.feature])
-    return Produced(
-        tuple(scenes), tuple(workshop.staged), workshop.left_out, mistakes, beside, choice.caught
-    )
+    return choice
 
 
 def open_to_tests(assignment: str) -> tuple[Mistake, ...]:
@@ -127,16 +143,21 @@ class _Workshop:
         """Return a find turned as the secret has it, if there is one and its feature stays."""
         if not self._request.secret:
             return find
-        random = self._request.choices.random("turn", find.rank)
-        symmetry, swap = random.randrange(8), random.random() < 0.5
-        moment = turn(find.moment, symmetry, swap and self._request.kind.swaps)
-        answer = self._features[find.feature].find(moment)
-        if not answer:
-            return find
-        how = " and colors exchanged" if moment.color != find.moment.color else ""
-        text = f"{find.moment.origin.text} (turned or mirrored{how})"
-        origin = find.moment.origin._replace(text=text)
-        return find._replace(answer=answer, moment=moment._replace(origin=origin))
+        for symmetry, swap in self._ways(find):
+            moment = turn(find.moment, symmetry, swap)
+            answer = self._features[find.feature].find(moment)
+            if answer:
+                how = " and colors exchanged" * swap
+                origin = moment.origin.but(f"turned or mirrored{how}")
+                return find._replace(answer=answer, moment=moment._replace(origin=origin))
+        return find
+
+    def _ways(self, find: Find) -> list[tuple[int, bool]]:
+        """Return all that hides a find, as symmetry and exchange of colors, in its own order."""
+        swaps = (False, True) if self._request.kind.swaps else (False,)
+        ways = [(symmetry, swap) for symmetry in ALL if symmetry for swap in swaps]
+        self._request.choices.random("turn", find.rank).shuffle(ways)
+        return ways
 
     # --- made ------------------------------------------------------------------------------
 

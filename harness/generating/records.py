@@ -1,4 +1,4 @@
-"""The records that travel while cases are generated. All immutable; none does anything.
+"""The records that travel while cases are generated. All immutable.
 
 Game record → :class:`Played` → :class:`Moment` → :class:`Find` (a moment and one of its features)
 → :class:`Scene` (commands) → :class:`Staged` (answers, and what they catch) → text.
@@ -19,6 +19,16 @@ class Origin(NamedTuple):
 
     text: str  # for a reader: file and game
     game: str  # names the game, whatever file it is in and however it is turned; "" if made
+    changes: tuple[str, ...] = ()  # what has been done to the position, for a reader
+
+    def but(self, change: str) -> Origin:
+        """Return the origin of a changed position."""
+        return self._replace(changes=(*self.changes, change))
+
+    @property
+    def sentence(self) -> str:
+        """The text with all changes."""
+        return f"{self.text} ({'; '.join(self.changes)})" if self.changes else self.text
 
 
 MADE = Origin("made at random", "")

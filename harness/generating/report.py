@@ -73,13 +73,12 @@ def _strength(produced: Produced) -> Iterator[str]:
     tests = sum(len(one.asked) for one in produced.scenes)
     scenes = len(produced.scenes)
     total = len(produced.mistakes)
-    beside = produced.caught_beside.bit_count()
-    caught = produced.caught.bit_count()
+    alive = [one.name for one in produced.survivors]
+    caught = total - len(alive)
     yield f"\n{tests} {plural(tests, 'test')} in {scenes} {plural(scenes, 'scene')}"
-    with_ = f", {beside} of them by the cases given already" if beside else ""
-    yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes{with_})"
-    alive = [
-        one.name for place, one in enumerate(produced.mistakes) if not produced.caught >> place & 1
-    ]
+    yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes)"
+    if produced.caught_beside:
+        beside, alone = produced.caught_beside.bit_count(), produced.caught.bit_count()
+        yield f"of these {beside} by the cases given already, {alone} by this set alone"
     if alive:
         yield f"not caught: {', '.join(alive)}"

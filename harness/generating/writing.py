@@ -40,7 +40,7 @@ def _scene(kind: Kind, staged: Staged, sentences: dict[str, str], number: int) -
 
 def provenance(moment: Moment) -> str:
     """Return the sentence that says where a position comes from."""
-    text = moment.origin.text
+    text = moment.origin.sentence
     if not moment.origin.game:
         return f"The position was {text}."
     return f"From {text}, {f'after move {moment.number}' if moment.number else 'at its start'}."

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from harness.assignments import assignment as assignments
 from harness.cli import main
 from harness.errors import UsageError
 from harness.generating import choices, kinds, made, moves, reading, replaying
@@ -252,7 +253,9 @@ def test_private_and_public_together_catch_everything(assignment, tmp_path, monk
     )  # fmt: skip
     assert measure([public, private], assignment).kill_rate == 1
     assert status == 0
-    assert SECRET not in (tmp_path / "private.gtp").read_text()
+    text = comments(private)
+    assert SECRET not in text
+    assert text.count("# From ") == text.replace("\n# ", " ").count("turned or mirrored") > 0
     assert not verify([public, private], assignment).findings
 
 
@@ -287,6 +290,24 @@ def test_a_set_is_the_same_whatever_the_number_of_processes(tmp_path, records):
         generate(path, records, "--assignment", "java-go", "-n", 12, "--jobs", jobs)
         texts.add(path.read_text())
     assert len(texts) == 1
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_a_set_is_strong_alone_and_of_different_positions(assignment, tmp_path, records, capsys):
+    public = assignments.find(assignment).public_cases()  # they leave no mistake to be caught
+    path, more = tmp_path / "private.gtp", ("--half", "all", "--with", *public)
+    _, private = generate(path, records, "--assignment", assignment, *more)
+    alone = measure([private], assignment)
+    assert alone.kill_rate > 0.85
+    total, caught = len(alone.mistakes), alone.caught.bit_count()
+    assert (
+        f"kill rate 100 % ({total} of {total} mistakes)\n"
+        f"of these {total} by the cases given already, {caught} by this set alone\n"
+    ) in capsys.readouterr().out
+    text = comments(private).replace("\n# ", " ")
+    origins = re.findall(r"From (.*?\.sgf).*?, after move (\d+)", text, re.IGNORECASE)
+    assert origins
+    assert len(set(origins)) == len(origins)
 
 
 def test_a_set_is_the_same_wherever_the_records_lie(tmp_path, records):
@@ -414,7 +435,7 @@ def test_a_corner_is_cut_out_only_where_the_move_does_the_same():
         game = new_engine("go").session.new_game(Position(cut.shape, *cut.before), cut.color)
         assert game.play(cut.color, cut.shape.point(cut.move)) == cut.taken.bit_count()
         assert game.position == cut.position()
-        assert "a corner, cut out" in cut.origin.text
+        assert "a corner, cut out" in cut.origin.sentence
     assert found > 3
 
 
