@@ -22,7 +22,7 @@ from harness.running.runs import sandbox_for
 
 # A long wait for every suspicion would leave no time to look for others. What is silent for so
 # long is a suspect, and heard again with all the patience of the time limits.
-_SHORT_PATIENCE = 0.5
+_SHORT_PATIENCE = 0.4
 
 
 class Program(Protocol):

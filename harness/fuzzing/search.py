@@ -97,7 +97,7 @@ class Asker:
         self._program = program
         self._reset = _RESET.get(causes.assignment, ())
         self._life = 1  # scripts that the process will be sent at most
-        self._has_ended = False
+        self.has_ended = False  # the process, over the last script
 
     def news(self, script: Script, *, fresh: bool = False) -> Difference | None:
         """Return what is wrong and new in an engine's answers; ``fresh``: those of a new one."""
@@ -107,12 +107,12 @@ class Asker:
         return self.causes.news(trace)
 
     def _answers(self, script: Script, *, fresh: bool) -> Trace:
-        if fresh or self._has_ended or len(self.sent) >= self._life:
+        if fresh or self.has_ended or len(self.sent) >= self._life:
             self._renew()
         reset = self._reset if self.sent else ()
         self.sent.append(script._replace(commands=(*reset, *script.commands)))
         trace = self._program.answer(self.sent[-1])
-        self._has_ended = trace.failure is not None
+        self.has_ended = trace.failure is not None
         if len(trace.replies) < len(reset):
             return self._answers(script, fresh=True)
         replies = trace.replies[len(reset) :]
@@ -164,7 +164,7 @@ class Hunt:
         if news is None:
             return None
         # What an engine does only before it has heard something else, is looked for so.
-        needs_new = self._asker.news(script) is None
+        needs_new = not self._asker.has_ended and self._asker.news(script) is None
         return Shown(script.until(news.at), news, needs_new)
 
     def _with_more(self, said: list[Script]) -> Shown | None:

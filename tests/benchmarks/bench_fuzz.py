@@ -2,7 +2,8 @@
 
 Each is a process of its own behind a pipe, in the strongest sandbox; ``--in-process`` has no
 process and no sandbox. Seconds are those of the wall and, beside them, of the processor: this
-process, and the engines where there are some. Names choose mistakes, and so do assignments.
+process, and the engines where there are some. Names choose mistakes, and so do assignments;
+``--seed=N`` draws others than 0 does.
 """
 
 import sys
@@ -47,7 +48,7 @@ def processor() -> float:
     return sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
 
 
-def row(mistake: Mistake, way: Callable[..., object]) -> tuple[float, float, int, bool]:
+def row(mistake: Mistake, way: Callable[..., object], seed: int) -> tuple[float, float, int, bool]:
     """Print what becomes of a mistake: seconds, processor seconds, setup commands, first named."""
     began, cpu = time.monotonic(), processor()
     with tempfile.TemporaryDirectory() as name:
@@ -55,7 +56,7 @@ def row(mistake: Mistake, way: Callable[..., object]) -> tuple[float, float, int
         folder.chmod(0o755)
         with way(mistake, folder) as program:  # type: ignore[attr-defined]
             budget = Budget(PATIENCE, 0)
-            fuzzer = Fuzzer(program, mistake.assignment, budget, 0, folder)
+            fuzzer = Fuzzer(program, mistake.assignment, budget, seed, folder)
             found = next(fuzzer.findings(), None)
     seconds, cpu = time.monotonic() - began, processor() - cpu
     setup = found.setup if found else 999
@@ -77,7 +78,8 @@ def main(arguments: tuple[str, ...] = ()) -> None:
     way = in_process if "--in-process" in arguments else piped
     print(f"engines {way.__name__.replace('_', ' ')}\n")
     print(f"{'mistake':34}{'seconds':>8}{'cpu':>8}{'setup':>7}  diagnosis")
-    rows = [row(one, way) for one in chosen(wanted)]
+    seeds = [int(word.removeprefix("--seed=")) for word in arguments if "--seed=" in word]
+    rows = [row(one, way, *seeds or [0]) for one in chosen(wanted)]
     seconds, cpu, setup, right = (list(column) for column in zip(*rows, strict=True))
     print(
         f"\n{len(rows)} mistakes: {sum(s < SECONDS for s in seconds)} in under {SECONDS} s"
