@@ -130,6 +130,7 @@ def _go_scoring(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
 # --- Gomoku ------------------------------------------------------------------------------------
 
 _GOMOKU_SIZES = (5, 6, 7, 5, 6, 7, 8, 9, 10, 19)
+_POLICY_SIZES = (7, 6, 8, 5, 9, 7, 8, 10, 19)  # on the smallest few threats are open
 _RULES = (
     *("gogui-rules_final_result", "gogui-rules_legal_moves"),
     *("gogui-rules_side_to_move", "gogui-rules_board_size"),
@@ -144,6 +145,7 @@ def _gomoku_rules(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
         choices = [
             *(single(size).map(plays), line(size).map(plays), line(size).map(plays)),
             *(block(size, 3, ".xxo").map(plays), wrong_play(size), wrong_play(size)),
+            pair(size, "BW", is_full=True).map(lambda stones: plays(stones[::-1])),
             *(questions, questions, said("clear_board"), *_extra(known)),
         ]
         if size <= _LARGEST_FOR_GENMOVE:
@@ -182,7 +184,7 @@ def _gomoku_policy(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
         opening = st.one_of(policy, policy, policy, _NOTHING)
         return st.tuples(opening, _parts(choices, questions, length)).map(flat)
 
-    return _boards(_GOMOKU_SIZES, rest)  # type: ignore[no-any-return]
+    return _boards(_POLICY_SIZES, rest)  # type: ignore[no-any-return]
 
 
 # --- gosensei ----------------------------------------------------------------------------------

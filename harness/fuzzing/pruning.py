@@ -1,7 +1,7 @@
 """Making a script small: Hypothesis draws what is left of it, and its shrinker leaves least.
 
 Nearly everything stays in most of what is drawn; the simplest of all choices leaves out a command,
-a stone of a set-up, a line of a file, takes the smallest board, and pushes all into the corner.
+a stone of a set-up, a line of a file, takes the smallest board, and pushes all into its corner.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from oracle.vertex import GTP_LETTERS, Point, parse_vertex, vertex
 
 _LARGEST = len(GTP_LETTERS)
 _VERTEX = re.compile(rf"\b[{GTP_LETTERS}][1-9][0-9]?\b")
-_MOSTLY = st.integers(0, 60).map(bool)
 
 
 def pruned(script: Script, grain: int = 1, *, moves: bool = False) -> SearchStrategy[Script]:
     """Return scripts with less of one: commands, stones and lines of files left out.
 
-    ``grain``: how many of them are left out together. ``moves``: push what is left into the
+    ``grain``: how many of them are left out together. ``moves``: push what is left towards the
     corner, too; where much can still be left out, each of it moves the rest, and to leave out
     seems to matter when only to move does.
     """
@@ -33,8 +32,8 @@ def pruned(script: Script, grain: int = 1, *, moves: bool = False) -> SearchStra
     kept = st.binary(min_size=parts, max_size=parts)  # a single choice; 0 is left out
     flags = kept.map(lambda parts: [bool(byte) for byte in parts for _ in range(grain)])
     sizes = st.tuples(*(_size(size) for size in _sizes(script)))
-    stays = _MOSTLY if moves else st.just(True)
-    return st.builds(_less, st.just(script), flags, sizes, stays, stays)
+    room = st.integers(0, _LARGEST) if moves else st.just(_LARGEST)
+    return st.builds(_less, st.just(script), flags, sizes, st.tuples(room, room))
 
 
 @cache
@@ -72,8 +71,7 @@ def _less(
     script: Script,
     kept: list[bool],
     sizes: tuple[int, ...],
-    keeps_row: bool,
-    keeps_column: bool,
+    room: Point,
 ) -> Script:
     flags, smaller = iter(kept), iter(sizes)
     commands = list(_fewer(script, flags, smaller))
@@ -81,7 +79,7 @@ def _less(
         name: "".join(line for line in text.splitlines(keepends=True) if next(flags))
         for name, text in script.files
     }
-    moved = _moved(commands, keeps_row, keeps_column)
+    moved = _moved(commands, room)
     return written(_with_text(one, files) for one in moved)
 
 
@@ -93,13 +91,16 @@ def _fewer(script: Script, flags: Iterator[bool], sizes: Iterator[int]) -> Itera
             yield " ".join(text.split())
 
 
-def _moved(commands: list[str], keeps_row: bool, keeps_column: bool) -> Iterable[str]:
-    """Return the commands with all their points nearer to A1, as far as there is room."""
+def _moved(commands: list[str], room: Point) -> Iterable[str]:
+    """Return the commands with all their points nearer to A1.
+
+    ``room``: how many rows and columns are left empty below and beside them, if there are so many.
+    """
     points = [_point(word) for command in commands for word in _VERTEX.findall(command)]
     if not points:
         return commands
-    rows, columns = zip(*points, strict=True)
-    by = 0 if keeps_row else min(rows), 0 if keeps_column else min(columns)
+    lowest = (min(numbers) for numbers in zip(*points, strict=True))
+    by = [max(0, low - left) for low, left in zip(lowest, room, strict=True)]
 
     def nearer(word: re.Match[str]) -> str:
         row, column = _point(word[0])
