@@ -98,10 +98,23 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
         options = _options(given, name)
         with (
+            _hypothesis_at_home_in(room),
             launchers(options, room) as launcher,
             contextlib.closing(Piped(words, launcher, options.limits, room)) as program,
         ):
             yield Fuzzer(program, given.assignment, budget, given.seed, room), room
+
+
+@contextlib.contextmanager
+def _hypothesis_at_home_in(folder: Path) -> Iterator[None]:
+    """Let Hypothesis keep what it remembers in a folder: else it makes one where the user is."""
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    set_hypothesis_home_dir(folder / "hypothesis")
+    try:
+        yield
+    finally:
+        set_hypothesis_home_dir(None)
 
 
 def _options(given: argparse.Namespace, room: str) -> Options:

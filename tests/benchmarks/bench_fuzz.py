@@ -3,7 +3,8 @@
 Each is a process of its own behind a pipe, in the strongest sandbox; ``--in-process`` has no
 process and no sandbox. Seconds are those of the wall and, beside them, of the processor: this
 process, and the engines where there are some. Names choose mistakes, and so do assignments;
-``--seed=N`` draws others than 0 does.
+``--seed=N`` draws others than 0 does. ``python -m tests.benchmarks.bench_fuzz FILE.md`` keeps the
+table.
 """
 
 import sys
@@ -14,6 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from statistics import median
+from typing import NamedTuple
 
 import oracle
 from harness.fuzzing.engines import Piped, Program, launchers
@@ -48,24 +50,64 @@ def processor() -> float:
     return sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
 
 
-def row(mistake: Mistake, way: Callable[..., object], seed: int) -> tuple[float, float, int, bool]:
-    """Print what becomes of a mistake: seconds, processor seconds, setup commands, first named."""
+class Row(NamedTuple):
+    """What became of a mistake."""
+
+    mistake: Mistake
+    seconds: float
+    cpu: float  # seconds
+    script: tuple[str, ...]  # none: it was not found
+    named: tuple[Mistake, ...]  # the likeliest first
+
+    @property
+    def setup(self) -> float:
+        return len(self.script) - 1 if self.script else float("inf")
+
+    @property
+    def names(self) -> str:
+        found = ", ".join(one.name for one in self.named) or "-"
+        return found if self.script else "NOTHING FOUND"
+
+
+def row(mistake: Mistake, way: Callable[..., object], seed: int) -> Row:
+    """Look for a mistake, and print what became of it."""
     began, cpu = time.monotonic(), processor()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
         with way(mistake, folder) as program:  # type: ignore[attr-defined]
-            budget = Budget(PATIENCE, 0)
-            fuzzer = Fuzzer(program, mistake.assignment, budget, seed, folder)
+            fuzzer = Fuzzer(program, mistake.assignment, Budget(PATIENCE, 0), seed, folder)
             found = next(fuzzer.findings(), None)
-    seconds, cpu = time.monotonic() - began, processor() - cpu
-    setup = found.setup if found else 999
-    names = [one.name for one in found.mistakes] if found else ["NOTHING FOUND"]
+    spent = time.monotonic() - began, processor() - cpu
+    made = Row(mistake, *spent, *(found.script.commands, found.mistakes) if found else ((), ()))
     print(
-        f"{mistake.name:34}{seconds:8.1f}{cpu:8.1f}{setup:7}  {', '.join(names) or '-'}",
+        f"{mistake.name:34}{made.seconds:8.1f}{made.cpu:8.1f}{made.setup:7}  {made.names}",
         flush=True,
     )
-    return seconds, cpu, setup, names[:1] == [mistake.name]
+    return made
+
+
+def summary(rows: list[Row]) -> str:
+    """Return how many were found how soon, by how short a script, and named."""
+    seconds, setups = [one.seconds for one in rows], [one.setup for one in rows]
+    soon, short = sum(one < SECONDS for one in seconds), sum(one <= SETUP for one in setups)
+    right = sum(one.named[:1] == (one.mistake,) for one in rows)
+    return (
+        f"{len(rows)} mistakes: {soon} in under {SECONDS} s"
+        f" ({sum(one.cpu < SECONDS for one in rows)} by the processor's seconds),"
+        f" median {median(seconds):.1f} s;\n"
+        f"{short} with at most {SETUP} setup commands, median {median(setups):g};\n"
+        f"{right} named right first ({100 * right / len(rows):.1f} %)"
+    )
+
+
+def table(rows: list[Row]) -> str:
+    """Return all rows in Markdown."""
+    lines = ["| mistake | seconds | script | diagnosis |", "|---|---|---|---|"]
+    for one in rows:
+        script = "<br>".join(f"`{command}`" for command in one.script)
+        lines.append(f"| {one.mistake.name} | {one.seconds:.1f} | {script} | {one.names} |")
+    return "\n".join(["# Every mistake against the fuzzer", "", summary(rows), "", *lines, ""])
 
 
 def chosen(wanted: list[str]) -> list[Mistake]:
@@ -74,21 +116,16 @@ def chosen(wanted: list[str]) -> list[Mistake]:
 
 
 def main(arguments: tuple[str, ...] = ()) -> None:
-    wanted = [word for word in arguments if not word.startswith("-")]
+    documents = [word for word in arguments if word.endswith(".md")]
+    wanted = [word for word in arguments if not word.startswith("-") and word not in documents]
     way = in_process if "--in-process" in arguments else piped
     print(f"engines {way.__name__.replace('_', ' ')}\n")
     print(f"{'mistake':34}{'seconds':>8}{'cpu':>8}{'setup':>7}  diagnosis")
     seeds = [int(word.removeprefix("--seed=")) for word in arguments if "--seed=" in word]
     rows = [row(one, way, *seeds or [0]) for one in chosen(wanted)]
-    seconds, cpu, setup, right = (list(column) for column in zip(*rows, strict=True))
-    print(
-        f"\n{len(rows)} mistakes: {sum(s < SECONDS for s in seconds)} in under {SECONDS} s"
-        f" ({sum(c < SECONDS for c in cpu)} by the processor's seconds),"
-        f" median {median(seconds):.1f} s;\n"
-        f"{sum(n <= SETUP for n in setup)} with at most {SETUP} setup commands,"
-        f" median {median(setup):g};\n"
-        f"{sum(right)} named right first ({100 * sum(right) / len(rows):.1f} %)"
-    )
+    print(f"\n{summary(rows)}")
+    for name in documents:
+        Path(name).write_text(table(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -246,12 +247,16 @@ def test_the_same_seed_finds_the_same(tmp_path, capsys, monkeypatch):
     assert len(texts[0]) == 1
 
 
-def test_after_an_interrupt_it_tells_what_it_found(tmp_path):
+def test_after_an_interrupt_it_tells_what_it_found_and_leaves_nothing_else(tmp_path):
     report = tmp_path / "found.json"
     words = ["fuzz", oracle_with("komi-ignored"), "--assignment", "go-scoring", "--seconds", "0"]
     words += ["--sandbox", "off", "--output", str(tmp_path / "found"), "--json", str(report)]
     with subprocess.Popen(
-        [sys.executable, "-m", "harness.cli", *words], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "harness.cli", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout
         first = process.stdout.readline()
@@ -261,6 +266,7 @@ def test_after_an_interrupt_it_tells_what_it_found(tmp_path):
     assert "01-score-" in first
     assert "1 finding in" in rest
     assert len(json.loads(report.read_text())["findings"]) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["found", "found.json"]
 
 
 @pytest.mark.parametrize(
