@@ -123,7 +123,7 @@ def _options(given: argparse.Namespace, room: str) -> Options:
         limits=limits,
         sandbox=given.sandbox,
         box=sandbox.box_limits(given),
-        show=(*given.show, room),
+        show=sandbox.shown(given.program, given.sandbox, (*given.show, room)),
     )
 
 

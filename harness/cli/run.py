@@ -70,6 +70,7 @@ class _Run:
         self.given = given
         self.program, *tests = given.arguments
         self.paths = expand(tests)
+        given.show = sandbox.shown(self.program, given.sandbox, given.show)
         self.options = _options(given)
         self.former = _former(given.baseline)
         for path in filter(None, (given.json, given.junit, given.tap)):
@@ -226,7 +227,6 @@ def _options(given: argparse.Namespace) -> Options:
         **{name: value for name, value in said.items() if value is not None}
     )
     box = sandbox.box_limits(given)
-    given.show = tuple(given.show)
     names = set(Options._fields) - {"limits", "box", "folder", "most_hung"}
     return Options(limits=limits, box=box, **{name: getattr(given, name) for name in names})
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator
 
 from harness.cli.arguments import Parser, figure, number, size, whole
+from harness.engine.launch import find_program, split_program
 from harness.options import SANDBOXES
 from harness.sandbox.limits import BoxLimits
 
@@ -24,11 +26,35 @@ def add_options(parser: Parser) -> None:
             help=f"{what} (default: {_shown(default, metavar)})")  # fmt: skip
 
 
+def shown(program: str, level: str, named: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the paths that an engine may read besides its own: those that are named.
+
+    No engine sees the oracle, where the answers are, unless it is the oracle: somebody has named
+    our own command, to try one of its mistakes perhaps.
+
+    ``level``: one of SANDBOXES.
+    """
+    return (*named, *(_oracle_of(split_program(program)[0]) if level != "off" else ()))
+
+
+def _oracle_of(name: str) -> Iterator[str]:
+    if not name.endswith(_OWN):
+        return
+    import sysconfig
+    from pathlib import Path
+
+    import oracle
+
+    if Path(find_program(name)).resolve() == Path(sysconfig.get_path("scripts"), _OWN).resolve():
+        yield str(Path(oracle.__file__).parent)
+
+
 def box_limits(given: argparse.Namespace) -> BoxLimits:
     """Return the limits that the command line asks for."""
     return BoxLimits(**{name: getattr(given, f"max_{name}") for name, *_ in _LIMITS})
 
 
+_OWN = "gtp-oracle"
 _COUNT = whole(0, "a whole number, 0 for no limit")
 _LIMITS = (
     ("memory", size, "BYTES", "memory of the engine with all it starts"),

@@ -78,6 +78,8 @@ class Fuzzer:
             shown = hunt.run(self._strategy(call), seed)
             self.unconfirmed += hunt.unconfirmed
             finding = shown and self._confirmed(reduced(self._asker, shown, seed))
+            if shown:
+                self._asker.renew()  # others have asked its process, too
             if finding:
                 self._causes.found.append(
                     Cause(finding.difference.signature, finding.mistakes, finding.is_flaky)

@@ -108,7 +108,7 @@ class Asker:
 
     def _answers(self, script: Script, *, fresh: bool) -> Trace:
         if fresh or self.has_ended or len(self.sent) >= self._life:
-            self._renew()
+            self.renew()
         reset = self._reset if self.sent else ()
         self.sent.append(script._replace(commands=(*reset, *script.commands)))
         trace = self._program.answer(self.sent[-1])
@@ -119,7 +119,8 @@ class Asker:
         broken = trace.failure and trace.failure._replace(step=len(replies))
         return Trace(script, replies, broken)
 
-    def _renew(self) -> None:
+    def renew(self) -> None:
+        """Let the next script meet a new process."""
         self._program.renew()
         self.sent.clear()
         self._life = min(2 * self._life, _OLDEST)

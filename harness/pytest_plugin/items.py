@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from harness.cli.sandbox import shown
 from harness.engine.launch import split_program
 from harness.errors import CaseError, SandboxError, UsageError
 from harness.options import Options, limits_of
@@ -129,7 +130,13 @@ class CaseFileCollector(pytest.File):
         limits = limits_of(given.gtp_sandbox)
         if given.gtp_timeout is not None:
             limits = limits._replace(timeout=given.gtp_timeout)
-        return Options(dialect=given.gtp_dialect, jobs=1, limits=limits, sandbox=given.gtp_sandbox)
+        return Options(
+            dialect=given.gtp_dialect,
+            jobs=1,
+            limits=limits,
+            sandbox=given.gtp_sandbox,
+            show=shown(given.gtp_engine, given.gtp_sandbox),
+        )
 
     def _wanted(self) -> list[bool]:
         """Say of each step whether it is a test of this session.

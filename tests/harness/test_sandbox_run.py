@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+import oracle
 from harness.cli import main
+from harness.cli.sandbox import shown
 from harness.errors import SandboxError, UsageError
 from harness.records import FailureKind, FileResult, RunResult, Verdict
 from harness.running.runs import Limits, Options, run
@@ -293,6 +295,21 @@ def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--sandbox", "2", "--max-address-space", "1m", program, test]) == 2
     assert main(["run", "--sandbox", "4", program, test]) == 2
     assert "invalid choice" in capsys.readouterr().err
+
+
+def test_the_oracle_is_seen_by_itself_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for room in ("own", "other"):
+        (folder / room).mkdir()
+        for name in ("gtp-oracle", "gtp-other"):
+            (folder / room / name).touch(mode=0o755)
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(folder / "own"))
+    monkeypatch.setenv("PATH", str(folder / "own"))
+    home = str(Path(oracle.__file__).parent)
+    assert shown(f"{folder}/own/gtp-oracle gtp", "auto", ["x"]) == ("x", home)
+    assert shown("gtp-oracle gtp --mistake komi-twice", "3") == (home,)
+    assert shown(f"{folder}/other/gtp-oracle gtp", "auto", ["x"]) == ("x",)
+    assert shown(f"{folder}/own/gtp-other gtp-oracle", "auto") == ()
+    assert shown("gtp-oracle gtp", "off") == ()
 
 
 def test_a_killed_run_takes_its_boxes_along(folder: Path) -> None:
