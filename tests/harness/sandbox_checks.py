@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -436,7 +437,9 @@ time.sleep(20)
         with tempfile.TemporaryDirectory() as folder, launcher_at(level, MEAGRE) as launcher:
             os.chmod(folder, 0o755)
             end = python(launcher, code, folder=folder).end
-        assert str(end.hit) == "disk limit: 14 MiB used, 12 MiB allowed"
+        # Looked at while the second file is being written, it may be less than both.
+        assert end.hit is not None
+        assert re.fullmatch("disk limit: 1[234] MiB used, 12 MiB allowed", str(end.hit)), end.hit
 
 
 def other_processes_do_not_count(level: int) -> None:

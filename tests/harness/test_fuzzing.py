@@ -151,6 +151,17 @@ def test_what_depends_on_the_move_that_genmove_chose_is_not_judged():
     assert found.command == "gogui-rules_side_to_move"
 
 
+def test_the_five_that_fills_the_board_is_legal_and_its_result_open():
+    # X X . X X at the bottom, and no other five.
+    rows = ("BBWBB", "BWBBW", "BBWWB", "WWBBW", "BBWWB")
+    moves = [f"play {color} {'ABCDE'[c]}{r}" for r, row in enumerate(rows, 1)
+             for c, color in enumerate(row) if (r, c) != (1, 2)]  # fmt: skip
+    script = Script(("boardsize 5", *moves, "play B C1", "gogui-rules_final_result"))
+    trace = InProcess(PLAIN["gomoku-rules"], Path()).answer(script)
+    assert [reply.ok for reply in trace.replies[-2:]] == [True, False]
+    assert list(differences(trace, "gomoku-rules", Path())) == []
+
+
 def test_an_open_answer_is_no_finding():
     asked = ("boardsize 10", "gogui-rules_legal_moves")  # the order is open from 10 by 10 on
     shuffled = sorted((f"{c}{r}" for c in "abcdefghjk" for r in range(1, 11)), reverse=True)

@@ -173,11 +173,15 @@ class Gomoku(Engine):
         self.stones[point] = color
         self.to_play = OTHER[color]
         if self.has_five(color, self.stones):
-            assert self.empties(), "a full board with a five is underspecified"
             self.winner = color
+
+    def must_be_settled(self):
+        """The move that fills the board with a five is legal; what it leads to is open."""
+        assert not self.winner or self.empties(), "a full board with a five is underspecified"
 
     def do_genmove(self, color):
         """Play the highest of the policy's moves, such as any player might."""
+        self.must_be_settled()
         if self.winner == OTHER[color.lower()[0]]:
             return "resign"
         assert self.winner is None, "genmove by the winner is underspecified"
@@ -200,6 +204,7 @@ class Gomoku(Engine):
         return self.size[0]
 
     def do_gogui_rules_final_result(self):
+        self.must_be_settled()
         if self.winner:
             return {"b": "black", "w": "white"}[self.winner]
         return "draw" if self.is_over() else "unknown"
