@@ -1,1 +1,1 @@
-"""The rules themselves, on boards of bits: chains, areas, eyes, lines, policy. Nothing of a game."""
+"""Rules on boards of bits: area, capture, eyes, lines, policy; one board or many at once."""
