@@ -101,6 +101,16 @@ class GoGame(History[State]):
         bit = self._states[-1].ko
         return self.position.grid.point(bit) if bit else None
 
+    @property
+    def ko_repeats(self) -> bool:
+        """Whether taking back :attr:`ko` would bring back the board before the last move.
+
+        It would not where it took more than the one stone.
+        """
+        now = self._states[-1]
+        retaken = taken(self.position.grid, *now.sides(now.to_play), now.ko)
+        return retaken.bit_count() == 1 and now.ko != 0
+
     def prisoners(self, color: int) -> int:
         """Return how many stones this color has captured."""
         return self._states[-1].prisoners[color]

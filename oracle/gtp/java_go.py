@@ -7,6 +7,7 @@ the game, where the immediate recapture of a ko is forbidden as well.
 from __future__ import annotations
 
 from oracle.answers import java_go as answers
+from oracle.errors import GtpError
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.gtp import arguments, common, loading, questions
 from oracle.gtp.go import captures, genmove
@@ -33,6 +34,22 @@ class JavaGoSession(Session):
     def new_game(self, position: Position, to_play: int) -> GoGame:
         """Return a game without komi."""
         return GoGame(position, to_play, ending=BLACK_FIRST)
+
+    def left_open(self, words: list[str]) -> str:
+        """Return what java-go.txt, "KO Rule", leaves open: a recapture of more than was lost.
+
+        "You may not play a position that recaptures a position that has just been captured from
+        you. Allowing this could result in an infinite loop." Here it could not.
+        """
+        game = self.game
+        if words[:1] not in (["play"], ["can_play"]) or game.ko is None or game.ko_repeats:
+            return ""
+        try:
+            _, point, color = move_subject(self, words[1:])
+        except GtpError:  # a pass, or what is no move at all
+            return ""
+        is_ko = (color, point) == (game.to_play, game.ko)
+        return "the ko is taken back with more stones than one" if is_ko else ""
 
 
 def is_captured(session: JavaGoSession, words: list[str]) -> str:

@@ -160,6 +160,26 @@ def test_what_is_no_ko(diagram, move, captured):
     assert game.ko is None
 
 
+RECAPTURES = [
+    (KO, "b C3", True),
+    # B1, taken back, takes A1, B2 and C1: the board is another than before
+    (". O .\nO X O\n. O X", "b A1", False),
+    (NO_KOS[0][0], NO_KOS[0][1], False),
+]
+
+
+@pytest.mark.parametrize(("diagram", "move", "repeats"), RECAPTURES)
+def test_a_ko_repeats_the_board_where_one_stone_takes_one(diagram, move, repeats):
+    game = game_of(diagram)
+    before = game.position
+    play(game, move)
+    assert game.ko_repeats is repeats
+    if game.ko:
+        again = GoGame(game.position, game.to_play)  # which knows no ko
+        again.play(WHITE, game.ko)
+        assert (again.position == before) is repeats
+
+
 def test_undo_brings_the_ban_back():
     game = game_of(KO)
     play(game, "b C3", "w A1")

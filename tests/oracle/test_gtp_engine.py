@@ -78,6 +78,22 @@ def test_every_question_is_explained_in_a_fresh_engine(game):
         assert readings.split("\n")[0] in ("settled", "underspecified")
 
 
+# White's recapture at B1 takes A1, B2 and C1, so that no board is repeated; Black's B1 is none.
+RECAPTURE = ("boardsize 3", "gogui-setup W A2 W C2 W B3 W B1 B B2 B C1", "play b A1")
+OPEN = [
+    *(("can_play w B1", True), ("play white b1", True), ("can_play b B1", False)),
+    *(("can_play w C3", False), ("play w pass", False), ("can_play w", False)),
+    *(("is_legal w B1", False), ("can_play w Z99", False)),
+]
+
+
+@pytest.mark.parametrize(("command", "is_open"), OPEN)
+def test_a_recapture_of_more_than_was_lost_is_left_open(command, is_open):
+    engine = oracle.gtp.new_engine("java-go")
+    ask(engine, *RECAPTURE)
+    assert bool(engine.session.left_open(command.split())) is is_open
+
+
 # --- moves -------------------------------------------------------------------------------------
 
 
