@@ -70,7 +70,6 @@ class _Run:
         self.given = given
         self.program, *tests = given.arguments
         self.paths = expand(tests)
-        given.show = sandbox.shown(self.program, given.sandbox, given.show)
         self.options = _options(given)
         self.former = _former(given.baseline)
         for path in filter(None, (given.json, given.junit, given.tap)):
@@ -227,8 +226,10 @@ def _options(given: argparse.Namespace) -> Options:
         **{name: value for name, value in said.items() if value is not None}
     )
     box = sandbox.box_limits(given)
-    names = set(Options._fields) - {"limits", "box", "folder", "most_hung"}
-    return Options(limits=limits, box=box, **{name: getattr(given, name) for name in names})
+    show = sandbox.shown(given.arguments[0], given.sandbox, given.show)
+    names = set(Options._fields) - {"limits", "box", "show", "folder", "most_hung"}
+    others = {name: getattr(given, name) for name in names}
+    return Options(limits=limits, box=box, show=show, **others)
 
 
 def _style(given: argparse.Namespace) -> Style:
