@@ -1,7 +1,7 @@
 """Making a script small: Hypothesis draws what is left of it, and its shrinker leaves least.
 
 Nearly everything stays in most of what is drawn; the simplest of all choices leaves out a command,
-a stone of a set-up, a line of a file, takes the smallest board, and pushes all into its corner.
+a stone of a set-up, a line of a file, a row without points, and takes the smallest board.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import accumulate
 from math import ceil
 
 from hypothesis import strategies as st
@@ -18,22 +19,23 @@ from harness.fuzzing.script import BoardFile, Script, written
 from oracle.vertex import GTP_LETTERS, Point, parse_vertex, vertex
 
 _LARGEST = len(GTP_LETTERS)
+_ALL = bytes([1]) * _LARGEST
 _VERTEX = re.compile(rf"\b[{GTP_LETTERS}][1-9][0-9]?\b")
 
 
 def pruned(script: Script, grain: int = 1, *, moves: bool = False) -> SearchStrategy[Script]:
     """Return scripts with less of one: commands, stones and lines of files left out.
 
-    ``grain``: how many of them are left out together. ``moves``: push what is left towards the
-    corner, too; where much can still be left out, each of it moves the rest, and to leave out
-    seems to matter when only to move does.
+    ``grain``: how many of them are left out together. ``moves``: leave out rows and columns that
+    no point is on, too; where much else can still be left out, each of it moves the rest, and to
+    leave it out seems to matter when only to move does.
     """
     parts = ceil(_count(script) / grain)
     kept = st.binary(min_size=parts, max_size=parts)  # a single choice; 0 is left out
     flags = kept.map(lambda parts: [bool(byte) for byte in parts for _ in range(grain)])
     sizes = st.tuples(*(_size(size) for size in _sizes(script)))
-    room = st.integers(0, _LARGEST) if moves else st.just(_LARGEST)
-    return st.builds(_less, st.just(script), flags, sizes, st.tuples(room, room))
+    lines = st.binary(min_size=_LARGEST, max_size=_LARGEST) if moves else st.just(_ALL)
+    return st.builds(_less, st.just(script), flags, sizes, st.tuples(lines, lines))
 
 
 @cache
@@ -71,7 +73,7 @@ def _less(
     script: Script,
     kept: list[bool],
     sizes: tuple[int, ...],
-    room: Point,
+    lines: tuple[bytes, bytes],
 ) -> Script:
     flags, smaller = iter(kept), iter(sizes)
     commands = list(_fewer(script, flags, smaller))
@@ -79,7 +81,7 @@ def _less(
         name: "".join(line for line in text.splitlines(keepends=True) if next(flags))
         for name, text in script.files
     }
-    moved = _moved(commands, room)
+    moved = _moved(commands, *lines)
     return written(_with_text(one, files) for one in moved)
 
 
@@ -91,22 +93,26 @@ def _fewer(script: Script, flags: Iterator[bool], sizes: Iterator[int]) -> Itera
             yield " ".join(text.split())
 
 
-def _moved(commands: list[str], room: Point) -> Iterable[str]:
-    """Return the commands with all their points nearer to A1.
+def _moved(commands: list[str], rows: bytes, columns: bytes) -> Iterable[str]:
+    """Return the commands with their points nearer to A1.
 
-    ``room``: how many rows and columns are left empty below and beside them, if there are so many.
+    ``rows``, ``columns``: a byte for each from the corner on: 0 is left out if no point is on it.
     """
     points = [_point(word) for command in commands for word in _VERTEX.findall(command)]
-    if not points:
-        return commands
-    lowest = (min(numbers) for numbers in zip(*points, strict=True))
-    by = [max(0, low - left) for low, left in zip(lowest, room, strict=True)]
+    up = _numbered({row for row, _ in points}, rows)
+    right = _numbered({column for _, column in points}, columns)
 
     def nearer(word: re.Match[str]) -> str:
         row, column = _point(word[0])
-        return vertex((row - by[0], column - by[1]))
+        return vertex((up[row], right[column]))
 
     return [_VERTEX.sub(nearer, command) for command in commands]
+
+
+def _numbered(used: set[int], kept: bytes) -> list[int]:
+    """Return what becomes of each row (or column) when those not used nor kept are left out."""
+    stay = [number in used or byte > 0 for number, byte in enumerate(kept)]
+    return list(accumulate(stay, initial=0))
 
 
 def _point(word: str) -> Point:
