@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import accumulate
 from math import ceil
+from typing import NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -21,6 +22,17 @@ from oracle.vertex import GTP_LETTERS, Point, parse_vertex, vertex
 _LARGEST = len(GTP_LETTERS)
 _ALL = bytes([1]) * _LARGEST
 _VERTEX = re.compile(rf"\b[{GTP_LETTERS}][1-9][0-9]?\b")
+
+
+class _Kept(NamedTuple):
+    """A byte for each row or column without points, from the corner on: 0 is left out.
+
+    Of ``both`` a row and a column go together, and the board gets smaller by them.
+    """
+
+    both: bytes
+    rows: bytes
+    columns: bytes
 
 
 def pruned(script: Script, grain: int = 1, *, moves: bool = False) -> SearchStrategy[Script]:
@@ -35,7 +47,7 @@ def pruned(script: Script, grain: int = 1, *, moves: bool = False) -> SearchStra
     flags = kept.map(lambda parts: [bool(byte) for byte in parts for _ in range(grain)])
     sizes = st.tuples(*(_size(size) for size in _sizes(script)))
     lines = st.binary(min_size=_LARGEST, max_size=_LARGEST) if moves else st.just(_ALL)
-    return st.builds(_less, st.just(script), flags, sizes, st.tuples(lines, lines))
+    return st.builds(_less, st.just(script), flags, sizes, st.builds(_Kept, lines, lines, lines))
 
 
 @cache
@@ -73,7 +85,7 @@ def _less(
     script: Script,
     kept: list[bool],
     sizes: tuple[int, ...],
-    lines: tuple[bytes, bytes],
+    lines: _Kept,
 ) -> Script:
     flags, smaller = iter(kept), iter(sizes)
     commands = list(_fewer(script, flags, smaller))
@@ -81,7 +93,7 @@ def _less(
         name: "".join(line for line in text.splitlines(keepends=True) if next(flags))
         for name, text in script.files
     }
-    moved = _moved(commands, *lines)
+    moved = _moved(commands, lines)
     return written(_with_text(one, files) for one in moved)
 
 
@@ -93,26 +105,35 @@ def _fewer(script: Script, flags: Iterator[bool], sizes: Iterator[int]) -> Itera
             yield " ".join(text.split())
 
 
-def _moved(commands: list[str], rows: bytes, columns: bytes) -> Iterable[str]:
-    """Return the commands with their points nearer to A1.
-
-    ``rows``, ``columns``: a byte for each from the corner on: 0 is left out if no point is on it.
-    """
+def _moved(commands: list[str], kept: _Kept) -> Iterable[str]:
+    """Return the commands with fewer of the rows and columns that no point is on."""
     points = [_point(word) for command in commands for word in _VERTEX.findall(command)]
-    up = _numbered({row for row, _ in points}, rows)
-    right = _numbered({column for _, column in points}, columns)
+    sizes = [int(command.split()[1]) for command in commands if _is_size(command)]
+    extent = max(sizes, default=_LARGEST)
+    up = _Line({row for row, _ in points}, extent, kept.both, kept.rows)
+    right = _Line({column for _, column in points}, extent, kept.both, kept.columns)
+    smaller = min(up.dropped, right.dropped)
 
     def nearer(word: re.Match[str]) -> str:
         row, column = _point(word[0])
-        return vertex((up[row], right[column]))
+        return vertex((up.numbers[row], right.numbers[column]))
 
-    return [_VERTEX.sub(nearer, command) for command in commands]
+    for command in commands:
+        if _is_size(command):
+            yield f"boardsize {max(1, int(command.split()[1]) - smaller)}"
+        else:
+            yield _VERTEX.sub(nearer, command)
 
 
-def _numbered(used: set[int], kept: bytes) -> list[int]:
-    """Return what becomes of each row (or column) when those not used nor kept are left out."""
-    stay = [number in used or byte > 0 for number, byte in enumerate(kept)]
-    return list(accumulate(stay, initial=0))
+class _Line:
+    """What becomes of the numbers of rows, or columns."""
+
+    def __init__(self, used: set[int], extent: int, both: bytes, own: bytes) -> None:
+        free = [number for number in range(extent) if number not in used]
+        gone = {number for number, byte in zip(free, both, strict=False) if not byte}
+        self.dropped = len(gone)
+        gone |= {number for number in free if not own[number]}
+        self.numbers = list(accumulate((n not in gone for n in range(_LARGEST)), initial=0))
 
 
 def _point(word: str) -> Point:

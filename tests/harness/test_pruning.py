@@ -84,6 +84,22 @@ def test_the_board_gets_small_and_all_points_go_into_the_corner(tmp_path):
     assert small.commands == ("boardsize 2", "play B A1", "play W B2")
 
 
+def test_what_lies_at_the_far_edges_stays_there_when_the_board_gets_small(tmp_path):
+    def is_wanted(one):
+        return legal(one, "go-scoring", tmp_path).commands in FAR
+
+    script = Script(("boardsize 9", "play B J9", "play W A8"))
+    small = shortest(script, is_wanted, moves=True)
+    assert small.commands == ("boardsize 2", "play B B2", "play W A1")
+
+
+# The upper right corner, and the left edge a row below, on every board.
+FAR = [
+    (f"boardsize {size}", f"play B {'ABCDEFGHJ'[size - 1]}{size}", f"play W A{size - 1}")
+    for size in range(2, 10)
+]
+
+
 def test_a_conversation_is_one_script_with_the_files_of_all():
     one = Script(("is_valid a.txt",), (("a.txt", "b a 1\n"),))
     other = Script(("eyes", "is_valid b.txt"), (("b.txt", ""),))
