@@ -66,7 +66,7 @@ class Fuzzer:
         self._causes = Causes(assignment, folder)
         self._asker = Asker(program, self._causes, budget)
         self._known = known_commands(program, _OPTIONAL)
-        self._namer = Namer(program, assignment, self._strategy(-1), folder)
+        self._namer = Namer(program, self._causes, self._strategy(-1))
         program.renew()
 
     def findings(self) -> Iterator[Finding]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
-from random import Random
+from collections.abc import Iterable, Iterator, Sequence
 
 import hypothesis
-from hypothesis.errors import NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
 from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
-from harness.fuzzing.causes import explains, heard_from
+from harness.fuzzing.causes import Causes, explains, heard_from
 from harness.fuzzing.engines import Program
-from harness.fuzzing.script import Script, Trace, legal
-from harness.fuzzing.search import DRAW
+from harness.fuzzing.script import Script, Trace
+from harness.fuzzing.search import DRAW, find
 from harness.reading import casefile, suite
 from oracle.mistakes import MISTAKES, Mistake
 
@@ -27,23 +23,22 @@ _FILES = ("load_board", "is_valid")  # commands that name files, which a script 
 class Namer:
     """Names mistakes, and asks the engine what those that look alike would answer differently."""
 
-    def __init__(
-        self, program: Program, assignment: str, strategy: SearchStrategy[Script], folder: Path
-    ) -> None:
-        """Take an engine; ``strategy``: of what it may be asked; ``folder``: that of its files."""
+    def __init__(self, program: Program, causes: Causes, strategy: SearchStrategy[Script]) -> None:
+        """Take an engine; ``strategy``: of what it may be asked."""
         self._program = program
-        self._assignment = assignment
+        self._causes = causes
         self._strategy = strategy
-        self._folder = folder
+        self._folder = causes.folder
 
     def explaining(self, trace: Trace, others: Iterable[Trace]) -> tuple[Mistake, ...]:
         """Return the mistakes that explain a trace; of several, those that explain most others."""
-        own = [one for one in MISTAKES.values() if one.assignment == self._assignment]
+        own = [one for one in MISTAKES.values() if one.assignment == self._causes.assignment]
         settled = [one for one in own if not one.is_open]
         found = [one for one in settled if explains(one, trace, self._folder)]
         return self._told_apart(found, list(others)) if len(found) > 1 else tuple(found)
 
     def _told_apart(self, mistakes: list[Mistake], heard: list[Trace]) -> tuple[Mistake, ...]:
+        """Return those that explain most; while several do, the engine is asked what tells."""
         left = self._ranked(mistakes, heard)
         asked: set[Mistake] = set()
         while others := [one for one in left[1:] if one not in asked]:
@@ -68,17 +63,8 @@ class Namer:
         def differs(script: Script) -> bool:
             return not explains(other, heard_from(one, script, self._folder), self._folder)
 
-        shipped = (script for script in shipped_scripts(self._assignment) if differs(script))
-        return next(shipped, None) or self._drawn(differs)
-
-    def _drawn(self, differs: Callable[[Script], bool]) -> Script | None:
-        def made_legal(drawn: Script) -> Script:
-            return legal(drawn, self._assignment, self._folder)
-
-        with contextlib.suppress(NoSuchExample):
-            strategy = self._strategy.map(made_legal)
-            return hypothesis.find(strategy, differs, settings=_DRAW, random=Random(0))
-        return None
+        shipped = filter(differs, shipped_scripts(one.assignment))
+        return next(shipped, None) or find(self._strategy, differs, self._causes, _DRAW, 0)
 
 
 def shipped_scripts(assignment: str) -> Iterator[Script]:

@@ -66,10 +66,11 @@ def find(
     causes: Causes,
     settings: hypothesis.settings,
     seed: int,
-) -> None:
+) -> Script | None:
     """Draw scripts, made legal, until one shows something, and simpler ones if so set.
 
-    ``shows``: is asked about each script once, and remembers what it wants to.
+    ``shows``: is asked about each script once. Returns the last that shows it, if there is one; of
+    an engine that answers now so, now so, None, and ``shows`` has to remember what it saw.
     """
     seen: dict[Script, bool] = {}
 
@@ -81,9 +82,10 @@ def find(
             seen[drawn] = seen[script]
         return seen[drawn]
 
-    # Of an engine that answers now so, now so, what it showed once is remembered.
     with contextlib.suppress(NoSuchExample, Flaky):
-        hypothesis.find(strategy, is_wanted, settings=settings, random=Random(seed))
+        found = hypothesis.find(strategy, is_wanted, settings=settings, random=Random(seed))
+        return legal(found, causes.assignment, causes.folder)
+    return None
 
 
 class Asker:
@@ -93,11 +95,11 @@ class Asker:
         self.causes = causes
         self.budget = budget
         self.sent: list[Script] = []  # to the process, since it was started
+        self.has_ended = False  # the process, over the last script
         self.recent: deque[Trace] = deque(maxlen=_REMEMBERED)
         self._program = program
         self._reset = _RESET.get(causes.assignment, ())
         self._life = 1  # scripts that the process will be sent at most
-        self.has_ended = False  # the process, over the last script
 
     def news(self, script: Script, *, fresh: bool = False) -> Difference | None:
         """Return what is wrong and new in an engine's answers; ``fresh``: those of a new one."""

@@ -26,6 +26,7 @@ _LONGEST = 7  # points of a line
 
 
 def flat(parts: Iterable[list[T]]) -> list[T]:
+    """Return the elements of some lists in one."""
     return [one for part in parts for one in part]
 
 
@@ -223,7 +224,7 @@ def _rectangle(corner: Point, shape: Point, size: int) -> tuple[list[Point], lis
     inner = [(up + r, right + c) for r in range(shape[0]) for c in range(shape[1])]
     around = {(r + i, c + j) for r, c in inner for i in (-1, 0, 1) for j in (-1, 0, 1)}
     beside = {(r + i, c + j) for r, c in inner for i, j in ((0, 1), (0, -1), (1, 0), (-1, 0))}
-    outer = [p for p in around - set(inner) if 0 <= p[0] < size and 0 <= p[1] < size]
+    outer = [point for point in around - set(inner) if _is_on(point, size)]
     return inner, sorted(outer, key=lambda point: (point not in beside, point))
 
 
