@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -194,6 +195,19 @@ def test_a_scene_leaves_nothing() -> None:
         ]
         assert list(scene.damage()) == []
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", ["tcp", "udp", "abstract", "path"])
+def test_a_stranger_at_a_socket_is_not_an_escape(name: str) -> None:
+    """Any program of the machine may knock; an attack says the word that it was told."""
+    with Scene() as scene:
+        place = scene._sockets[name].getsockname()
+        one = scene._sockets[name]
+        for said, seen in ((b"", []), (b"GET /", []), (str(scene.aim()["word"]).encode(), [name])):
+            with socket.socket(one.family, one.type) as visitor:
+                visitor.connect(place)
+                visitor.send(said)
+            assert list(scene.damage()) == [f"reached the {name} socket" for name in seen]
 
 
 # --- fail closed

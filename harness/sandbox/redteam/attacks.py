@@ -1,8 +1,9 @@
 """Hostile programs, executed inside a sandbox by :mod:`harness.sandbox.redteam.referee`.
 
-One function each: ``python3 attacks.py NAME AIM``, AIM being what to attack, in JSON. They use
-Python alone, nothing of the harness (it is not there), and are bounded by themselves: in a machine
-without any sandbox they take a second or two, a gigabyte, two hundred processes, and are gone.
+One function each: ``python3 attacks.py NAME AIM``, AIM being what to attack, in JSON. More of them
+are in files beside this one, which end as this one does, with :func:`main`. They use Python alone,
+nothing of the harness (it is not there), and are bounded by themselves: in a machine without any
+sandbox they take a second or two, a gigabyte, two hundred processes, and are gone.
 
 An attack prints ``begun``; ``escaped: …`` for whatever it achieved; and what it could read, in
 which the referee looks for a secret. Refusals are printed as well, for whoever looks into them.
@@ -463,16 +464,17 @@ def tcp(aim: Aim) -> None:
     """Connect to the harness's machine, and to the world."""
     for address in (("127.0.0.1", aim["tcp"]), ("192.0.2.1", 80), ("1.1.1.1", 53)):
         with trying(f"connect to {address}"):
-            _tcp(socket.AF_INET, address)
+            _tcp(socket.AF_INET, address, aim["word"])
     with trying("connect to ::1"):
-        _tcp(socket.AF_INET6, ("::1", aim["tcp"]))
+        _tcp(socket.AF_INET6, ("::1", aim["tcp"]), aim["word"])
 
 
-def _tcp(family: int, address: tuple[str, int]) -> None:
+def _tcp(family: int, address: tuple[str, int], word: str) -> None:
     with socket.socket(family) as connection:
         connection.settimeout(0.3)
         try:
             connection.connect(address)
+            connection.sendall(word.encode())
         except ConnectionRefusedError:
             return  # from outside: the packet went there and back
 
@@ -481,7 +483,7 @@ def udp(aim: Aim) -> None:
     """Send a datagram to the harness's machine, and to a name server."""
     for address in (("127.0.0.1", aim["udp"]), ("192.0.2.1", 53)):
         with trying(f"datagram to {address}"), socket.socket(type=socket.SOCK_DGRAM) as sender:
-            sender.sendto(b"out", address)
+            sender.sendto(aim["word"].encode(), address)
 
 
 def unix_sockets(aim: Aim) -> None:
@@ -489,12 +491,14 @@ def unix_sockets(aim: Aim) -> None:
     for address in (f"\0{aim['abstract']}", aim["path_socket"]):
         with trying(f"connect to {address!r}"), socket.socket(socket.AF_UNIX) as connection:
             connection.connect(address)
+            connection.sendall(aim["word"].encode())
     for address in (f"\0{aim['abstract']}.datagram", aim["path_socket"] + ".datagram"):
         with trying(f"datagram to {address!r}"):
-            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"out", address)
+            sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            sender.sendto(aim["word"].encode(), address)
         with trying(f"datagram from a pair to {address!r}"):
             pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-            pair[0].sendto(b"out", address)
+            pair[0].sendto(aim["word"].encode(), address)
 
 
 def other_sockets(_aim: Aim) -> None:
@@ -720,7 +724,12 @@ def find_key(_aim: Aim) -> None:
         call("keyctl", 10, -4, b"user", b"gtp-harness-mark", 0)
 
 
-if __name__ == "__main__":
+def main(programs: dict[str, Any]) -> None:
+    """Run the program that the command names."""
     print("begun", flush=True)
-    globals()[sys.argv[1]](json.loads(sys.argv[2]))
+    programs[sys.argv[1]](json.loads(sys.argv[2]))
     print("over", flush=True)
+
+
+if __name__ == "__main__":
+    main(globals())

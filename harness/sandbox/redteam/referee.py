@@ -50,7 +50,7 @@ def play(launcher: BoxLauncher, attacks: tuple[Attack, ...] = ROSTER) -> Iterato
 def _judge(launcher: BoxLauncher, scene: Scene, attack: Attack) -> Finding:
     programs = [attack.program, attack.then] if attack.then else [attack.program]
     for program in programs:
-        end, output, seconds = _run(launcher, scene, program, attack.patience)
+        end, output, seconds = _run(launcher, scene, attack, program)
     escapes = [line[9:] for line in output.splitlines() if line.startswith("escaped: ")]
     if scene.token in output:
         escapes.append("read what is private")
@@ -62,14 +62,14 @@ def _judge(launcher: BoxLauncher, scene: Scene, attack: Attack) -> Finding:
 
 
 def _run(
-    launcher: BoxLauncher, scene: Scene, program: str, patience: float
+    launcher: BoxLauncher, scene: Scene, attack: Attack, program: str
 ) -> tuple[End, str, float]:
     """Return how the attack ended, what it printed, and how long it took to end it."""
-    script = str(scene.submission / "attacks.py")
+    script = str(scene.submission / f"{attack.source}.py")
     words = [levels.interpreter(), "-I", "-S", script, program, json.dumps(scene.aim())]
     hidden = [*view.own_folders(), str(scene.secret)]
     box = launcher.start(view.of_program(words, str(scene.work), hidden=hidden), words)
-    output = _read(box, patience)
+    output = _read(box, attack.patience)
     before = time.monotonic()
     end = box.close()
     return end, output, time.monotonic() - before

@@ -18,7 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.sandbox.redteam import attacks
+from harness.sandbox.redteam.roster import ROSTER
 
+PROGRAMS = sorted({f"{attack.source}.py" for attack in ROSTER} | {"attacks.py"})
 # Counts a signal, and says the number whenever it is asked.
 _VICTIM = """
 import signal, sys
@@ -32,6 +34,8 @@ print("ready", flush=True)
 for _ in iter(sys.stdin.readline, ""):
     print(count, flush=True)
 """
+_LONGEST_WORD = 64
+_MOMENT = 0.1  # seconds; an attack has sent its word by the time that it is over
 # Where attacks try to create a file, besides the scene.
 HOME = str(Path(attacks.__file__).resolve().parents[3])  # of the harness
 OUTSIDE = (HOME, "/usr", "/etc", "/", "/tmp", "/dev/shm", "/dev", "/var/tmp", "/root", "/home")
@@ -43,6 +47,7 @@ class Scene:
     def __init__(self) -> None:
         self.token = secrets.token_hex(16)  # whoever prints it has seen what is private
         self.mark = f"gtp-harness-mark-{secrets.token_hex(4)}"
+        self._word = secrets.token_hex(16)  # an attack sends it: a stranger is not an escape
         self.folder = Path(tempfile.mkdtemp(prefix="gtp-harness-doctor-"))
         self.folder.chmod(0o755)  # what is not seen from the box is not hidden by permissions
         self.secret = self._private_file()
@@ -79,6 +84,7 @@ class Scene:
             "path": [path for path in sys.path if path.endswith("-packages")],
             "victim": self._victim.pid,
             "mark": self.mark,
+            "word": self._word,
             "tcp": self._sockets["tcp"].getsockname()[1],
             "udp": self._sockets["udp"].getsockname()[1],
             "abstract": self.mark,
@@ -117,8 +123,9 @@ class Scene:
 
     def _submission(self) -> Path:
         folder = self._folder("submission")
-        shutil.copy(attacks.__file__, folder / "attacks.py")
-        (folder / "attacks.py").chmod(0o644)
+        for name in PROGRAMS:
+            shutil.copy(Path(attacks.__file__).with_name(name), folder / name)
+            (folder / name).chmod(0o644)
         (folder / "symbolic").symlink_to(self.secret)
         os.link(self.secret, folder / "hard")
         return folder
@@ -162,14 +169,15 @@ class Scene:
         return sockets
 
     def _visited(self, name: str) -> bool:
+        """Whether an attack has come: it says the word. Anybody may knock at an open port."""
         one = self._sockets[name]
-        with contextlib.suppress(BlockingIOError):
-            if one.type == socket.SOCK_STREAM:
-                one.accept()[0].close()
-            else:
-                one.recv(1)
-            return True
-        return False
+        while True:
+            try:
+                said = _heard(one)
+            except BlockingIOError:
+                return False
+            if self._word.encode() in said:
+                return True
 
     def _files(self) -> dict[str, tuple[object, ...]]:
         found: dict[str, tuple[object, ...]] = {}
@@ -182,11 +190,26 @@ class Scene:
 
     def _survivors(self) -> Iterator[int]:
         """Yield the processes that run an attack of this scene."""
-        needle = os.fsencode(str(self.submission / "attacks.py"))
+        needle = os.fsencode(f"{self.submission}/")
         for folder in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
                 if folder.name.isdigit() and needle in (folder / "cmdline").read_bytes():
                     yield int(folder.name)
+
+
+def _heard(one: socket.socket) -> bytes:
+    """Return what the next visitor of a socket says within a moment.
+
+    Raises:
+        BlockingIOError: nobody is there.
+    """
+    if one.type != socket.SOCK_STREAM:
+        return one.recv(_LONGEST_WORD)
+    visitor, _ = one.accept()
+    with visitor, contextlib.suppress(OSError):
+        visitor.settimeout(_MOMENT)
+        return visitor.recv(_LONGEST_WORD)
+    return b""
 
 
 def _bound(family: int, kind: int, address: object) -> socket.socket:
