@@ -18,10 +18,10 @@ from harness.engine.process import NEVER, EngineProcess, too_much
 from harness.engine.replies import Splitter, decode, end_of_last_reply
 from harness.errors import EngineError
 from harness.options import Limits
+from harness.reading.last_words import last_words
 from harness.records import FailureKind, Reply
 
 WINDOW = 4096
-_WORDS = 120  # characters
 
 
 def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int, int]]:
@@ -224,11 +224,9 @@ class Session:
         return f" It had written {_quoted(output)}, but a reply begins with = or ?."
 
     def _last_words(self) -> str:
-        """Return the last line of standard error, or the one before the places of a stack."""
-        from harness.visible import one_line
-
-        lines = [line for line in self.stderr.splitlines() if line[:1].strip()]
-        return f" Its last words: {one_line(lines[-1], _WORDS)}" if lines else ""
+        """Return why it died, as it said itself on standard error."""
+        words = str(last_words(self.stderr))
+        return f" Its last words: {words}" if words else ""
 
     def _show(self, mark: str, lines: str) -> None:
         assert self._trace is not None

@@ -116,14 +116,15 @@ ROWS = [
         "---",
         DIED,
         r"The engine ended with exit status 1 before its first reply\."
-        " Its last words: ModuleNotFoundError: No module named 'no_such_module_anywhere'",
+        " Its last words: ModuleNotFoundError: No module named 'no_such_module_anywhere'"
+        r" \(line 3 of cannot_import\.py: import no_such_module_anywhere  # noqa: F401\)",
     ),
     Row(
         "reports_as_java",
         "---",
         DIED,
         r"The engine ended with exit status 1 before its first reply\. Its last words:"
-        r' Exception in thread "main" java\.lang\.Error: \\x1b\[31mno board',
+        r" java\.lang\.Error: \\x1b\[31mno board \(line 3 of Go\.java\)",
     ),
     Row(
         "crashes_at_start",
@@ -136,13 +137,14 @@ ROWS = [
         "P--",
         DIED,
         rf"The engine ended with exit status 1, {DURING}\."
-        " Its last words: KeyError: 'no such vertex'",
+        " Its last words: KeyError: 'no such vertex'"
+        r' \(line 7 of dies\.py: raise KeyError\("no such vertex"\)\)',
     ),
     Row(
         "long_last_words",
         "P--",
         DIED,
-        rf"The engine ended with exit status 1, {DURING}\. Its last words: (word ){{23}}word…",
+        rf"The engine ended with exit status 1, {DURING}\. Its last words: (word ){{31}}word…",
     ),
     Row("largest_status", "P--", DIED, rf"The engine ended with exit status 255, {DURING}\."),
     Row("real_time_signal", "P--", DIED, rf"The engine was killed by signal 39, {DURING}\."),

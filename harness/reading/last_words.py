@@ -1,0 +1,187 @@
+"""Why a program died, in its own words: what its standard error ended with. Pure.
+
+Of a chain of exceptions the first one counts: those raised while it was handled hide it. Beside it
+stands the innermost line that is the program's own, not a library's: below the folder of the
+outermost file, which is the program itself. (A course's own package lies beside that folder.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from harness.visible import one_line
+
+_ERROR = 160  # characters of an error
+_CODE = 60  # characters of a line of a program
+
+_TRACEBACK = "Traceback (most recent call last):"
+_CHAINS = (
+    "During handling of the above exception, another exception occurred:",
+    "The above exception was the direct cause of the following exception:",
+)
+_PYTHON = re.compile(r'  File "(?P<path>.+)", line (?P<line>\d+)')
+_MARKS = re.compile(r"[\s~^]+")  # under a line of code
+_JAVA = re.compile(r"\s+at (?P<owner>[\w.$<>/]+)\((?P<path>[\w$]+\.java):(?P<line>\d+)\)")
+_THREAD = re.compile(r'Exception in thread "[^"]*" ')
+_SANITIZER = re.compile(r"==\d+==\s*ERROR: (?P<error>.*)")
+_C = re.compile(r"\s+#\d+ 0x[0-9a-f]+ in .*? (?P<path>/\S+?):(?P<line>\d+)(?::\d+)?$")
+_LIBRARY = re.compile(
+    r"^<|^/usr/|/lib\d*/python[\d.]+/|/(?:site|dist)-packages/|^(?:java|javax|jdk|sun|com\.sun)[./]"
+)
+
+# What differs between two programs that die of the same: places, addresses, figures.
+_FOLDERS = re.compile(r"(?:[\w.~-]*/)+(?=[\w.~-])")
+_NUMBER = re.compile(r"\b(?:0x[0-9a-fA-F]+|\d+)\b")
+
+
+class LastWords(NamedTuple):
+    """How a program said that it dies; empty: it did not."""
+
+    error: str = ""  # such as "KeyError: 'x'", on one line
+    path: str = ""  # of the program's own file in which it happened, in its folder; or empty
+    line: int = 0  # 1-based
+    code: str = ""  # that line of the program, where it is shown
+
+    def __str__(self) -> str:
+        """Such as ``KeyError: 'x' (line 12 of board.py: return found[name])``."""
+        code = f": {self.code}" if self.code else ""
+        return f"{self.error} (line {self.line} of {self.path}{code})" if self.path else self.error
+
+    @property
+    def reason(self) -> str:
+        """What is the same for two programs that die of the same, wherever they lie."""
+        return normalized(self.error)
+
+
+class _Frame(NamedTuple):
+    path: str
+    line: int
+    code: str = ""
+    owner: str = ""  # a Java method: it tells whether the frame is a library's
+
+
+def last_words(stderr: str) -> LastWords:
+    """Return why a program died, of all that it wrote on standard error."""
+    lines = stderr.splitlines()
+    found = (read(lines) for read in _READERS)
+    return next((one for one in found if one.error), LastWords())
+
+
+def normalized(text: str) -> str:
+    """Return a text without what differs between programs that die of the same."""
+    return _NUMBER.sub("N", _FOLDERS.sub("", text)).strip()
+
+
+def _made(error: str, frames: Sequence[_Frame], own: _Frame | None) -> LastWords:
+    error = one_line(error.strip(), _ERROR)
+    if own is None:
+        return LastWords(error)
+    folder = frames[0].path.rpartition("/")[0] if frames else ""
+    path = own.path.removeprefix(f"{folder}/") if folder else own.path.rpartition("/")[2]
+    return LastWords(error, one_line(path), own.line, one_line(own.code.strip(), _CODE))
+
+
+def _is_library(frame: _Frame) -> bool:
+    return bool(_LIBRARY.search(frame.owner or frame.path))
+
+
+# --- Python ------------------------------------------------------------------------------------
+
+
+def _python(lines: Sequence[str]) -> LastWords:
+    blocks = _blocks(lines)
+    first = len(blocks) - 1
+    while first > 0 and any(line in _CHAINS for line in blocks[first - 1]):
+        first -= 1
+    if first < 0:
+        return LastWords()
+    block = blocks[first]
+    frames = list(_frames(block))
+    own = [frame for frame in frames if not _is_library(frame)]
+    return _made(_error(block), own, _innermost(own))
+
+
+def _blocks(lines: Sequence[str]) -> list[Sequence[str]]:
+    """Return the tracebacks, each with what is written after it."""
+    starts = [index for index, line in enumerate(lines) if line == _TRACEBACK]
+    if not starts:  # a syntax error of the program itself has no heading
+        starts = [index for index, line in enumerate(lines) if _PYTHON.match(line)][-1:]
+    return [lines[start:end] for start, end in pairwise([*starts, len(lines)])]
+
+
+def _frames(block: Sequence[str]) -> Iterator[_Frame]:
+    for index, line in enumerate(block):
+        if found := _PYTHON.match(line):
+            code = "".join(block[index + 1 : index + 2])
+            shown = code if code.startswith("    ") and not _MARKS.fullmatch(code) else ""
+            yield _Frame(found["path"], int(found["line"]), shown)
+        elif index and line[:1].strip():  # the error
+            return
+
+
+def _innermost(own: Sequence[_Frame]) -> _Frame | None:
+    """Return the innermost frame below the folder of the outermost one."""
+    folder = own[0].path.rpartition("/")[0] if own else ""
+    inside = [one for one in own if not folder or one.path.startswith(f"{folder}/")]
+    return inside[-1] if inside else None
+
+
+def _error(block: Sequence[str]) -> str:
+    """Return the error below the frames; of a long one the beginning and the end."""
+    told = [line for line in block[1:] if line[:1].strip()]
+    if any(line in _CHAINS for line in told):
+        told = told[: next(index for index, line in enumerate(told) if line in _CHAINS)]
+    if not told:
+        return ""
+    first, *more = told
+    if first.endswith(":") and more:
+        first = f"{first} {more.pop(0)}"
+    return f"{first} … {more[-1]}" if more else first
+
+
+# --- Java --------------------------------------------------------------------------------------
+
+
+def _java(lines: Sequence[str]) -> LastWords:
+    """Return the cause of the last exception that is told with its places."""
+    places = [index for index, line in enumerate(lines) if _JAVA.match(line)]
+    heads = [index - 1 for index in places if index and lines[index - 1][:1].strip()]
+    if not heads:
+        return LastWords()
+    begin = heads[-1]
+    matches = [found for line in lines[begin + 1 :] if (found := _JAVA.match(line))]
+    frames = [_Frame(one["path"], int(one["line"]), owner=one["owner"]) for one in matches]
+    own = next((frame for frame in frames if not _is_library(frame)), None)
+    error = _THREAD.sub("", lines[begin]).removeprefix("Caused by: ")
+    return _made(error, [], own)
+
+
+# --- C, and all else ---------------------------------------------------------------------------
+
+
+def _sanitizer(lines: Sequence[str]) -> LastWords:
+    found = [(index, one) for index, line in enumerate(lines) if (one := _SANITIZER.match(line))]
+    if not found:
+        return LastWords()
+    begin, error = found[-1]
+    matches = [one for line in lines[begin:] if (one := _C.match(line))]
+    frames = [_Frame(one["path"], int(one["line"])) for one in matches]
+    own = next((frame for frame in frames if not _is_library(frame)), None)
+    return _made(error["error"], [own] if own else [], own)
+
+
+def _plain(lines: Sequence[str]) -> LastWords:
+    """Return the last line that is not indented; C++ tells what an exception was below that."""
+    told = [line for line in lines if line[:1].strip() and not line.startswith("Caused by: ")]
+    if not told:
+        return LastWords()
+    what = [line.strip() for line in lines if line.startswith("  what():")]
+    thrown = told[-1].startswith("terminate called") and what
+    more = f": {what[-1].removeprefix('what():').strip()}" if thrown else ""
+    return _made(f"{told[-1]}{more}", [], None)
+
+
+_READERS: tuple[Callable[[Sequence[str]], LastWords], ...] = (_python, _java, _sanitizer, _plain)
