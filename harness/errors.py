@@ -6,6 +6,7 @@
     ├── UndecidedError         matching takes too long; becomes the verdict "not judged"
     ├── AssignmentError        an assignment.toml is wrong: file, key, found, expected
     ├── ArchiveError           an archive that intake refuses: what in it, and why
+    ├── ClassWideError         a class fails for a reason of its own; exit status 3
     ├── SandboxError           no sandbox, or one that does not hold; exit status 3
     └── EngineError            the engine broke; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)
@@ -75,6 +76,10 @@ class PatternError(HarnessError):
 
 class UndecidedError(HarnessError):
     """An expectation of which it takes too long to say whether a reply meets it."""
+
+
+class ClassWideError(HarnessError):
+    """All of the first submissions fail alike: a grading stops until it is told to go on."""
 
 
 class SandboxError(HarnessError):

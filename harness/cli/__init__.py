@@ -10,7 +10,7 @@ import os
 import sys
 from importlib import import_module
 
-from harness.errors import HarnessError, SandboxError
+from harness.errors import ClassWideError, HarnessError, SandboxError
 from harness.exits import ExitCode
 
 # name: (module, what it does, in one line)
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         return _dispatch(arguments)
-    except SandboxError as error:
+    except (ClassWideError, SandboxError) as error:
         return _say(str(error), ExitCode.FAULT)
     except HarnessError as error:
         return _say(str(error), ExitCode.BROKEN)

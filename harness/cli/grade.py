@@ -45,7 +45,8 @@ Exit status:
     0  every submission has its mark
     1  marks would change (--accept makes it so)
     2  the input was bad
-    3  the harness itself failed: marks are withheld, and nobody loses any
+    3  the harness itself failed and marks are withheld; or the first submissions
+       all fail to start for one reason, and nothing is graded without --go-on
   130  interrupted with Ctrl-C; the same command goes on
 
 Examples:
@@ -199,6 +200,7 @@ def _wanted(given: argparse.Namespace) -> Wanted:
         budget=given.budget * 60,
         regrade=given.regrade,
         accept=given.accept,
+        go_on=given.go_on,
     )
 
 
@@ -289,6 +291,8 @@ def _add_run(parser: Parser) -> None:
         help="run everybody's programs with all your rights; every report says so")  # fmt: skip
     add("--no-images", action="store_true",
         help="do not ask the public tests again, turned, mirrored and so on")  # fmt: skip
+    add("--go-on", action="store_true",
+        help="grade even if the first submissions all fail to start for one reason")  # fmt: skip
 
 
 def _add_output(parser: Parser) -> None:

@@ -57,6 +57,7 @@ class Wanted(NamedTuple):
     budget: float = BUDGET
     regrade: bool = False
     accept: bool = False
+    go_on: bool = False  # even if the first submissions all fail alike
 
 
 class Plan(NamedTuple):
@@ -238,6 +239,7 @@ def run(
 
     Raises:
         BusyError: another process is at it.
+        ClassWideError: the first submissions all fail alike, and it is not to go on then.
         SandboxError: there is no such sandbox here, or it does not hold.
     """
     from harness.grading.runner import Means, Runner
@@ -250,6 +252,7 @@ def run(
         tuple(case.path for case in found.cases if Path(case.path).is_file()),
         wanted.budget,
         wanted.jobs,
+        wanted.go_on,
     )
     with ending_on_signals():
         Runner(ledger, means, on_word).run(units(found, store))

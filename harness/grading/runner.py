@@ -25,6 +25,7 @@ from harness.grading import fairness, stored
 from harness.grading.ledger import BusyError, Ledger, Row
 from harness.grading.records import Submission
 from harness.grading.stored import NOTHING, Figures
+from harness.grading.watching import Watch
 from harness.options import Limits, Options
 from harness.reading.dialect import named
 from harness.records import Build, CaseFile, FileResult, Verdict
@@ -65,6 +66,7 @@ class Means(NamedTuple):
     hidden: tuple[str, ...]  # files that no engine may see
     budget: float  # seconds on the wall for all case files of a submission
     jobs: int
+    go_on: bool = True  # even if the first submissions all fail alike
 
 
 class Built(NamedTuple):
@@ -111,8 +113,12 @@ class Runner:
 
         Raises:
             BusyError: another process is at it.
+            ClassWideError: the first of them all fail alike.
             SandboxError: there is no such sandbox here, or it does not hold.
         """
+        means = self._means
+        self._watch = Watch(self._ledger, means.assignment, units, go_on=means.go_on)
+        self._watch.look(units)
         bases = [task.basis for unit in units for task in unit.tasks]
         if all(state.state == "done" for state in self._ledger.states(bases).values()):
             return
@@ -183,14 +189,18 @@ class Runner:
             assert isinstance(word, Built | Done | Broke)
             heard[index].add(word.basis)
             self._record(word, number)
+            if isinstance(word, Done):
+                self._watch.hear(word.result)
             self._on_word(units[index], word)
 
         ends = jobs.run_all(units, desk.work, workers, on_note, desk.close, forked=True)
-        for index, end in ends:
-            if isinstance(end, jobs.Fault):
-                for task in units[index].tasks:
-                    if task.basis not in heard[index]:
-                        on_note(index, Broke(task.basis, _told(end)))
+        with closing(ends):
+            for index, end in ends:
+                if isinstance(end, jobs.Fault):
+                    for task in units[index].tasks:
+                        if task.basis not in heard[index]:
+                            on_note(index, Broke(task.basis, _told(end)))
+                self._watch.look([units[index]])
 
     def _record(self, word: Word, number: int) -> None:
         if isinstance(word, Built):

@@ -82,10 +82,11 @@ def does_not_run(attempts: Sequence[Attempt], *, adapted: bool) -> bool:
     results = [one.result for one in attempts if one.result is not None]
     if not results:
         return False
-    return never_answers(results) or (adapted and not any(map(_answers_a_test, results)))
+    return never_answers(results) or (adapted and not any(map(answers_a_test, results)))
 
 
-def _answers_a_test(result: FileResult) -> bool:
+def answers_a_test(result: FileResult) -> bool:
+    """Whether a test was answered, and not with an error."""
     return any(one.reply and one.reply.ok for one in result.outcomes)
 
 

@@ -13,7 +13,7 @@ import select
 import signal
 import struct
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from harness.engine import leftovers
@@ -41,7 +41,7 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     leave: Callable[[], None] = lambda: None,
     *,
     forked: bool = False,
-) -> Iterator[tuple[int, Result | Fault]]:
+) -> Generator[tuple[int, Result | Fault], None, None]:
     """Do ``work`` on each task; yield (index, result) in the order in which they end.
 
     ``work`` is given the task and a function to send notes with, which arrive at ``on_note``

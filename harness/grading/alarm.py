@@ -1,0 +1,122 @@
+"""Whether a class fails for a reason of its own: the first submissions all fail to start alike.
+
+What happens to everybody is looked at as the course's or the machine's first: a tool that is not
+installed, a package that is missing, a folder that cannot be written. So the first few submissions
+that do not build, or whose engine never answers, are compared by their last words. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from harness.errors import ClassWideError
+from harness.grading.tested import answers_a_test
+from harness.reading.last_words import last_words, normalized
+from harness.records import Build, FileResult
+from harness.report.tally import never_answers
+
+FIRST = 5  # submissions of which all fail alike; of a smaller class all of them
+_ALONE = 1  # of one submission nothing can be told
+_HINTS = (
+    (
+        "No module named",
+        "The Python that runs engines lacks a package, or the course folder does.",
+    ),
+    ("not found", "A program that the assignment needs is not installed here."),
+    ("can't open file", "The assignment's command names a file that nobody submitted."),
+    ("Permission denied", "Engines may not write or read where the course's files want to."),
+    ("Read-only file system", "Engines may not write where the course's files want to."),
+    ("No such file", "A file of the course folder (--overlay) is missing, or cannot be written."),
+)
+
+
+class Trouble(NamedTuple):
+    """Why nothing of a submission can be run."""
+
+    reason: str  # the same for all that fail alike
+    words: str  # what was said last, on one line
+    builds: bool  # it builds, or need not be built, and does not start
+
+
+def trouble(
+    build: Build | None, results: Sequence[FileResult], *, adapted: bool = False
+) -> Trouble | None:
+    """Return why a submission does not start; None: it does.
+
+    ``results``: of the case files run so far, at least one if it was built. ``adapted``: an
+    adapter answers for it: one that has only errors for each test found no program.
+    """
+    if build is not None and not build.ok:
+        return Trouble(normalized(build.message), build.message, builds=False)
+    if never_answers(results):
+        return _dead(results[0])
+    if adapted and not any(map(answers_a_test, results)):
+        return _errors_only(results)
+    return None
+
+
+def _dead(result: FileResult) -> Trouble:
+    found = last_words(result.stderr)
+    message = result.failure.message if result.failure else ""
+    reason = found.reason or normalized(message)
+    return Trouble(reason, str(found) or message, builds=True)
+
+
+def _errors_only(results: Sequence[FileResult]) -> Trouble | None:
+    replies = (one.reply for file in results for one in file.outcomes)
+    said = next((reply.text for reply in replies if reply), "")
+    return Trouble(normalized(said), said, builds=True) if said else None
+
+
+class Alarm:
+    """Listens to how submissions start. ``archives``: the number of different ones."""
+
+    def __init__(self, archives: int) -> None:
+        self._enough = min(FIRST, archives)
+        self._runs = archives <= _ALONE  # somebody's program: then the reason is not the class's
+        self._found: dict[str, tuple[str, Trouble]] = {}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing left to listen for."""
+        return self._runs
+
+    def hear(self, name: str, sha256: str, found: Trouble | None) -> None:
+        """Take in how a submission started; the same archive counts once."""
+        self._runs = self._runs or found is None
+        if found:
+            self._found.setdefault(sha256, (name, found))
+
+    def check(self, command: str) -> None:
+        """Stop a grading in which the first submissions all failed alike.
+
+        ``command``: of the assignment's engine.
+
+        Raises:
+            ClassWideError: they did.
+        """
+        if self._runs:
+            return
+        counts = Counter((one.reason, one.builds) for _, one in self._found.values())
+        for (reason, builds), count in counts.items():
+            if count >= self._enough:
+                name, example = next(p for p in self._found.values() if p[1].reason == reason)
+                raise ClassWideError(_told(count, name, example, command if builds else ""))
+
+
+def _told(count: int, name: str, example: Trouble, command: str) -> str:
+    fails = "start" if example.builds else "build"
+    lines = [
+        f"the first {count} submissions do not {fails}, all for the same reason:",
+        *([f"  command     {command}"] if command else []),
+        f"  last words  {example.words}",
+        f"  example     {name}",
+        f"A reason that {count} submissions share is likely not the students' fault.",
+        *[hint for word, hint in _HINTS if word in example.words][:1],
+        "Look at the course folder (--overlay), at the programs and packages that the assignment"
+        " needs, and try one submission with gtp-harness check.",
+        "No mark was given. What was run is in the ledger: the same command goes on with --go-on.",
+    ]
+    return "\n".join(lines)

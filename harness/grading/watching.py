@@ -1,0 +1,62 @@
+"""Tells the alarm how the submissions of a grading start, by what the ledger has of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.assignments.assignment import Assignment
+from harness.grading import stored
+from harness.grading.alarm import Alarm, trouble
+from harness.grading.ledger import Ledger
+from harness.grading.stored import NOTHING
+from harness.records import Build, FileResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.grading.runner import Unit
+
+
+class Watch:
+    """Watches the submissions of a grading. ``go_on``: whatever they do, it is not stopped."""
+
+    def __init__(
+        self, ledger: Ledger, assignment: Assignment, units: Sequence[Unit], *, go_on: bool
+    ) -> None:
+        self._ledger = ledger
+        self._assignment = assignment
+        archives = {unit.submission.sha256 for unit in units}
+        self._alarm = Alarm(0 if go_on else len(archives))
+
+    def look(self, units: Sequence[Unit]) -> None:
+        """Look at what was run of some submissions.
+
+        Raises:
+            ClassWideError: all of the first ones fail alike.
+        """
+        for unit in units:
+            if self._alarm.is_over:
+                return
+            self._look_at(unit)
+        self._alarm.check(self._assignment.engine.command)
+
+    def hear(self, result: str) -> None:
+        """Take in a result as it is stored: one program that runs is enough to go on."""
+        if self._alarm.is_over or result == NOTHING:
+            return
+        file = stored.loads(FileResult, result)
+        if trouble(None, [file], adapted=self._is_adapted) is None:
+            self._alarm.hear("", "", None)
+
+    @property
+    def _is_adapted(self) -> bool:
+        return self._assignment.adapter is not None
+
+    def _look_at(self, unit: Unit) -> None:
+        text = self._ledger.build(unit.build)
+        build = stored.loads(Build, text) if text else None
+        last = (self._ledger.results(task.basis)[-1:] for task in unit.tasks)
+        texts = [text for runs in last for text, _ in runs if text != NOTHING]
+        results = [stored.loads(FileResult, text) for text in texts]
+        if results or (build and not build.ok):
+            found = trouble(build, results, adapted=self._is_adapted)
+            self._alarm.hear(unit.submission.key, unit.submission.sha256, found)

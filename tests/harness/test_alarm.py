@@ -1,0 +1,139 @@
+"""A class that fails for a reason of its own: a grading stops, and goes on when it is told to."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from harness.errors import ClassWideError
+from harness.grading.alarm import Alarm, Trouble, trouble
+from harness.reading import casefile
+from harness.records import Build, Failure, FailureKind, Outcome, Reply, Verdict
+from harness.running.runner import not_run
+from tests.harness import small_class
+from tests.harness.small_class import ENGINE, archive
+from tests.harness.test_grade import FAULT, OK, grade, marks, sandbox  # noqa: F401 - a fixture
+
+CASE = casefile.parse(b"1 twice 1\n#? [2]\n2 twice 2\n#? [4]\n", "one.gtp")
+DEAD = Failure(FailureKind.DIED, "The engine ended with exit status 1 before its first reply.")
+LOG = (
+    'Traceback (most recent call last):\n  File "/tmp/{}/assignment1/Go1.py", line {}, in <module>\n'
+    "    import util\nFileNotFoundError: [Errno 2] No such file or directory: 'gtp_log'\n\n"
+    "During handling of the above exception, another exception occurred:\n\n"
+    'Traceback (most recent call last):\n  File "/tmp/x/util.py", line 3\n'
+    "AttributeError: 'Connection' object has no attribute 'file'\n"
+)
+
+
+def dead(stderr: str = "", message: str = DEAD.message):
+    return not_run(CASE, DEAD._replace(message=message))._replace(stderr=stderr)
+
+
+def answering(text: str, *, ok: bool):
+    reply = Reply(ok, text, text, 0.0)
+    outcomes = tuple(Outcome(index, Verdict.FAILED, reply) for index in range(2))
+    return not_run(CASE)._replace(outcomes=outcomes, replies=(reply, reply))
+
+
+LOGS = [trouble(None, [dead(LOG.format(name, len(name)))]) for name in ("ada", "benjamin", "cy")]
+OTHER = trouble(None, [dead("ModuleNotFoundError: No module named 'x'\n")])
+UNBUILT = trouble(Build(False, "", "the build step 'cmake' ended with exit status 127"), [])
+
+
+def test_why_a_submission_does_not_start():
+    assert len({one.reason for one in LOGS}) == 1
+    assert "gtp_log" in LOGS[0].words
+    assert "line 3 of Go1.py" in LOGS[0].words
+    assert trouble(None, [dead()]).words == DEAD.message
+    assert not UNBUILT.builds
+    assert trouble(None, [dead(), answering("5", ok=True)]) is None
+    assert trouble(None, [answering("no", ok=False)]) is None
+    assert trouble(None, [answering("no class", ok=False)], adapted=True).words == "no class"
+
+
+RUNS = None
+ROWS = [
+    ("five alike", 20, [LOGS[0]] * 5, True),
+    ("five alike in other words", 20, [*LOGS, *LOGS[:2]], True),
+    ("four alike", 20, [LOGS[0]] * 4, False),
+    ("four alike of four", 4, [LOGS[0]] * 4, True),
+    ("two of two", 2, [LOGS[0]] * 2, True),
+    ("one of one", 1, [LOGS[0]], False),
+    ("one that runs among them", 20, [LOGS[0], LOGS[1], RUNS, *LOGS, *LOGS], False),
+    ("two reasons", 4, [LOGS[0], OTHER, LOGS[0], OTHER], False),
+    ("another among six", 20, [LOGS[0], OTHER, *LOGS, LOGS[1]], True),
+    ("builds that fail alike", 20, [UNBUILT] * 5, True),
+]
+
+
+@pytest.mark.parametrize(("archives", "found", "stops"), [row[1:] for row in ROWS],
+                         ids=[row[0] for row in ROWS])  # fmt: skip
+def test_when_it_stops(archives, found, stops):
+    alarm = Alarm(archives)
+    for number, one in enumerate(found):
+        alarm.hear(f"student{number}", str(number), one)
+    if not stops:
+        alarm.check("python3 Go1.py")
+        return
+    with pytest.raises(ClassWideError, match="--go-on") as raised:
+        alarm.check("python3 Go1.py")
+    assert "example     student0" in str(raised.value)
+
+
+def test_the_same_archive_counts_once():
+    alarm = Alarm(8)
+    for number in range(8):
+        alarm.hear(f"student{number}", "the same", LOGS[0])
+    alarm.check("python3 Go1.py")
+
+
+def test_what_is_shown():
+    alarm = Alarm(2)
+    for name in ("ada", "ben"):
+        alarm.hear(name, name, Trouble("x", "No module named 'numpy'", builds=True))
+    with pytest.raises(ClassWideError) as raised:
+        alarm.check("python3 Go1.py")
+    told = str(raised.value)
+    assert "command     python3 Go1.py" in told
+    assert "lacks a package" in told
+
+
+# --- the command ---
+
+
+def students(folder, count, more=()):
+    """Hand in ``count`` different programs that need a package which is not here."""
+    room = small_class.make(folder, tuple(more))
+    for number in range(count):
+        engine = f"# by {number}\n{'#' * number}\nimport colorama_of_2018\n{ENGINE}"
+        body = engine.format(body="return 2 * n")
+        files = {"engine.py": body, "readme.txt": "Me.\n"}
+        name = f"student{number:02}_{300 + number}_{600 + number}_a1.tgz"
+        (room / "submissions" / name).write_bytes(archive(files))
+    return room
+
+
+@pytest.mark.usefixtures("sandbox")
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_class_that_cannot_start_is_not_graded_until_the_teacher_says_so(tmp_path, jobs):
+    room = students(tmp_path, 12)
+    said = grade(room, "--no-images", "--jobs", str(jobs), status=FAULT)
+    assert "the first 5 submissions do not start" in said
+    assert "ModuleNotFoundError: No module named 'colorama_of_2018'" in said
+    assert re.search(r"line \d+ of engine.py", said)
+    assert "--go-on" in said
+    assert marks(room) == {}
+    again = grade(room, "--no-images", status=FAULT)
+    left = int(re.search(r"(\d+) of 36 attempts", again)[1])
+    assert left <= 36 - 15  # what was run is not run again, and nothing more is
+    assert left >= 36 - 3 * (5 + jobs)
+    assert f"{left} of 36" in grade(room, "--no-images", status=FAULT)
+    assert "13 marks" in grade(room, "--no-images", "--go-on")
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_one_program_that_runs_is_enough_to_go_on(tmp_path):
+    room = students(tmp_path, 2, more=small_class.CLASS[:1])
+    grade(room, "--no-images", status=OK)
+    assert len(marks(room)) == 4
