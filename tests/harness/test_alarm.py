@@ -18,7 +18,7 @@ from tests.harness.test_grade import FAULT, OK, grade, marks, sandbox  # noqa: F
 CASE = casefile.parse(b"1 twice 1\n#? [2]\n2 twice 2\n#? [4]\n", "one.gtp")
 DEAD = Failure(FailureKind.DIED, "The engine ended with exit status 1 before its first reply.")
 LOG = (
-    'Traceback (most recent call last):\n'
+    "Traceback (most recent call last):\n"
     '  File "/tmp/{}/assignment1/Go1.py", line {}, in <module>\n'
     "    import util\nFileNotFoundError: [Errno 2] No such file or directory: 'gtp_log'\n\n"
     "During handling of the above exception, another exception occurred:\n\n"
