@@ -43,7 +43,7 @@ class Gathering:
         running = jobs.run_all(
             self._cases, _work(setting), self._workers(), self._progress, setting.leave
         )
-        with contextlib.closing(running):  # type: ignore[type-var]
+        with contextlib.closing(running):
             for place, result in running:
                 if self._arrive(place, result):
                     break
