@@ -83,7 +83,7 @@ class FailureKind(enum.Enum):
 
 
 class Failure(NamedTuple):
-    """What ended an engine's file early."""
+    """How an engine broke; what it should have answered from there on is not run."""
 
     kind: FailureKind
     message: str  # one sentence for a student
@@ -106,6 +106,13 @@ class Exchange(NamedTuple):
     reply: Reply | None
 
 
+class Restart(NamedTuple):
+    """A new start of an engine that broke."""
+
+    step: int  # index into CaseFile.steps of the command from which the file went on
+    sent: tuple[Exchange, ...]  # by the harness before it: name, and settings made earlier
+
+
 class FileResult(NamedTuple):
     """All that happened to one case file."""
 
@@ -116,12 +123,18 @@ class FileResult(NamedTuple):
     after: tuple[Exchange, ...]
     errors: int  # setup commands answered with ?
     warnings: tuple[str, ...]  # protocol warnings
-    failure: Failure | None
-    stderr: str
+    failures: tuple[Failure, ...]  # in the order of the file; after each but the last a restart
+    stderr: str  # of all engines, one after the other
     name: str  # the engine's answers to name and version
     version: str
     seconds: float  # wall time of the file's commands
     cpu_seconds: float  # difference of the engine's two cputime answers, 0 if it is absurd
+    restarts: tuple[Restart, ...] = ()
+
+    @property
+    def failure(self) -> Failure | None:
+        """How the engine broke the first time; None: it never did."""
+        return self.failures[0] if self.failures else None
 
 
 _TOLD = 3  # mistakes in one sentence

@@ -85,7 +85,7 @@ class Testing:
         seen = explained(file, self._assignment)
         counts = ", ".join(words for _, _, words in phrases(seen.tally))
         self._sayer.note(f"{seen.file.case.path:24} {counts}")
-        message = file.failure.message if file.failure else ""
+        message = " ".join(failure.message for failure in file.failures)
         if message and message == self._broken:
             self._sayer.note("the engine broke in the same way", "bad")
             return

@@ -84,8 +84,8 @@ class Console:
         """Write the end of the report; beside gogui's lines, on standard error."""
         if self.lines:
             for file in run.files:
-                if file.failure:
-                    message = f"{file.case.path}: {file.failure.message}"
+                for failure in file.failures:
+                    message = f"{file.case.path}: {failure.message}"
                     print(f"gtp-harness: {visible(message)}", file=sys.stderr)
         print(summary(run, tallies, self.paint), file=self._aside())
 

@@ -33,5 +33,5 @@ class Diagnoser:
 
 def _answers(file: FileResult) -> tuple[object, ...]:
     """Return all that a diagnosis depends on."""
-    failure = file.failure and (file.failure.kind, file.failure.step)
-    return file.case, tuple(reply and reply.raw for reply in file.replies), failure
+    failures = tuple((failure.kind, failure.step) for failure in file.failures)
+    return file.case, tuple(reply and reply.raw for reply in file.replies), failures

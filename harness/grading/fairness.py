@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from harness.adapters.inside.board import TIMED_OUT
 from harness.grading.stored import Figures
 from harness.options import Limits
-from harness.records import Exchange, Failure, FailureKind, FileResult, Reply, Step
+from harness.records import Failure, FailureKind, FileResult, Reply, Step
 from harness.sandbox.limits import BoxLimits
 
 MARGIN = 0.2  # of a limit: as near as this is near
@@ -39,14 +39,17 @@ def loose(limits: Limits, box: BoxLimits) -> tuple[Limits, BoxLimits]:
 
 def told(result: FileResult, limits: Limits, box: BoxLimits) -> FileResult:
     """Return a first run's result with the assignment's limits in its words, not the loose."""
-    failure = result.failure
-    if failure is None or failure.kind not in (FailureKind.TIMEOUT, FailureKind.CPU):
-        return result
     wide, wide_box = loose(limits, box)
     words = {f"{getattr(wide, name):g}": f"{getattr(limits, name):g}" for name in _TIMED}
     words[f"{wide_box.cpu:g}"] = f"{box.cpu:g}"
-    message = _SECONDS.sub(lambda found: words.get(found[0], found[0]), failure.message)
-    return result._replace(failure=failure._replace(message=message))
+
+    def restated(failure: Failure) -> Failure:
+        if failure.kind not in (FailureKind.TIMEOUT, FailureKind.CPU):
+            return failure
+        message = _SECONDS.sub(lambda found: words.get(found[0], found[0]), failure.message)
+        return failure._replace(message=message)
+
+    return result._replace(failures=tuple(map(restated, result.failures)))
 
 
 def in_doubt(
@@ -56,18 +59,21 @@ def in_doubt(
 
     ``result``: as it was run, with its times. ``cores``: on which an engine may compute at once.
     """
-    failure = result.failure
+    kinds = {failure.kind for failure in result.failures}
     if any(_timed_out(result)):
         return True
-    if failure and failure.kind is FailureKind.CPU:
+    if FailureKind.CPU in kinds and FailureKind.TIMEOUT not in kinds:
         return False
     if box.cpu and figures.cpu > box.cpu:
         return True
     if any(seconds > allowed > 0 for seconds, allowed in _waits(result, limits)):
         return True
-    if failure is None or failure.kind is not FailureKind.TIMEOUT:
+    silent = [_allowed(one, limits) for one in result.failures if one.kind is FailureKind.TIMEOUT]
+    if not silent:
         return False
-    return _computed(result, figures, cores) < (1 + MARGIN) * _allowed(failure, limits)
+    # Of several that were silent all but one may have computed on all cores all the time.
+    others = cores * _WALL * (sum(silent) - min(silent))
+    return _computed(result, figures, cores) < (1 + MARGIN) * max(silent) + others
 
 
 def _timed_out(result: FileResult) -> Iterator[Step]:
@@ -79,23 +85,26 @@ def _timed_out(result: FileResult) -> Iterator[Step]:
 
 def _waits(result: FileResult, limits: Limits) -> Iterator[tuple[float, float]]:
     """Yield (seconds, seconds allowed) of each answer, and of the file."""
-    allowed = limits.startup
-    for reply in _replies(result):
-        yield reply.seconds, allowed
-        allowed = limits.timeout
+    for replies in _conversations(result):
+        allowed = limits.startup
+        for reply in replies:
+            yield reply.seconds, allowed
+            allowed = limits.timeout
     yield result.seconds, limits.file
 
 
-def _replies(result: FileResult) -> Iterator[Reply]:
-    exchanges: tuple[Exchange, ...] = (*result.before, *result.after[:1])
-    for reply in (*(one.reply for one in exchanges), *result.replies):
-        if reply is not None:
-            yield reply
+def _conversations(result: FileResult) -> Iterator[list[Reply]]:
+    """Yield the replies of the file, then what each engine that was started again said first."""
+    own = (one.reply for one in (*result.before, *result.after[:1]))
+    yield [reply for reply in (*own, *result.replies) if reply is not None]
+    for restart in result.restarts:
+        yield [one.reply for one in restart.sent if one.reply is not None]
 
 
 def _computed(result: FileResult, figures: Figures, cores: int) -> float:
-    """Return the least processor time that the answer which did not come can have taken."""
-    return figures.cpu - cores * sum(reply.seconds for reply in _replies(result))
+    """Return the least processor time that the answers which did not come can have taken."""
+    replies = (reply for some in _conversations(result) for reply in some)
+    return figures.cpu - cores * sum(reply.seconds for reply in replies)
 
 
 def _allowed(failure: Failure, limits: Limits) -> float:
@@ -108,12 +117,12 @@ def near(result: FileResult, figures: Figures, limits: Limits, box: BoxLimits) -
 
     ``result``: with its times, and of the run that counts.
     """
-    failure = result.failure
-    if failure and failure.kind is FailureKind.TIMEOUT and figures.alone:
+    kinds = {failure.kind for failure in result.failures}
+    if FailureKind.TIMEOUT in kinds and figures.alone:
         return f"timed out alone as well, after {figures.cpu:.1f} s of processor time in all"
     if figures.alone and (slow := next(_timed_out(result), None)):
         return f"'{slow.command}' timed out alone as well"
-    beyond = failure is not None and failure.kind is FailureKind.CPU and not figures.alone
+    beyond = FailureKind.CPU in kinds and not figures.alone
     if box.cpu and figures.cpu >= (1 - MARGIN) * box.cpu and not beyond:
         return f"took {figures.cpu:.1f} s of {box.cpu:g} s of processor time"
     for seconds, allowed in _waits(result, limits):
@@ -140,4 +149,4 @@ def alike(first: FileResult, second: FileResult) -> bool:
 def _breaks(result: FileResult) -> set[FailureKind | str]:
     """Return how the engine broke, and the names of the commands that an adapter gave up."""
     slow = {step.command.partition(" ")[0] for step in _timed_out(result)}
-    return {result.failure.kind, *slow} if result.failure else {*slow}
+    return {*(failure.kind for failure in result.failures), *slow}

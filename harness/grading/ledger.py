@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from harness.errors import UsageError
 
-_APPLICATION, _VERSION = 0x47545047, 2  # "GTPG"; the version of the tables below
+_APPLICATION, _VERSION = 0x47545047, 3  # "GTPG"; the version of the tables below
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process
 

@@ -16,13 +16,13 @@ import datetime
 import enum
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from harness.records import CaseFile, Exchange, Failure, FileResult, Reply
+from harness.records import CaseFile, Exchange, Failure, FileResult, Reply, Restart
 
 Record = TypeVar("Record")
 
@@ -131,8 +131,11 @@ def settled(result: FileResult, folder: str) -> FileResult:
             kept = kept._replace(text="", raw=kept.raw[:1])
         return Exchange(one.text, kept)
 
-    def failure(one: Failure | None) -> Failure | None:
-        return one and one._replace(message=clean(one.message))
+    def failure(one: Failure) -> Failure:
+        return one._replace(message=clean(one.message))
+
+    def restart(one: Restart) -> Restart:
+        return one._replace(sent=tuple(map(exchange, one.sent)))
 
     return result._replace(
         case=NO_CASE,
@@ -141,7 +144,8 @@ def settled(result: FileResult, folder: str) -> FileResult:
         before=tuple(map(exchange, result.before)),
         after=tuple(map(exchange, result.after)),
         warnings=tuple(map(clean, result.warnings)),
-        failure=failure(result.failure),
+        failures=tuple(map(failure, result.failures)),
+        restarts=tuple(map(restart, result.restarts)),
         stderr=clean(result.stderr),
         seconds=0.0,
         cpu_seconds=0.0,
@@ -150,8 +154,9 @@ def settled(result: FileResult, folder: str) -> FileResult:
 
 def measured(result: FileResult) -> Figures:
     """Return what a result itself knows of its times."""
-    exchanges = (*(one.reply for one in result.before), *result.replies)
-    replies = (*exchanges, *(one.reply for one in result.after))
+    before, after = ([one.reply for one in part] for part in (result.before, result.after))
+    again = [one.reply for restart in result.restarts for one in restart.sent]
+    replies = (*before, *result.replies, *after, *again)
     seconds = tuple(round(reply.seconds, 6) for reply in replies if reply)
     return Figures(round(result.seconds, 6), engine_cpu=result.cpu_seconds, replies=seconds)
 
@@ -163,14 +168,19 @@ def restored(result: FileResult, case: CaseFile, figures: Figures) -> FileResult
     def timed(reply: Reply | None) -> Reply | None:
         return reply and reply._replace(seconds=next(times, 0.0))
 
-    before = tuple(Exchange(one.text, timed(one.reply)) for one in result.before)
+    def exchanges(some: Sequence[Exchange]) -> tuple[Exchange, ...]:
+        return tuple(Exchange(one.text, timed(one.reply)) for one in some)
+
+    before = exchanges(result.before)
     replies = tuple(map(timed, result.replies))
-    after = tuple(Exchange(one.text, timed(one.reply)) for one in result.after)
+    after = exchanges(result.after)
+    restarts = tuple(Restart(one.step, exchanges(one.sent)) for one in result.restarts)
     return result._replace(
         case=case,
         before=before,
         replies=replies,
         after=after,
+        restarts=restarts,
         outcomes=tuple(one._replace(reply=replies[one.step]) for one in result.outcomes),
         seconds=figures.seconds,
         cpu_seconds=figures.engine_cpu,

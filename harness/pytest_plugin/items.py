@@ -179,7 +179,7 @@ class CaseFileCollector(pytest.File):
         if self._told:
             return f"not run: {visible(file.failure.message)}"
         self._told = True
-        return self.terminal.failure(file).rstrip()
+        return "\n".join(self.terminal.failures(file)).rstrip()
 
 
 class CaseTest(pytest.Item):

@@ -143,7 +143,8 @@ def _change(key: Key, before: Tests, now: Tests) -> Change:
 def _broken_files(former: dict[str, Any], run: RunResult) -> tuple[str, ...]:
     known = {file["path"] for file in former["files"] if file["failure"]}
     return tuple(
-        f"{file.case.path}: {file.failure.message}"
+        f"{file.case.path}: {failure.message}"
         for file in run.files
-        if file.failure and file.case.path not in known
+        for failure in file.failures
+        if file.case.path not in known
     )

@@ -15,9 +15,13 @@ version stays; whatever else changes makes it 2)::
               which explains all of them by itself, and text, for a reader
     files     in the order they were named:
       path, engine {name, version}, tally, warnings, stderr
-      failure   null, or {kind, message, line, command}: how the engine broke; kind is one of
+      failure   null, or {kind, message, line, command, not_run, restarted}: how the engine broke
+                the first time; kind is one of
                 "not started", "died", "timeout", "too much output", "protocol", "setup" or a limit
-                of the sandbox: "processor time", "memory", "processes", "disk"
+                of the sandbox: "processor time", "memory", "processes", "disk"; not_run is how
+                many tests had no answer for it, and restarted the line from which the engine,
+                started again, went on, or null
+      failures  all of them, in the order of the file
       tests     in the order of the file:
         id        -1 for none
         line      1-based, in the case file
@@ -42,7 +46,7 @@ from typing import Any
 from harness.errors import UsageError
 from harness.records import CaseFile, FileResult, Outcome, RunResult
 from harness.report.tally import Tally, total
-from harness.report.view import failing_step
+from harness.report.view import Break, breaks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,27 +119,27 @@ def _rounded(value: float) -> float:
 
 def file_parts(file: FileResult, counts: Tally) -> Iterator[str]:
     """Yield the object about one file."""
+    failures = [_failure(one) for one in breaks(file)]
     head = {
         "path": file.case.path,
         "engine": {"name": file.name, "version": file.version},
         "tally": _tally(counts),
         "warnings": file.warnings,
         "stderr": file.stderr,
-        "failure": _failure(file),
+        "failure": failures[0] if failures else None,
+        "failures": failures,
     }
     yield from with_list(head, "tests", ([test] for test in _tests(file.case, file.outcomes)))
 
 
-def _failure(file: FileResult) -> dict[str, object] | None:
-    failure = file.failure
-    if failure is None:
-        return None
-    step = failing_step(file)
+def _failure(one: Break) -> dict[str, object]:
     return {
-        "kind": failure.kind.value,
-        "message": failure.message,
-        "line": step.line if step else None,
-        "command": step.text if step else None,
+        "kind": one.failure.kind.value,
+        "message": one.failure.message,
+        "line": one.step.line if one.step else None,
+        "command": one.step.text if one.step else None,
+        "not_run": one.not_run,
+        "restarted": one.goes_on.line if one.goes_on else None,
     }
 
 

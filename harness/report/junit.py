@@ -25,7 +25,7 @@ def document(
     """Yield the document about some files; ``broken``: what else went wrong, (kind, sentence)."""
     trouble = [_trouble(kind, message) for kind, message in broken]
     counts = total(tallies)
-    errors = sum(file.failure is not None for file in files) + len(trouble)
+    errors = sum(len(file.failures) for file in files) + len(trouble)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f'<testsuites name="gtp-harness" {_numbers(counts, errors)}>\n'
     for file, tally in zip(files, tallies, strict=True):
@@ -50,12 +50,12 @@ def _trouble(kind: str, message: str) -> str:
 
 
 def _suite(file: FileResult, counts: Tally) -> Iterator[str]:
-    numbers = _numbers(counts, int(file.failure is not None))
+    numbers = _numbers(counts, len(file.failures))
     yield f'<testsuite name="{_attribute(file.case.path)}" {numbers}>\n'
     for outcome in file.outcomes:
         yield _test(file, outcome)
-    if file.failure:
-        error = _element("error", file.failure.kind.value, file.failure.message)
+    for failure in file.failures:
+        error = _element("error", failure.kind.value, failure.message)
         yield _case("(engine)", file.case.path, error)
     if file.stderr:
         yield f"<system-err>{escape(file.stderr)}</system-err>\n"

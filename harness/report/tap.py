@@ -45,17 +45,17 @@ def _lines(run: RunResult) -> Iterator[str]:
 
 def _subtest(file: FileResult, number: int) -> Iterator[str]:
     path = _description(file.case.path)
-    points = len(file.outcomes) + (file.failure is not None)
+    points = len(file.outcomes) + len(file.failures)
     yield f"# Subtest: {path}"
     yield f"    1..{points}"
     for place, outcome in enumerate(file.outcomes, 1):
         yield from _point(file.case.steps[outcome.step], outcome, place)
-    if file.failure:
-        yield f"    not ok {points} - engine"
-        details = {"message": file.failure.message, "kind": file.failure.kind.value}
+    for place, failure in enumerate(file.failures, len(file.outcomes) + 1):
+        yield f"    not ok {place} - engine"
+        details = {"message": failure.message, "kind": failure.kind.value}
         yield from (f"    {line}" for line in _diagnostics(details))
     failed = any(outcome.verdict is Verdict.FAILED for outcome in file.outcomes)
-    ok = "not ok" if failed or file.failure else "ok"
+    ok = "not ok" if failed or file.failures else "ok"
     yield f"{ok} {number} - {path}" + ("" if points else " # SKIP no tests")
 
 

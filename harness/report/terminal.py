@@ -9,7 +9,7 @@ from harness.records import FileResult, Outcome, Step, Verdict
 from harness.report.difference import Segment, difference
 from harness.report.paint import VERDICTS, Paint
 from harness.report.tally import plural
-from harness.report.view import WORDS, FileView, comment_before, failing_step, setup_errors
+from harness.report.view import WORDS, Break, FileView, breaks, comment_before, setup_errors
 from harness.visible import one_line, visible
 from oracle.draw import Diagram, draw_text
 
@@ -40,8 +40,7 @@ class Terminal:
         if len(unexpected) > _SHOWN:
             rest = len(unexpected) - _SHOWN
             yield f"{view.file.case.path}: {rest} more unexpected results are not shown here.\n"
-        if view.file.failure:
-            yield self.failure(view.file)
+        yield from self.failures(view.file)
         yield from self.notes(view.file)
 
     def result(self, view: FileView, outcome: Outcome, above: Diagram | None = None) -> str:
@@ -127,23 +126,26 @@ class Terminal:
         for warning in file.warnings:
             yield f"{self.paint('warn', '! protocol')}  {file.case.path}: {visible(warning)}\n"
 
-    def failure(self, file: FileResult) -> str:
-        """Return a paragraph about how the engine broke."""
-        failure = file.failure
-        assert failure is not None
+    def failures(self, file: FileResult) -> Iterator[str]:
+        """Yield a paragraph about each time that the engine broke."""
+        for left, one in zip(range(len(file.failures) - 1, -1, -1), breaks(file), strict=True):
+            tail = [] if left else visible(file.stderr).rstrip().splitlines()[-5:]
+            lines = [
+                *self._break(file, one),
+                *(self.paint("dim", f"{_INDENT}stderr: {line}") for line in tail),
+            ]
+            yield "\n".join(lines) + "\n"
+
+    def _break(self, file: FileResult, one: Break) -> Iterator[str]:
         place = file.case.path
-        if step := failing_step(file):
-            place = f"{_place(file, step.line)}: {one_line(step.text, _WIDTH)}"
-        lines = [
-            f"{self.paint('bad', '✗ ENGINE ' + failure.kind.value)}  {place}",
-            _INDENT + visible(failure.message),
-        ]
-        not_run = sum(outcome.verdict is Verdict.NOT_RUN for outcome in file.outcomes)
-        if not_run:
-            lines.append(f"{_INDENT}{not_run} {plural(not_run, 'test')} not run")
-        tail = visible(file.stderr).rstrip().splitlines()[-5:]
-        lines += [self.paint("dim", f"{_INDENT}stderr: {line}") for line in tail]
-        return "\n".join(lines) + "\n"
+        if one.step:
+            place = f"{_place(file, one.step.line)}: {one_line(one.step.text, _WIDTH)}"
+        yield f"{self.paint('bad', '✗ ENGINE ' + one.failure.kind.value)}  {place}"
+        yield _INDENT + visible(one.failure.message)
+        if one.not_run:
+            yield f"{_INDENT}{one.not_run} {plural(one.not_run, 'test')} not run"
+        if one.goes_on:
+            yield f"{_INDENT}The engine was started again at {_place(file, one.goes_on.line)}."
 
 
 def _looks(diagram: Diagram) -> tuple[object, ...]:

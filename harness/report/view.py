@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from harness.records import CaseFile, FileResult, Outcome, Step, Verdict
+from harness.records import CaseFile, Failure, FileResult, Outcome, Step, Verdict
 from harness.report.tally import Tally, tally
 
 TYPE_CHECKING = False
@@ -79,9 +79,26 @@ def setup_errors(file: FileResult) -> list[int]:
     ]
 
 
-def failing_step(file: FileResult) -> Step | None:
-    """Return the command under way when the engine broke, None if it was none of the file's."""
-    failure = file.failure
-    if failure is None or failure.step is None or failure.step >= len(file.case.steps):
-        return None
-    return file.case.steps[failure.step]
+class Break(NamedTuple):
+    """One time that an engine broke in a file."""
+
+    failure: Failure
+    step: Step | None  # the command under way; None: it was not one of the file's
+    not_run: int  # tests without an answer for it
+    goes_on: Step | None  # the command from which the engine, started again, went on
+
+
+def breaks(file: FileResult) -> Iterator[Break]:
+    """Yield each time that the engine broke, in the order of the file."""
+    steps, restarts = file.case.steps, {one.step for one in file.restarts}
+    lost = [one.step for one in file.outcomes if one.verdict is Verdict.NOT_RUN]
+    for failure in file.failures:
+        first = failure.step or 0
+        last = min((step for step in restarts if step > first), default=len(steps))
+        restarts.discard(last)
+        yield Break(
+            failure,
+            None if failure.step is None or first >= len(steps) else steps[first],
+            sum(first <= step < last for step in lost),
+            steps[last] if last < len(steps) else None,
+        )

@@ -87,7 +87,7 @@ class Gathering:
         """Whether so many files hung that waiting for the others would tell nothing new."""
         most = self._options.most_hung
         known = (*self.results, *self._early.values())
-        return 0 < most <= sum(file.failure is not None and _hung(file.failure) for file in known)
+        return 0 < most <= sum(any(map(_hung, file.failures)) for file in known)
 
     def _why_not(self) -> Failure | None:
         """Return why a file was not run, where that is the engine's own fault."""

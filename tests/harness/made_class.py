@@ -190,7 +190,7 @@ def broken(result: FileResult, after: int, failure: Failure, stderr: str) -> Fil
         for one in result.outcomes
     )
     return result._replace(
-        replies=replies, outcomes=outcomes, failure=failure._replace(step=after), stderr=stderr
+        replies=replies, outcomes=outcomes, failures=(failure._replace(step=after),), stderr=stderr
     )
 
 

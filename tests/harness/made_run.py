@@ -79,7 +79,7 @@ def made_file(path: str, lines: list[Line], **rest: object) -> FileResult:
         "after": (Exchange("cputime", reply_of("= 1.3")), Exchange("quit", reply_of("="))),
         "errors": errors,
         "warnings": (),
-        "failure": None,
+        "failures": (),
         "stderr": "",
         "name": "Made Up",
         "version": "0.1 <beta>",
@@ -136,8 +136,8 @@ RULES = made_file(
         Line("3 gogui-rules_final_result", None, None, V.NOT_RUN),
     ],
     warnings=("line 6: the reply has the id 7 instead of 1",),
-    failure=Failure(
-        FailureKind.DIED, "The engine was ended by SIGSEGV (segmentation fault).", step=6
+    failures=(
+        Failure(FailureKind.DIED, "The engine was ended by SIGSEGV (segmentation fault).", step=6),
     ),
     stderr="starting\x07 up\n<b>Traceback</b>\n  File \"x.py\", line 1\nKeyError: '\udc80'\n",
     after=(),

@@ -16,14 +16,14 @@ from tests.harness.made_run import GREEN, RUN, Line, V, made_file
 DIED = Failure(FailureKind.DIED, "it died")
 
 
-def run_of(*verdicts, path="a.gtp", failure=None, **rest):
+def run_of(*verdicts, path="a.gtp", failures=(), **rest):
     """A run of one file whose tests are numbered from 1; None leaves a number out."""
     lines = [
         Line(f"{number} test", None if verdict is V.NOT_RUN else "=", "[]", verdict)
         for number, verdict in enumerate(verdicts, 1)
         if verdict
     ]
-    return GREEN._replace(files=(made_file(path, lines, failure=failure),), **rest)
+    return GREEN._replace(files=(made_file(path, lines, failures=failures),), **rest)
 
 
 def document(run):
@@ -89,7 +89,7 @@ def test_tests_alike_are_counted():
 
 
 def test_an_engine_that_broke_before_is_no_difference():
-    broken = run_of(P, N, failure=DIED)
+    broken = run_of(P, N, failures=(DIED,))
     found = compared(run_of(P, P), broken)
     assert found.broken_files == ("a.gtp: it died",)
     assert found.exit_code is ExitCode.BROKEN

@@ -46,7 +46,7 @@ def result_of(case, engine, change=lambda step, reply: reply):
     rest = [one for one in not_run(case).outcomes if one.step >= len(replies)]
     replies += [None] * (len(case.steps) - len(replies))
     return not_run(case)._replace(
-        outcomes=(*outcomes, *rest), replies=tuple(replies), failure=failure
+        outcomes=(*outcomes, *rest), replies=tuple(replies), failures=(failure,) if failure else ()
     )
 
 
@@ -179,9 +179,9 @@ def test_a_hang_is_explained_by_a_hang_only():
     hung = of_text("fill-never-ends-on-empty-board", text)
     found = diagnose([hung])
     assert [one.name for one in found.mistakes] == ["fill-never-ends-on-empty-board"]
-    died = hung._replace(failure=hung.failure._replace(kind=FailureKind.DIED))
+    died = hung._replace(failures=(hung.failure._replace(kind=FailureKind.DIED),))
     assert diagnose([died]) is None
-    elsewhere = hung._replace(failure=hung.failure._replace(step=0), replies=(None,) * 3)
+    elsewhere = hung._replace(failures=(hung.failure._replace(step=0),), replies=(None,) * 3)
     assert diagnose([elsewhere]) is None
 
 
@@ -266,7 +266,7 @@ def test_who_hangs_everywhere_is_not_told_of_the_one_mistake_that_hangs_somewher
     hung = result_of(empty, mistaken_engine(mistake_named("fill-never-ends-on-empty-board")))
     assert [one.path for one in diagnoses([hung])] == [""]
     failure = Failure(FailureKind.TIMEOUT, "No answer within 1 s.", step=0)
-    other = not_run(casefile.parse(NEUTRAL, "some.gtp"))._replace(failure=failure)
+    other = not_run(casefile.parse(NEUTRAL, "some.gtp"))._replace(failures=(failure,))
     assert diagnoses([hung, other]) == ()
 
 

@@ -179,7 +179,9 @@ def test_what_an_engine_writes_without_end_is_cut(tmp_path):
     first, *rest = attempts("ada")
     result = with_reply(first.result, 7, "r" * 1_000_000)
     result = result._replace(
-        stderr="e" * 1_000_000, warnings=("w",) * 10_000, failure=Failure(FailureKind.DIED, "x")
+        stderr="e" * 1_000_000,
+        warnings=("w",) * 10_000,
+        failures=(Failure(FailureKind.DIED, "x"),),
     )
     graded = made_class().graded[0]._replace(attempts=(first._replace(result=result), *rest))
     exports.write(made_class()._replace(graded=(graded,)), tmp_path)

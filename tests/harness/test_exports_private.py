@@ -104,7 +104,7 @@ def leaky_file() -> FileResult:
         lines,
         before=(Exchange(word("EXCHANGE"), None),),
         stderr=word("STDERR"),
-        failure=failure,
+        failures=(failure,),
         warnings=(word("WARNING"),),
         name=word("ENGINE"),
         version=word("ENGINE"),
@@ -278,9 +278,9 @@ def secretly(verdicts: list[V], secret: Secret, broke: bool) -> Graded:
         )
     ]
     name, stderr, message, warning, near, why, example = secret.texts
-    failure = Failure(FailureKind.DIED, message, None) if broke else None
+    failures = (Failure(FailureKind.DIED, message, None),) if broke else ()
     file = made_file(
-        visible(name) or "x", lines, stderr=stderr, failure=failure, warnings=(warning,)
+        visible(name) or "x", lines, stderr=stderr, failures=failures, warnings=(warning,)
     )
     public = [one for one in attempts("me", "komi-ignored") if one.kind == PUBLIC]
     private = Attempt("me", PRIVATE, name, file, None, (), near)

@@ -35,7 +35,7 @@ def result(seconds, failure=None, start=0.1):
         after=(),
         errors=0,
         warnings=(),
-        failure=failure and Failure(failure, "The engine broke.", len(seconds)),
+        failures=(Failure(failure, "The engine broke.", len(seconds)),) if failure else (),
         stderr="",
         name="",
         version="",
@@ -135,7 +135,7 @@ def test_first_runs_have_looser_limits_and_are_told_with_the_real_ones():
         (CPU, "time limit: 72 s of processor time allowed", "limit: 60 s of processor time"),
         (FailureKind.DIED, "died after 90 s", "died after 90 s"),
     ]:
-        one = result([])._replace(failure=Failure(kind, said, 0))
+        one = result([])._replace(failures=(Failure(kind, said, 0),))
         told = fairness.told(one, LIMITS, BOX).failure
         assert expected in told.message
 

@@ -350,10 +350,8 @@ def runs(room):
 def failures(room):
     """Return how engines broke, a message each."""
     with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
-        found = [
-            json.loads(text)["failure"] for (text,) in db.execute("SELECT result FROM result")
-        ]
-    return [failure["message"] for failure in found if failure]
+        found = [json.loads(text) for (text,) in db.execute("SELECT result FROM result")]
+    return [failure["message"] for result in found for failure in result["failures"]]
 
 
 def test_who_is_a_little_late_is_run_again_alone_and_that_counts(tmp_path, sandbox):

@@ -307,7 +307,7 @@ def result_of(replies, folder, measured):
         after=(),
         errors=0,
         warnings=(f"the engine wrote to {folder}/x",),
-        failure=Failure(FailureKind.MEMORY, message),
+        failures=(Failure(FailureKind.MEMORY, message),),
         stderr=f'File "{folder}/assignment1/Go1.py", line 1',
         name="",
         version="",

@@ -188,10 +188,10 @@ def test_a_mark_that_is_not_known_is_withheld(attempts):
 
 
 def test_tests_that_the_harness_did_not_come_to_do_not_count():
-    cut = Attempt("ada", PUBLIC, "a.gtp", result_of("pp--")._replace(failure=None))
+    cut = Attempt("ada", PUBLIC, "a.gtp", result_of("pp--")._replace(failures=()))
     assert total(cut) == 2
     broke = Failure(FailureKind.TIMEOUT, "No answer.", 2)
-    late = Attempt("ada", PUBLIC, "a.gtp", result_of("pp--")._replace(failure=broke))
+    late = Attempt("ada", PUBLIC, "a.gtp", result_of("pp--")._replace(failures=(broke,)))
     assert total(late) == 1
 
 

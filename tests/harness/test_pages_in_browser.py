@@ -47,7 +47,7 @@ HOSTILE = made_file(
     ],
     stderr=SCRIPT,
     warnings=(SCRIPT,),
-    failure=Failure(FailureKind.DIED, SCRIPT),
+    failures=(Failure(FailureKind.DIED, SCRIPT),),
     name=SCRIPT,
     version=SCRIPT,
 )

@@ -41,11 +41,10 @@ def runs(draw):
             max_size=3,
         )
     )
-    failure = draw(
-        st.none() | st.builds(Failure, st.sampled_from(FailureKind), anything, st.none())
-    )
+    failure = st.builds(Failure, st.sampled_from(FailureKind), anything, st.none())
+    failures = tuple(draw(st.lists(failure, max_size=3)))
     file = made_file(
-        draw(anything), lines, stderr=draw(anything), failure=failure, warnings=(draw(anything),)
+        draw(anything), lines, stderr=draw(anything), failures=failures, warnings=(draw(anything),)
     )
     errors = tuple(draw(st.lists(anything, max_size=2)))
     return RUN._replace(files=(file,), errors=errors, program=draw(anything), faults=errors[:1])
@@ -87,7 +86,10 @@ def test_json_says_what_the_run_says():
         "message": "The engine was ended by SIGSEGV (segmentation fault).",
         "line": 9,
         "command": "2 gogui-rules_legal_moves",
+        "not_run": 2,
+        "restarted": None,
     }
+    assert document["files"][1]["failures"] == [document["files"][1]["failure"]]
     assert document["files"][1]["tests"][0]["reply"] == "\x1b[31mbl\x00ack\ufffd"
 
 

@@ -163,7 +163,7 @@ def test_an_engine_that_breaks_fails_the_test_under_way_and_no_other():
     died = Failure(FailureKind.DIED, "It died.", 1)
     outcomes = result_of("p--").outcomes
     own = Attempt("ada", PUBLIC, "a.gtp", result_of("pp")._replace(case=case))
-    broken = result_of("p--")._replace(case=image, outcomes=outcomes, failure=died)
+    broken = result_of("p--")._replace(case=image, outcomes=outcomes, failures=(died,))
     found = list(pairs([own, Attempt("ada", IMAGE, "a.gtp", broken)]))
     assert [(p.kind, p.test.step.line, p.image.passed) for p in found] == [
         ("symmetry", 1, True),

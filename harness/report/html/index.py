@@ -62,9 +62,9 @@ def _failures(run: RunResult, names: Sequence[str]) -> str:
     if not broken:
         return ""
     rows = "".join(
-        f'<li><a href="{link(name)}">{escape(file.case.path)}</a>: '
-        f"{escape(file.failure.message) if file.failure else ''}</li>"
+        f'<li><a href="{link(name)}">{escape(file.case.path)}</a>: {escape(one.message)}</li>'
         for file, name in broken
+        for one in file.failures
     )
     return box("The engine broke", f"<ul>{rows}</ul>")
 

@@ -7,6 +7,7 @@ once; only tests and errors are markup of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from harness.records import Exchange, FileResult, Reply, RunResult, Step
 from harness.report.html.names import link
@@ -30,7 +31,8 @@ def _body(file: FileResult, run: RunResult, name: str) -> Iterator[str]:
     )
     yield from _stream(file)
     yield "</pre>"
-    yield from (_exchanges(file.after), _failure(file), _warnings(file), _stderr(file))
+    yield from (_exchanges(one.sent) for one in file.restarts)
+    yield from (_exchanges(file.after), _failures(file), _warnings(file), _stderr(file))
 
 
 def _exchanges(exchanges: Sequence[Exchange]) -> str:
@@ -51,36 +53,64 @@ def _reply(reply: Reply | None) -> str:
 
 def _stream(file: FileResult) -> Iterator[str]:
     """Yield the file line by line, comments too, each command with its reply after it."""
-    lines = file.case.lines
+    again = {one.step: one for one in file.restarts}
     done = 0  # lines of the source that are written
+    for start, end in pairwise(_cuts(file)):
+        if start in again:
+            yield "<i>The engine was started again.</i>\n"
+        if file.replies[start] is None:
+            yield _unanswered(file, start, end, done)
+        else:
+            yield from _answered(file, start, end, done)
+        done = _end(file, end)
+    yield _between(file.case.lines[done:])
+
+
+def _cuts(file: FileResult) -> Iterator[int]:
+    """Yield where stretches of the file begin that were answered, or were not, and its end."""
+    again = {one.step for one in file.restarts}
+    answered = [reply is not None for reply in file.replies]
+    for index, now in enumerate(answered):
+        if index == 0 or now is not answered[index - 1] or index in again:
+            yield index
+    yield len(answered)
+
+
+def _end(file: FileResult, end: int) -> int:
+    """Return the lines up to the end of a stretch; what follows the last command is told apart."""
+    if end == len(file.replies) and file.replies[end - 1] is None:
+        return len(file.case.lines)
+    return file.case.steps[end - 1].line
+
+
+def _answered(file: FileResult, start: int, end: int, done: int) -> Iterator[str]:
     plain: list[str] = []  # escaped together when something else comes
-    for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):
-        if reply is None:
-            yield _plain(plain) + _unanswered(file, index, done)
-            return
+    for step, reply in zip(file.case.steps[start:end], file.replies[start:end], strict=True):
+        assert reply is not None
         if step.line > done + 1:
             yield _plain(plain)
             plain.clear()
-            yield _between(lines[done : step.line - 1])
+            yield _between(file.case.lines[done : step.line - 1])
         done = step.line
         if reply.ok and not step.is_test and not reply.invalid:
             plain += (step.text, "\n", reply.raw, "\n\n")
         else:
             yield _plain(plain) + _special(step, reply)
             plain.clear()
-    yield _plain(plain) + _between(lines[done:])
+    yield _plain(plain)
 
 
-def _unanswered(file: FileResult, index: int, done: int) -> str:
-    """The rest of the file, from the command that got no reply."""
-    named = {step.line for step in file.case.steps[index:] if step.is_test}
+def _unanswered(file: FileResult, start: int, end: int, done: int) -> str:
+    """Return commands without a reply; the first was sent if the engine broke at it."""
+    lines, steps = file.case.lines, file.case.steps[start:end]
+    named = {step.line for step in steps if step.is_test}
     parts = []
-    if file.failure and file.failure.step == index:
-        step = file.case.steps[index]
-        parts += [_between(file.case.lines[done : step.line - 1]), _special(step, None)]
-        done = step.line
-    parts.append("<i>not sent:</i>\n")
-    for number, line in enumerate(file.case.lines[done:], done + 1):
+    if any(failure.step == start for failure in file.failures):
+        parts += [_between(lines[done : steps[0].line - 1]), _special(steps[0], None)]
+        done = steps[0].line
+    if done < _end(file, end) or end == len(file.replies):
+        parts.append("<i>not sent:</i>\n")
+    for number, line in enumerate(lines[done : _end(file, end)], done + 1):
         anchor = f' id="L{number}"' if number in named else ""
         parts.append(f"<i{anchor}>{escape(line)}</i>\n")
     return "".join(parts)
@@ -108,10 +138,10 @@ def _special(step: Step, reply: Reply | None) -> str:
     return f'{head}<span class="e">{escape(reply.raw)}</span>\n\n'
 
 
-def _failure(file: FileResult) -> str:
-    if file.failure is None:
-        return ""
-    return box(f"The engine broke: {file.failure.kind.value}", escape(file.failure.message))
+def _failures(file: FileResult) -> str:
+    return "".join(
+        box(f"The engine broke: {one.kind.value}", escape(one.message)) for one in file.failures
+    )
 
 
 def _warnings(file: FileResult) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harness.records import FileResult, Step, Verdict
+from harness.records import FileResult, Step
 from harness.report.html.parts import box, items
 from harness.report.markup import escape
-from harness.report.view import failing_step, setup_errors
+from harness.report.view import Break, breaks, setup_errors
 from harness.visible import one_line
 
 _COMMAND = 320  # characters, of the one under way when the engine broke
@@ -19,7 +19,7 @@ def troubles(file: FileResult, log: str = "") -> tuple[str, ...]:
 
     ``log``: the address of the GTP log, which lines are linked to; none: there is no log.
     """
-    return _failure(file, log), _setup_errors(file, log), _warnings(file)
+    return _failures(file, log), _setup_errors(file, log), _warnings(file)
 
 
 def place(step: Step, log: str) -> str:
@@ -27,20 +27,27 @@ def place(step: Step, log: str) -> str:
     return f'<a href="{log}#L{step.line}">line {step.line}</a>' if log else f"line {step.line}"
 
 
-def _failure(file: FileResult, log: str) -> str:
-    if file.failure is None:
-        return ""
-    failure = file.failure
+def _failures(file: FileResult, log: str) -> str:
+    boxes = [_break(one, log) for one in breaks(file)]
+    if boxes:  # what it wrote belongs to all of them, and ends with the last
+        title, text = boxes[-1]
+        boxes[-1] = title, text + _stderr(file, log)
+    return "".join(box(title, text) for title, text in boxes)
+
+
+def _break(one: Break, log: str) -> tuple[str, str]:
+    """Return the title and the text of a notice of one time that the engine broke."""
     where = ""
-    if step := failing_step(file):
+    if step := one.step:
         command = f"<code>{escape(one_line(step.text, _COMMAND))}</code>"
         link = f'<a href="{log}#L{step.line}">{command}</a>' if log else command
         where = f"<p>At line {step.line}: {link}</p>"
-    not_run = sum(outcome.verdict is Verdict.NOT_RUN for outcome in file.outcomes)
-    were = "test was" if not_run == 1 else "tests were"
-    rest = f"<p>{not_run} {were} not run.</p>" if not_run else ""
-    title = f"The engine broke: {failure.kind.value}"
-    return box(title, f"<p>{escape(failure.message)}</p>{where}{rest}{_stderr(file, log)}")
+    were = "test was" if one.not_run == 1 else "tests were"
+    rest = f"<p>{one.not_run} {were} not run.</p>" if one.not_run else ""
+    if one.goes_on:
+        rest += f"<p>The engine was started again at {place(one.goes_on, log)}.</p>"
+    title = f"The engine broke: {one.failure.kind.value}"
+    return title, f"<p>{escape(one.failure.message)}</p>{where}{rest}"
 
 
 def _stderr(file: FileResult, log: str) -> str:
