@@ -47,4 +47,5 @@ class Options(NamedTuple):
     sandbox: str = "off"  # one of SANDBOXES
     box: BoxLimits = BoxLimits()  # what an engine in a sandbox may use
     show: tuple[str, ...] = ()  # paths that it may read besides its own program
+    submission: str = ""  # its folder, which is shown; nothing in it is looked at
     folder: str = ""  # where engines are started; empty: in the folder of their case file

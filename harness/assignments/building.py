@@ -20,12 +20,12 @@ from typing import Protocol
 
 from harness.adapters.placing import place
 from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
-from harness.assignments.workspace import workspace
+from harness.assignments.workspace import beside_submission, workspace
 from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, PlainLauncher, describe_end
 from harness.errors import SandboxError
 from harness.records import Build
-from harness.sandbox import levels, view
+from harness.sandbox import levels, programs, view
 from harness.sandbox.engines import BoxedEngine
 from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.limits import GIB, BoxLimits
@@ -66,7 +66,7 @@ def _steps(assignment: Assignment, stage: Path, scratch: Path, room: Room) -> Bu
     output = ""
     for step in limits.steps:
         words = [_filled(word, names) for word in step]
-        words[0] = view.find(words[0], str(folder))
+        words[0] = programs.find(words[0], str(folder), str(folder))
         written, trouble = _run(room, words, folder, scratch, limits)
         output += written.replace(f"{stage}/", "")
         if trouble:
@@ -203,8 +203,8 @@ class _Box:
         self._boxes.give(folder)
 
     def start(self, words: list[str], folder: Path, scratch: Path) -> Engine:
-        stage = str(folder.parent)
-        seen = view.of_program(words, str(folder), [stage], view.own_folders())
+        beside = beside_submission(folder)
+        seen = view.of_program(words, str(folder), beside, view.own_folders(), str(folder))
         writable = (str(folder), str(scratch))
         return BoxedEngine(self._boxes.start(seen._replace(writable=writable), words))
 

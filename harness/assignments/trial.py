@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
+from harness.assignments.workspace import beside_submission
 from harness.errors import SandboxError
 from harness.options import Options
 from harness.records import FileResult, Progress, RunResult, Verdict
@@ -40,9 +41,14 @@ def try_out(
         SandboxError: the level that was asked for does not work here, or does not hold.
     """
     program, folder = assignment.start(room)
+    home = room / assignment.archive.folder
     tests = [str(path) for path in assignment.public_cases()]
     own = options._replace(
-        limits=assignment.limits, box=assignment.box, show=(str(room),), folder=folder
+        limits=assignment.limits,
+        box=assignment.box,
+        show=tuple(beside_submission(home)),
+        submission=str(home),
+        folder=folder,
     )
     try:
         return Trial(run(program, tests, own, on_progress, on_file), "")

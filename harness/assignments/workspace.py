@@ -39,6 +39,11 @@ def unpack_copy(path: str, folder: Path, names: Iterable[str], name: str) -> Non
     archive.unpack(path, folder, {first[place]: place for place in clear})
 
 
+def beside_submission(folder: Path) -> list[str]:
+    """Return what lies in a workspace beside the submission: all of it is the course's."""
+    return sorted(str(path) for path in folder.parent.iterdir() if path != folder)
+
+
 def overlay(source: Path, target: Path) -> int:
     """Copy the course's folder; return the number of its files.
 

@@ -325,7 +325,11 @@ class _Desk:
         return Done(task.basis, text, figures, bool(_troubles(result)), doubtful)
 
     def _launcher(self, case: CaseFile, room: Path) -> Launcher:
-        return self._sandbox.launcher(case, [str(room)]) if self._sandbox else PlainLauncher()
+        if not self._sandbox:
+            return PlainLauncher()
+        home = room / self._means.assignment.archive.folder
+        beside = workspace.beside_submission(home)
+        return self._sandbox.launcher(case, beside, str(home))
 
     def _setting(self, gauge: _Gauge, room: Path, ends: float) -> Setting:
         command, folder = self._means.assignment.start(room)

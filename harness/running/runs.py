@@ -126,7 +126,9 @@ def run_cases(
         with ending_on_signals(), contextlib.closing(sandbox):
             gathering.run(
                 setting._replace(
-                    launcher=sandbox.launcher, leave=sandbox.close, ends=_end(options.limits)
+                    launcher=lambda case: sandbox.launcher(case, (), options.submission),
+                    leave=sandbox.close,
+                    ends=_end(options.limits),
                 )
             )
     except KeyboardInterrupt:
@@ -179,7 +181,7 @@ class _NoSandbox:
 
     description = "off"
 
-    def launcher(self, _case: CaseFile) -> Launcher:
+    def launcher(self, *_: object) -> Launcher:
         return PlainLauncher()
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from harness.errors import EngineError, SandboxError, UsageError
 from harness.records import CaseFile, FailureKind
-from harness.sandbox import levels, view
+from harness.sandbox import levels, programs, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.sandbox.limits import BoxLimits
 
@@ -52,7 +52,7 @@ class Sandbox:
         self.level = proven.level
         self._limits = allowed
         self._shown = tuple(map(os.path.abspath, shown))
-        own = [f for f in view.own_folders() if not any(view.is_within(f, s) for s in self._shown)]
+        own = (f for f in view.own_folders() if not programs.is_in_one(f, self._shown))
         self._hidden = (*hidden, *own)
         self._boxes = {os.getpid(): proven}
 
@@ -61,17 +61,20 @@ class Sandbox:
         """What is recorded with every result."""
         return levels.described(self.level)
 
-    def launcher(self, case: CaseFile, shown: Iterable[str] = ()) -> BoxedLauncher:
+    def launcher(
+        self, case: CaseFile, shown: Iterable[str] = (), submission: str = ""
+    ) -> BoxedLauncher:
         """Return what starts the engine for a case file, in a box of its own.
 
-        ``shown``: paths that this engine sees besides those that all do.
+        ``shown``: paths that this engine sees besides those that all do. ``submission``: the
+        folder of the submission, if the engine is an assignment's; see :func:`view.of_program`.
         """
         boxes = self._boxes.get(os.getpid())
         if boxes is None:
             boxes = self._boxes[os.getpid()] = BoxLauncher(self.level, self._limits)
         seen = (*self._shown, *shown, *_named_files(case))
         wants_folder = self._limits.writable and self.level == 1
-        return BoxedLauncher(boxes, seen, self._hidden, wants_folder=wants_folder)
+        return BoxedLauncher(boxes, seen, self._hidden, submission, wants_folder=wants_folder)
 
     def close(self) -> None:
         """End this process's box server."""
@@ -144,12 +147,14 @@ class BoxedLauncher:
         boxes: BoxLauncher,
         shown: Iterable[str],
         hidden: Iterable[str],
+        submission: str = "",
         *,
         wants_folder: bool = False,
     ) -> None:
         self._boxes = boxes
         self._shown = tuple(shown)
         self._hidden = tuple(hidden)
+        self._submission = submission
         self._wants_folder = wants_folder
         self._folder = ""  # that of the program under way
 
@@ -158,7 +163,7 @@ class BoxedLauncher:
         if output != subprocess.PIPE:
             raise SandboxError("there is no terminal in a sandbox: --pty does not go with it")
         try:
-            seen = view.of_program(words, folder, self._shown, self._hidden)
+            seen = view.of_program(words, folder, self._shown, self._hidden, self._submission)
         except UsageError as error:
             message = f"The engine could not be started: {error}."
             raise EngineError(FailureKind.NOT_STARTED, message) from None

@@ -20,7 +20,8 @@ from harness.sandbox.plan import (
     WRITABLE,
     Mount,
 )
-from harness.sandbox.view import DEVICES, SEARCH_PATH, View, is_within
+from harness.sandbox.programs import SEARCH_PATH, is_within
+from harness.sandbox.view import DEVICES, View
 
 HOME = "/tmp"  # all that an engine may write, its shared memory and its home too, is in here
 _LINKS = {

@@ -182,16 +182,24 @@ def test_the_interpreter_of_a_virtual_environment(place: Path) -> None:
     assert any(view.is_within(os.path.realpath(sys.executable), path) for path in seen.shown)
 
 
-def test_the_interpreter_in_the_first_line(place: Path) -> None:
+def test_the_interpreter_in_the_first_line_of_what_is_on_the_path(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     base = place / "python" / "bin"
     base.mkdir(parents=True)
     (base / "python3").symlink_to("/usr/bin/env")
+    (place / "tools").mkdir()
+    script = place / "tools" / "run"
     for first in (f"#!{base}/python3 -u", f"#!/usr/bin/env -S {base}/python3"):
-        script = place / "sub" / "run"
         script.write_text(first + "\n")
         script.chmod(0o755)
-        seen = view.of_program([str(script)], "/")
-        assert str(place / "python") in seen.shown, first
+        unknown = view.of_program([str(script)], "/")
+        assert str(place / "python") not in unknown.shown, first
+        of_an_assignment = view.of_program([str(script)], "/", submission=str(place / "sub"))
+        assert str(place / "python") in of_an_assignment.shown, first
+        with monkeypatch.context() as patch:
+            patch.setenv("PATH", str(place / "tools"))
+            assert str(place / "python") in view.of_program(["run"], "/").shown, first
 
 
 @pytest.mark.parametrize("name", ["no-such-program", "./no-such-program", "engine.py"])
