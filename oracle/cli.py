@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 
+from oracle import interrupts
 from oracle.errors import OracleError
 
 TYPE_CHECKING = False
@@ -43,13 +44,26 @@ gosensei board files and pictures, sgfmill's diagrams and .gtp case files; - is 
   gtp-oracle policy cases.gtp --test 10     what the 10th test asks
   gtp-oracle COMMAND --help                 the options of a command
 
-Exit status: 0, or 2 with one line on standard error when something is wrong.
+Exit status: 0, or 2 with one line on standard error when something is wrong; 130 after Ctrl-C.
 """
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run a command and return the exit status."""
-    name, *rest = (sys.argv[1:] if argv is None else argv) or ["--help"]
+    """Run a command and return the exit status.
+
+    ``argv``: None, the process's own: then Ctrl-C ends it while it starts, too.
+    """
+    if argv is not None:
+        return _answer(argv)
+    interrupts.leave_at_once("gtp-oracle")
+    try:
+        return _answer(sys.argv[1:])
+    finally:
+        interrupts.leave_at_once("gtp-oracle")
+
+
+def _answer(argv: list[str]) -> int:
+    name, *rest = argv or ["--help"]
     if name == "gtp":
         from oracle.gtp import main as gtp
 
@@ -73,12 +87,14 @@ def main(argv: list[str] | None = None) -> int:
 
 def _run(command: Callable[[list[str]], int], arguments: list[str]) -> int:
     try:
+        interrupts.raise_again()
         status = command(arguments)
         sys.stdout.flush()
     except OracleError as error:
         return fail(str(error))
     except KeyboardInterrupt:
-        return fail("interrupted")
+        fail("interrupted")
+        return interrupts.INTERRUPTED
     except BrokenPipeError:  # whoever read the output has seen enough
         import os
 

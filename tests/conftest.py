@@ -4,19 +4,32 @@ A test that needs a program takes its fixture (``gnugo``, ``chromium`` …). On 
 the test is reported by name as skipped; with ``GTP_HARNESS_NO_SKIPS=1`` (continuous integration
 sets it) a run with any skip fails.
 
+Whatever signals are ignored or blocked where the tests are started (``nohup … &``), the tests and
+what they start begin with the default ones; and a test that fails ends the processes it started.
+
 Hypothesis draws anew in every run, but for continuous integration: there the same examples each
 time, so that what fails is the change and not the luck.
 """
 
+import contextlib
 import os
 import shutil
+import signal
 
 import pytest
 from hypothesis import settings
 
+from harness.engine import leftovers
+
 settings.register_profile("alike", derandomize=True, deadline=None)  # on a busy machine, too
 if os.environ.get("GTP_HARNESS_NO_SKIPS"):
     settings.load_profile("alike")
+
+for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        is_int = _number == signal.SIGINT
+        signal.signal(_number, signal.default_int_handler if is_int else signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 # Debian puts gnugo into /usr/games, which is not on root's PATH.
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games", "/usr/sbin"])
@@ -63,6 +76,29 @@ def java() -> str:
     """What builds and runs a Java program."""
     program("javac")
     return program("java")
+
+
+_FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item):
+    """Note that a test has failed."""
+    report = yield
+    if report.failed:
+        item.stash[_FAILED] = True
+    return report
+
+
+@pytest.fixture(autouse=True)
+def _end_what_a_failed_test_started(request: pytest.FixtureRequest):
+    """A process that nobody ends computes on for ever, and the tests after it are slow."""
+    before = set(leftovers.children())
+    yield
+    if request.node.stash.get(_FAILED, False):
+        for pid in set(leftovers.children()) - before:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

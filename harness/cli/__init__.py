@@ -6,12 +6,9 @@ what a command does not use costs it nothing.
 
 from __future__ import annotations
 
-import os
 import sys
-from importlib import import_module
 
-from harness.errors import ClassWideError, HarnessError, SandboxError
-from harness.exits import ExitCode
+from oracle import interrupts  # all else after main() is called: until then Ctrl-C is Python's
 
 # name: (module, what it does, in one line)
 COMMANDS = {
@@ -27,8 +24,24 @@ COMMANDS = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run ``gtp-harness`` and return its exit status (:class:`harness.exits.ExitCode`)."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    """Run ``gtp-harness`` and return its exit status (:class:`harness.exits.ExitCode`).
+
+    ``arguments``: None, the process's own: then Ctrl-C ends it while it starts, too.
+    """
+    if arguments is not None:
+        return _answer(arguments)
+    interrupts.leave_at_once("gtp-harness")
+    try:
+        return _answer(sys.argv[1:])
+    finally:
+        interrupts.leave_at_once("gtp-harness")
+
+
+def _answer(arguments: list[str]) -> int:
+    from harness import signals
+    from harness.errors import ClassWideError, HarnessError, SandboxError
+    from harness.exits import ExitCode
+
     try:
         return _dispatch(arguments)
     except (ClassWideError, SandboxError) as error:
@@ -36,9 +49,11 @@ def main(arguments: list[str] | None = None) -> int:
     except HarnessError as error:
         return _say(str(error), ExitCode.BROKEN)
     except KeyboardInterrupt:
-        return _say("interrupted", ExitCode.INTERRUPTED)
+        return _say("interrupted", signals.exit_status())
     except BrokenPipeError:
         # The reader of our output has gone; nobody is left to tell, not even at exit.
+        import os
+
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.BROKEN
     except Exception as error:  # noqa: BLE001 - the one place where a fault becomes a sentence
@@ -46,6 +61,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
+    from importlib import import_module
+
+    from harness import signals
+    from harness.exits import ExitCode
+
     name, *rest = arguments or ["--help"]
     if name in ("--help", "-help", "-h", "help"):
         print(_help())
@@ -56,8 +76,12 @@ def _dispatch(arguments: list[str]) -> int:
     if name not in COMMANDS:
         known = ", ".join(COMMANDS)
         return _say(f"unknown command {name!r}; there are: {known}", ExitCode.BROKEN)
-    status: int = import_module(COMMANDS[name][0]).main(rest)
-    return status
+    command = import_module(COMMANDS[name][0])
+    signals.notice_children()
+    with signals.ending_on_signals():
+        interrupts.raise_again()
+        status: int = command.main(rest)
+    return signals.exit_status() if status == ExitCode.INTERRUPTED else status
 
 
 def _help() -> str:
@@ -73,13 +97,17 @@ def version() -> str:
     return f"gtp-harness {__version__}"
 
 
-def _say(message: str, status: ExitCode) -> ExitCode:
+def _say(message: str, status: int) -> int:
     print(f"gtp-harness: {message}", file=sys.stderr)
     return status
 
 
-def _fault(error: Exception) -> ExitCode:
+def _fault(error: Exception) -> int:
     """Tell of a fault of the harness itself; with GTP_HARNESS_DEBUG=1, where it is."""
+    import os
+
+    from harness.exits import ExitCode
+
     if os.environ.get("GTP_HARNESS_DEBUG"):
         raise error
     place = error.__traceback__

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from harness import signals
 from harness.engine import leftovers
 from harness.errors import EngineError, UsageError
 from harness.records import FailureKind
@@ -136,6 +137,7 @@ class PlainLauncher:
 
     def __init__(self) -> None:
         leftovers.become_subreaper()
+        signals.notice_children()
         self._known: frozenset[int] = frozenset()
 
     def start(self, words: list[str], folder: str, output: int = subprocess.PIPE) -> PlainEngine:
@@ -151,6 +153,8 @@ class PlainLauncher:
                 stderr=subprocess.PIPE,
                 cwd=folder,
                 start_new_session=True,
+                # A function of ours between fork and exec has its price: only where it is needed.
+                preexec_fn=signals.set_defaults if signals.are_inherited() else None,
             )
         except OSError as error:
             raise EngineError(FailureKind.NOT_STARTED, _why_not(path, error)) from None

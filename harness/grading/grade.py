@@ -243,7 +243,7 @@ def run(
         SandboxError: there is no such sandbox here, or it does not hold.
     """
     from harness.grading.runner import Means, Runner
-    from harness.running.runs import ending_on_signals
+    from harness.signals import ending_on_signals
 
     means = Means(
         wanted.assignment,

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
+from harness import signals
 from harness.engine import leftovers
 
 Task = TypeVar("Task")
@@ -131,6 +132,7 @@ class _Pool:
     def _labour(self, requests: int, answers: int) -> None:
         """Do what is asked until there are no more requests. Runs in the worker; never returns."""
         try:
+            signals.end_on_sigterm()
             while request := os.read(requests, _HEADER.size):
                 (index,) = _HEADER.unpack(request)
                 result = _attempt(

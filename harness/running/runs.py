@@ -9,11 +9,9 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from signal import SIG_DFL, SIGHUP, SIGTERM
 
 from harness.engine.launch import Launcher, PlainLauncher, split_program, with_seed
 from harness.errors import CaseError, UsageError
@@ -24,12 +22,13 @@ from harness.reading.selection import Selection
 from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
 from harness.running.gathering import Gathering
 from harness.running.runner import Setting
+from harness.signals import ending_on_signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.sandbox.engines import Sandbox
 
-__all__ = ["Limits", "Options", "ending_on_signals", "not_judged", "run", "run_cases"]
+__all__ = ["Limits", "Options", "not_judged", "run", "run_cases"]
 
 _TOO_HEAVY = (
     f"matching it with the expectation takes more than {deadline.LIMIT:g} s; an expression should"
@@ -38,7 +37,7 @@ _TOO_HEAVY = (
 
 
 class Interrupted(KeyboardInterrupt):
-    """A Ctrl-C during a run; ``result`` has what was found before."""
+    """Ctrl-C, SIGTERM or SIGHUP during a run; ``result`` has what was found before."""
 
     def __init__(self, result: RunResult) -> None:
         super().__init__()
@@ -67,7 +66,7 @@ def run(
 
     Raises:
         UsageError: ``program`` is empty or cannot be split; an option makes no sense.
-        Interrupted: by Ctrl-C; all engines are ended.
+        Interrupted: by Ctrl-C, SIGTERM or SIGHUP; all engines are ended.
         CaseError: a suite is a circle. (A case file that cannot be read ends up in
             ``RunResult.errors``, and the others are run.)
     """
@@ -95,7 +94,7 @@ def run_cases(
 
     Raises:
         UsageError: ``program`` is empty or cannot be split; an option makes no sense.
-        Interrupted: by Ctrl-C; all engines are ended.
+        Interrupted: by Ctrl-C, SIGTERM or SIGHUP; all engines are ended.
         CaseError: the ``--gtpfile`` cannot be read.
     """
     program = with_seed(program)
@@ -218,24 +217,3 @@ def _without_collecting() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-@contextlib.contextmanager
-def ending_on_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP unwind the stack, so that engines are ended on the way."""
-
-    def leave(number: int, _frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    # One that is ignored, as under nohup, stays so; one that is handled is somebody else's.
-    deadly = [number for number in (SIGTERM, SIGHUP) if signal.getsignal(number) is SIG_DFL]
-    try:
-        for number in deadly:
-            signal.signal(number, leave)
-    except ValueError:  # not the main thread
-        deadly = []
-    try:
-        yield
-    finally:
-        for number in deadly:
-            signal.signal(number, SIG_DFL)

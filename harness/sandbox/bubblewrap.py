@@ -116,7 +116,7 @@ def start(plan: Plan, streams: tuple[int, int, int], status: int, block: int) ->
             {},
             file_actions=[*nothing, *connect, *keep],
             setsid=True,
-            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # ignored by Python; exec keeps that
+            setsigdef=[signal.SIGPIPE],  # the only one that the server ignores
         )
     finally:
         for number in (sources[0], sources[3], *pipes, *ours):

@@ -67,8 +67,7 @@ def _outlive_nobody() -> None:
     """Die when the server does (it has a single thread); leave its session and its signals."""
     kernel.prctl("die with parent", kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()
-    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python, and exec would keep that
-        signal.signal(ignored, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the only one that the server ignores
     _write("/proc/self/oom_score_adj", FIRST_TO_DIE)
 
 

@@ -25,6 +25,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from harness import signals
 from harness.sandbox import bubblewrap, cgroup, inside, kernel, limits, seccomp, watch
 from harness.sandbox.plan import Plan, Report, pack_report, unpack_plan
 
@@ -43,6 +44,8 @@ def main(descriptor: int, cgroups: list[str]) -> None:
 
     ``cgroups``: folders, one of each hierarchy, under which engines may be counted.
     """
+    signals.set_defaults()  # and so in every box; we ourselves depend on SIGCHLD
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a box that has ended already is an error
     os.setpgid(0, 0)  # a Ctrl-C at the terminal is the harness's affair
     kernel.prctl("subreaper", kernel.PR_SET_CHILD_SUBREAPER, 1)
     os.set_inheritable(descriptor, False)

@@ -1,0 +1,93 @@
+"""Signals: what a process inherits of them, and how it ends by them.
+
+A signal that is ignored, and one that is blocked, stays so in every program that is executed after
+that: under ``nohup … &``, in a shell's background job, on some machines of continuous integration.
+We leave what we ourselves inherit as it is: who starts us so wants that. An engine never inherits
+it, and neither does what the harness itself cannot do without.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from signal import (
+    SIG_DFL,
+    SIG_IGN,
+    SIGCHLD,
+    SIGHUP,
+    SIGINT,
+    SIGKILL,
+    SIGPIPE,
+    SIGSTOP,
+    SIGTERM,
+    SIGXFSZ,
+)
+from typing import NoReturn
+
+# Python ignores these two, and subprocess.Popen gives them back to what it starts.
+_OF_PYTHON = {SIGPIPE, SIGXFSZ}
+_received: list[int] = []  # the numbers of signals that ended what was under way
+_CHANGEABLE = sorted(signal.valid_signals() - {SIGKILL, SIGSTOP})
+
+
+def set_defaults() -> None:
+    """Let every signal do what it does by default, and block none: for what executes an engine."""
+    for number in _CHANGEABLE:
+        with contextlib.suppress(OSError):  # one that the C library keeps for itself
+            signal.signal(number, SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def are_inherited() -> bool:
+    """Whether a program executed now by ``Popen`` would ignore a signal, or block one."""
+    ignored = (one for one in _CHANGEABLE if signal.getsignal(one) is SIG_IGN)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return bool(blocked) or any(one not in _OF_PYTHON for one in ignored)
+
+
+def notice_children() -> None:
+    """Let the kernel tell how children ended: where SIGCHLD is ignored it forgets that at once."""
+    with contextlib.suppress(ValueError):  # not the main thread
+        if signal.getsignal(SIGCHLD) is SIG_IGN:
+            signal.signal(SIGCHLD, SIG_DFL)
+
+
+def end_on_sigterm() -> None:
+    """Let SIGTERM unwind the stack of this process, a worker of ours, even where we ignore it."""
+    signal.signal(SIGTERM, _end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [SIGTERM])
+
+
+class Ended(KeyboardInterrupt):
+    """SIGTERM or SIGHUP: what a command does after Ctrl-C, it does after these.
+
+    (Not ``SystemExit``: Hypothesis takes that for a failure of what it tries, and goes on.)
+    """
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    _received.append(number)
+    raise Ended
+
+
+def exit_status() -> int:
+    """Return the exit status after an interrupt, as shells count: 128 and the signal's number."""
+    return 128 + (_received or [SIGINT])[0]
+
+
+@contextlib.contextmanager
+def ending_on_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP unwind the stack, as Ctrl-C does, so that engines are ended."""
+    # One that is ignored, as under nohup, stays so; one that is handled is somebody else's.
+    deadly = [number for number in (SIGTERM, SIGHUP) if signal.getsignal(number) is SIG_DFL]
+    try:
+        for number in deadly:
+            signal.signal(number, _end)
+    except ValueError:  # not the main thread
+        deadly = []
+    try:
+        yield
+    finally:
+        for number in deadly:
+            signal.signal(number, SIG_DFL)

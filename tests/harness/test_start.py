@@ -1,0 +1,186 @@
+"""The start of both commands: what is inherited, and Ctrl-C at any moment of it."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.harness.test_sandbox_boxes import needs
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Runs a command's main() and sends itself SIGINT when so many modules have been asked for since.
+INTERRUPTED_AT = """
+import os, signal, sys
+at, module, *sys.argv = sys.argv[1:]
+main = __import__(module, fromlist=["main"]).main
+seen = 0
+def hook(event, _arguments):
+    global seen
+    seen += event == "import"
+    if event == "import" and seen == int(at):
+        os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(hook)
+sys.exit(main())
+"""
+COMMANDS = [
+    ("oracle.cli", "gtp-oracle", "gtp"),
+    ("oracle.cli", "gtp-oracle", "score", "-"),
+    ("harness.cli", "gtp-harness", "--help"),
+    ("harness.cli", "gtp-harness", "run", "--help"),
+    ("harness.cli", "gtp-harness", "grade", "--help"),
+    ("harness.cli", "gtp-harness", "run", "/nowhere/engine", "nothing.gtp"),
+]
+
+
+def started(words: list[str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        words, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: " ".join(one[1:]))
+def test_ctrl_c_while_a_command_starts_prints_no_traceback(command):
+    code = [sys.executable, "-c", INTERRUPTED_AT]
+    ended = 0
+    for at in (1, 3, 8, 21, 55):
+        done = started([*code, str(at), *command])
+        assert b"Traceback" not in done.stderr, (at, done.stderr)
+        if done.returncode == 130:
+            ended += 1
+            assert done.stderr.endswith(f"{command[1]}: interrupted\n".encode()), at
+    assert ended >= 2
+
+
+@pytest.mark.parametrize("module", ["harness.cli", "oracle.cli"])
+def test_little_is_loaded_before_ctrl_c_is_heeded(module):
+    """Nothing but Python's own start can print a traceback of it."""
+    code = f"import sys; old = set(sys.modules); import {module}; print(*set(sys.modules) - old)"
+    loaded = set(started([sys.executable, "-c", code]).stdout.decode().split())
+    assert loaded <= {
+        "harness", "harness.cli", "oracle", "oracle.cli", "oracle.errors", "oracle.interrupts",
+        "_signal", "__future__",
+    }  # fmt: skip
+
+
+def test_the_python_that_imports_a_command_keeps_its_ctrl_c():
+    code = (
+        "import signal; from harness.cli import main; main(['--version']);"
+        " from oracle.cli import main; main(['--version']);"
+        " print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    )
+    assert started([sys.executable, "-c", code]).stdout.endswith(b"True\n")
+
+
+# --- what is inherited ---
+
+# A process that ignores all it can and blocks some, and becomes another program.
+STUBBORN = """
+import os, signal, sys
+for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+    try:
+        signal.signal(number, signal.SIG_IGN)
+    except OSError:
+        pass
+signal.pthread_sigmask(signal.SIG_BLOCK, [1, 2, 10, 15, 17])
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+NOHUP = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+DEADLY = (1, 2, 3, 6, 10, 12, 13, 14, 15, 24, 25)
+# A shell for each signal sends it to itself, and should not live to tell.
+SURVIVED = f"""for n in {" ".join(map(str, DEADLY))}; do sh -c 'kill -'$n' $$; echo '$n; done"""
+ENGINE = f"""#!/bin/sh
+ulimit -c 0
+while read -r line; do
+  case $line in
+    quit) printf '= \n\n'; exit;;
+    *) printf '= %s\n\n' "$({SURVIVED})";;
+  esac
+done
+"""
+BUILD = """
+import sys
+from pathlib import Path
+from harness.assignments import assignment, building
+steps = assignment.BuildSteps((("sh", "-c", sys.argv[3]),), (), 60.0, 1 << 28, 4096)
+found = assignment.find("go-scoring")._replace(build=steps)
+print(building.build(found, Path(sys.argv[1]), sys.argv[2]))
+"""
+LEVELS = ("off", "3", "2", "1")
+
+
+def stubborn(*words: str, cwd: Path = ROOT, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", STUBBORN, sys.executable, *words],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+@pytest.fixture
+def place():
+    """A folder that an engine of any user may read."""
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-start-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_engine_begins_with_default_signals(level, place):
+    needs(int(level)) if level != "off" else None
+    engine, case = place / "engine", place / "a.gtp"
+    engine.write_text(ENGINE)
+    engine.chmod(0o755)
+    case.write_text("1 signals\n#? []\n" * 2)
+    words = ("-m", "harness.cli", "run", "--sandbox", level, "--jobs", "1", "--report")
+    done = stubborn(*words, str(engine), str(case))
+    assert "2 passed" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_build_step_begins_with_default_signals(level, place):
+    needs(int(level)) if level != "off" else None
+    (place / "assignment1").mkdir()
+    done = stubborn(
+        "-c", BUILD, str(place), level, f"ulimit -c 0; ({SURVIVED}) 2>/dev/null; echo built"
+    )
+    assert "output='built\\n'" in done.stdout, done.stdout + done.stderr
+
+
+def test_sigterm_ends_a_command_that_ignores_ctrl_c(tmp_path):
+    """As after ``nohup … &``: by convention Ctrl-C stays ignored, and nothing runs on for ever."""
+    words = ["fuzz", f"{sys.executable} -m oracle gtp --mistake komi-ignored", "--seconds", "0"]
+    words += ["--assignment", "go-scoring", "--sandbox", "off", "--output", str(tmp_path / "out")]
+    with subprocess.Popen(
+        [sys.executable, "-c", NOHUP, sys.executable, "-m", "harness.cli", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            assert process.stdout.readline()  # the first finding
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+            assert process.poll() is None
+            process.send_signal(signal.SIGTERM)
+            assert b"1 finding" in process.communicate(timeout=60)[0]
+            assert process.returncode == 128 + signal.SIGTERM
+        finally:
+            process.kill()
