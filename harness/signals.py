@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 from collections.abc import Iterator
 from signal import (
     SIG_DFL,
@@ -27,6 +28,7 @@ from typing import NoReturn
 
 # Python ignores these two, and subprocess.Popen gives them back to what it starts.
 _OF_PYTHON = {SIGPIPE, SIGXFSZ}
+_SOON = 0.01  # seconds
 _received: list[int] = []  # the numbers of signals that ended what was under way
 _CHANGEABLE = sorted(signal.valid_signals() - {SIGKILL, SIGSTOP})
 
@@ -87,7 +89,35 @@ def ending_on_signals() -> Iterator[None]:
     except ValueError:  # not the main thread
         deadly = []
     try:
-        yield
+        with _losing_none() if deadly else contextlib.nullcontext():
+            yield
     finally:
         for number in deadly:
             signal.signal(number, SIG_DFL)
+
+
+@contextlib.contextmanager
+def _losing_none() -> Iterator[None]:
+    """Raise an interrupt again that came where Python can only print what is raised.
+
+    That is a finalizer, or a callback of the garbage collector, of which Hypothesis has one.
+    """
+    tell = sys.unraisablehook
+
+    def hook(lost: sys.UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, _SOON)
+        else:
+            tell(lost)
+
+    def again(_number: int, _frame: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGALRM, again)
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = tell
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)

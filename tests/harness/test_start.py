@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.signals import ending_on_signals
 from tests.harness.test_sandbox_boxes import needs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -184,3 +185,18 @@ def test_sigterm_ends_a_command_that_ignores_ctrl_c(tmp_path):
             assert process.returncode == 128 + signal.SIGTERM
         finally:
             process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_within_a_finalizer_is_not_lost(number):
+    """Python can only print what is raised there, as in callbacks of the garbage collector."""
+
+    class Late:
+        def __del__(self):
+            signal.raise_signal(number)
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), ending_on_signals():
+        Late()
+        time.sleep(30)
+    assert time.monotonic() - began < 20
