@@ -29,8 +29,12 @@ _X32 = 0x4000_0000
 
 _NAMESPACES = 0x7E02_0000  # every CLONE_NEW… bit of clone(2)
 _SOCK_STREAM, _SOCK_TYPE = 1, 0xF
+_THREAD, _SHARED_FILES = 0x1_0000, 0x400  # CLONE_THREAD, CLONE_FILES
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _F_SETOWN, _F_SETOWN_EX = 8, 15  # whom the kernel is to signal when a pipe can be read
+_F_SETPIPE_SZ = 1031
+_SO_SNDBUF, _SO_SNDBUFFORCE = 7, 32
+_PR_SET_DUMPABLE, _PR_FUTEX_HASH = 4, 78
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -41,7 +45,7 @@ def _names(text: str) -> tuple[str, ...]:
 FORBIDDEN = _names(
     """
     ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_getfd
-    socket connect bind listen
+    socket connect bind listen sendmsg sendmmsg
     mount umount2 pivot_root move_mount open_tree open_tree_attr fsopen fsconfig fsmount fspick
     mount_setattr chroot unshare setns
     add_key request_key keyctl bpf perf_event_open userfaultfd
@@ -54,12 +58,24 @@ FORBIDDEN = _names(
 )
 
 # Refused with ENOSYS: programs then take another way. clone3 because a filter cannot see its
-# flags; memfds because no limit counts them; System V and POSIX queues because they outlive us.
+# flags; System V and POSIX queues because they outlive us; the others because they hold memory
+# where nobody can count it: sendmsg (above) puts descriptors into a socket, out of sight; a pipe
+# given a page of an engine keeps the two megabytes around it, a Landlock rule set has no limit.
 ABSENT = _names(
     """
     clone3 io_uring_setup io_uring_enter io_uring_register memfd_create memfd_secret
+    vmsplice splice tee inotify_init inotify_init1
+    landlock_create_ruleset landlock_add_rule landlock_restrict_self
     shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl
     mq_open mq_unlink
+    """
+)
+
+# Refused with EOPNOTSUPP, as file systems do that do not have it: memory and disk without a count.
+UNSUPPORTED = _names(
+    """
+    setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat
+    fallocate
     """
 )
 
@@ -67,7 +83,6 @@ ABSENT = _names(
 METADATA = _names(
     """
     chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat
-    setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat
     truncate mknod mknodat file_setattr
     """
 )
@@ -97,9 +112,10 @@ def program(
     code = [*_entrance(machine)]
     code += _refuse(machine, FORBIDDEN, errno.EPERM)
     code += _refuse(machine, ABSENT, errno.ENOSYS)
+    code += _refuse(machine, UNSUPPORTED, errno.EOPNOTSUPP)
     code += _refuse(machine, PRETENDED, 0) if metadata and building else []
     code += _refuse(machine, METADATA, errno.EPERM) if metadata else []
-    code += _arguments(machine)
+    code += _arguments(machine, owners=signals_of is None)
     code += [] if signals_of is None else _signals(machine, signals_of)
     code.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
@@ -136,12 +152,19 @@ def _refuse(machine: str, names: Iterable[str], error: int) -> list[Instruction]
     ]
 
 
-def _arguments(machine: str) -> list[Instruction]:
-    """The calls that depend on an argument: namespaces, sockets that can address, terminals."""
+def _arguments(machine: str, owners: bool) -> list[Instruction]:
+    """The calls that depend on an argument.
+
+    Namespaces, sockets that can address, terminals; and what would hide memory from the count: a
+    thread with descriptors of its own, larger pipes and sockets, a process that cannot be seen.
+    ``owners``: a descriptor may be given an owner, who gets its signals.
+    """
     table = NUMBERS[machine]
     refuse = (_RETURN, 0, 0, _ERROR | errno.EPERM)
+    stranger = [] if owners else [(_EQUAL, 2, 0, _F_SETOWN), (_EQUAL, 1, 0, _F_SETOWN_EX)]
+    alone = [(_AND, 0, 0, _THREAD | _SHARED_FILES), (_EQUAL, 0, 1, _THREAD), refuse]
     return [
-        *_on(table["clone"], [_low(0), (_ANY_BIT, 0, 1, _NAMESPACES), refuse]),
+        *_on(table["clone"], [_low(0), (_ANY_BIT, 0, 1, _NAMESPACES), refuse, *alone]),
         # A datagram socket of a pair can still send to any address: streams only.
         *_on(
             table["socketpair"],
@@ -151,6 +174,19 @@ def _arguments(machine: str) -> list[Instruction]:
             table["ioctl"],
             [_low(1), (_EQUAL, 1, 0, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX), refuse],
         ),
+        *_on(table["fcntl"], [_low(1), *stranger, (_EQUAL, 0, 1, _F_SETPIPE_SZ), refuse]),
+        *_on(
+            table["setsockopt"],
+            [_low(2), (_EQUAL, 1, 0, _SO_SNDBUF), (_EQUAL, 0, 1, _SO_SNDBUFFORCE), refuse],
+        ),
+        *_on(
+            table["prctl"],
+            [
+                _low(0),
+                *[(_EQUAL, 3, 0, _PR_FUTEX_HASH), (_EQUAL, 0, 3, _PR_SET_DUMPABLE)],
+                *[_low(1), (_EQUAL, 0, 1, 0), refuse],
+            ],
+        ),
     ]
 
 
@@ -158,10 +194,9 @@ def _signals(machine: str, process: int) -> list[Instruction]:
     """Allow signals to ``process`` and, by kill(0), to its own group."""
     refuse = (_RETURN, 0, 0, _ERROR | errno.EPERM)
     own = [_low(0), (_EQUAL, 2, 0, process), (_EQUAL, 1, 0, 0), refuse]
-    owner = [_low(1), (_EQUAL, 1, 0, _F_SETOWN), (_EQUAL, 0, 1, _F_SETOWN_EX), refuse]
     table = NUMBERS[machine]
     code = [instruction for name in SIGNALS[:-1] for instruction in _on(table[name], own)]
-    return [*code, *_on(table["fcntl"], owner), *_refuse(machine, SIGNALS[-1:], errno.EPERM)]
+    return [*code, *_refuse(machine, SIGNALS[-1:], errno.EPERM)]
 
 
 def _low(argument: int) -> Instruction:

@@ -26,11 +26,15 @@ import time
 from collections.abc import Callable
 
 from harness import signals
-from harness.sandbox import bubblewrap, cgroup, inside, kernel, limits, seccomp, watch
+from harness.sandbox import bubblewrap, cgroup, inside, kernel, limits, memory, seccomp, watch
 from harness.sandbox.plan import Plan, Report, pack_report, unpack_plan
 
 LONGEST_MESSAGE = 1 << 18
-_TICK = 0.05  # seconds between two looks at the tree
+_TICK = 0.05  # seconds between two looks at the tree, at most
+_SHORTEST_TICK = 0.002
+_CLOSELY = 0.25  # seconds between two close looks
+# Bytes that a machine can fill in a second: the next look comes before the limit can be passed.
+_FILLED = 4 * limits.GIB * (os.cpu_count() or 1)
 _PATIENCE = 0.5  # seconds that a keeper has to end its engine before we do it ourselves
 # Seconds. A box is made in 0.01; after so many it is given up. Who has it ended earlier, but after
 # half a second, waited for a box in vain: that must not look like an engine that does not answer.
@@ -97,7 +101,8 @@ class Box:
         self._group = group
         self._watched = group.watched(plan.watched)
         self._news = b""
-        self._begun = time.monotonic()
+        self._shared = memory.machine_shared() if self._watched.memory else 0
+        self._begun = self._looked_closely = time.monotonic()
         self._ready = False  # all that is left to be done is to execute the program
         self._broken = False  # the box ended before its engine did
         self._status: int | None = None
@@ -147,7 +152,7 @@ class Box:
         poll = select.poll()
         poll.register(reading, select.POLLIN)
         poll.register(self._control, select.POLLIN)
-        tick = time.monotonic() + _TICK
+        tick = time.monotonic() + self._pause(0)
         while self._status is None and not self._hit and not self._takes(_LONGEST_START):
             ready = [number for number, _ in poll.poll(max(0, tick - time.monotonic()) * 1000)]
             if reading in ready and not self._read_status(reading, block):
@@ -155,8 +160,7 @@ class Box:
             if self._control.fileno() in ready:
                 return
             if time.monotonic() >= tick:
-                self._look()
-                tick = time.monotonic() + _TICK
+                tick = self._look() + time.monotonic()
 
     def _takes(self, seconds: float) -> bool:
         """Whether the box has not been made after so long a time."""
@@ -220,12 +224,24 @@ class Box:
     def _alive(self) -> list[watch.Process]:
         return watch.processes(watch.descendants(os.getpid()))
 
-    def _look(self) -> None:
+    def _look(self) -> float:
+        """Look at what is used; return after how many seconds to look again."""
         own = _OWN_PROCESSES[self._plan.level]
-        usage = watch.measure(self._alive(), own, self._plan, self._watched)
+        closely = time.monotonic() > self._looked_closely + _CLOSELY
+        if closely:
+            self._looked_closely = time.monotonic()
+        look = memory.Look(self._watched.memory, 0, self._shared)
+        usage = watch.measure(self._alive(), own, self._plan, look, closely)
         self._memory = max(self._memory, usage.memory)
         self._cpu = max(self._cpu, usage.cpu)
         self._hit = self._group.hit() or watch.exceeded(usage, self._watched)
+        return self._pause(usage.memory)
+
+    def _pause(self, used: int) -> float:
+        """Return the seconds in which no engine can get from so much memory over its limit."""
+        allowed = self._watched.memory
+        room = (allowed - used) / _FILLED if allowed else _TICK
+        return min(_TICK, max(_SHORTEST_TICK, room))
 
     def _signal_hit(self) -> tuple[str, float, float, str] | None:
         """The kernel's word for too much processor time or too large a file is a signal."""
@@ -252,13 +268,13 @@ class Box:
         end_children(watch.descendants if self._plan.level == 1 else watch.children)
 
     def _report(self) -> Report:
-        memory = self._group.peak() or self._memory
+        most = self._group.peak() or self._memory
         return Report(
             self._status,
             self._fault,
             self._unstarted,
             self._hit,
-            memory,
+            most,
             self._cpu,
             self._leftovers,
         )

@@ -17,7 +17,8 @@ _COMMON = _table(
     """
     pidfd_send_signal=424 io_uring_setup=425 io_uring_enter=426 io_uring_register=427
     open_tree=428 move_mount=429 fsopen=430 fsconfig=431 fsmount=432 fspick=433 clone3=435
-    pidfd_getfd=438 process_madvise=440 mount_setattr=442 quotactl_fd=443 memfd_secret=447
+    pidfd_getfd=438 process_madvise=440 mount_setattr=442 quotactl_fd=443
+    landlock_create_ruleset=444 landlock_add_rule=445 landlock_restrict_self=446 memfd_secret=447
     fchmodat2=452 setxattrat=463 removexattrat=466 open_tree_attr=467 file_setattr=469
     """
 )
@@ -40,7 +41,9 @@ NUMBERS = {
         utimensat=280 rt_tgsigqueueinfo=297 perf_event_open=298 fanotify_init=300
         name_to_handle_at=303 open_by_handle_at=304 clock_adjtime=305 setns=308
         process_vm_readv=310 process_vm_writev=311 kcmp=312 finit_module=313 memfd_create=319
-        kexec_file_load=320 bpf=321 userfaultfd=323
+        kexec_file_load=320 bpf=321 userfaultfd=323 sendmsg=46 setsockopt=54 prctl=157
+        inotify_init=253 splice=275 tee=276 vmsplice=278 fallocate=285 inotify_init1=294
+        sendmmsg=307
         """
     ),
     "aarch64": _COMMON
@@ -60,6 +63,8 @@ NUMBERS = {
         perf_event_open=241 fanotify_init=262 name_to_handle_at=264 open_by_handle_at=265
         clock_adjtime=266 setns=268 process_vm_readv=270 process_vm_writev=271 kcmp=272
         finit_module=273 memfd_create=279 bpf=280 userfaultfd=282 kexec_file_load=294
+        inotify_init1=26 fallocate=47 vmsplice=75 splice=76 tee=77 prctl=167 setsockopt=208
+        sendmsg=211 sendmmsg=269
         """
     ),
 }

@@ -6,6 +6,8 @@ import contextlib
 import os
 from typing import NamedTuple
 
+from harness.sandbox import memory
+from harness.sandbox.memory import read
 from harness.sandbox.plan import Plan, Watched
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -16,9 +18,11 @@ class Process(NamedTuple):
     """The figures of ``/proc/PID/stat`` that matter here."""
 
     pid: int
+    task: int  # a thread that lives: the first may end before the others do
     name: str
     dead: bool  # a zombie, waiting to be reaped
     cpu: float  # seconds, with those of children it has waited for
+    threads: int
     virtual: int  # bytes of address space
     resident: int  # bytes in memory, shared ones too
 
@@ -38,7 +42,7 @@ def children(pid: int) -> list[int]:
     found: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
-            found += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
+            found += map(int, read(f"/proc/{pid}/task/{thread}/children").split())
     return found
 
 
@@ -55,19 +59,21 @@ def processes(pids: list[int]) -> list[Process]:
     return [found for pid in pids if (found := _process(pid)) is not None and not found.dead]
 
 
-def measure(alive: list[Process], own: int, plan: Plan, limits: Watched) -> Usage:
+def measure(alive: list[Process], own: int, plan: Plan, look: memory.Look, closely: bool) -> Usage:
     """Add up what the processes of a box use.
 
     ``alive``: all of them, of which the first ``own`` belong to the box itself and not to the
-    engine (they only collect the time of the dead). ``limits``: those that are to be watched.
+    engine (they only collect the time of the dead). ``look``, ``closely``: see ``memory.held``.
     """
     engine = alive[own:]
-    used, files = _scratch_use([process.pid for process in engine], plan.scratch)
+    scratch, files = _scratch_use([process.task for process in engine], plan.scratch)
+    used = scratch
     for folder in plan.writable:
         more, number = _folder_use(folder)
         used, files = used + more, files + number
     cpu = sum(process.cpu for process in alive)
-    return Usage(_memory(engine, limits.memory), cpu, len(engine), used, files)
+    held = memory.held(engine, look._replace(scratch=scratch), closely)
+    return Usage(held, cpu, len(engine), used, files)
 
 
 def exceeded(usage: Usage, limits: Watched) -> tuple[str, float, float, str] | None:
@@ -87,67 +93,38 @@ def exceeded(usage: Usage, limits: Watched) -> tuple[str, float, float, str] | N
 
 
 def _process(pid: int) -> Process | None:
+    """Return the figures of a process, with the memory of one whose first thread has ended."""
+    found = _figures(pid)
+    if found is None or not found.dead or found.threads < 2:
+        return found
+    with contextlib.suppress(OSError):
+        for task in map(int, os.listdir(f"/proc/{pid}/task")):
+            thread = _figures(task)
+            if thread is not None and not thread.dead:
+                return found._replace(
+                    task=task, dead=False, virtual=thread.virtual, resident=thread.resident
+                )
+    return found
+
+
+def _figures(task: int) -> Process | None:
     """Read ``pid (name) state …``; field numbers are those of proc(5) less 3."""
     try:
-        text = _read(f"/proc/{pid}/stat")
+        text = read(f"/proc/{task}/stat")
     except OSError:
         return None
     start, end = text.index("("), text.rindex(")")
     fields = text[end + 2 :].split(maxsplit=23)
     return Process(
-        pid,
-        text[start + 1 : end],
-        fields[0] in "ZX",
-        sum(map(int, fields[11:15])) / _TICKS,
-        int(fields[20]),
-        int(fields[21]) * _PAGE,
+        pid=task,
+        task=task,
+        name=text[start + 1 : end],
+        dead=fields[0] in "ZX",
+        cpu=sum(map(int, fields[11:15])) / _TICKS,
+        threads=int(fields[17]),
+        virtual=int(fields[20]),
+        resident=int(fields[21]) * _PAGE,
     )
-
-
-def _memory(alive: list[Process], limit: int) -> int:
-    """Return the bytes held in memory: roughly, unless that is more than the limit.
-
-    The rough sum counts shared pages once for each process, and cannot see shared memory that
-    nobody has mapped in just now. Both matter only where much is mapped.
-    """
-    rough = sum(process.resident for process in alive)
-    if not limit or max(rough, *(process.virtual for process in alive), 0) <= limit:
-        return rough
-    shared: dict[str, int] = {}
-    private = sum(_private(process, limit, rough > limit, shared) for process in alive)
-    return private + sum(shared.values())
-
-
-def _private(process: Process, limit: int, over: bool, shared: dict[str, int]) -> int:
-    """Return a process's own share of its pages, and add its shared memory to ``shared``."""
-    if process.virtual > limit or over:
-        shared |= _shared_memory(process.pid)
-    if not over:
-        return process.resident
-    try:
-        lines = _read(f"/proc/{process.pid}/smaps_rollup").splitlines()[1:]
-    except PermissionError:  # it does not let itself be looked into
-        return process.resident
-    except OSError:  # it has just ended
-        return 0
-    entries = (line.split() for line in lines)  # such as "Pss_Anon:  1234 kB"
-    sizes = {entry[0]: int(entry[1]) * 1024 for entry in entries}
-    return sizes.get("Pss_Anon:", 0) + sizes.get("Pss_File:", 0)
-
-
-def _shared_memory(pid: int) -> dict[str, int]:
-    """Return the size of each piece of anonymous shared memory that a process has mapped.
-
-    ``/proc/PID/maps``: ``from-to flags offset device inode /dev/zero (deleted)``.
-    """
-    sizes: dict[str, int] = {}
-    with contextlib.suppress(OSError):
-        for line in _read(f"/proc/{pid}/maps").splitlines():
-            if "s " in line and line.endswith("/dev/zero (deleted)"):
-                area, _, _, _, inode = line.split()[:5]
-                start, end = (int(number, 16) for number in area.split("-"))
-                sizes[inode] = sizes.get(inode, 0) + end - start
-    return sizes
 
 
 def _scratch_use(pids: list[int], scratch: tuple[str, ...]) -> tuple[int, int]:
@@ -175,12 +152,3 @@ def _folder_use(folder: str) -> tuple[int, int]:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
     return used, files
-
-
-def _read(path: str) -> str:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        parts = iter(lambda: os.read(descriptor, 1 << 16), b"")
-        return b"".join(parts).decode(errors="replace")
-    finally:
-        os.close(descriptor)

@@ -24,6 +24,7 @@ from harness.sandbox import cgroup, levels, view
 from harness.sandbox.launcher import Boxed, BoxLauncher, End
 from harness.sandbox.limits import MIB, BoxLimits
 from harness.sandbox.redteam import referee
+from harness.sandbox.redteam.attack import Attack
 from harness.sandbox.redteam.roster import ROSTER
 
 LIMITS = BoxLimits()
@@ -402,6 +403,24 @@ def hits_without_control_groups(level: int) -> None:
         cgroup.usable_parents = former
 
 
+def holds_memory_without_control_groups(level: int) -> None:
+    """However an engine holds memory, it gets at most a quarter more than it is allowed."""
+    if os.getuid():
+        return  # an ordinary user has none: the red team has shown it already
+    cgroup.usable_parents, former = list, cgroup.usable_parents
+    try:
+        counted = tuple(one for one in ROSTER if one.source == "holding" and _is_counted(one))
+        assert len(counted) >= 15
+        for finding in referee.play_at_once(level, counted):
+            assert finding.escapes == (), finding
+    finally:
+        cgroup.usable_parents = former
+
+
+def _is_counted(attack: Attack) -> bool:
+    return attack.layer[3] != "seccomp"
+
+
 def _assert_hit(result: Result, limit: str) -> None:
     assert result.end.hit is not None, (limit, result)
     assert result.end.hit.limit == limit, (limit, result)
@@ -523,6 +542,7 @@ CHECKS: dict[str, Callable[[int], None]] = {
         outlives_the_thread_that_started_it,
         hits,
         hits_without_control_groups,
+        holds_memory_without_control_groups,
         a_large_file,
         scratch_in_two_folders,
         a_build_step,

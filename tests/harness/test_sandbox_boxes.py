@@ -125,6 +125,7 @@ class NoLauncher:
     """Engines without a sandbox, so that attacks may succeed."""
 
     level = 0
+    limits = referee.LIMITS
 
     def start(self, _seen: view.View, words: list[str]) -> Bare:
         return Bare(words)

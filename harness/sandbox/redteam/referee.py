@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import queue
 import select
+import threading
 import time
 from collections.abc import Iterator
 from io import FileIO
@@ -13,7 +16,8 @@ from typing import NamedTuple
 from harness.sandbox import levels, view
 from harness.sandbox.launcher import Boxed, BoxLauncher, End
 from harness.sandbox.limits import MIB, BoxLimits
-from harness.sandbox.redteam.roster import ROSTER, Attack
+from harness.sandbox.redteam.attack import Attack
+from harness.sandbox.redteam.roster import ROSTER
 from harness.sandbox.redteam.scene import Scene
 
 # Small, so that an attack on a limit need not be large.
@@ -22,11 +26,12 @@ LIMITS = BoxLimits(
     cpu=20,
     processes=16,
     threads=48,
-    open_files=256,
+    open_files=1024,
     scratch=16 * MIB,
     scratch_files=2000,
     file_size=12 * MIB,
 )
+WORKERS = 4  # most attacks wait, for something or for their end
 _ENDING = 5.0  # seconds to end it, generously: a busy machine is no escape
 _OUTPUT = 4 * MIB
 
@@ -45,6 +50,52 @@ def play(launcher: BoxLauncher, attacks: tuple[Attack, ...] = ROSTER) -> Iterato
     with Scene() as scene:
         for attack in attacks:
             yield _judge(launcher, scene, attack)
+
+
+def play_at_once(
+    level: int, attacks: tuple[Attack, ...] = ROSTER, workers: int = WORKERS
+) -> Iterator[Finding]:
+    """Run ``attacks`` on a level, several at a time; yield findings as they come.
+
+    Each worker has a scene and a launcher of its own, so that every escape is laid at the right
+    door.
+
+    Raises:
+        SandboxError: the level does not work, or does not hold a canary.
+    """
+    waiting: queue.SimpleQueue[Attack | None] = queue.SimpleQueue()
+    found: queue.SimpleQueue[Finding | BaseException | None] = queue.SimpleQueue()
+    # The longest first: the last one to end decides when all have.
+    for attack in sorted(attacks, key=lambda one: one.patience, reverse=True):
+        waiting.put(attack)
+    launchers = [levels.proven(level, LIMITS) for _ in range(min(workers, len(attacks)))]
+    for launcher in launchers:
+        waiting.put(None)
+        threading.Thread(target=_work, args=(launcher, waiting, found), daemon=True).start()
+    working = len(launchers)
+    while working:
+        finding = found.get()
+        if isinstance(finding, BaseException):
+            raise finding
+        if finding is None:
+            working -= 1
+        else:
+            yield finding
+
+
+def _work(
+    launcher: BoxLauncher,
+    waiting: queue.SimpleQueue[Attack | None],
+    found: queue.SimpleQueue[Finding | BaseException | None],
+) -> None:
+    """Run attacks until there are no more; then say so."""
+    try:
+        with contextlib.closing(launcher), Scene() as scene:
+            while attack := waiting.get():
+                found.put(_judge(launcher, scene, attack))
+        found.put(None)
+    except BaseException as error:  # noqa: BLE001 - it is raised where the findings are read
+        found.put(error)
 
 
 def _judge(launcher: BoxLauncher, scene: Scene, attack: Attack) -> Finding:
@@ -66,7 +117,8 @@ def _run(
 ) -> tuple[End, str, float]:
     """Return how the attack ended, what it printed, and how long it took to end it."""
     script = str(scene.submission / f"{attack.source}.py")
-    words = [levels.interpreter(), "-I", "-S", script, program, json.dumps(scene.aim())]
+    aim = scene.aim() | launcher.limits._asdict()
+    words = [levels.interpreter(), "-I", "-S", script, program, json.dumps(aim)]
     hidden = [*view.own_folders(), str(scene.secret)]
     box = launcher.start(view.of_program(words, str(scene.work), hidden=hidden), words)
     output = _read(box, attack.patience)

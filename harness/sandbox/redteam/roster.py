@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Attack(NamedTuple):
-    """One hostile program, or two where the second one profits from the first."""
-
-    program: str  # a function of the file ``source``
-    title: str  # follows "an engine that tries to"
-    layer: dict[int, str]  # level → what stops it
-    then: str = ""  # the program that runs in the next box
-    leaks: frozenset[int] = frozenset()  # levels that cannot hold it, and say so
-    patience: float = 8.0  # seconds until it is ended
-    source: str = "attacks"  # the file beside this one, without its ending
-
+from harness.sandbox.redteam import holding_roster
+from harness.sandbox.redteam.attack import Attack
 
 _FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
 _PROC = {3: "pid namespace", 2: "pid namespace", 1: "Landlock"}
@@ -85,4 +73,5 @@ ROSTER = (
     Attack("leave_files", "leave files for the next engine", _GONE, "find_files"),
     Attack("leave_ipc", "leave System V and POSIX messages", _CALLS, "find_ipc"),
     Attack("leave_key", "leave a key in a keyring", _CALLS, "find_key"),
+    *holding_roster.ROSTER,
 )

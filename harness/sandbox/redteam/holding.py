@@ -1,0 +1,599 @@
+"""Ways to hold memory, each of which claims what it has got: more than allowed is an escape.
+
+Allowed is the limit of the box and a quarter. A claim is never more than is truly held: what was
+written into a pipe, what a table needs at the least.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import mmap
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from attacks import CALLS, MIB, _libc, call, escaped, main, refusals_of  # type: ignore[import-not-found]
+
+Aim = dict[str, Any]
+CALLS |= {
+    "fallocate": (285, 47),
+    "landlock_add_rule": (445, 445),
+    "landlock_create_ruleset": (444, 444),
+    "mq_open": (240, 180),
+    "prctl": (157, 167),
+    "setxattr": (188, 5),
+    "sendmsg": (46, 211),
+    "shmat": (30, 196),
+    "tee": (276, 77),
+    "vmsplice": (278, 75),
+}
+_SHARED, _PRIVATE, _ANONYMOUS, _NORESERVE = 1, 2, 0x20, 0x4000
+_PAGE = 4096
+_TIME = 2.5  # seconds: who has not got it by then has been held
+_PACE = 3e-9  # seconds for each byte of all: a second in all, so that a busy machine is no escape
+
+
+class EnoughError(Exception):
+    """More is held than is allowed."""
+
+
+class Hoard:
+    """Counts what one process holds."""
+
+    def __init__(self, allowed: int, pace: float = 0.0) -> None:
+        self.allowed = allowed
+        self._pace = pace
+        self.held = 0
+        self.kept: list[Any] = []
+        self._deadline = time.monotonic() + _TIME
+
+    def add(self, count: int, *kept: Any) -> None:
+        """Note ``count`` more bytes; stop when it is enough, or there is no time left."""
+        self.held += count
+        self.kept += kept
+        if self.held > self.allowed:
+            raise EnoughError
+        if time.monotonic() > self._deadline:
+            raise OSError("no time left")
+        if self._pace:
+            time.sleep(count * self._pace)
+
+
+Way = Callable[[Hoard], None]
+_kept: list[Hoard] = []
+
+
+def alone(way: Way, aim: Aim) -> None:
+    """Hold as much as one process can."""
+    hoard = Hoard(aim["memory"] * 5 // 4)
+    _fill(way, hoard)
+
+
+def together(way: Way, aim: Aim, number: int = 12) -> None:
+    """Hold as much in several processes: a twelfth each."""
+    hoard = Hoard(aim["memory"] * 5 // 4)
+    reading, writing = os.pipe()
+    share = hoard.allowed // number + 1
+    for _ in range(number):
+        if os.fork() == 0:
+            os.write(writing, b"+" if _has_share(way, share, number * _PACE) else b"-")
+            time.sleep(_TIME)
+            os._exit(0)
+    told = b""
+    while b"-" not in told and len(told) < number and select.select([reading], [], [], _TIME)[0]:
+        told += os.read(reading, number)
+    if told == b"+" * number:
+        _claim(hoard.allowed)
+    print("full:", told.decode(), flush=True)
+    os.killpg(0, signal.SIGKILL)
+
+
+def _has_share(way: Way, share: int, pace: float) -> bool:
+    _kept.append(Hoard(share, pace))  # for what is forgotten is not held
+    try:
+        way(_kept[-1])
+    except EnoughError:
+        return True
+    except BaseException as error:  # noqa: BLE001 - a child may not go on as its parent
+        print("refused:", error, flush=True)
+    return False
+
+
+def _fill(way: Way, hoard: Hoard) -> None:
+    try:
+        way(hoard)
+    except EnoughError:
+        _claim(hoard.held)
+    except (OSError, MemoryError, ValueError) as error:
+        print("refused:", error, "after", hoard.held // MIB, "MiB", flush=True)
+
+
+def _claim(count: int) -> None:
+    time.sleep(0.3)  # it must be held for a moment: who is ended has not got it
+    escaped(f"holds {count // MIB} MiB")
+
+
+def _map(size: int, flags: int, protection: int = 3) -> int:
+    area = _libc.mmap(
+        None, ctypes.c_size_t(size), protection, flags, ctypes.c_int(-1), ctypes.c_long(0)
+    )
+    if area in (None, ctypes.c_void_p(-1).value):
+        raise OSError("mmap")
+    return int(area)
+
+
+# --- pages
+
+
+def anonymous(hoard: Hoard) -> None:
+    """Fill pages as fast as the machine can."""
+    while True:
+        ctypes.memset(_map(MIB, _PRIVATE | _ANONYMOUS), 1, MIB)
+        hoard.add(MIB)
+
+
+def shared_cut_off(hoard: Hoard) -> None:
+    """Fill shared memory, and keep but a page of each piece mapped."""
+    while True:
+        size = 4 * MIB
+        area = _map(size, _SHARED | _ANONYMOUS)
+        ctypes.memset(area, 1, size)
+        _libc.munmap(ctypes.c_void_p(area + _PAGE), ctypes.c_size_t(size - _PAGE))
+        hoard.add(size)
+
+
+def shared_out_of_sight(hoard: Hoard) -> None:
+    """Fill shared memory whose pages are then taken out of the table."""
+    while True:
+        size = 4 * MIB
+        area = _map(size, _SHARED | _ANONYMOUS)
+        ctypes.memset(area, 1, size)
+        _libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 4)
+        hoard.add(size)
+
+
+def page_tables(hoard: Hoard) -> None:
+    """Read a page of every two megabytes: the page is everybody's zero, its table is not."""
+    while True:
+        size = 1024 * MIB
+        area = _map(size, _PRIVATE | _ANONYMOUS | _NORESERVE, 1)
+        for place in range(area, area + size, 2 * MIB):
+            ctypes.string_at(place, 1)
+            hoard.add(_PAGE)
+
+
+def mappings(hoard: Hoard) -> None:
+    """Give every other page of an area another protection: each becomes a mapping."""
+    size = 60_000 * _PAGE
+    area = _map(size, _PRIVATE | _ANONYMOUS | _NORESERVE, 0)
+    for place in range(area, area + size, 2 * _PAGE):
+        if _libc.mprotect(ctypes.c_void_p(place), ctypes.c_size_t(_PAGE), 1) < 0:
+            break
+        hoard.add(2 * 200)
+    raise OSError("no more mappings")
+
+
+def not_dumpable(hoard: Hoard) -> None:
+    """Forbid others to look, then fill sockets."""
+    with refusals_of("not dumpable"):
+        call("prctl", 4, 0, 0, 0, 0)
+        socket_pairs(hoard)
+    socket_pairs(hoard)
+
+
+def unreadable_program(hoard: Hoard) -> None:
+    """Be a program that may not be read: then nobody may look into the process."""
+    for folder in ("/tmp", os.environ.get("HOME", "/tmp"), "."):
+        with refusals_of(f"a program in {folder}"):
+            place = f"{folder}/unreadable"
+            with open(sys.executable, "rb") as own, open(place, "wb") as copy:
+                while part := own.read(MIB):
+                    copy.write(part)
+            os.chmod(place, 0o111)
+            words = [place, "-I", "-S", __file__, "socket_pairs", sys.argv[2]]
+            os.execv(place, words)
+    raise OSError("nowhere to write to")
+
+
+def thread_that_stays(hoard: Hoard) -> None:
+    """End the first thread: what its process holds is then in no one's figures."""
+    import _thread
+
+    def work() -> None:
+        time.sleep(0.1)
+        _fill(anonymous, hoard)
+        os._exit(0)
+
+    _thread.start_new_thread(work, ())
+    _libc.syscall(ctypes.c_long(60 if os.uname().machine == "x86_64" else 93), 0)
+
+
+def locked(hoard: Hoard) -> None:
+    """Fill pages and lock them in memory."""
+    with refusals_of("mlockall"):
+        _libc.mlockall(3)
+    anonymous(hoard)
+
+
+def huge_pages(hoard: Hoard) -> None:
+    """Fill huge pages, from the machine's store of them."""
+    while True:
+        ctypes.memset(_map(2 * MIB, _PRIVATE | _ANONYMOUS | 0x40000), 1, 2 * MIB)
+        hoard.add(2 * MIB)
+
+
+# --- pipes and sockets
+
+
+def pipes(hoard: Hoard) -> None:
+    """Fill pipes."""
+    while True:
+        reading, writing = os.pipe2(os.O_NONBLOCK)
+        hoard.add(_stuff(writing), reading)
+
+
+def large_pipes(hoard: Hoard) -> None:
+    """Fill pipes of a megabyte."""
+    while True:
+        reading, writing = os.pipe2(os.O_NONBLOCK)
+        with refusals_of("F_SETPIPE_SZ"):
+            fcntl.fcntl(writing, 1031, MIB)
+        hoard.add(_stuff(writing), reading)
+
+
+def _stuff(writing: int) -> int:
+    written = 0
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            written += os.write(writing, bytes(64 * 1024))
+    return written
+
+
+def pipes_with_huge_pages(hoard: Hoard) -> None:
+    """Give pipes one small page of every huge page, and forget the rest."""
+    size = 2 * MIB
+    while True:
+        reading, writing = os.pipe2(os.O_NONBLOCK)
+        for _ in range(16):
+            area = -(-_map(2 * size, _PRIVATE | _ANONYMOUS) // size) * size
+            _libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 14)  # MADV_HUGEPAGE
+            ctypes.memset(area, 1, size)
+            vector = (ctypes.c_void_p * 2)(area, _PAGE)
+            call("vmsplice", writing, vector, 1, 0)
+            _libc.munmap(ctypes.c_void_p(area), ctypes.c_size_t(size))
+            hoard.add(size)
+        hoard.kept.append(reading)
+
+
+def spliced_files(hoard: Hoard) -> None:
+    """Put pages of files into pipes, and remove the files."""
+    number = 0
+    while True:
+        reading, writing = os.pipe2(os.O_NONBLOCK)
+        number += 1
+        name = f"/tmp/spliced{number}"
+        file = os.open(name, os.O_CREAT | os.O_RDWR)
+        os.write(file, bytes(64 * 1024))
+        os.lseek(file, 0, 0)
+        moved = os.splice(file, writing, 64 * 1024)
+        os.close(file)
+        os.unlink(name)
+        hoard.add(moved, reading)
+
+
+def socket_pairs(hoard: Hoard) -> None:
+    """Fill pairs of sockets."""
+    while True:
+        one, other = socket.socketpair()
+        hoard.add(_stuff_sockets(one, other), one, other)
+
+
+def large_sockets(hoard: Hoard) -> None:
+    """Fill pairs of sockets with larger buffers."""
+    while True:
+        one, other = socket.socketpair()
+        for each in (one, other):
+            with refusals_of("SO_SNDBUF"):
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        hoard.add(_stuff_sockets(one, other), one, other)
+
+
+def _stuff_sockets(*sockets: socket.socket) -> int:
+    written = 0
+    for each in sockets:
+        each.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                written += each.send(bytes(64 * 1024))
+    return written
+
+
+def sockets_under_way(hoard: Hoard) -> None:
+    """Send full sockets through a socket, and close one's own ends."""
+    carriers = []
+    while True:
+        one, other = socket.socketpair()
+        written = _stuff_sockets(one, other)
+        near, far = socket.socketpair()
+        near.setblocking(False)
+        socket.send_fds(near, [b"x"], [one.fileno(), other.fileno()])
+        one.close()
+        other.close()
+        carriers.append((near, far))
+        hoard.add(written)
+
+
+def datagram_pairs(hoard: Hoard) -> None:
+    """Fill pairs of datagram sockets."""
+    while True:
+        one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        hoard.add(_stuff_sockets(one, other), one, other)
+
+
+def threads_with_descriptors(hoard: Hoard) -> None:
+    """Start threads with tables of descriptors of their own (they do not come back)."""
+    flags = 0x100 | 0x200 | 0x800 | 0x10000  # VM, FS, SIGHAND, THREAD: but not FILES
+    for _ in range(8):
+        socket_number = len(hoard.kept)
+        stack = _map(MIB, _PRIVATE | _ANONYMOUS) + MIB
+        # The new thread runs pause() at once: its table keeps what is open now.
+        _clone_and_pause(flags, stack)
+        for _ in range(100):
+            one, other = socket.socketpair()
+            hoard.add(_stuff_sockets(one, other), one, other)
+        _clone_and_pause(flags, stack)
+        for each in hoard.kept[socket_number:]:
+            each.close()
+
+
+def _clone_and_pause(flags: int, stack: int) -> None:
+    """The child would need code of its own to live on: it is enough that it is refused."""
+    if call("clone", flags, stack, 0, 0, 0) == 0:
+        while True:
+            time.sleep(1)
+
+
+# --- files in memory, and what is like them
+
+
+def memory_files(hoard: Hoard) -> None:
+    """Fill files that exist in memory only."""
+    while True:
+        file = call("memfd_create", b"hoard", 0)
+        os.write(file, bytes(4 * MIB))
+        hoard.add(4 * MIB, file)
+
+
+def secret_memory(hoard: Hoard) -> None:
+    """Fill memory that not even the kernel maps."""
+    while True:
+        call("memfd_create", b"hoard", 8)
+        hoard.add(4 * MIB)
+
+
+def shared_segments(hoard: Hoard) -> None:
+    """Fill System V segments and leave them unattached."""
+    _libc.shmat.restype = ctypes.c_void_p
+    while True:
+        segment = call("shmget", 0, 4 * MIB, 0o1600)
+        area = _libc.shmat(segment, None, 0)
+        ctypes.memset(area, 1, 4 * MIB)
+        _libc.shmctl(segment, 0, None)
+        hoard.add(4 * MIB)
+
+
+def unlinked_files(hoard: Hoard) -> None:
+    """Fill files and remove their names."""
+    number = 0
+    while True:
+        number += 1
+        name = f"/tmp/unlinked{number}"
+        file = os.open(name, os.O_CREAT | os.O_RDWR)
+        os.unlink(name)
+        hoard.add(os.write(file, bytes(MIB)), file)
+
+
+def shared_files(hoard: Hoard) -> None:
+    """Fill files in /dev/shm through mappings."""
+    number = 0
+    while True:
+        number += 1
+        with open(f"/dev/shm/shared{number}", "w+b") as file:
+            file.truncate(MIB)
+            area = mmap.mmap(file.fileno(), MIB)
+        area[:] = bytes(MIB)
+        hoard.add(MIB, area)
+
+
+def small_files(hoard: Hoard) -> None:
+    """Make empty files with long names."""
+    number = 0
+    while True:
+        number += 1
+        os.close(os.open(f"/tmp/{number:0200}", os.O_CREAT | os.O_WRONLY))
+        hoard.add(1024)
+
+
+def folders(hoard: Hoard) -> None:
+    """Make folders within folders."""
+    os.chdir("/tmp")
+    while True:
+        os.mkdir("d")
+        os.chdir("d")
+        hoard.add(1024)
+
+
+def attributes(hoard: Hoard) -> None:
+    """Give files extended attributes."""
+    number = 0
+    while True:
+        number += 1
+        name = f"/tmp/attributes{number % 500}"
+        os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
+        os.setxattr(name, f"user.{number}", bytes(60_000))
+        hoard.add(60_000)
+
+
+def access_lists(hoard: Hoard) -> None:
+    """Give files long lists of who may do what."""
+    import struct
+
+    entries = [struct.pack("<HHI", tag, 7, who) for tag, who in [(1, -1 & 0xFFFFFFFF)]]
+    entries += [struct.pack("<HHI", 2, 7, number) for number in range(8000)]
+    entries += [struct.pack("<HHI", tag, 7, 0xFFFFFFFF) for tag in (4, 16, 32)]
+    value = struct.pack("<I", 2) + b"".join(entries)
+    number = 0
+    while True:
+        number += 1
+        name = f"/tmp/list{number}"
+        os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
+        os.setxattr(name, "system.posix_acl_access", value)
+        hoard.add(8 * 8000)
+
+
+def message_queues(hoard: Hoard) -> None:
+    """Fill queues of messages."""
+    message = ctypes.create_string_buffer(8192 + 8)
+    while True:
+        queue = call("msgget", 0, 0o1600)
+        for _ in range(2):
+            call("msgsnd", queue, message, 8000, 0o4000)
+            hoard.add(8000)
+
+
+def keys(hoard: Hoard) -> None:
+    """Fill a keyring."""
+    number = 0
+    while True:
+        number += 1
+        call("add_key", b"user", f"hoard{number}".encode(), bytes(1000), 1000, -2)
+        hoard.add(1000)
+
+
+# --- records in the kernel
+
+
+def epolls(hoard: Hoard) -> None:
+    """Let epolls wait for the same files by many numbers."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    pipes_ = [os.pipe()[0] for _ in range(min(100, most // 8))]
+    numbers = range(most - min(150, most // 8), most)
+    while True:
+        epoll = select.epoll()
+        hoard.kept.append(epoll)
+        for number in numbers:
+            for each in pipes_:
+                os.dup2(each, number)
+                epoll.register(number, 0)
+                hoard.add(128)
+            # The entry stays: the file is open by its first number.
+
+
+def changes(hoard: Hoard) -> None:
+    """Have changes of files noted, and read none."""
+    while True:
+        watcher = _libc.inotify_init1(0)
+        if watcher < 0:
+            raise OSError("inotify")
+        _libc.inotify_add_watch(watcher, b"/tmp", 0xFFF)
+        for number in range(8000):
+            name = f"/tmp/{number:0200}"
+            os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
+            os.unlink(name)
+            hoard.add(2 * 256)
+
+
+def locks(hoard: Hoard) -> None:
+    """Lock every other byte of a file."""
+    number = 0
+    while True:
+        number += 1
+        file = open(f"/tmp/locked{number}", "wb")  # noqa: SIM115 - it is kept
+        hoard.kept.append(file)
+        for place in range(0, 4000, 2):
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+            hoard.add(192)
+
+
+def rule_sets(hoard: Hoard) -> None:
+    """Write rules for a sandbox of one's own, without end."""
+    attribute = (ctypes.c_uint64 * 2)(1, 3)
+    while True:
+        rules = call("landlock_create_ruleset", attribute, 16, 0)
+        for port in range(65_536):
+            rule = (ctypes.c_uint64 * 2)(1, port)
+            call("landlock_add_rule", rules, 2, rule, 0)
+            hoard.add(64)
+
+
+def futex_table(hoard: Hoard) -> None:
+    """Ask for a large table of locks."""
+    call("prctl", 78, 1, 1 << 23, 0, 0)
+    hoard.add((1 << 23) * 64)
+
+
+def rings(hoard: Hoard) -> None:
+    """Make rings for io_uring."""
+    zeros = ctypes.create_string_buffer(128)
+    while True:
+        call("io_uring_setup", 4096, zeros)
+        hoard.add(4096 * 64)
+
+
+def programs(hoard: Hoard) -> None:
+    """Make arrays for BPF."""
+    import struct
+
+    while True:
+        attribute = ctypes.create_string_buffer(struct.pack("<IIII", 2, 4, 1 << 20, 1), 128)
+        call("bpf", 0, attribute, 128)
+        hoard.add(1 << 20)
+
+
+def open_files(hoard: Hoard) -> None:
+    """Open files of /proc, each of which has a page to read into."""
+    while True:
+        file = os.open("/proc/self/status", os.O_RDONLY)
+        os.read(file, 1)
+        hoard.add(_PAGE, file)
+
+
+def queued_signals(hoard: Hoard) -> None:
+    """Send signals to oneself that are blocked."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+    while True:
+        if _libc.sigqueue(os.getpid(), int(signal.SIGRTMIN), None) < 0:
+            raise OSError("no more signals")
+        hoard.add(80)
+
+
+def _entry(way: Way, several: bool) -> Callable[[Aim], None]:
+    return lambda aim: (together if several else alone)(way, aim)
+
+
+# Ways that one process can go far enough; and those that take several, with a limit for each.
+ALONE = (
+    *(anonymous, shared_cut_off, shared_out_of_sight, thread_that_stays, locked, huge_pages),
+    *(pipes_with_huge_pages, memory_files, secret_memory, shared_segments, message_queues, keys),
+    *(small_files, folders, attributes, access_lists, epolls, changes, locks, rule_sets),
+    *(futex_table, rings, programs, queued_signals, unlinked_files, shared_files),
+)
+TOGETHER = (
+    *(pipes, large_pipes, socket_pairs, large_sockets, sockets_under_way, datagram_pairs),
+    *(page_tables, mappings, spliced_files, threads_with_descriptors, not_dumpable, open_files),
+    *(unreadable_program,),
+)
+PROGRAMS = {way.__name__: _entry(way, several=False) for way in ALONE} | {
+    way.__name__: _entry(way, several=True) for way in TOGETHER
+}
+
+if __name__ == "__main__":
+    main(PROGRAMS)
