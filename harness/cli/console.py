@@ -78,7 +78,7 @@ class Console:
     def _report(self, view: FileView) -> list[str]:
         from harness.report.terminal import Terminal
 
-        return list(Terminal(self.paint, unicode=self.unicode).file(view))
+        return list(Terminal(self.paint, unicode=self.unicode, patterns=True).file(view))
 
     def summary(self, run: RunResult, tallies: Sequence[Tally]) -> None:
         """Write the end of the report; beside gogui's lines, on standard error."""

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from harness.grading.records import Graded, Item
 from harness.grading.tested import Tested, does_not_run, own, quoted, tests
+from harness.reading.expectation import in_a_sentence
 
 _QUARTER = 0.25
 _FEW = 4  # submissions of which less is said: whether all pass, what the best say
@@ -126,7 +127,7 @@ def _oracle_remarks(one: Tested, met: Sequence[_Row], rest: Sequence[float]) -> 
     )
     answer, count = next(iter(wrong.most_common(1)), ("", 0))
     if 2 * count > len(strong):
-        expected = one.step.pattern.text if one.step.pattern else "no error"
+        expected = in_a_sentence(one.step.pattern)
         yield (
             f"Strong submissions disagree with the oracle: {count} of the {len(strong)} best at"
             f" the other tests give {answer} where {expected} is expected."

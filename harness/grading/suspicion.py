@@ -26,6 +26,7 @@ from harness.grading.images import origin
 from harness.grading.records import IMAGE, PUBLIC, Attempt, Suspicion
 from harness.grading.tested import Tested, quoted, tests
 from harness.grading.transformations import KINDS, ORDER
+from harness.reading.expectation import in_a_sentence
 from harness.records import Verdict
 
 THRESHOLD = 0.01
@@ -117,10 +118,10 @@ def _told(lost: Sequence[Pair], passed: Sequence[Pair]) -> str:
 
 def _example(pair: Pair) -> str:
     step, image = pair.test.step, pair.image.step
-    wanted = image.pattern.text if image.pattern else ""
+    wanted = in_a_sentence(image.pattern)
     return (
         f"{pair.test.attempt.case}:{step.line}, '{step.command}', was answered right; in its image"
-        f" ({_WORDS[pair.kind]}: '{image.command}') '{wanted}' was expected and"
+        f" ({_WORDS[pair.kind]}: '{image.command}') {wanted} was expected and"
         f" {quoted(pair.image.reply)} was the answer."
     )
 

@@ -24,6 +24,7 @@ from harness.engine.launch import split_program
 from harness.errors import CaseError, SandboxError, UsageError
 from harness.options import Options, limits_of
 from harness.reading import casefile
+from harness.reading.expectation import in_a_sentence
 from harness.reading.selection import narrowed
 from harness.reading.suite import SUFFIXES
 from harness.records import CaseFile, Outcome, Step, Verdict
@@ -164,7 +165,7 @@ class CaseFileCollector(pytest.File):
     def terminal(self) -> Terminal:
         """The report, as text: pytest has its own colors, and other plugins take none."""
         encoding = getattr(sys.__stdout__, "encoding", None) or ""
-        return Terminal(Paint(False), unicode="utf" in encoding.lower())
+        return Terminal(Paint(False), unicode="utf" in encoding.lower(), patterns=True)
 
     def report(self, outcome: Outcome) -> str:
         """Return the difference and the board."""
@@ -193,7 +194,7 @@ class CaseTest(pytest.Item):
         self.extra_keyword_matches.add(self.step.command)
         pattern = self.step.pattern
         if pattern is not None and pattern.expected_fail:
-            reason = one_line(f"expected not to answer '{pattern.text}'")
+            reason = one_line(f"expected not to answer {in_a_sentence(pattern)}")
             self.add_marker(pytest.mark.xfail(raises=WrongAnswer, strict=False, reason=reason))
 
     def setup(self) -> None:

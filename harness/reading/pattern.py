@@ -70,6 +70,13 @@ def read_gnugo(text: str) -> Pattern:
     )
 
 
+def plain_texts(expression: str) -> tuple[str, ...]:
+    """Return the texts that ``expression`` is a choice of; none: it is more than that."""
+    if not _PLAIN.fullmatch(expression):
+        return ()
+    return tuple(_ESCAPED.sub(r"\1", choice) for choice in expression.split("|"))
+
+
 @cache
 def matcher(expression: str) -> Callable[[str], object]:
     """Return a test of whether Java's ``expression`` matches the whole of a text.
@@ -82,9 +89,8 @@ def matcher(expression: str) -> Callable[[str], object]:
     Raises:
         PatternError: it is no regular expression.
     """
-    if _PLAIN.fullmatch(expression):
-        texts = {_ESCAPED.sub(r"\1", choice) for choice in expression.split("|")}
-        return texts.__contains__
+    if texts := plain_texts(expression):
+        return frozenset(texts).__contains__
     from harness.reading import java_regex
 
     flags = re.MULTILINE | re.DOTALL | re.ASCII

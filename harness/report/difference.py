@@ -1,8 +1,8 @@
 r"""Where a reply departs from its expectation, and what that may come from.
 
-The expectation is a regular expression and the reply a text, so no difference is exact. Both are
-cut into the same kind of pieces, words or (for single words) characters, with ``\+`` read as
-``+``; pieces without a partner on the other side are marked.
+The expectation is shown in words, with the answer that is nearest to the reply. Both are cut into
+the same kind of pieces, words or (for single words) characters; pieces without a partner on the
+other side are marked.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import re
 import warnings
 from collections.abc import Callable
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
 from harness.errors import UndecidedError
 from harness.reading.deadline import within
+from harness.reading.expectation import examples, in_words, shown
 from harness.records import Pattern, Reply
 
 # Longer texts are only compared from both ends: aligning takes quadratic time.
@@ -48,23 +49,30 @@ def difference(pattern: Pattern | None, reply: Reply) -> Difference:
         return Difference((), (Segment(reply.text, True),), _hint(None, reply))
     if pattern.negated or not reply.ok:  # all of it is what should not have come
         marked = (Segment(reply.text, True),)
-        return Difference((Segment(pattern.text, False),), marked, _hint(pattern, reply))
-    before, nearest, after = _nearest_alternative(pattern.text, reply.text)
-    expected, got = _align(nearest, reply.text)
-    whole = _merge([Segment(before, False), *expected, Segment(after, False)])
+        return Difference((Segment(in_words(pattern), False),), marked, _hint(pattern, reply))
+    wanted = shown(pattern, reply.text)
+    if wanted.example is None:  # an expression says nothing of where the difference is
+        told = (Segment(wanted.before, False),)
+        return Difference(told, (Segment(reply.text, False),), _hint(pattern, reply))
+    expected, got = _align(wanted.example, reply.text, any_case=wanted.any_case)
+    whole = _merge([Segment(wanted.before, False), *expected, Segment(wanted.after, False)])
     return Difference(whole, _merge(got), _hint(pattern, reply))
 
 
 # --- alignment ---------------------------------------------------------------------------------
 
 
-def _align(source: str, text: str) -> tuple[list[Segment], list[Segment]]:
-    """Mark what differs between a regular expression's source and a text."""
-    words, answers = _words(source), _words(text)
+def _align(
+    wanted: str, text: str, *, any_case: bool = False
+) -> tuple[list[Segment], list[Segment]]:
+    """Mark what differs between two texts."""
+    words, answers = _words(wanted), _words(text)
     single = len(words) <= 1 and len(answers) <= 1
     if single:
-        words, answers = _characters(source), list(text)
-    left, right = [_plain(word.strip()) for word in words], [word.strip() for word in answers]
+        words, answers = list(wanted), list(text)
+    left, right = [word.strip() for word in words], [word.strip() for word in answers]
+    if any_case:
+        left, right = [word.lower() for word in left], [word.lower() for word in right]
     by_ends = single or max(len(left), len(right)) > _MAX_WORDS
     same_left, same_right = (_common_ends if by_ends else _common_subsequence)(left, right)
     return _segments(words, same_left), _segments(answers, same_right)
@@ -73,16 +81,6 @@ def _align(source: str, text: str) -> tuple[list[Segment], list[Segment]]:
 def _words(text: str) -> list[str]:
     """Split into words, each with the blanks after it."""
     return re.findall(r"^\s+|\S+\s*", text)
-
-
-def _characters(source: str) -> list[str]:
-    """Split a regular expression's source into characters, an escaped one being one."""
-    return re.findall(r"\\.|.", source, re.DOTALL)
-
-
-def _plain(source: str) -> str:
-    """Return the literal text that a piece of source without operators stands for."""
-    return re.sub(r"\\([^\w\s])", r"\1", source)
 
 
 def _common_subsequence(left: list[str], right: list[str]) -> tuple[set[int], set[int]]:
@@ -117,51 +115,6 @@ def _merge(segments: list[Segment]) -> tuple[Segment, ...]:
         Segment("".join(text for text, _ in run), differs)
         for differs, run in groupby(shown, key=attrgetter("differs"))
     )
-
-
-# --- alternatives ------------------------------------------------------------------------------
-
-
-def _nearest_alternative(source: str, text: str) -> tuple[str, str, str]:
-    """Split ``a|b|c`` or ``(a|b|c)`` into the alternative nearest to a text and the rest."""
-    opening = source.startswith("(") and _closes_last(source)
-    start, end = (1, len(source) - 1) if opening else (0, len(source))
-    bars = [start - 1, *_top_level_bars(source, start, end), end]
-    spans = [(a + 1, b) for a, b in pairwise(bars)]
-    first, last = max(spans, key=lambda span: _likeness(source[span[0] : span[1]], text))
-    return source[:first], source[first:last], source[last:]
-
-
-def _depths(source: str) -> list[int]:
-    """Return for each character how many parentheses and brackets are open before it."""
-    depths, depth, escaped = [], 0, False
-    for char in source:
-        depths.append(depth)
-        if not escaped:
-            depth += (char in "([") - (char in ")]")
-        escaped = char == "\\" and not escaped
-    return depths
-
-
-def _closes_last(source: str) -> bool:
-    """Whether the parenthesis that opens the source closes at its very end."""
-    return source.endswith(")") and 0 not in _depths(source)[1:]
-
-
-def _top_level_bars(source: str, start: int, end: int) -> list[int]:
-    depths = _depths(source)
-    bars = []
-    for i in range(start, end):
-        escaped = source[:i].endswith("\\") and not source[:i].endswith("\\\\")
-        if source[i] == "|" and depths[i] == depths[start] and not escaped:
-            bars.append(i)
-    return bars
-
-
-def _likeness(source: str, text: str) -> int:
-    """Return how many characters agree at the beginning and the end."""
-    same, _ = _common_ends(list(_plain(source)), list(text))
-    return len(same)
 
 
 # --- hints -------------------------------------------------------------------------------------
@@ -212,7 +165,8 @@ def _equal_but_for_blanks(expression: str, text: str) -> bool:
 
 
 def _same_words(expression: str, text: str) -> bool:
-    return sorted(_plain(expression).split()) == sorted(text.split())
+    texts, words = examples(expression).texts, sorted(text.lower().split())
+    return any(sorted(one.lower().split()) == words for one in texts)
 
 
 def _contained(expression: str, text: str) -> bool:

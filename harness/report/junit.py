@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.reading.expectation import in_a_sentence
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report.markup import escape
 from harness.report.tally import Tally, total, troubles
@@ -93,7 +94,7 @@ def _result(step: Step, outcome: Outcome) -> str:
 
 def mismatch(step: Step, outcome: Outcome) -> str:
     """Return expectation and reply in one sentence."""
-    expected = f"'{step.pattern.text}'" if step.pattern else "any answer but an error"
+    expected = in_a_sentence(step.pattern)
     reply = outcome.reply
     got = "no reply" if reply is None else f"'{reply.text}'" if reply.ok else f"? '{reply.text}'"
     return f"expected {expected}, got {got}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from harness.reading.expectation import in_words, is_literal
 from harness.records import FileResult, Outcome, Step, Verdict
 from harness.report.difference import Segment, difference
 from harness.report.paint import VERDICTS, Paint
@@ -22,11 +23,15 @@ _UNEXPECTED = (Verdict.FAILED, Verdict.NOT_JUDGED, Verdict.UNEXPECTED_PASS)
 
 
 class Terminal:
-    """Writes the parts of the report as text; ``unicode`` as the terminal can show it."""
+    """Writes the parts of the report as text; ``unicode`` as the terminal can show it.
 
-    def __init__(self, paint: Paint, *, unicode: bool = True) -> None:
+    ``patterns``: for an author of case files, who wants the expression beside what it stands for.
+    """
+
+    def __init__(self, paint: Paint, *, unicode: bool = True, patterns: bool = False) -> None:
         self.paint = paint
         self.unicode = unicode
+        self._patterns = patterns
 
     # --- one file ---
 
@@ -65,7 +70,7 @@ class Terminal:
 
     def _sides(self, step: Step, outcome: Outcome) -> Iterator[str]:
         reply = outcome.reply
-        expected = step.pattern.text if step.pattern else "any answer but an error"
+        expected = in_words(step.pattern)
         sides: list[tuple[str, tuple[Segment, ...]]] = [("expected", (Segment(expected, False),))]
         hint = ""
         if reply is not None and outcome.verdict is Verdict.FAILED:
@@ -76,6 +81,8 @@ class Terminal:
             sides.append(("got", (Segment(reply.text, False),)))
         for label, segments in sides:
             yield from self._side(label, segments)
+        if self._patterns and step.pattern and not is_literal(step.pattern):
+            yield from self._side("pattern", [Segment(step.pattern.text, False)])
         if hint:
             yield self.paint("dim", " " * _TEXT + hint)
 

@@ -139,7 +139,7 @@ def test_strong_submissions_that_disagree_with_the_oracle_are_told():
     found = items(class_of(*rows, replies=replies))
     assert found[0].remarks[-1] == (
         "Strong submissions disagree with the oracle: 3 of the 4 best at the other tests"
-        " give '4' where 1 is expected."
+        " give '4' where '1' is expected."
     )
     assert not any("disagree" in remark for item in found[1:] for remark in item.remarks)
     replies[1] = ("5", "2", "3", "4")  # two of four are no majority

@@ -298,7 +298,7 @@ def test_failures_have_the_report_of_a_run(bench: Bench) -> None:
         report = Terminal(Paint(False)).result(shown, outcome)
         assert "●" in report
         assert report in text
-    assert "FAILED bad.gtp::10 - expected 'B\\+1', got 'B+2'" in text
+    assert "FAILED bad.gtp::10 - expected 'B+1', got 'B+2'" in text
 
 
 def junit(bench: Bench, *words: object) -> ET.Element:
@@ -320,7 +320,7 @@ def test_junit(bench: Bench, words: tuple) -> None:
     assert found[("good.gtp", "1")] == []
     assert found[("good.gtp", "2")] == [("skipped", "expected 'y', got 'x'")]
     assert found[("good.gtp", "3")] == []
-    assert found[("bad.gtp", "10")] == [("failure", "expected 'B\\+1', got 'B+2'")]
+    assert found[("bad.gtp", "10")] == [("failure", "expected 'B+1', got 'B+2'")]
     (text,) = [case[0].text for case in suite if case.get("name") == "10"]
     assert text is not None
     assert "    2  ├(●)┤  2\n" in text

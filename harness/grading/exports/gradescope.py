@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import PartMark, decimal
+from harness.reading.expectation import in_words
 from harness.records import Outcome, Verdict
 from harness.report.difference import difference
 from harness.report.view import WORDS, FileView
@@ -93,7 +94,7 @@ def _test(seen: FileView, outcome: Outcome, *, with_board: bool) -> Test:
     lines = [WORDS[outcome.verdict][1]]
     if outcome.verdict is Verdict.FAILED and outcome.reply:
         lines += [
-            f"expected: {step.pattern.text if step.pattern else 'any answer but an error'}",
+            f"expected: {in_words(step.pattern)}",
             f"got:      {outcome.reply.text}",
             difference(step.pattern, outcome.reply).hint,
             seen.reasons.get(outcome.step, ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+from harness.reading import expectation
 from harness.records import Outcome, Step, Verdict
 from harness.report.difference import Segment, difference
 from harness.report.html.parts import as_class, badge
@@ -35,7 +36,7 @@ def card(view: FileView, outcome: Outcome, log: str = "", anchor: str = "T") -> 
             f"<small>{place(step, log)}{_seconds(outcome)}</small></h3>",
             _comment(comment_before(case, outcome.step)),
             '<div class="row">',
-            _sides(step, outcome, view.reasons.get(outcome.step, "")),
+            _sides(step, outcome, view.reasons.get(outcome.step, ""), _pattern(step, log)),
             _figure(view.boards.get(outcome.step)),
             "</div></article>\n",
         )
@@ -56,9 +57,16 @@ def _seconds(outcome: Outcome) -> str:
     return f" · {outcome.reply.seconds:.2f} s" if outcome.reply else ""
 
 
-def _sides(step: Step, outcome: Outcome, reason: str) -> str:
+def _pattern(step: Step, log: str) -> str:
+    """Return the expression, where it tells more; pages with a log are an author's."""
+    if not log or step.pattern is None or expectation.is_literal(step.pattern):
+        return ""
+    return f'<p class="dim">Pattern: <code>{escape(step.pattern.text)}</code></p>'
+
+
+def _sides(step: Step, outcome: Outcome, reason: str, pattern: str) -> str:
     """The expectation beside the reply, with what differs marked where the test failed."""
-    reply, why = outcome.reply, _reason(reason)
+    reply, why = outcome.reply, pattern + _reason(reason)
     if reply is None:
         return f'<div class="both">{_side("Expected", _expected(step))}{why}</div>'
     expected, got, hint = _expected(step), escape(reply.text), ""
@@ -81,7 +89,8 @@ def _side(heading: str, markup: str) -> str:
 
 
 def _expected(step: Step) -> str:
-    return escape(step.pattern.text) if step.pattern else "<i>any answer but an error</i>"
+    told = escape(expectation.in_words(step.pattern))
+    return told if step.pattern else f"<i>{told}</i>"
 
 
 def _marked(segments: tuple[Segment, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from harness.reading import expectation
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report.html.names import link, log_name
 from harness.report.html.parts import badge, in_words, page, run_facts
@@ -61,15 +62,16 @@ def _table(file: FileResult, log: str) -> Iterator[str]:
     steps = file.case.steps
     for outcome in file.outcomes:
         step = steps[outcome.step]
+        expected = expectation.in_words(step.pattern) if step.pattern else ""
         verdict = badges[outcome.verdict]
         if outcome.verdict is not Verdict.PASSED or outcome.flaky:
             verdict = _link_to_card(step, outcome)
-        reply, pattern = outcome.reply, step.pattern
+        reply = outcome.reply
         yield (
             f'<tr><td><a href="{log}#L{step.line}">{step.id}</a></td><td>{verdict}</td>'
             f"<td>{_cell(step.command)}</td>"
             f'<td data-l="got">{_cell(reply.text) if reply else ""}</td>'
-            f'<td data-l="expected">{_cell(pattern.text) if pattern else ""}</td></tr>\n'
+            f'<td data-l="expected">{_cell(expected)}</td></tr>\n'
         )
     yield "</tbody></table>"
 
