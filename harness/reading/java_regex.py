@@ -1,82 +1,585 @@
-r"""Java's regular expressions, as gogui-regress matches them, in Python's notation.
+r"""Java's regular expressions, as gogui-regress compiles and matches them, in Python's notation.
 
-The two languages agree in nearly all that expectations use. Translated here is what Python would
-refuse or, worse, take for something else. What it refuses and is not translated (``\p{Lu}``,
-flags in mid-expression) is an error of the case file: no verdict rather than a wrong one.
+An expression is parsed as Java 17 parses it, and each part is written so that Python's flags have
+no say in it: line ends, cases, blanks and word boundaries are Java's. What Java refuses is refused
+with a reason. What Java takes and Python has nothing for (``\X``, ``\p{IsGreek}``, references that
+Python's groups do not serve) is refused as well: no verdict rather than a wrong one.
 
-Source: ``java.util.regex.Pattern``, Java SE 17; compared with it on random expressions.
+gogui-regress compiles with ``MULTILINE`` and ``DOTALL``.
+
+Source: the documentation of ``java.util.regex.Pattern``, Java SE 17, and its answers on random
+expressions (``tests/harness/test_java_regex.py``).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from typing import NamedTuple, NoReturn
 
 from harness.errors import PatternError
+from harness.reading import charset
+from harness.reading.charset import Ranges
 
-# The characters of classes that Python does not have; \v is a single character there.
-_CLASSES = {
-    "h": r" \t\xa0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000",
-    "v": r"\n\x0b\f\r\x85\u2028\u2029",
+_LINE_ENDS = "\n\r\x85\u2028\u2029"
+_DIGIT, _SPACE = charset.of(["09"]), charset.of([" ", "\t\r"])
+_WORD = charset.of(["az", "AZ", "09", "_"])
+_HORIZONTAL = charset.of([*" \t\xa0\u1680\u180e\u202f\u205f\u3000", "\u2000\u200a"])
+_VERTICAL = charset.of(["\n\r", *"\x85\u2028\u2029"])
+_CLASSES = {"d": _DIGIT, "s": _SPACE, "w": _WORD, "h": _HORIZONTAL, "v": _VERTICAL}
+_CONTROLS = {"a": "\a", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+# \p{...}: the POSIX classes, of ASCII only.
+_PROPERTIES = {
+    "Lower": charset.of(["az"]),
+    "Upper": charset.of(["AZ"]),
+    "ASCII": charset.of(["\0\x7f"]),
+    "Alpha": charset.of(["az", "AZ"]),
+    "Digit": _DIGIT,
+    "Alnum": charset.of(["az", "AZ", "09"]),
+    "Punct": charset.of(["!/", ":@", "[`", "{~"]),
+    "Graph": charset.of(["!~"]),
+    "Print": charset.of([" ~"]),
+    "Blank": charset.of([" ", "\t"]),
+    "Cntrl": charset.of(["\0\x1f", "\x7f"]),
+    "XDigit": charset.of(["09", "af", "AF"]),
+    "Space": _SPACE,
 }
-_ESCAPES = {
-    **{name: f"[{characters}]" for name, characters in _CLASSES.items()},
-    "R": f"[{_CLASSES['v']}]",  # a line end; none has two characters, for replies have no CR
-    "z": r"\Z",
+# Unicode's categories, each beside the letter that means all of its kind.
+_KINDS = {
+    "L": "ultmo",
+    "M": "nec",
+    "N": "dlo",
+    "Z": "slp",
+    "C": "cfo",
+    "P": "dsecoif",
+    "S": "mcko",
 }
+_CATEGORIES = {kind + more for kind, others in _KINDS.items() for more in ("", *others)}
 
-_PART = re.compile(
-    r"""\\Q (?P<quoted>.*?) (?:\\E|\Z)
-    |   \\0 (?P<octal>[0-3]?[0-7]{1,2})
-    |   \\x\{ (?P<hex>[0-9A-Fa-f]+) \}
-    |   \\k< (?P<reference>\w+) >
-    |   \\ (?P<escape>.)
-    |   \[ (?P<set>\^?\]?(?:\\.|[^\\\]])*) \]
-    |   (?P<unclosed>\[.*)
-    |   \(\?< (?P<group>\w+) >
-    |   (?P<begin>\^)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_IN_SET = re.compile(r"\\(?P<escape>.)|(?P<operator>\[|&&)", re.DOTALL)
+_END = r"(?:\Z|(?=[\r\x85\u2028\u2029])|(?<!\r)(?=\n))"
+_LAST_END = r"(?:\Z|(?=[\r\x85\u2028\u2029]\Z)|(?=\r\n\Z)|(?<!\r)(?=\n\Z))"
+# Java's ^ never matches at the end of the text, not even of an empty one.
+_BEGIN = r"(?!\Z)(?:\A|(?<=[\n\x85\u2028\u2029])|(?<=\r)(?!\n))"
+_ANCHORS = {  # (sign, MULTILINE, UNIX_LINES)
+    ("^", False, False): r"\A",
+    ("^", False, True): r"\A",
+    ("^", True, False): _BEGIN,
+    ("^", True, True): r"(?!\Z)(?:\A|(?<=\n))",
+    ("$", False, False): _LAST_END,
+    ("$", False, True): r"(?=\n?\Z)",
+    ("$", True, False): _END,
+    ("$", True, True): r"(?=\n|\Z)",
+}
+_FLAGS = "imsdxu"
+_LONGEST_COUNT = 9  # digits; Python and Java both stop soon after
 
 
-def in_python(expression: str) -> str:
+class Flags(NamedTuple):
+    """What ``(?imsdx)`` switches on and off."""
+
+    ignore_case: bool = False
+    multiline: bool = True
+    dotall: bool = True
+    unix_lines: bool = False
+    comments: bool = False
+    unicode_case: bool = False
+
+    def switched(self, letter: str, on: bool) -> Flags:
+        """Return the flags with one of them on or off."""
+        return Flags(*(on if letter == _FLAGS[i] else old for i, old in enumerate(self)))
+
+
+def in_python(expression: str, beyond: str = "") -> str:
     """Return what matches in Python what ``expression`` matches in Java.
 
+    ``beyond``: the characters of the texts that are not ASCII. Categories and word boundaries
+    depend on them: Java 17 knows letters and digits of all scripts there, and counts accents with
+    the letter before them.
+
     Raises:
-        PatternError: it has a set within a set or an intersection, which Python does not have.
+        PatternError: Java refuses it, or Python has nothing for it.
     """
-    return _PART.sub(_part, expression)
+    return _Parser(_without_quotes(expression), beyond).whole()
 
 
-def _part(found: re.Match[str]) -> str:
-    kind, text = str(found.lastgroup), found[str(found.lastgroup)]
-    return _IN_PYTHON[kind](text)
+def depends_on_script(expression: str) -> bool:
+    """Whether the translation depends on the characters of a text that are not ASCII."""
+    return any(escape in expression for escape in (r"\b", r"\B", r"\p", r"\P"))
 
 
-def _set(characters: str) -> str:
-    return f"[{_IN_SET.sub(_in_set, characters)}]"
+def _without_quotes(expression: str) -> str:
+    r"""Return the expression with what stands between ``\Q`` and ``\E`` escaped instead.
+
+    Java does this first of all, in sets too.
+    """
+    found, place, quoted = [], 0, False
+    while place < len(expression):
+        two = expression[place : place + 2]
+        if two == ("\\E" if quoted else "\\Q"):
+            quoted, place = not quoted, place + 2
+        elif quoted:
+            found.append(_quoted(two[0]))
+            place += 1
+        else:
+            step = 2 if two[0] == "\\" else 1
+            found.append(expression[place : place + step])
+            place += step
+    return "".join(found)
 
 
-def _in_set(found: re.Match[str]) -> str:
-    if found["operator"]:
-        raise PatternError(
-            f"found an unescaped {found[0]!r} in a set of characters, which Java takes for a set"
-            f" within the set; expected '\\{found[0][0]}' for the character itself"
+def _quoted(character: str) -> str:
+    if character.isdigit() and character.isascii():
+        return f"\\x3{character}"  # or it might go on with a reference before it
+    return character if character.isalpha() or not character.isascii() else f"\\{character}"
+
+
+class _Parser:
+    """Reads an expression from left to right; each method returns the Python of what it read."""
+
+    def __init__(self, text: str, beyond: str) -> None:
+        self._text = text
+        self._place = 0
+        self._flags = Flags()
+        self._beyond = beyond
+        self._groups: list[str] = []  # the names of those that have begun, "" for none
+        self._closed: set[int] = set()  # those that have ended
+        self._looped: set[int] = set()  # those within something that is repeated
+        self._named: dict[str, int] = {}
+        self._references: list[int] = []
+        self._early: list[int] = []  # references to groups that had not ended then
+        self._early_looped: set[int] = set()
+
+    def whole(self) -> str:
+        """Read all of it."""
+        found = self._alternatives()
+        if self._place < len(self._text):
+            self._refuse("found a ')' without a '('")
+        if any(number in self._looped for number in self._references):
+            self._refuse("it refers to a group that is repeated, which Python may take otherwise")
+        if any(number <= len(self._groups) for number in self._early_looped):
+            self._refuse("it refers to a group before the group's end, and is repeated")
+        return found
+
+    def _refuse(self, why: str) -> NoReturn:
+        raise PatternError(why)
+
+    # --- characters
+
+    def _skip(self) -> None:
+        """Under ``(?x)`` go past blanks and comments."""
+        while self._flags.comments and self._place < len(self._text):
+            character = self._text[self._place]
+            if character == "#":
+                while self._place < len(self._text) and self._text[self._place] not in (
+                    "\n" if self._flags.unix_lines else _LINE_ENDS
+                ):
+                    self._place += 1
+            elif character in " \t\n\x0b\f\r":
+                self._place += 1
+            else:
+                return
+
+    def _peek(self) -> str:
+        self._skip()
+        return self._raw()
+
+    def _raw(self, ahead: int = 0) -> str:
+        """Return a character as it stands there, "" behind the end."""
+        return self._text[self._place + ahead : self._place + ahead + 1]
+
+    def _takes(self, text: str) -> bool:
+        """Go past ``text`` if that comes next."""
+        if not self._text.startswith(text, self._place):
+            return False
+        self._place += len(text)
+        return True
+
+    # --- structure
+
+    def _alternatives(self) -> str:
+        found = [self._sequence()]
+        while self._peek() == "|":
+            self._place += 1
+            found.append(self._sequence())
+        return "|".join(found)
+
+    def _sequence(self) -> str:
+        parts: list[str] = []
+        while (character := self._peek()) not in ("", "|", ")"):
+            if character in "?*+":
+                self._refuse(f"found {character!r} with nothing before it to repeat")
+            before, early = len(self._groups), len(self._early)
+            atom = self._atom(character)
+            if atom is None:
+                continue  # flags
+            signs = self._repetition()
+            if signs:
+                self._early_looped |= set(self._early[early:])
+                self._looped |= set(range(before + 1, len(self._groups) + 1))
+                atom = f"(?:{atom}){signs}"
+            parts.append(atom)
+        return "".join(parts)
+
+    def _atom(self, character: str) -> str | None:
+        if character == "{":
+            return ""  # with a repetition behind it: Java repeats nothing at all
+        self._place += 1
+        readers: dict[str, Callable[[], str | None]] = {
+            "(": self._group,
+            "[": lambda: charset.in_python(self._set()),
+            "\\": self._escape,
+            ".": lambda: charset.in_python(self._any()),
+            "^": lambda: self._anchor("^"),
+            "$": lambda: self._anchor("$"),
+        }
+        return readers.get(character, lambda: self._literal(character))()
+
+    def _anchor(self, sign: str) -> str:
+        return _ANCHORS[sign, self._flags.multiline, self._flags.unix_lines]
+
+    def _any(self) -> Ranges:
+        if self._flags.dotall:
+            return charset.EVERYTHING
+        return charset.complement(charset.of("\n" if self._flags.unix_lines else _LINE_ENDS))
+
+    def _literal(self, character: str) -> str:
+        if 0xD800 <= ord(character) < 0xDC00:
+            self._refuse("it has half of a surrogate pair")
+        return charset.in_python(self._cased(charset.of([character])))
+
+    def _cased(self, found: Ranges) -> Ranges:
+        if self._flags.ignore_case and self._flags.unicode_case:
+            self._refuse("the flags 'i' and 'u' together have no counterpart here")
+        return charset.of_either_case(found) if self._flags.ignore_case else found
+
+    def _repetition(self) -> str:
+        sign = self._peek()
+        if sign and sign in "?*+":
+            self._place += 1
+        elif sign == "{":
+            sign = self._counted()
+        else:
+            return ""
+        following = self._peek()
+        if following and following in "?+":
+            self._place += 1
+            return sign + following
+        return sign
+
+    def _counted(self) -> str:
+        """Read ``{2}``, ``{2,}`` or ``{2,3}``."""
+        self._place += 1
+        least = self._number()
+        if not least:
+            self._refuse("found '{' that no number follows; '\\{' is the character itself")
+        most = least
+        if self._takes(","):
+            most = self._number()
+        if not self._takes("}"):
+            self._refuse("found a repetition such as '{2,3}' that is not closed")
+        if most and int(most) < int(least):
+            self._refuse(f"found a repetition from {least} to fewer, {most}")
+        return f"{{{least},{most}}}"
+
+    def _number(self) -> str:
+        start = self._place
+        while (digit := self._raw()) and digit in "0123456789":
+            self._place += 1
+        found = self._text[start : self._place]
+        if len(found) > _LONGEST_COUNT:
+            self._refuse(f"found a repetition of {found[:12]}…, which is too many")
+        return found
+
+    # --- groups
+
+    def _group(self) -> str | None:
+        outer = self._flags
+        if self._raw() != "?":
+            self._skip()
+            return self._captured("(", outer)
+        self._place += 1
+        for opening in ("?:", "?=", "?!", "?>", "?<=", "?<!"):
+            if self._takes(opening[1:]):
+                return self._closed_by(f"({opening}", outer)
+        if self._takes("<"):
+            return self._captured(f"(?P<{self._name()}>", outer)
+        return self._flagged(outer)
+
+    def _captured(self, opening: str, outer: Flags) -> str:
+        self._groups.append(opening)
+        number = len(self._groups)
+        found = self._closed_by(opening, outer)
+        self._closed.add(number)
+        return found
+
+    def _name(self) -> str:
+        start = self._place
+        while (letter := self._raw()).isalnum() and letter.isascii():
+            self._place += 1
+        name = self._text[start : self._place]
+        if not name[:1].isalpha() or not self._takes(">"):
+            self._refuse("found '(?<' without '=', '!' or a name in '<...>' of letters and digits")
+        if name in self._named:
+            self._refuse(f"found a second group with the name {name!r}")
+        self._named[name] = len(self._groups) + 1
+        return name
+
+    def _closed_by(self, opening: str, outer: Flags) -> str:
+        before, references = len(self._groups), len(self._references) + len(self._early)
+        found = self._alternatives()
+        if self._peek() != ")":
+            self._refuse("found a '(' that is not closed")
+        if opening in ("(?<=", "(?<!") and len(self._references) + len(self._early) > references:
+            self._refuse("found a reference in a look-behind, which has no greatest length then")
+        self._place += 1
+        self._flags = outer
+        if opening in ("(?!", "(?<!", "(?=", "(?<=", "(?>"):
+            self._looped |= set(range(before + 1, len(self._groups) + 1))
+        return f"{opening}{found})"
+
+    def _flagged(self, outer: Flags) -> str | None:
+        on = True
+        while (letter := self._peek()) and (letter in _FLAGS or (letter == "-" and on)):
+            self._place += 1
+            if letter == "-":
+                on = False
+            else:
+                self._flags = self._flags.switched(letter, on)
+        if letter and letter in "Uc":
+            self._refuse(f"the flag {letter!r} has no counterpart here")
+        self._place += 1
+        if letter == ")":
+            return None
+        if letter != ":":
+            self._refuse("found '(?' that no kind of group follows")
+        return self._closed_by("(?:", outer)
+
+    # --- escapes
+
+    def _escape(self) -> str:
+        letter = self._raw()
+        if letter and letter in "123456789":
+            return self._reference()
+        self._place += 1
+        if (fixed := self._fixed(letter)) is not None:
+            return fixed
+        if letter == "k":
+            return self._named_reference()
+        found = self._escaped_set(letter)
+        if found is not None:
+            return charset.in_python(found)
+        return self._literal(chr(self._character(letter)))
+
+    def _fixed(self, letter: str) -> str | None:
+        """Return what an escape outside of sets stands for, if it is one of a fixed meaning."""
+        if letter == "b" and self._raw() == "{":
+            self._refuse(r"\b{g} has no counterpart here")
+        unix = self._flags.unix_lines
+        table: dict[str, Callable[[], str]] = {
+            "A": lambda: r"\A",
+            "G": lambda: r"\A",
+            "z": lambda: r"\Z",
+            "Z": lambda: _ANCHORS["$", False, unix],
+            "b": lambda: _boundary(self._beyond),
+            "B": lambda: f"(?!{_boundary(self._beyond)})",
+            "R": lambda: rf"(?:\r\n|{charset.in_python(_VERTICAL)})",
+        }
+        return table[letter]() if letter in table else None
+
+    def _escaped_set(self, letter: str) -> Ranges | None:
+        """Return the set that an escape stands for, None if it is no set."""
+        if letter.lower() not in ("p", *_CLASSES):
+            return None
+        found = self._property() if letter in "pP" else _CLASSES[letter.lower()]
+        return charset.complement(found) if letter.isupper() else found
+
+    def _property(self) -> Ranges:
+        """Read ``{Alpha}``, ``{Lu}``, ``{IsLu}`` or ``L``."""
+        end = self._text.find("}", self._place)
+        if self._raw() != "{":
+            name = self._next(1)
+        else:
+            name = self._text[self._place + 1 : max(end, 0)]
+            self._place = end + 1
+        if name in _PROPERTIES:
+            return self._cased(_PROPERTIES[name])
+        category = name.removeprefix("Is")
+        if category not in _CATEGORIES:
+            self._refuse(f"'\\p' knows a category such as Lu, and {', '.join(_PROPERTIES)}")
+        return self._of_category(category)
+
+    def _of_category(self, category: str) -> Ranges:
+        """Return which characters of ASCII, and of the texts, have one of Unicode's categories."""
+        import unicodedata
+
+        is_letter_of_a_case = category in ("Lu", "Ll", "Lt")
+        wanted = (
+            ("Lu", "Ll", "Lt") if is_letter_of_a_case and self._flags.ignore_case else category
         )
-    return _CLASSES.get(found["escape"], found[0])
+        known = [*map(chr, range(128)), *self._beyond]
+        return charset.of(one for one in known if unicodedata.category(one).startswith(wanted))
+
+    def _character(self, letter: str) -> int:
+        """Return the code of the character that an escape stands for."""
+        readers = {"0": self._octal, "x": self._hexadecimal, "u": self._utf16, "c": self._control}
+        if letter in _CONTROLS:
+            return ord(_CONTROLS[letter])
+        if letter in readers:
+            return readers[letter]()
+        if not letter:
+            self._refuse("found '\\' at the end")
+        if letter.isascii() and letter.isalnum():
+            self._refuse(f"'\\{letter}' means nothing")
+        return ord(letter)
+
+    def _octal(self) -> int:
+        """Read one to three digits; three only if the first is at most 3."""
+        digits = ""
+        while len(digits) < (3 if digits[:1] <= "3" else 2) and self._raw() in tuple("01234567"):
+            digits += self._raw()
+            self._place += 1
+        if not digits:
+            self._refuse("'\\0' is not followed by an octal digit")
+        return int(digits, 8)
+
+    def _hexadecimal(self) -> int:
+        if self._raw() == "{":
+            end = self._text.find("}", self._place)
+            code = self._from_hex(self._text[self._place + 1 : max(end, 0)])
+            self._place = end + 1
+            if code > charset.LAST:
+                self._refuse(f"the code point {code:X} is greater than 10FFFF")
+            return self._whole(code)
+        return self._from_hex(self._next(2))
+
+    def _utf16(self) -> int:
+        code = self._from_hex(self._next(4))
+        if 0xD800 <= code < 0xDC00 and self._takes("\\u"):
+            low = self._from_hex(self._next(4))
+            if 0xDC00 <= low < 0xE000:
+                return 0x10000 + (code - 0xD800 << 10) + low - 0xDC00
+        return self._whole(code)
+
+    def _whole(self, code: int) -> int:
+        if 0xD800 <= code < 0xE000:
+            self._refuse("it has half of a surrogate pair")
+        return code
+
+    def _next(self, count: int) -> str:
+        found = self._text[self._place : self._place + count]
+        self._place += count
+        return found if len(found) == count else ""
+
+    def _from_hex(self, digits: str) -> int:
+        if not digits or any(digit not in "0123456789abcdefABCDEF" for digit in digits):
+            self._refuse("found '\\x' or '\\u' without its hexadecimal digits")
+        return int(digits, 16) if len(digits.lstrip("0")) <= 6 else charset.LAST + 1
+
+    def _control(self) -> int:
+        r"""Return what ``\cA`` means: any character, with one bit changed."""
+        letter = self._next(1)
+        if not letter:
+            self._refuse("'\\c' is not followed by a character")
+        return ord(letter) ^ 64
+
+    # --- references
+
+    def _reference(self) -> str:
+        number = int(self._next(1))
+        while self._raw() in tuple("0123456789"):
+            longer = number * 10 + int(self._raw())
+            if longer > len(self._groups):
+                break
+            number = longer
+            self._place += 1
+        return self._refers_to(number)
+
+    def _named_reference(self) -> str:
+        end = self._text.find(">", self._place)
+        name = self._text[self._place + 1 : end] if self._raw() == "<" and end > 0 else ""
+        if name not in self._named:
+            self._refuse(f"'\\k' refers to {name!r}, and no group before it has that name")
+        self._place = end + 1
+        return self._refers_to(self._named[name])
+
+    def _refers_to(self, number: int) -> str:
+        if number not in self._closed:
+            self._early.append(number)
+            return "(?!)"  # a group that is not there, or not yet, never matches
+        self._references.append(number)
+        flag = "i" if self._flags.ignore_case else ""
+        return f"(?{flag}:\\{number})"
+
+    # --- sets
+
+    def _set(self) -> Ranges:
+        """Read what follows ``[``."""
+        negated = self._raw() == "^"
+        self._place += negated
+        found = self._members()
+        while self._peek() == "&":  # members() stops at && only
+            self._place += 2
+            if self._peek() in ("&", "]"):
+                self._refuse("found '&&' in a set with nothing behind it")
+            right = self._members()
+            found = charset.intersection(found, right) if found else right
+        if self._peek() != "]":
+            self._refuse("found a '[' that is not closed")
+        self._place += 1
+        return charset.complement(found) if negated else found
+
+    def _members(self) -> Ranges:
+        """Read members up to the end of the set or the next ``&&``."""
+        found: list[Ranges] = []
+        while (character := self._peek()) and not (character == "]" and found):
+            if character == "&" and self._raw(1) == "&":
+                break
+            found.append(self._member(character))
+        return charset.of(pair for one in found for pair in one)
+
+    def _member(self, character: str) -> Ranges:
+        self._place += 1
+        if character == "[":
+            return self._set()
+        if character == "\\":
+            letter = self._next(1)
+            known = None if letter == "v" and self._raw() == "-" else self._escaped_set(letter)
+            if known is not None:
+                return known
+            first = self._member_code(letter)
+        else:
+            first = ord(character)
+        return self._range(first)
+
+    def _member_code(self, letter: str) -> int:
+        return 0x0B if letter == "v" else self._character(letter)
+
+    def _range(self, first: int) -> Ranges:
+        last = first
+        if self._peek() == "-" and self._raw(1) not in ("]", "["):
+            self._place += 1
+            character = self._peek()
+            self._place += 1
+            last = self._member_code(self._next(1)) if character == "\\" else ord(character or " ")
+            if last < first:
+                self._refuse("found a range in a set that ends before it begins")
+        return self._cased(((first, last),))
 
 
-_IN_PYTHON: dict[str, Callable[[str], str]] = {
-    "quoted": re.escape,
-    "octal": lambda digits: re.escape(chr(int(digits, 8))),
-    "hex": lambda digits: re.escape(chr(int(digits, 16))),
-    "reference": lambda name: f"(?P={name})",
-    "escape": lambda character: _ESCAPES.get(character, "\\" + character),
-    "set": _set,
-    "unclosed": str,  # for Python to refuse
-    "group": lambda name: f"(?P<{name}>",
-    # Java's ^ never matches at the end of the text, not even of an empty one.
-    "begin": lambda _: r"(?!\Z)^",
-}
+def _boundary(beyond: str) -> str:
+    """Return Java's word boundary for texts with only those characters ``beyond`` ASCII.
+
+    A character of a word is ``_``, a letter or digit of any script, or an accent behind one (with
+    up to seven accents between).
+    """
+    if not beyond:
+        return r"\b"
+    import unicodedata
+
+    kinds = {one: unicodedata.category(one) for one in beyond}
+    words = charset.of(one for one, kind in kinds.items() if kind[0] == "L" or kind == "Nd")
+    letter = charset.in_python(charset.union(_WORD, words))
+    accent = charset.in_python(charset.of(one for one, kind in kinds.items() if kind == "Mn"))
+    accented = "".join(f"|(?<={letter}{accent * count})" for count in range(1, 9))
+    before = f"(?:(?<={letter}){accented})"
+    after = f"(?:(?={letter})|(?={accent}){before})"
+    return f"(?:{before}(?!{after})|(?!{before}){after})"

@@ -25,6 +25,8 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _WAYS = re.compile(r"[*+?{|\\]")
 _NO_WAYS = re.compile(r"\\[^1-9]", re.DOTALL)
 
+_SHOWN = 200  # characters of an expression in a message
+
 # The end of a gnugo pattern, from its last bracket: sub(/\][&*]*$/, "")
 _GNUGO_END = re.compile(r"\][&*]*$")
 
@@ -81,21 +83,40 @@ def plain_texts(expression: str) -> tuple[str, ...]:
 def matcher(expression: str) -> Callable[[str], object]:
     """Return a test of whether Java's ``expression`` matches the whole of a text.
 
-    Most patterns are a text or a choice of texts, and need no regular expression: compiling one
+    Most patterns are a text or a choice of texts, and do not need one: compiling one
     costs a hundred times as much as running it.
 
     The test raises :class:`UndecidedError` when it takes too long.
 
     Raises:
-        PatternError: it is no regular expression.
+        PatternError: it is not a regular expression.
     """
     if texts := plain_texts(expression):
         return frozenset(texts).__contains__
     from harness.reading import java_regex
 
-    flags = re.MULTILINE | re.DOTALL | re.ASCII
-    compiled = _compile(java_regex.in_python(expression), expression, flags)
-    return _bounded(compiled, compiled.fullmatch)
+    compiled = _compile(java_regex.in_python, expression)
+    test = _bounded(expression, compiled.fullmatch)
+    if not java_regex.depends_on_script(expression):
+        return test
+    return _by_script(test, expression)
+
+
+def _by_script(test: Callable[[str], object], expression: str) -> Callable[[str], object]:
+    """Return ``test`` for texts in ASCII, and for others one that knows all scripts' letters."""
+    from harness.reading import java_regex
+
+    @cache
+    def knowing(beyond: str) -> Callable[[str], object]:
+        in_python = partial(java_regex.in_python, beyond=beyond)
+        return _bounded(expression, _compile(in_python, expression).fullmatch)
+
+    def by_script(text: str) -> object:
+        if text.isascii():
+            return test(text)
+        return knowing("".join(sorted({one for one in text if not one.isascii()})))(text)
+
+    return by_script
 
 
 @cache
@@ -105,25 +126,26 @@ def searcher(expression: str) -> Callable[[str], object]:
     The test raises :class:`UndecidedError` when it takes too long.
 
     Raises:
-        PatternError: it is no regular expression.
+        PatternError: it is not a regular expression.
     """
     from harness.reading import awk_regex
 
-    compiled = _compile(f"^{awk_regex.in_python(expression)}$", expression, re.ASCII)
-    return _bounded(compiled, compiled.search)
+    compiled = _compile(lambda text: f"^{awk_regex.in_python(text)}$", expression)
+    return _bounded(expression, compiled.search)
 
 
-def _compile(translated: str, expression: str, flags: re.RegexFlag) -> re.Pattern[str]:
+def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what may change in Python is no business of the user's
+        warnings.simplefilter("ignore")  # what may change in Python does not concern the user
         try:
-            return re.compile(translated, flags)
-        except (re.error, ValueError, OverflowError, RecursionError) as error:
-            raise PatternError(f"{expression!r} is no regular expression: {error}") from None
+            return re.compile(in_python(expression), re.ASCII)
+        except (PatternError, re.error, ValueError, OverflowError, RecursionError) as error:
+            what = f"{expression[:_SHOWN]!r} is not a regular expression"
+            raise PatternError(f"{what}: {error}") from None
 
 
-def _bounded(compiled: re.Pattern[str], test: Callable[[str], object]) -> Callable[[str], object]:
+def _bounded(expression: str, test: Callable[[str], object]) -> Callable[[str], object]:
     """Return ``test``, under a deadline unless its time can only grow with the text's length."""
-    if len(_WAYS.findall(_NO_WAYS.sub("", compiled.pattern))) < 2:
+    if len(_WAYS.findall(_NO_WAYS.sub("", expression))) < 2:
         return test
     return partial(deadline.within, deadline.LIMIT, test)

@@ -57,7 +57,7 @@ def _expression(only: str) -> re.Pattern[str]:
     try:
         return re.compile(only)
     except re.error as error:
-        raise UsageError(f"--only {only!r} is no regular expression: {error}") from None
+        raise UsageError(f"--only {only!r} is not a regular expression: {error}") from None
 
 
 def _range(part: str) -> range:

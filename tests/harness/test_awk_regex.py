@@ -38,7 +38,7 @@ def test_searches_as_awk(expression: str, found: list[str], missed: list[str]) -
 
 @pytest.mark.parametrize("expression", ["*", "(", "a|+", "[a"])
 def test_refuses_what_python_cannot_repeat_or_close(expression: str) -> None:
-    with pytest.raises(PatternError, match="is no regular expression"):
+    with pytest.raises(PatternError, match="is not a regular expression"):
         searcher(expression)
 
 

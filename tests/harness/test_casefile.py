@@ -98,7 +98,7 @@ def test_a_long_line_is_a_line() -> None:
 
 
 ERRORS = [
-    (b"a\n10 b\n#? [(]\n", 3, r"'\(' is no regular expression: .*"),
+    (b"a\n10 b\n#? [(]\n", 3, r"'\(' is not a regular expression: .*"),
     (
         b"a\n\n#? [a]\n",
         3,

@@ -253,7 +253,7 @@ def test_selection(only: str | None, ids: str | None, expected: str | None, fold
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (Options(only="("), "--only .* is no regular expression"),
+        (Options(only="("), "--only .* is not a regular expression"),
         (Options(ids="1-x"), "--ids: found '1-x', expected ids such as 10,20-29"),
         (Options(dialect="x"), "unknown dialect 'x'"),
     ],

@@ -1,0 +1,111 @@
+"""Patterns as Java 17 reads them: by example, and side by side with a Java virtual machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import PatternError
+from harness.reading import charset
+from harness.reading.pattern import matcher
+from tests.harness import random_patterns
+
+# What expectations use, and where Python's re would take something else without a word.
+MATCHES = [
+    (r"B\+4(\.0)?", ["B+4", "B+4.0"], ["B+4.", "b+4"]),
+    (r"(?i)b1|c(?-i)d", ["B1", "Cd"], ["CD"]),
+    (r"a(?i)b|c", ["aB", "C"], ["Ab"]),
+    (r"(?i)[a-c&&[^b]]", ["A", "c"], ["b", "B"]),
+    (r"[a[bc]]", ["a", "c"], ["d", "["]),
+    (r"[^a&&b]", ["a", "c"], []),
+    (r"(?x) a [ b c ] # more", ["ab", "ac"], ["a ", "a"]),
+    (r"\bé\b", ["é"], []),
+    (r"e\b\u0301", [], ["e\u0301"]),
+    (r"²\b1", ["²1"], []),
+    (r"a\Bé", ["aé"], []),
+    ("a$.", ["a\n", "a\x85", "a\u2028"], ["ab", "a\v"]),
+    ("a.^b", ["a\nb", "a\u2029b"], ["a b", "a\x0cb"]),
+    (r"a\Z\n", ["a\n"], ["a"]),
+    (r"a\z", ["a"], ["a\n"]),
+    (r"(?-s)a.", ["ab"], ["a\n", "a\u2028"]),
+    (r"(?d)a$.", ["a\n"], ["a\u2028"]),
+    (r"\0101\x42\x{43}\u0044\cE\e", ["ABCD\x05\x1b"], []),
+    (r"\ud83d\ude00", ["😀"], []),
+    (r"[\x{1F600}-\x{1F64F}]", ["😀"], ["a"]),
+    (r"\Qa.b*\E+", ["a.b*", "a.b**"], ["acb*"]),
+    (r"[\Q^-\E]", ["^", "-"], ["Q", "E"]),
+    (r"\p{Alpha}\P{Digit}[\p{Punct}]", ["ab."], ["éb.", "a1."]),
+    (r"\p{Lu}\PL[\pN&&\P{ASCII}]", ["Á.²"], ["á.²", "A.1"]),
+    (r"\H\V\h\v\R", ["ab\t\n\r\n"], ["\tb\t\n\n"]),
+    (r"a{2}{3}", ["aa"], ["aaaaaa"]),
+    (r"(a)\1", ["aa"], ["a"]),
+    (r"(a)\11", ["aa1"], ["aa"]),
+    (r"a|\2", ["a"], [""]),
+    (r"(?<n>a|b)\k<n>", ["aa", "bb"], ["ab"]),
+    (r"x*+y", ["xxy"], []),
+    (r"^", [], [""]),
+]
+
+
+@pytest.mark.parametrize(("expression", "found", "missed"), MATCHES)
+def test_matches_as_java(expression: str, found: list[str], missed: list[str]) -> None:
+    matches = matcher(expression)
+    assert [text for text in [*found, *missed] if matches(text)] == found
+
+
+REFUSED = [
+    ("{", "found '{' that no number follows"),
+    ("a{,2}", "found '{' that no number follows"),
+    ("a{2,1}", "from 2 to fewer, 1"),
+    ("a{2", "not closed"),
+    ("(?P<n>a)", "that no kind of group follows"),
+    ("(?#a)", "that no kind of group follows"),
+    ("(", r"a '\(' that is not closed"),
+    ("a)", r"'\)' without a '\('"),
+    ("[a", r"a '\[' that is not closed"),
+    ("*a", "'*' with nothing before it".replace("*", r"\*")),
+    ("a**", "nothing before it to repeat"),
+    ("a\\", "at the end"),
+    (r"\y", "means nothing"),
+    (r"\x{110000}", "greater than 10FFFF"),
+    (r"\x4", "without its hexadecimal digits"),
+    (r"\p{IsGreek}", "a category such as Lu, and Lower"),
+    (r"\k<n>", "no group before it has that name"),
+    (r"(?<n>a)(?<n>b)", "second group with the name 'n'"),
+    (r"[b-a]", "ends before it begins"),
+    (r"(?:(a)|b)*\1", "a group that is repeated"),
+    ("a{" + "9" * 5000 + "}", "too many"),
+]
+
+
+@pytest.mark.parametrize(("expression", "why"), REFUSED)
+def test_refuses_with_a_reason(expression: str, why: str) -> None:
+    with pytest.raises(PatternError, match=f"is not a regular expression: .*{why}"):
+        matcher(expression)
+
+
+def test_with_the_examples_java_agrees(java: str, tmp_path: Path) -> None:
+    random_patterns.compile_java(tmp_path)
+    asked = [(expression, [*found, *missed]) for expression, found, missed in MATCHES]
+    expected = ["1" * len(found) + "0" * len(missed) for _, found, missed in MATCHES]
+    assert random_patterns.java(tmp_path, asked) == expected
+
+
+def test_random_expressions_side_by_side_with_java(java: str, tmp_path: Path) -> None:
+    """No verdict differs, nothing that Java refuses is taken, little that it takes is refused.
+
+    ``python -m tests.harness.random_patterns 100000`` asks as many as one likes.
+    """
+    count = random_patterns.compare(tmp_path, seed=17, count=8_000)
+    assert count["differs"] == count["refused by Java alone"] == 0, count
+    assert count["same"] > 4_000
+    assert count["refused by us alone"] < 0.03 * (count["same"] + count["refused by us alone"])
+
+
+def test_the_comparison_would_notice(
+    monkeypatch: pytest.MonkeyPatch, java: str, tmp_path: Path
+) -> None:
+    """Without the other case of letters there are differences."""
+    monkeypatch.setattr(charset, "of_either_case", lambda one: one)
+    assert random_patterns.compare(tmp_path, seed=5, count=2_000)["differs"] > 0
