@@ -58,7 +58,7 @@ def of_either_case(one: Ranges) -> Ranges:
 def in_python(one: Ranges) -> str:
     """Return a regular expression of Python's :mod:`re` for one character of the set."""
     if one == EVERYTHING:
-        return r"[\s\S]"
+        return "(?s:.)"
     if not one:
         return r"[^\s\S]"
     if len(one) == 1 and one[0][0] == one[0][1]:

@@ -24,7 +24,7 @@ _MOST = 64  # texts that are looked at
 _LISTED = 3  # right answers that are all shown
 _ROOM = 60  # characters of several answers in a line
 _LONGEST = 20_000  # characters of an expression that is read, and of an example
-_FLAGS = re.MULTILINE | re.DOTALL | re.ASCII
+_ANY_CASE = "(?i)"
 _ANYTHING = {
     ".*": "any answer",
     ".+": "any answer that is not empty",
@@ -119,14 +119,16 @@ def examples(expression: str) -> Examples:
         return Examples(tuple(texts), len(plain) <= _MOST)
     if len(expression) > _LONGEST:
         return Examples()
+    any_case = expression.startswith(_ANY_CASE)
     try:
-        tree = _parser.parse(java_regex.in_python(expression), _FLAGS)
+        # Without the flag, or each letter would be a choice of two.
+        tree = _parser.parse(java_regex.in_python(expression.removeprefix(_ANY_CASE)))
         words = _sequence(tree)
         matches = matcher(expression)
         texts = [text for text in words.texts if text == text.strip() and matches(text)]
     except (_TooGeneralError, PatternError, UndecidedError, re.error, RecursionError):
         return Examples()
-    any_case = bool(tree.state.flags & re.IGNORECASE) and any(map(_has_letters, texts))
+    any_case = any_case and any(map(_has_letters, texts))
     different = {text.lower() if any_case else text: text for text in reversed(texts)}
     return Examples(tuple(reversed(different.values())), words.complete, any_case)
 
@@ -169,16 +171,16 @@ def _node(kind: Any, value: Any) -> _Words:
 
 def _set(items: Sequence[tuple[Any, Any]]) -> _Words:
     """Return the characters of a set that names them; of blanks one stands for all."""
-    if items == [(ops.CATEGORY, ops.CATEGORY_SPACE)]:
-        return _Words([" "])
     found: list[str] = []
     for kind, value in items:
         if kind is ops.LITERAL:
             found.append(chr(value))
-        elif kind is ops.RANGE:
+        elif kind is ops.RANGE and value[1] - value[0] < _MOST:
             found += map(chr, range(value[0], value[1] + 1))
         else:
             raise _TooGeneralError
+    if len(found) > 1 and all(map(str.isspace, found)):
+        return _Words([" "])
     return _Words(found[:_MOST], len(found) <= _MOST)
 
 
