@@ -46,6 +46,7 @@ class Group:
         self._version = _V2 if any(_exists(f, _V2.limit) for f in folders) else _V1
         self._memory = next((f for f in folders if _exists(f, self._version.limit)), "")
         self._pids = next((f for f in folders if _exists(f, "pids.max")), "")
+        self._time = next((f for f in folders if _exists(f, "cpu.stat")), "")
         self._allowed = 0
         self._kills = self._count_kills()
 
@@ -79,6 +80,14 @@ class Group:
         with contextlib.suppress(OSError, ValueError):
             return max(0, int(_read(self._memory, self._version.peak)) - _OWN_MEMORY)
         return 0
+
+    def cpu(self) -> float | None:
+        """Return the seconds of processor time that the group has taken; None: not counted."""
+        with contextlib.suppress(OSError):
+            for line in _read(self._time, "cpu.stat").splitlines() if self._time else ():
+                if line.startswith("usage_usec "):  # of version 2
+                    return int(line.split()[1]) / 1e6
+        return None
 
     def close(self) -> None:
         """Leave the groups and remove them."""
@@ -148,7 +157,7 @@ def _is_usable(parent: str) -> bool:
         os.mkdir(trial)
     except OSError:
         return False
-    counts = any(_exists(trial, name) for name in (_V1.limit, _V2.limit, "pids.max"))
+    counts = any(_exists(trial, name) for name in (_V1.limit, _V2.limit, "pids.max", "cpu.stat"))
     os.rmdir(trial)
     return counts
 

@@ -45,8 +45,8 @@ SECCOMP_MODE_FILTER = 2
 
 # System calls without a function in the C library, by machine; those from 424 on are alike.
 _NUMBERS = {
-    "x86_64": {"capset": 126, "pivot_root": 155, "clone": 56},
-    "aarch64": {"capset": 91, "pivot_root": 41, "clone": 220},
+    "x86_64": {"capset": 126, "pivot_root": 155, "clone": 56, "perf": 298},
+    "aarch64": {"capset": 91, "pivot_root": 41, "clone": 220, "perf": 241},
 }
 _MOUNT_SETATTR = 442
 LANDLOCK_CREATE_RULESET = 444
@@ -91,6 +91,12 @@ def clone(namespaces: int) -> int:
     """
     number = _NUMBERS[machine()]["clone"]
     return syscall("clone", number, namespaces | SIGCHLD, 0, 0, 0, 0)
+
+
+def perf_event_open(attributes: ctypes.Array[ctypes.c_char], flags: int) -> int:
+    """Open a performance counter of this process; return its descriptor."""
+    number = _NUMBERS[machine()]["perf"]
+    return syscall("perf_event_open", number, attributes, 0, -1, -1, flags)
 
 
 def mount(source: str, target: str, kind: str, flags: int = 0, data: str = "") -> None:

@@ -26,7 +26,18 @@ import time
 from collections.abc import Callable
 
 from harness import signals
-from harness.sandbox import bubblewrap, cgroup, inside, kernel, limits, memory, seccomp, watch
+from harness.sandbox import (
+    bubblewrap,
+    cgroup,
+    clock,
+    estimate,
+    inside,
+    kernel,
+    limits,
+    memory,
+    seccomp,
+    watch,
+)
 from harness.sandbox.plan import Plan, Report, pack_report, unpack_plan
 
 LONGEST_MESSAGE = 1 << 18
@@ -102,7 +113,9 @@ class Box:
         self._watched = group.watched(plan.watched)
         self._news = b""
         self._shared = memory.machine_shared() if self._watched.memory else 0
-        self._begun = self._looked_closely = time.monotonic()
+        self._begun = self._looked_closely = self._looked = time.monotonic()
+        self._clock = clock.Clock(group.cpu)
+        self._estimate = estimate.Estimate()
         self._ready = False  # all that is left to be done is to execute the program
         self._broken = False  # the box ended before its engine did
         self._status: int | None = None
@@ -126,7 +139,8 @@ class Box:
             self._end(root)
             os.close(reading)
             os.close(block)
-        self._cpu = max(self._cpu, _cpu_of_the_dead() - before)
+        self._cpu = max(self._cpu, self._clock.seconds() or 0.0, _cpu_of_the_dead() - before)
+        self._clock.close()
         self._hit = self._hit or self._group.hit() or self._signal_hit()
         if not self._hit:
             self._find_fault(late)
@@ -217,12 +231,15 @@ class Box:
         self._status = status
         if self._plan.level < 3:  # bubblewrap ends the others before we could look
             # A daemon that changes its parent while we walk the tree is missed in one walk.
-            alive = max(self._alive(), self._alive(), key=len)
+            alive = max(self._living(), self._living(), key=len)
             own = _OWN_PROCESSES[self._plan.level]
             self._leftovers = tuple(process.name for process in alive[own:])
 
-    def _alive(self) -> list[watch.Process]:
+    def _found(self) -> list[watch.Process]:
         return watch.processes(watch.descendants(os.getpid()))
+
+    def _living(self) -> list[watch.Process]:
+        return [process for process in self._found() if not process.dead]
 
     def _look(self) -> float:
         """Look at what is used; return after how many seconds to look again."""
@@ -231,11 +248,28 @@ class Box:
         if closely:
             self._looked_closely = time.monotonic()
         look = memory.Look(self._watched.memory, 0, self._shared)
-        usage = watch.measure(self._alive(), own, self._plan, look, closely)
+        found = self._found()
+        usage = watch.measure(found, own, self._plan, look, closely)
+        usage = usage._replace(cpu=self._time(found, usage.cpu))
         self._memory = max(self._memory, usage.memory)
         self._cpu = max(self._cpu, usage.cpu)
         self._hit = self._group.hit() or watch.exceeded(usage, self._watched)
         return self._pause(usage.memory)
+
+    def _time(self, found: list[watch.Process], visible: float) -> float:
+        """Return the processor time of the box, ``visible`` being what its processes show."""
+        counted = self._clock.seconds()
+        if counted is not None:
+            return max(counted, visible)
+        now, before = time.monotonic(), self._looked
+        self._looked = now
+        seen = {
+            one.pid: estimate.Seen(
+                one.own, one.waited, estimate.share(one.task) if one.running else 0.0
+            )
+            for one in found
+        }
+        return visible + self._estimate.look(seen, now - before)
 
     def _pause(self, used: int) -> float:
         """Return the seconds in which no engine can get from so much memory over its limit."""

@@ -21,7 +21,9 @@ class Process(NamedTuple):
     task: int  # a thread that lives: the first may end before the others do
     name: str
     dead: bool  # a zombie, waiting to be reaped
-    cpu: float  # seconds, with those of children it has waited for
+    running: bool  # or waiting for a processor
+    own: float  # seconds of processor time
+    waited: float  # those of children that it has waited for
     threads: int
     virtual: int  # bytes of address space
     resident: int  # bytes in memory, shared ones too
@@ -55,23 +57,23 @@ def descendants(pid: int) -> list[int]:
 
 
 def processes(pids: list[int]) -> list[Process]:
-    """Return the figures of those that still live."""
-    return [found for pid in pids if (found := _process(pid)) is not None and not found.dead]
+    """Return the figures of those that are still there, the dead that wait to be reaped too."""
+    return [found for pid in pids if (found := _process(pid)) is not None]
 
 
-def measure(alive: list[Process], own: int, plan: Plan, look: memory.Look, closely: bool) -> Usage:
+def measure(found: list[Process], own: int, plan: Plan, look: memory.Look, closely: bool) -> Usage:
     """Add up what the processes of a box use.
 
-    ``alive``: all of them, of which the first ``own`` belong to the box itself and not to the
+    ``found``: all of them, of which the first ``own`` belong to the box itself and not to the
     engine (they only collect the time of the dead). ``look``, ``closely``: see ``memory.held``.
     """
-    engine = alive[own:]
+    engine = [process for process in found[own:] if not process.dead]
     scratch, files = _scratch_use([process.task for process in engine], plan.scratch)
     used = scratch
     for folder in plan.writable:
         more, number = _folder_use(folder)
         used, files = used + more, files + number
-    cpu = sum(process.cpu for process in alive)
+    cpu = sum(process.own + process.waited for process in found)
     held = memory.held(engine, look._replace(scratch=scratch), closely)
     return Usage(held, cpu, len(engine), used, files)
 
@@ -120,7 +122,9 @@ def _figures(task: int) -> Process | None:
         task=task,
         name=text[start + 1 : end],
         dead=fields[0] in "ZX",
-        cpu=sum(map(int, fields[11:15])) / _TICKS,
+        running=fields[0] == "R",
+        own=sum(map(int, fields[11:13])) / _TICKS,
+        waited=sum(map(int, fields[13:15])) / _TICKS,
         threads=int(fields[17]),
         virtual=int(fields[20]),
         resident=int(fields[21]) * _PAGE,

@@ -15,3 +15,4 @@ class Attack(NamedTuple):
     leaks: frozenset[int] = frozenset()  # levels that cannot hold it, and say so
     patience: float = 8.0  # seconds until it is ended
     source: str = "attacks"  # the file beside this one, without its ending
+    cpu: float = 20.0  # the limit of processor time, in seconds

@@ -23,7 +23,6 @@ from harness.sandbox.redteam.scene import Scene
 # Small, so that an attack on a limit need not be large.
 LIMITS = BoxLimits(
     memory=256 * MIB,
-    cpu=20,
     processes=16,
     threads=48,
     open_files=1024,
@@ -117,6 +116,7 @@ def _run(
 ) -> tuple[End, str, float]:
     """Return how the attack ended, what it printed, and how long it took to end it."""
     script = str(scene.submission / f"{attack.source}.py")
+    launcher.limits = launcher.limits._replace(cpu=attack.cpu)
     aim = scene.aim() | launcher.limits._asdict()
     words = [levels.interpreter(), "-I", "-S", script, program, json.dumps(aim)]
     hidden = [*view.own_folders(), str(scene.secret)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.sandbox.redteam import holding_roster
+from harness.sandbox.redteam import holding_roster, spending_roster
 from harness.sandbox.redteam.attack import Attack
 
 _FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
@@ -74,4 +74,5 @@ ROSTER = (
     Attack("leave_ipc", "leave System V and POSIX messages", _CALLS, "find_ipc"),
     Attack("leave_key", "leave a key in a keyring", _CALLS, "find_key"),
     *holding_roster.ROSTER,
+    *spending_roster.ROSTER,
 )
