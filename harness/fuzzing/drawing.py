@@ -23,6 +23,7 @@ from harness.fuzzing.stones import (
     block,
     crossing,
     duel,
+    filling,
     flat,
     full,
     line,
@@ -60,6 +61,66 @@ def setup(stones: Stones) -> Drawn:
     """Return one command that puts all the stones."""
     words = [f"{color} {vertex(point)}" for color, point in stones]
     return [f"gogui-setup {' '.join(words)}"] if words else []
+
+
+def in_turn(game: Drawn, size: int, next_: str) -> Drawn:
+    """Return a game in which the colors take turns, Black first.
+
+    Where one has no stone of its own left to play, it plays where nothing else is. ``next_``: who
+    is to move after each row of moves, "" for whoever comes next.
+    """
+    wanted = {word for one in game if isinstance(one, str) for word in one.split()[2:]}
+    turns = _Turns(size, next_, wanted)
+    done: Drawn = []
+    for one in [*game, ""]:
+        if isinstance(one, str) and one.startswith("play "):
+            turns.hold(one)
+            continue
+        done += [*turns.played(), *([one] if one else [])]
+        if one == "clear_board":
+            turns = _Turns(size, next_, wanted)
+        elif one == "undo":
+            turns.turn = turns.other
+    return done
+
+
+class _Turns:
+    """The moves of one game on their way into turns."""
+
+    def __init__(self, size: int, next_: str, wanted: set[str]) -> None:
+        self.turn = "B"
+        self._next = next_
+        self._held: dict[str, list[str]] = {"B": [], "W": []}
+        self._taken: set[str] = set()
+        self._free = {
+            color: [name for name in map(vertex, filling(size, color)) if name not in wanted]
+            for color in "BW"
+        }
+
+    @property
+    def other(self) -> str:
+        return "W" if self.turn == "B" else "B"
+
+    def hold(self, command: str) -> None:
+        """Take a move of a row of them."""
+        _, color, name = command.split()
+        if name not in self._taken:
+            self._taken.add(name)
+            self._held[color].append(name)
+
+    def played(self) -> Drawn:
+        """Return the row's moves in turn, with others between them; none is held any more."""
+        held = self._held
+        is_any = bool(held["B"] or held["W"])
+        done: Drawn = []
+        while held["B"] or held["W"] or (is_any and self._next == self.other):
+            own = held[self.turn] or self._free[self.turn]
+            if not own:
+                break
+            done.append(f"play {self.turn} {own.pop(0)}")
+            self.turn = self.other
+        held["B"], held["W"] = [], []
+        return done
 
 
 # --- what games are made of --------------------------------------------------------------------
@@ -163,7 +224,7 @@ def wrong_play(size: int) -> SearchStrategy[Drawn]:
     letters = GTP_LETTERS[: size + 2]
     return st.builds(
         lambda color, row, column: [f"play {color} {letters[column]}{row}"],
-        st.sampled_from(("b", "w", "B", "W", "c", "black", "White", "red")),
+        st.sampled_from(("b", "w", "B", "W", "c", "red", "g")),
         st.sampled_from((1, size, size + 1, 2)),
         st.sampled_from((0, size - 1, size, 1)),
     )
@@ -182,7 +243,8 @@ def _gomoku_policy(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             *(single(size).map(plays), questions, policy, said("clear_board"), *_extra(known)),
         ]
         opening = st.one_of(policy, policy, policy, _NOTHING)
-        return st.tuples(opening, _parts(choices, questions, length)).map(flat)
+        drawn = st.tuples(opening, _parts(choices, questions, length)).map(flat)
+        return st.builds(in_turn, drawn, st.just(size), st.sampled_from(("", "", "B", "W")))
 
     return _boards(_POLICY_SIZES, rest)  # type: ignore[no-any-return]
 
@@ -225,7 +287,7 @@ board_file = st.builds(
 # --- java-go -----------------------------------------------------------------------------------
 
 
-_ABOUT_ALL = ("score black", "score white", "captures black", "captures white", "is_over")
+_ABOUT_ALL = ("score b", "score w", "captures b", "captures w", "is_over")
 
 
 def _java_go(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
@@ -252,7 +314,7 @@ def about_point(size: int) -> SearchStrategy[Drawn]:
     """Return all questions about a point."""
 
     def about(where: str) -> Drawn:
-        moves = [f"{color} {where}" for color in ("black", "white")]
+        moves = [f"{color} {where}" for color in "bw"]
         legal = [f"{verb} {move}" for verb in ("is_legal", "can_play") for move in moves]
         return [f"is_captured {where}", *legal]
 
@@ -275,7 +337,7 @@ def ko(size: int) -> SearchStrategy[Drawn]:
 
     moves = st.lists(single(size), max_size=2).map(flat)
     verbs = st.sampled_from(("can_play", "is_legal"))
-    return st.builds(taken, COLORS, moves, verbs, st.sampled_from(("black", "white")))
+    return st.builds(taken, COLORS, moves, verbs, st.sampled_from("bw"))
 
 
 _LOOKS = 8

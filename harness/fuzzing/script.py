@@ -10,9 +10,8 @@ from zlib import crc32
 
 from harness.judging.equivalence import underspecified
 from harness.records import Failure, Reply
-from oracle.gtp import new_engine
+from oracle.assignments import engine_for
 from oracle.gtp.protocol import Engine
-from oracle.mistakes import ASSIGNMENTS
 
 # Commands that change what others answer. The answers of all others are looked at one by one: an
 # engine that answers one of them wrongly may still be right afterwards.
@@ -61,7 +60,7 @@ class Trace(NamedTuple):
 
 def oracle_for(assignment: str) -> Engine:
     """Return the oracle's engine; it does not think about its own moves, which do not matter."""
-    return new_engine(ASSIGNMENTS[assignment], playouts=0)
+    return engine_for(assignment, playouts=0)
 
 
 def name_of(command: str) -> str:

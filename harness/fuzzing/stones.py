@@ -191,10 +191,22 @@ def _is_on(point: Point, size: int) -> bool:
     return 0 <= point[0] < size and 0 <= point[1] < size
 
 
+def _no_five(size: int) -> Stones:
+    """Return a full board with no more than two of a color in a row in any direction."""
+    return [("BBWW"[(c + 2 * r) % 4], (r, c)) for r in range(size) for c in range(size)]
+
+
+@cache
+def filling(size: int, color: str) -> tuple[Point, ...]:
+    """Return points for stones of a color that mean nothing, all over the board."""
+    points_ = [point for own, point in _no_five(size) if own == color]
+    return tuple(sorted(points_, key=lambda point: (5 * point[0] + 3 * point[1]) % 11))
+
+
 @cache
 def full(size: int) -> SearchStrategy[Stones]:
     """Return a full board without five in a row, but for some points."""
-    board = [("BBWW"[(c + 2 * r) % 4], (r, c)) for r in range(size) for c in range(size)]
+    board = _no_five(size)
     holes = st.lists(st.integers(0, len(board) - 1), max_size=2)
     return holes.map(lambda left_out: [s for i, s in enumerate(board) if i not in left_out])
 

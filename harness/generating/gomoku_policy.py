@@ -370,9 +370,25 @@ def _few(random: Random) -> Moment:
     return made.board_moment("gomoku", size, board, random.choice((1, 2)))
 
 
+def _fair(feature: Feature) -> Feature:
+    """Return the feature of boards that players who take turns may have laid.
+
+    gomoku-policy.txt: "play commands will be for the color toPlay", and Black begins.
+    """
+
+    def find(moment: Moment) -> str:
+        return feature.find(moment) if made.is_in_turn(moment) else ""
+
+    def make(random: Random) -> Moment | None:
+        moment = feature.make(random)
+        return moment and made.in_turn(random, moment)
+
+    return feature._replace(find=find, make=make)
+
+
 _ALL = (*_WIN, *_OPEN, *_other(*_WIN, *_OPEN))
 _LONG = ("XXX.XX", "XX.XXX", "XXX.XXX", "XXXX.X")
-FEATURES = (
+_FEATURES = (
     Feature("default-policy", "before any policy command the policy is random",
             _urgent, _default, _patterns(*_ALL)),
     Feature("win", "every point that completes five", _type("Win"), _rule_based,
@@ -426,4 +442,5 @@ FEATURES = (
             _patterns(*_WIN, *_other(*_WIN))),
 )  # fmt: skip
 
-KIND = Kind("gomoku-policy", "gomoku", range(5, 20), FEATURES, whole, swaps=True)
+FEATURES = tuple(map(_fair, _FEATURES))
+KIND = Kind("gomoku-policy", "gomoku", range(5, 20), FEATURES, whole, swaps=False)

@@ -204,19 +204,19 @@ def _captured(name: str) -> Step:
 
 
 def _score(color: str) -> Step:
-    return Step(f"score {color}", asked=True)
+    return Step(f"score {color[0]}", asked=True)
 
 
 def _legal(color: int, name: str) -> Step:
-    return Step(f"is_legal {NAMES[color]} {name}", asked=True)
+    return Step(f"is_legal {NAMES[color][0]} {name}", asked=True)
 
 
 def _can(color: str, name: str, why: str) -> Step:
-    return Step(f"can_play {color} {name}", asked=True, why=why)
+    return Step(f"can_play {color[0]} {name}", asked=True, why=why)
 
 
 def _prisoners(color: str, why: str) -> Step:
-    return Step(f"captures {color}", asked=True, why=why)
+    return Step(f"captures {color[0]}", asked=True, why=why)
 
 
 def _lying(moment: Moment, random: Random) -> list[Step]:
@@ -339,7 +339,7 @@ def _ask_ko(moment: Moment, random: Random) -> list[Step]:
     return [
         *up_to_last(moment, random),
         _can(color, name, no),
-        Step(f"is_legal {color} {name}", asked=True),
+        Step(f"is_legal {color[0]} {name}", asked=True),
         _can(other, name, "Ko does not keep the color that took from filling its point."),
     ]
 

@@ -12,6 +12,7 @@ from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
 from oracle.rules.capture import legal, played
 from oracle.rules.eyes import eyes
+from oracle.rules.flood import neighbours
 from oracle.rules.lines import fives
 from oracle.rules.policy import rule_based
 
@@ -96,10 +97,48 @@ def gomoku_full(random: Random, size: int, empty: int = 0) -> Moment:
     shape = grid(size)
     bits = list(each_bit(shape.full))
     random.shuffle(bits)
-    black = (len(bits) - empty + 1) // 2
-    board = Board(reduce(or_, bits[:black], 0), reduce(or_, bits[black : len(bits) - empty], 0))
-    move, color = bits[black - 1], 1
+    stones = len(bits) - empty
+    black = (stones + 1) // 2
+    board = Board(reduce(or_, bits[:black], 0), reduce(or_, bits[black:stones], 0))
+    move, color = (bits[black - 1], 1) if stones % 2 else (bits[stones - 1], 2)
     return after("gomoku", size, without(board, move), color, move, board)
+
+
+def is_in_turn(moment: Moment) -> bool:
+    """Return whether players who take turns, Black first, may have laid these stones."""
+    black, white = (mask.bit_count() for mask in moment.board)
+    return black - white == moment.to_play - 1
+
+
+def in_turn(random: Random, moment: Moment) -> Moment:
+    """Return the moment with as many more stones as turns ask for, away from all others if it can.
+
+    None of them makes a five. Where there is no room for all, the moment is not in turn.
+    """
+    color = moment.color if moment.move else moment.to_play
+    board = moment.before
+    while missing := board.black.bit_count() - board.white.bit_count() - (color - 1):
+        point = _lonely(random, moment.shape, board, moment.move, 1 if missing < 0 else 2)
+        if not point:
+            return moment
+        board = added(board, 1 if missing < 0 else 2, point)
+    if not moment.move:
+        return board_moment("gomoku", moment.size, board, moment.color)
+    whole = added(board, color, moment.move)
+    return after("gomoku", moment.size, board, color, moment.move, whole)
+
+
+def _lonely(random: Random, shape: Grid, board: Board, keep: int, color: int) -> int:
+    """Return a point for another stone, 0 if there is none."""
+    free = shape.full & ~board.stones & ~keep
+    rows = board.stones | neighbours(shape, board.stones)
+    beside = rows | rows << shape.stride | rows >> shape.stride
+    places = [free & ~beside, free]
+    for bits in places:
+        points = [bit for bit in each_bit(bits) if not fives(shape, board.of(color) | bit)]
+        if points:
+            return random.choice(points)
+    return 0
 
 
 # --- stones on a board -------------------------------------------------------------------------

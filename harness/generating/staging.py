@@ -20,7 +20,7 @@ from harness.records import Reply
 from oracle.answers import gomoku_policy
 from oracle.color import BLACK, color_of
 from oracle.gtp.gomoku import GomokuSession
-from oracle.gtp.protocol import Engine
+from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Mistake
 from oracle.vertex import vertex
 
@@ -62,6 +62,8 @@ class Stage:
             if step.asked:
                 is_last = number == len(scene.steps) - 1
                 yield self._asked(engine, step.command, step.why, is_last)
+            elif engine.session.left_open(split(step.command)):
+                raise LeftOut(UNDERSPECIFIED)
             elif not _goes_on(engine.handle(step.command)):
                 raise LeftOut("a command of its setup is refused")
         if not reached:

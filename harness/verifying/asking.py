@@ -19,6 +19,7 @@ from oracle.vertex import vertex
 
 # Their answers are the same wherever the stones lie.
 _ANYWHERE = ("gogui-rules_side_to_move", "gogui-rules_board_size")
+_SETS_UP = "the document leaves open what this command of the set-up does: {}"
 NEW_BOARD = ("boardsize", "clear_board", "load_board", "loadsgf")
 
 
@@ -29,6 +30,7 @@ def asked(case: CaseFile, assignment: str) -> Iterator[Asked | Finding]:
     """
     engine = mistaken.right_engine(assignment)
     is_free, ended = False, 0
+    opened: dict[str, Finding] = {}  # by the reason: a file that is written so says it once
     for step in case.steps:
         if ended:
             if step.is_test:
@@ -41,6 +43,9 @@ def asked(case: CaseFile, assignment: str) -> Iterator[Asked | Finding]:
         late = _after_the_end(engine, step.command)
         depends = is_free and name not in _ANYWHERE
         told = _told(engine, step, choices, is_free=depends) if step.is_test else None
+        if _sets_up(step, assignment) and not late and (why := _why_open(engine, step.command)):
+            finding = Finding(Kind.OPEN, case.path, step.line, step.text, _SETS_UP.format(why))
+            opened.setdefault(why, finding)
         right = mistaken.reply_of(engine.handle(step.text))
         if told:
             yield told._replace(right=right)
@@ -48,6 +53,7 @@ def asked(case: CaseFile, assignment: str) -> Iterator[Asked | Finding]:
             yield Finding(Kind.UNREACHABLE, case.path, step.line, step.text, fault)
         is_free = is_free or len(choices) > 1
         ended = 0 if engine.session.running else step.line
+    yield from opened.values()
 
 
 def _told(engine: Engine, step: Step, choices: tuple[str, ...], *, is_free: bool) -> Asked:
@@ -67,6 +73,24 @@ def _open(engine: Engine, command: str) -> tuple[tuple[str, ...] | None, str]:
     pairs = [line.partition(":") for line in reply.text.splitlines()[1:]]
     ways = "; or ".join(name for name, _, _ in pairs)
     return tuple(answer.strip() for _, _, answer in pairs), f"it may be read as {ways}"
+
+
+def _sets_up(step: Step, assignment: str) -> bool:
+    """Return whether nothing but what a command does to the board matters."""
+    is_test = step.is_test and equivalence.is_judged(step.command, assignment)
+    return not is_test or (step.pattern is None and step.command.startswith("play "))
+
+
+def _why_open(engine: Engine, command: str) -> str:
+    """Return what a command of the set-up itself does that is left open.
+
+    What it inherits from one before, the wrong side to move for instance, was said there.
+    """
+    session = engine.session
+    if command.startswith(NEW_BOARD):
+        return ""  # tests on a board of such a size are reported by themselves
+    reason: str = session.left_open(split(command))
+    return "" if reason == session.left_open([""]) else reason
 
 
 def _choices(engine: Engine, command: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.answers.gomoku_rules import by_name, explain_result
+from oracle.answers.gomoku_rules import by_name, explain_result, orders
 from oracle.color import NAMES, opponent
 from oracle.explanation import Explanation, listing
 from oracle.grid import each_bit
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Reason = tuple[str, int, int]  # a sentence; its stones; its points that must be empty
 
 DEFAULT = "random"  # the policy before any is set; boardsize and clear_board keep it
+STOPPING = "no open four left"  # the other reading of BlockOpenFour
 MOVE, STONE, ROOM = "+", "*", "-"  # marks: a move, a stone of the pattern, a point it needs empty
 
 
@@ -41,7 +42,7 @@ def policy_moves(position: Position, color: int, policy: str = "rule_based") -> 
 def readings_policy_moves(
     position: Position, color: int, policy: str = "rule_based"
 ) -> dict[str, Moves]:
-    """Return the moves under each reading of *BlockOpenFour*.
+    """Return the moves under each reading of *BlockOpenFour*, and of how they are sorted.
 
     "Play a move that prevents the opponent from getting an open four", read to the letter, leaves
     out the moves that stop one three while another still becomes an open four. When all are left
@@ -49,10 +50,12 @@ def readings_policy_moves(
     """
     kind, moves = settled = policy_moves(position, color, policy)
     readings = {"every three on its own": settled}
+    others = list(orders(position, moves).items())[1:]
+    readings |= {name: (kind, listed) for name, listed in others}
     if kind == rules.BLOCK_OPEN_FOUR:
         stopping = [point for point in moves if _stops_all(position, color, point)]
         everything = policy_moves(position, color, "random")
-        readings["no open four left"] = (kind, stopping) if stopping else everything
+        readings[STOPPING] = (kind, stopping) if stopping else everything
     return readings
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DRAW, UNKNOWN = "draw", "unknown"
 LINE_STONE = "*"  # mark of a stone in a line of five or more
+_TWO_DIGITS = 10  # rows from which on vertices have one digit or two
 SIZES = range(5, 20)  # gomoku-rules.html, "GTP Commands": "between 5 and 19 in our tests"
 
 
@@ -131,17 +132,28 @@ def readings_result(position: Position) -> dict[str, str]:
 def readings_legal_moves(position: Position) -> dict[str, list[Point]]:
     """Return the legal moves under each reading of the document.
 
-    Open are the sort order where rows have one or two digits, and boards outside the sizes 5 to
-    19. (Points are listed in the order of the reply.)
+    Open are the order from size 10 on (:func:`orders`), and boards outside the sizes 5 to 19.
+    (Points are listed in the order of the reply.)
     """
-    moves = legal_moves(position)
-    readings = {
-        "sorted as strings": moves,
-        "sorted by letter, then number": sorted(moves, key=lambda point: (point[1], point[0])),
-    }
+    readings = orders(position, legal_moves(position))
     if not _of_known_size(position):
         readings["no board of this size"] = []
     return readings
+
+
+def orders(position: Position, moves: list[Point]) -> dict[str, list[Point]]:
+    """Return sorted moves in every order that the documents allow.
+
+    Where rows have one digit or two, the engines of two years differ; any order will do then.
+    """
+    if max(position.grid.rows, position.grid.columns) < _TWO_DIGITS:
+        return {"sorted as strings": moves}
+    by_number = sorted(moves, key=lambda point: (point[1], point[0]))
+    return {
+        "sorted as strings": moves,
+        "sorted by letter, then number": by_number,
+        "in any other order": by_number[::-1],
+    }
 
 
 def _of_known_size(position: Position) -> bool:

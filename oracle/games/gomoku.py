@@ -18,18 +18,26 @@ if TYPE_CHECKING:
 class State(Moment):
     """One moment of a game of Gomoku.
 
-    Attribute beside those of every moment: ``winner``, the color of the first five, or ``EMPTY``.
+    Attributes beside those of every moment: ``winner``, the color of the first five, or ``EMPTY``;
+    ``in_turn``, whether the colors took turns so far.
     """
 
-    __slots__ = ("winner",)
+    __slots__ = ("in_turn", "winner")
 
     move: tuple[int, Point] | None  # Gomoku has no pass
 
     def __init__(
-        self, position: Position, to_play: int, winner: int, move: Move | None = None
+        self,
+        position: Position,
+        to_play: int,
+        winner: int,
+        move: Move | None = None,
+        *,
+        in_turn: bool = True,
     ) -> None:
         super().__init__(position, to_play, move)
         self.winner = winner
+        self.in_turn = in_turn
 
     def after(self, color: int, point: Point) -> State:
         """Return the moment after a stone on an empty point."""
@@ -38,7 +46,8 @@ class State(Moment):
         winner = self.winner
         if winner == EMPTY and fives(position.grid, stones):
             winner = color
-        return State(position, opponent(color), winner, (color, point))
+        in_turn = self.in_turn and color == self.to_play
+        return State(position, opponent(color), winner, (color, point), in_turn=in_turn)
 
 
 class GomokuGame(History[State]):
@@ -64,6 +73,11 @@ class GomokuGame(History[State]):
     def is_over(self) -> bool:
         """Whether somebody has won or the board is full."""
         return self.winner != EMPTY or not self.position.empty
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether the colors took turns, from the side to move of the first board on."""
+        return self._states[-1].in_turn
 
     @property
     def played_on(self) -> bool:

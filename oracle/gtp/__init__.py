@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 GAMES = ("go", "gomoku", "java-go", "gosensei")
 
 USAGE = """\
-usage: gtp-oracle gtp [--game GAME] [--seed N] [--playouts N] [--mistake NAME] [--help]
+usage: gtp-oracle gtp [--game GAME] [--seed N] [--playouts N] [--mistake NAME]
+                      [--reading NAME] [--help]
 
 The oracle as an engine that speaks the Go Text Protocol (GTP version 2) on standard input and
 output.
@@ -29,6 +30,8 @@ output.
                  move of its policy, as the random player of the gomoku-rules assignment does
   --mistake NAME make one of the mistakes that people make, in the game it belongs to;
                  --mistake list shows them all
+  --reading NAME read the assignment otherwise where it leaves the answer open, which is right,
+                 too; --reading list shows them all
   --help         this text and the commands of GAME
 """
 
@@ -52,6 +55,10 @@ def main(argv: list[str]) -> int:
         from oracle.mistakes import program
 
         return program.main(options, lambda wrong: serve(wrong, _read, _write))
+    if "--reading" in options:
+        from oracle import readings
+
+        return readings.main(options, lambda other: serve(other, _read, _write))
     serve(engine, _read, _write)
     return 0
 
@@ -79,7 +86,7 @@ def parse_options(argv: list[str]) -> dict[str, str]:
             options["--help"] = ""
             continue
         name, equals, value = argument.partition("=")
-        if name not in options and name != "--mistake":
+        if name not in options and name not in ("--mistake", "--reading"):
             raise ValueError(f"unknown option {argument!r}")
         options[name] = value if equals else next(rest, "")
     _check(options)

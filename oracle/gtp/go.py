@@ -30,6 +30,7 @@ class GoSession(Session):
     __slots__ = ("komi",)
 
     game: GoGame
+    knows_letters_only = True
 
     def __init__(self, commands: Table, questions: Questions, seed: int) -> None:
         super().__init__(commands, questions, seed)

@@ -24,9 +24,10 @@ POLICIES = ("random", "rule_based")
 class GomokuSession(Session):
     """A game of Gomoku; the policy outlives ``boardsize`` and ``clear_board``."""
 
-    __slots__ = ("playouts", "policy")
+    __slots__ = ("playouts", "policy", "refused_to_move")
 
     game: GomokuGame
+    knows_letters_only = True
     record = "gomoku"  # programs that know nothing but Go's GM[1] write Gomoku as that
 
     def __init__(self, commands: Table, questions: Questions, seed: int, playouts: int) -> None:
@@ -36,6 +37,7 @@ class GomokuSession(Session):
 
     def new_game(self, position: Position, to_play: int) -> GomokuGame:
         """Return a game; a five on its first board has won it."""
+        self.refused_to_move = False  # whether genmove has answered pass or resign
         return GomokuGame(position, to_play)
 
     def left_open(self, words: list[str]) -> str:
@@ -43,26 +45,62 @@ class GomokuSession(Session):
 
         What the stones alone leave open is a matter of the readings.
         """
-        game = self.game
+        game, name = self.game, (words or [""])[0]
+        if name in ("boardsize", "clear_board"):
+            return _open_board(words[1:])
         if game.position.grid.rows not in gomoku_rules.SIZES:
-            return "boards have 5 to 19 rows"
+            return _SIZES
         if game.played_on:
             return "a stone was played after the game was over"
-        check = _OPEN.get(words[0]) if words else None
-        return check(game, words[1:]) if check else ""
+        if not game.in_turn and self._takes_turns(name):
+            return "a color has played out of turn"
+        check = _OPEN.get(name, _open_nowhere)
+        return check(self, words[1:]) or super().left_open(words)
+
+    def is_out_of_turn(self, words: list[str]) -> bool:
+        """Return whether a move by this color would be out of turn where that is left open."""
+        color = color_of((words or [""])[0])
+        return self._takes_turns("") and color not in (None, self.game.to_play)
+
+    def _takes_turns(self, name: str) -> bool:
+        """Return whether the document of a command has the colors take turns.
+
+        gomoku-policy.txt: "play commands will be for the color toPlay". gomoku-rules.html has no
+        such sentence and no ``policy_moves``.
+        """
+        return self.assignment == "gomoku-policy" or name == "policy_moves"
 
 
 # --- what is left open, but for the readings ---------------------------------------------------
 
 
-def _open_play(game: GomokuGame, words: list[str]) -> str:
+_SIZES = "boards have 5 to 19 rows"
+
+
+def _open_nowhere(session: GomokuSession, words: list[str]) -> str:
+    return ""
+
+
+def _open_board(words: list[str]) -> str:
+    size = words[0] if words else ""
+    is_number = size.isascii() and size.isdigit() and len(size) < 3
+    return _SIZES if is_number and int(size) not in gomoku_rules.SIZES else ""
+
+
+def _open_play(session: GomokuSession, words: list[str]) -> str:
+    game = session.game
     if len(words) < 2:
         return "an argument is missing"
     if color_of(words[0]) is None:
         return ""  # the first of the errors, whatever the coordinate
-    if not _is_usual(words[1]):
+    if not is_usual(words[1]):
         return "no board has a point of this name"
+    if session.is_out_of_turn(words):
+        return _OUT_OF_TURN
     return "the game is over" if game.is_over and _is_empty(game, words[1]) else ""
+
+
+_OUT_OF_TURN = "it is the other color's turn"
 
 
 def _is_empty(game: GomokuGame, text: str) -> bool:
@@ -73,20 +111,44 @@ def _is_empty(game: GomokuGame, text: str) -> bool:
         return False
 
 
-def _is_usual(text: str) -> bool:
+def is_usual(text: str) -> bool:
     """Whether a text names a point of some board: a letter other than I, and 1 to 99."""
     letter, number = text[:1].upper(), text[1:]
     is_number = number.isascii() and number.isdigit() and number[0] != "0" and len(number) < 3
     return letter != "" and letter in GTP_LETTERS and is_number
 
 
-def _open_genmove(game: GomokuGame, words: list[str]) -> str:
+def _open_genmove(session: GomokuSession, words: list[str]) -> str:
+    game = session.game
+    if session.is_out_of_turn(words) and not game.is_over:
+        return _OUT_OF_TURN
     if game.winner and color_of((words or [""])[0]) == game.winner:
         return "the winner is asked for a move"
+    if not game.is_over and _may_choose_otherwise(session, words):
+        return "the policy's moves are open"
     return "the board is full and has a five" if game.winner and not game.position.empty else ""
 
 
-_OPEN = {"play": _open_play, "genmove": _open_genmove}
+def _may_choose_otherwise(session: GomokuSession, words: list[str]) -> bool:
+    """Return whether the policy's moves, not their order, depend on a reading."""
+    color = color_of((words or [""])[0])
+    if color is None:
+        return False
+    found = gomoku_policy.readings_policy_moves(session.game.position, color, session.policy)
+    return len({(kind, frozenset(moves)) for kind, moves in found.values()}) > 1
+
+
+def _open_side(session: GomokuSession, words: list[str]) -> str:
+    """Nothing says whose turn it is after a pass, or after resigning: the game is over."""
+    is_open = session.refused_to_move and session.game.is_over
+    return "genmove has answered pass or resign" if is_open else ""
+
+
+_OPEN = {
+    "play": _open_play,
+    "genmove": _open_genmove,
+    "gogui-rules_side_to_move": _open_side,
+}
 
 
 # --- playing: gomoku-rules.html, "Details of the play command", "Details for end of game" ------
@@ -117,6 +179,7 @@ def genmove(session: GomokuSession, words: list[str]) -> str:
     color = arguments.color(words, 0)
     answer = choice(session, color)
     if isinstance(answer, str):
+        session.refused_to_move = True
         return answer
     session.game.play(color, answer)
     return vertex(answer)

@@ -28,18 +28,23 @@ if TYPE_CHECKING:
     Questions = dict[str, Question]
 
 
+COLORS = "the course's starter knows colors as b and w only"
+
+
 class Session:
     """The state behind one engine; a subclass for each game says how a game begins.
 
     Attributes: ``commands``, the engine's table; ``questions``, those of its commands that can be
     explained; ``game``, the game in progress; ``running``, false after ``quit``; ``seed``, that of
-    the random moves.
+    the random moves; ``assignment``, whose document says what is open, "" for the game's own.
     """
 
-    __slots__ = ("_random", "commands", "game", "questions", "running", "seed")
+    __slots__ = ("_random", "assignment", "commands", "game", "questions", "running", "seed")
 
     sizes = range(2, 26)  # what boardsize accepts
     size = 19  # before the first boardsize
+    # Whether the course's starter, which students may not change, knows colors as b and w only.
+    knows_letters_only = False
     record: str | None = None  # what game records are read as, whatever they say; None: Go only
 
     def __init__(self, commands: Table, questions: Questions, seed: int) -> None:
@@ -47,6 +52,7 @@ class Session:
         self.questions = questions
         self.seed = seed
         self.running = True
+        self.assignment = ""
         self._random: Random | None = None
         self.game = self.new_game(Position(grid(self.size)), BLACK)
 
@@ -79,6 +85,10 @@ class Session:
 
         ``words``: the command and its arguments. ``""`` when nothing is known that does.
         """
+        if self.knows_letters_only and not {"black", "white"}.isdisjoint(
+            map(str.lower, words[1:])
+        ):
+            return COLORS
         return ""
 
     @property

@@ -7,7 +7,7 @@ engine with one of them. Nothing here is imported by the right engine.
 
 from __future__ import annotations
 
-from oracle.gtp import new_engine
+from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.mistakes import go_scoring, gomoku_policy, gomoku_rules, gosensei, java_go
 from oracle.mistakes.bank import Breakdown, Crash, Hang, Mistake
 
@@ -26,15 +26,6 @@ __all__ = [
     "mistaken_engine",
     "named",
 ]
-
-# The game of each assignment's engine.
-ASSIGNMENTS = {
-    "go-scoring": "go",
-    "gomoku-rules": "gomoku",
-    "gomoku-policy": "gomoku",
-    "gosensei": "gosensei",
-    "java-go": "java-go",
-}
 
 _SHELVES = (go_scoring, gomoku_rules, gomoku_policy, gosensei, java_go)
 MISTAKES: dict[str, Mistake] = {
@@ -58,7 +49,7 @@ def named(name: str) -> Mistake:
 
 def mistaken_engine(mistake: Mistake, seed: int = 0, playouts: int = 10) -> Engine:
     """Return an engine that makes a mistake; its other commands are right."""
-    engine = new_engine(ASSIGNMENTS[mistake.assignment], seed, playouts)
+    engine = engine_for(mistake.assignment, seed, playouts)
     engine.commands = engine.session.commands = mistake.table(engine.commands)
     return engine
 

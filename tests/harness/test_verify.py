@@ -97,6 +97,21 @@ FAULTS = [
     ("gomoku-rules", "boardsize 5\ngenmove b\n10 gogui-rules_legal_moves\n"
      "#? [(?i)([a-e][1-5] ){24}[a-e][1-5]]", Kind.WRONG, 3),
     ("gomoku-rules", "boardsize 4\n10 gogui-rules_final_result\n#? [unknown]", Kind.OPEN, 2),
+    # a set-up that the document leaves open is reported once, with what it makes of the tests
+    ("go-scoring", "boardsize 3\nkomi 0\nplay black B2\nplay white A1\n10 score\n#? [0]",
+     Kind.OPEN, 3),
+    ("go-scoring", GO.replace("play B B2", "5 play black B2") + "#? [B\\+8\\.5]", Kind.OPEN, 4),
+    ("gomoku-rules", "boardsize 7\n10 play BLACK A1\n20 gogui-rules_side_to_move\n#? [white]",
+     Kind.OPEN, 2),
+    ("gomoku-rules", "boardsize 7\n10 play black A1\n#? [.*]", Kind.OPEN, 2),
+    ("gomoku-rules", "boardsize 7\nplay W A1\n10 gogui-rules_side_to_move\n#? [black]", None, 0),
+    ("gomoku-policy", "boardsize 7\nplay W A1\nplay W A2\n", None, 0),
+    ("gomoku-policy", "boardsize 7\nplay W A1\nplay W A2\n10 name\n", Kind.OPEN, 2),
+    ("gomoku-policy", "policy random\nboardsize 10\n10 policy_moves\n#? [(?i)Random A1 A10.*]",
+     Kind.OPEN, 3),
+    ("gomoku-rules", "boardsize 10\n10 gogui-rules_legal_moves\n#? [a1 a2.*]", Kind.OPEN, 2),
+    ("gomoku-rules", "boardsize 10\n10 gogui-rules_legal_moves\n#? [(?i)([a-hjk]1?[0-9] ?)+]",
+     None, 0),  # any order
     ("gomoku-policy", THREES + "#? [(?i)BlockOpenFour A2 B2 B5 F2 F5]", Kind.OPEN, 15),
     ("gomoku-policy", THREES + "#? [(?i)(Block|Rand).*]", None, 0),  # either reading passes
     ("gosensei", "clear_board\n10 eyes\n#? [There are 0 eyes for black.]", Kind.LOOSE, 2),

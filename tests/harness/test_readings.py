@@ -1,0 +1,138 @@
+"""Nobody is accused wrongly: no case that ships, is generated or drawn asks what is left open.
+
+For each thing that a document leaves open there is an engine that reads it the other way
+(:mod:`oracle.readings`). It passes all case files, and fuzzing finds nothing in it.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from harness.cli import main
+from harness.fuzzing.drawing import scripts
+from harness.fuzzing.search import DRAW, find
+from harness.generating import producing
+from harness.judging import mistaken
+from harness.reading import casefile, suite
+from harness.reading.dialect import named
+from oracle.mistakes import ASSIGNMENTS, MISTAKES
+from oracle.readings import READINGS
+from tests.harness.in_process import fuzzed
+
+ROOT = Path(__file__).parents[2]
+SECRETS = 10
+EXAMPLES = 8  # conversations for each reading in this suite; see the benchmarks for minutes of it
+
+_DRAW = settings(DRAW, max_examples=15)
+
+
+def engines(assignment):
+    """Return what starts each engine that reads an assignment otherwise, by its name.
+
+    Mistakes that show only where the answer is open are such readings as well.
+    """
+    found = {
+        one.name: (lambda one=one: one.engine(assignment, playouts=0))
+        for one in READINGS.values()
+        if assignment in one.assignments
+    }
+    return found | {
+        one.name: (lambda one=one: mistaken.wrong_engine(one))
+        for one in MISTAKES.values()
+        if one.assignment == assignment and one.is_open
+    }
+
+
+BOTH = [(assignment, name) for assignment in ASSIGNMENTS for name in engines(assignment)]
+EACH = pytest.mark.parametrize(("assignment", "name"), BOTH)
+EVERY = pytest.mark.parametrize("assignment", ASSIGNMENTS)
+
+
+def accused(assignment, paths):
+    """Return the tests that some engine fails which reads the assignment otherwise."""
+    found = []
+    for path in paths:
+        case = casefile.read(str(path))
+        with mistaken.in_folder(case):
+            for name, start in engines(assignment).items():
+                bad = mistaken.failing(case, start(), named("gogui"))
+                found += [f"{path}:{line}: {name}" for line in sorted(bad)]
+    return found
+
+
+@EVERY
+def test_no_case_that_ships_asks_what_is_left_open(assignment):
+    assert accused(assignment, suite.expand([str(ROOT / "cases" / assignment)])) == []
+
+
+def test_a_case_that_asks_it_would_be_noticed(tmp_path):
+    """The check is not blind."""
+    path = tmp_path / "asks.gtp"
+    path.write_text("boardsize 7\nplay w a1\n10 gogui-rules_side_to_move\n#? [black]\n")
+    assert accused("gomoku-policy", [path]) == [
+        f"{path}:3: moves-are-the-side-to-moves",
+        f"{path}:3: turn-by-number-of-stones",
+    ]
+
+
+@EVERY
+def test_ten_private_sets_do_not_ask_it_either(assignment, tmp_path, monkeypatch, capsys):
+    # What makes a set strong takes time and asks nothing else.
+    monkeypatch.setattr(producing, "_ROUNDS", 0)
+    monkeypatch.setattr(producing, "FROM_NOTHING", 1)
+    paths = []
+    for number in range(SECRETS):
+        monkeypatch.setenv("SECRET_OF_THE_COURSE", f"correct horse battery {number}")
+        paths.append(tmp_path / f"{number}.gtp")
+        words = ("--assignment", assignment, "--secret", "env:SECRET_OF_THE_COURSE", "-n", "60")
+        assert main(["generate", *words, "-o", str(paths[-1])]) in {
+            0,
+            1,
+        }  # 1: fewer tests than asked for
+    capsys.readouterr()
+    assert len({path.read_text() for path in paths}) == SECRETS
+    assert accused(assignment, paths) == []
+
+
+@EACH
+def test_fuzzing_finds_nothing_in_it(assignment, name):
+    with fuzzed(
+        engines(assignment)[name], assignment, examples=EXAMPLES, seed=len(name)
+    ) as fuzzer:
+        assert list(fuzzer.findings()) == []
+        assert fuzzer.unconfirmed == 0
+
+
+def test_what_is_drawn_names_colors_by_one_letter(tmp_path):
+    """Of all five assignments: the course's starter knows no others."""
+
+    class Causes:
+        folder = tmp_path
+
+        def __init__(self, assignment):
+            self.assignment = assignment
+
+    for assignment in ASSIGNMENTS:
+        said = set()
+
+        def hear(script, said=said):
+            said.update(word.lower() for one in script.commands for word in one.split()[1:])
+            return False
+
+        find(scripts(assignment), hear, Causes(assignment), _DRAW, 0)
+        assert said, assignment
+        assert not said & {"black", "white"}, assignment
+
+
+def test_a_real_process_with_another_reading_is_not_blamed(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    program = (
+        f"{sys.executable} -m oracle gtp --game gomoku --playouts 0 --reading moves-in-turn-only"
+    )
+    words = ("--assignment", "gomoku-policy", "--sandbox", "off", "--examples", "30")
+    status = main(["fuzz", program, *words, "--output", str(tmp_path / "found")])
+    out = capsys.readouterr().out
+    assert status == 0, out
+    assert "0 findings" in out
