@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.gosensei import GosenseiSession
     from oracle.gtp.java_go import JavaGoSession
-    from oracle.gtp.protocol import Command, Table
+    from oracle.gtp.protocol import Command
 
     Other = Callable[[Command, Any, list[str]], str]
     Register = Callable[[Other], Other]
@@ -53,7 +53,9 @@ class Reading:
 
     __slots__ = ("assignments", "commands", "name", "sentence")
 
-    def __init__(self, function: Any, assignments: tuple[str, ...], commands: Table) -> None:
+    def __init__(
+        self, function: Any, assignments: tuple[str, ...], commands: dict[str, Other]
+    ) -> None:
         self.name: str = function.__name__.replace("_", "-")
         self.sentence = " ".join(function.__doc__.partition("\n\n")[0].split())
         self.assignments = assignments

@@ -42,7 +42,9 @@ Exit status:
   130  interrupted with Ctrl-C; what was found so far is reported
 
 The same --seed draws the same; with --examples instead of --seconds an engine that
-answers alike is found out alike. Commands come from the assignment; undo and
+answers alike is found out alike. Of what is drawn, questions and moves that take an
+engine long are left out where they would take more than a third of the time; the
+last lines tell how many. Commands come from the assignment; undo and
 gogui-play_sequence are sent to engines that say they know them.
 
 Examples:
@@ -211,6 +213,11 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]) -> Iterator[s
         f" {plural(budget.examples, 'conversation')} with {budget.commands:,} commands,"
         f" {budget.seconds:.1f} s"
     )
+    for slow in fuzzer.slow:
+        yield (
+            f"{slow.name} takes {slow.seconds:.1f} s: asked {slow.asked:,}"
+            f" {plural(slow.asked, 'time')}, left out {slow.left_out:,}"
+        )
     if fuzzer.unconfirmed:
         yield f"{fuzzer.unconfirmed} more could not be seen again in a new process"
 
@@ -232,6 +239,7 @@ def _document(
         "commands": fuzzer.budget.commands,
         "seconds": round(fuzzer.budget.seconds, 3),
         "unconfirmed": fuzzer.unconfirmed,
+        "slow": [one._asdict() | {"seconds": round(one.seconds, 3)} for one in fuzzer.slow],
         "findings": [_entry(finding, path) for finding, path in findings],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.engine.launch import Launcher
-from harness.engine.process import EngineProcess
+from harness.engine.process import NEVER, EngineProcess
 from harness.engine.replies import encode
 from harness.engine.session import Session, groups
 from harness.errors import EngineError
@@ -105,13 +105,17 @@ class Piped:
         self.renew()
         self._begin(self._limits.timeout)
         try:
-            return self.answer(script)
+            trace = self.answer(script)
         finally:
             self.renew()
+        slowest = max((reply.seconds for reply in trace.replies[1:]), default=0.0)
+        while slowest > self._patience / 2 and self._patience < (self._limits.timeout or NEVER):
+            self.be_patient()
+        return trace
 
     def be_patient(self) -> None:
         """Double the patience, up to the time limit; see :class:`Program`."""
-        self._patience = min(2 * self._patience, self._limits.timeout or float("inf"))
+        self._patience = min(2 * self._patience, self._limits.timeout or NEVER)
         self.renew()
 
     def _begin(self, patience: float) -> Session:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hypothesis.strategies import SearchStrategy
 
 from harness.fuzzing.causes import Cause, Causes
+from harness.fuzzing.costs import Slow
 from harness.fuzzing.drawing import scripts
 from harness.fuzzing.engines import Program, known_commands
 from harness.fuzzing.judging import HANG, Difference
@@ -68,6 +69,11 @@ class Fuzzer:
         self._known = known_commands(program, _OPTIONAL)
         self._namer = Namer(program, self._causes, self._strategy(-1))
         program.renew()
+
+    @property
+    def slow(self) -> list[Slow]:
+        """The commands that were left out for what they cost."""
+        return list(self._asker.costs.told())
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is found, as soon as it is."""

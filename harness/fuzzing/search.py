@@ -15,12 +15,14 @@ from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
 from harness.fuzzing.causes import Causes
+from harness.fuzzing.costs import Costs
 from harness.fuzzing.engines import Program
-from harness.fuzzing.judging import Difference
+from harness.fuzzing.judging import HANG, Difference
 from harness.fuzzing.script import Script, Trace, joined, legal
 
 _BATCH = 100  # examples of one call of Hypothesis: each begins with the smallest and grows
 _OLDEST = 64  # scripts that one process is sent; the first processes get fewer
+_SLOW = 0.2  # seconds: what was silent for longer than that before it answered did not hang
 _REMEMBERED = 60  # traces, by which mistakes that look alike are told apart
 
 # What takes back the settings of the script before, in a process that goes on.
@@ -96,6 +98,7 @@ class Asker:
         self.budget = budget
         self.sent: list[Script] = []  # to the process, since it was started
         self.has_ended = False  # the process, over the last script
+        self.costs = Costs()
         self.recent: deque[Trace] = deque(maxlen=_REMEMBERED)
         self._program = program
         self._reset = _RESET.get(causes.assignment, ())
@@ -114,12 +117,27 @@ class Asker:
         reset = self._reset if self.sent else ()
         self.sent.append(script._replace(commands=(*reset, *script.commands)))
         trace = self._program.answer(self.sent[-1])
+        self.costs.note(trace, is_first=len(self.sent) == 1)
         self.has_ended = trace.failure is not None
         if len(trace.replies) < len(reset):
             return self._answers(script, fresh=True)
         replies = trace.replies[len(reset) :]
         broken = trace.failure and trace.failure._replace(step=len(replies))
         return Trace(script, replies, broken)
+
+    def affordable(self, script: Script) -> Script:
+        """Return a script without the slow commands that there is no time for."""
+        return self.costs.affordable(script, self.budget.seconds)
+
+    def was_only_slow(self, script: Script, news: Difference) -> bool:
+        """Whether a command that seemed to hang answers when a new process is given its time."""
+        if news.kind != HANG:
+            return False
+        self.renew()
+        trace = self._program.heard_again(script.until(news.at))
+        self.costs.note(trace, is_first=True)
+        answered = trace.replies[news.at :]
+        return bool(answered) and answered[0].seconds >= _SLOW
 
     def renew(self) -> None:
         """Let the next script meet a new process."""
@@ -154,9 +172,10 @@ class Hunt:
         if self._asker.budget.is_over:
             return False
         self._asker.budget.examples += 1
-        if self._asker.news(script) is None:
+        script = self._asker.affordable(script)
+        news, said = self._asker.news(script), list(self._asker.sent)
+        if news is None or self._asker.was_only_slow(script, news):
             return False
-        said = list(self._asker.sent)
         self._found = self._alone(script) or self._with_more(said)
         self.unconfirmed += self._found is None
         return self._found is not None

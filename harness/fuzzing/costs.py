@@ -1,0 +1,99 @@
+"""What commands cost an engine, by name: slow ones are asked rarely. Pure.
+
+A player that thinks for two seconds about a move leaves room for five moves in ten seconds and for
+nothing else. So commands that are slow, and may be left out, get a third of the time together.
+What is drawn does not depend on it; what is left out of that is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from harness.fuzzing.script import CHANGES, Script, Trace, name_of
+
+_SHARE = 1 / 3  # of all the time, for slow commands together
+_SLOW = 0.1  # seconds at its fastest: less than that is asked as often as it is drawn
+_TIMES = 5  # as slow as the cheapest question, or else there is nothing better to ask
+_CHOOSES = "genmove"  # changes the board as well, but what follows can do without it
+
+
+class Slow(NamedTuple):
+    """A command that was asked more rarely than it was drawn."""
+
+    name: str
+    seconds: float  # that it takes, on average
+    asked: int
+    left_out: int
+
+
+class _Cost:
+    """What one command has cost."""
+
+    def __init__(self) -> None:
+        self.fastest = float("inf")
+        self.seconds = 0.0
+        self.asked = 0
+        self.left_out = 0
+
+    @property
+    def mean(self) -> float:
+        return self.seconds / self.asked
+
+
+class Costs:
+    """The costs of the commands that may be left out: questions, and ``genmove``."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, _Cost] = {}
+
+    def note(self, trace: Trace, *, is_first: bool = False) -> None:
+        """Take the times of an engine's replies; ``is_first``: it has just been started."""
+        answered = list(zip(trace.script.commands, trace.replies, strict=False))
+        for command, reply in answered[is_first:]:  # the first waited for the start as well
+            if _may_be_left_out(command):
+                cost = self._of.setdefault(name_of(command), _Cost())
+                cost.fastest = min(cost.fastest, reply.seconds)
+                cost.seconds += reply.seconds
+                cost.asked += 1
+
+    def affordable(self, script: Script, elapsed: float) -> Script:
+        """Return a script without the slow commands that there is no time for.
+
+        ``elapsed``: seconds since the beginning. Of what has never been asked there is one of each
+        name, for it may be slow.
+        """
+        slow = self._slow()
+        left = elapsed * _SHARE - sum(cost.seconds for cost in slow.values())
+        kept, new = [], set()
+        for command in script.commands:
+            name = name_of(command)
+            if cost := slow.get(name):
+                left -= cost.mean
+                if left < 0:
+                    left += cost.mean
+                    cost.left_out += 1
+                    continue
+            elif _may_be_left_out(command) and name not in self._of:
+                if name in new:
+                    continue
+                new.add(name)
+            kept.append(command)
+        return script._replace(commands=tuple(kept))
+
+    def told(self) -> Iterable[Slow]:
+        """Return the commands that were left out, with what they cost."""
+        costs = self._of.items()
+        return [
+            Slow(name, one.mean, one.asked, one.left_out) for name, one in costs if one.left_out
+        ]
+
+    def _slow(self) -> dict[str, _Cost]:
+        cheapest = min((cost.fastest for cost in self._of.values()), default=0.0)
+        least = max(_SLOW, _TIMES * cheapest)
+        return {name: cost for name, cost in self._of.items() if cost.fastest >= least}
+
+
+def _may_be_left_out(command: str) -> bool:
+    name = name_of(command)
+    return name not in CHANGES or name == _CHOOSES

@@ -1,0 +1,122 @@
+"""What an engine takes long for is asked rarely, and told; what is fast is asked as drawn."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.fuzzing.costs import Costs
+from harness.fuzzing.script import Script, Trace
+from harness.records import Reply
+from oracle.gtp import new_engine
+from tests.harness.in_process import InProcess, fuzzed
+
+ROOT = Path(__file__).parents[2]
+GAME = ("boardsize 5", "genmove b", "genmove w", "gogui-rules_final_result")
+
+
+def trace(commands, **seconds):
+    """An engine's replies to commands; seconds by the command's name, or hardly any."""
+    times = [seconds.get(one.partition(" ")[0], 0.001) for one in commands]
+    replies = [Reply(True, "", "= ", taken) for taken in times]
+    return Trace(Script(tuple(commands)), tuple(replies))
+
+
+def known(**seconds):
+    costs = Costs()
+    costs.note(trace(("name", *GAME), **seconds), is_first=True)
+    return costs
+
+
+def left(costs, elapsed, commands=GAME):
+    return list(costs.affordable(Script(tuple(commands)), elapsed).commands)
+
+
+def test_of_what_was_never_asked_one_of_each_is_asked():
+    assert left(Costs(), 0) == ["boardsize 5", "genmove b", "gogui-rules_final_result"]
+
+
+def test_fast_commands_are_asked_as_drawn():
+    assert left(known(), 0) == list(GAME)
+    assert known().told() == []
+
+
+@pytest.mark.parametrize(("elapsed", "asked"), [(4, 0), (11.9, 0), (18.1, 1), (24.1, 2), (60, 2)])
+def test_slow_ones_get_a_third_of_the_time(elapsed, asked):
+    costs = known(genmove=2)  # twice: 4 s are spent
+    assert sum("genmove" in one for one in left(costs, elapsed)) == asked
+    assert "gogui-rules_final_result" in left(costs, elapsed)
+
+
+def test_the_start_of_an_engine_is_no_command_s_cost():
+    costs = Costs()
+    costs.note(trace(("gogui-rules_final_result", *GAME)), is_first=True)
+    costs.note(trace(("gogui-rules_final_result",), **{"gogui-rules_final_result": 9}))
+    assert left(costs, 0) == list(GAME), "one long wait on a busy machine does not make it slow"
+
+
+def test_where_all_questions_are_slow_they_are_asked():
+    costs = Costs()
+    costs.note(trace(("boardsize 5", "score", "score"), score=1))
+    assert left(costs, 0, ("boardsize 5", "score", "score")) == ["boardsize 5", "score", "score"]
+
+
+def test_set_up_is_never_left_out():
+    costs = Costs()
+    costs.note(trace(("boardsize 5", "play b a1", "score"), play=3))
+    assert left(costs, 0, ("boardsize 5", "play b a1", "score")) == [
+        *("boardsize 5", "play b a1", "score"),
+    ]
+
+
+def test_what_is_left_out_is_told():
+    costs = known(genmove=2)
+    left(costs, 4)
+    (slow,) = costs.told()
+    assert slow == ("genmove", 2, 2, 2)
+
+
+class SlowInProcess(InProcess):
+    """Says that it took two seconds for each move."""
+
+    def answer(self, script):
+        found = super().answer(script)
+        names = [one.partition(" ")[0] for one in script.commands]
+        replies = [
+            reply._replace(seconds=2.0 if name == "genmove" else 0.0)
+            for name, reply in zip(names, found.replies, strict=False)
+        ]
+        self.moves = getattr(self, "moves", 0) + names.count("genmove")
+        return found._replace(replies=tuple(replies))
+
+
+def test_a_slow_engine_in_this_process_is_asked_for_few_moves(monkeypatch):
+    with fuzzed(lambda: new_engine("gomoku", playouts=0), "gomoku-rules", examples=60) as fuzzer:
+        program = SlowInProcess(fuzzer._program.start, fuzzer._program.folder)
+        fuzzer._program = fuzzer._asker._program = program
+        assert list(fuzzer.findings()) == []
+        (slow,) = fuzzer.slow
+    assert fuzzer.budget.examples == 60
+    assert program.moves == slow.asked == 1  # in a minute's time there would be ten
+    assert slow.left_out > 20
+
+
+def test_a_player_that_thinks_leaves_time_for_all_else(tmp_path, capsys, monkeypatch):
+    """With genmove at two seconds there was one conversation in ten, and nothing was found."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    program = f"{sys.executable} {ROOT / 'tests/engines/thinks_two_seconds.py'}"
+    report = tmp_path / "found.json"
+    words = ("--assignment", "gomoku-rules", "--sandbox", "off", "--json", str(report))
+    words += ("--seconds", "20", "--examples", "40", "--output", str(tmp_path / "found"))
+    status = main(["fuzz", program, *words])
+    out = capsys.readouterr().out
+    document = json.loads(report.read_text())
+    assert status == 1, out
+    assert [one["mistakes"][0]["name"] for one in document["findings"]] == ["sorted-by-rows"], out
+    assert document["examples"] >= 12, out
+    (slow,) = document["slow"]
+    assert slow["name"] == "genmove"
+    assert 2 <= slow["seconds"] < 4
+    assert f"asked {slow['asked']} time" in out
