@@ -36,7 +36,8 @@ What may be found:
   too loose       a wrong answer is accepted: one that a mistaken engine gives
                   (gtp-oracle gtp --mistake list), or one close to the right one
   too tight       a form of the right answer is refused, such as B+4.0 for B+4
-  underspecified  the assignment leaves the answer open, and the test does not
+  underspecified  the assignment leaves the answer open, and the test does not; or
+                  what a command of the set-up does (once in a file for each reason)
   unreachable     a command of the set-up is refused, the game is over before a
                   move, or the engine has quit before a test
   duplicate       an earlier test asks the same, up to the symmetries of the board

@@ -14,15 +14,18 @@ of: see :func:`origin`. The same seed gives the same file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
 from harness.grading.transformations import KINDS, ORDER, UNCHANGED, Change, draw, reordered
 from harness.judging.equivalence import expression, is_exact, underspecified
 from harness.judging.mistaken import reply_of
+from harness.judging.recognition import assignments_of
 from harness.reading import casefile
 from harness.records import CaseFile, Reply, Step
+from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.color import BLACK, WHITE
 from oracle.gtp import new_engine
 from oracle.gtp.protocol import Engine
@@ -63,12 +66,15 @@ def image_of(case: CaseFile, game: str, seed: str) -> CaseFile | None:
     ``game``: of :data:`oracle.gtp.GAMES`. ``seed``: what nobody who writes a program knows. Boards
     that the file loads are looked up from the working directory.
     """
-    scenes = [scene for scene in _scenes(case, game) if scene.asked]
+    start = _engines(case, game)
+    scenes = [scene for scene in _scenes(case, start()) if scene.asked]
     lines: list[str] = []
     for number, kind in enumerate(KINDS):
         random = Random(f"{seed}\0{case.path}\0{kind}")
         for scene in scenes:
-            found = [_translated(scene, kind, number, game, random) for _ in range(_TRIES)]
+            found = [
+                _translated(scene, kind, number, game, start(), random) for _ in range(_TRIES)
+            ]
             lines += max(found, key=lambda one: one.tests).lines
     if not lines:
         return None
@@ -95,8 +101,18 @@ class _Scene(NamedTuple):
     asked: list[_Asked]
 
 
-def _scenes(case: CaseFile, game: str) -> Iterator[_Scene]:
-    engine = new_engine(game, playouts=0)
+def _engines(case: CaseFile, game: str) -> Callable[[], Engine]:
+    """Return what makes engines that know what the file's own assignment leaves open, if told.
+
+    In gomoku-policy colors take turns and Black begins, so exchanging them has no image there.
+    """
+    own = [one for one in assignments_of(case)[:1] if ASSIGNMENTS[one] == game]
+    return (
+        partial(engine_for, own[0], playouts=0) if own else partial(new_engine, game, playouts=0)
+    )
+
+
+def _scenes(case: CaseFile, engine: Engine) -> Iterator[_Scene]:
     names = {step.command.partition(" ")[0] for step in case.steps}
     settings = {name: text for name, text in _SETTINGS.items() if names & _USERS[name]}
     scene = _Scene(_board(engine), list(settings.values()), [])
@@ -134,12 +150,13 @@ class _Image(NamedTuple):
 _NONE = _Image([], 0)
 
 
-def _translated(scene: _Scene, kind: str, number: int, game: str, random: Random) -> _Image:
+def _translated(  # noqa: PLR0913, PLR0917 - a scene, a change of it and where it is tried
+    scene: _Scene, kind: str, number: int, game: str, engine: Engine, random: Random
+) -> _Image:
     change = draw(kind, game, scene.start.grid, random)
     if change is None:
         return _NONE
     opening, plain = (_opening(scene, one, game) for one in (change, UNCHANGED))
-    engine = new_engine(game, playouts=0)
     for command in opening:
         engine.handle(command)
     stage = _Stage(engine, game, number, differs=opening != plain)
