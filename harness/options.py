@@ -48,4 +48,5 @@ class Options(NamedTuple):
     box: BoxLimits = BoxLimits()  # what an engine in a sandbox may use
     show: tuple[str, ...] = ()  # paths that it may read besides its own program
     submission: str = ""  # its folder, which is shown; nothing in it is looked at
+    python: str = ""  # that runs the engine, in words, for the record; empty: not known
     folder: str = ""  # where engines are started; empty: in the folder of their case file

@@ -12,7 +12,7 @@ import os
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 from harness import schema
 from harness.adapters.settings import ADAPTERS, Adapter
+from harness.environments import interpreters
+from harness.environments.records import EnginePython
 from harness.errors import AssignmentError, UsageError
 from harness.options import Limits
 from harness.sandbox.limits import BoxLimits
@@ -55,6 +57,9 @@ class Engine(NamedTuple):
     command: str  # with {folder}, the unpacked one; {adapter}, its folder; {python}, to run it
     game: str  # of oracle.gtp.GAMES: whose engine of the oracle explains the answers
     overlay: str  # a folder of the course's that is put beside the submission's; may be empty
+    python: str = ""  # of the engine: a version such as 3.11, or a path; empty: the system's
+    # To be installed for it: requirements, or the name of a file of them beside the assignment.
+    packages: tuple[str, ...] | str = ()
 
 
 class BuildSteps(NamedTuple):
@@ -112,6 +117,24 @@ class Assignment(NamedTuple):
     does_not_run: Fraction  # points of a submission whose engine never answers
     build: BuildSteps | None = None  # None: there is nothing to be built
     adapter: Adapter | None = None  # None: the engine speaks GTP itself
+    python: EnginePython | None = None  # what engines get on this machine, once that is chosen
+
+    @property
+    def called(self) -> str:
+        """What ``--assignment`` must say to mean this one."""
+        return self.key if self.place == shipped() / self.key else shlex.quote(str(self.place))
+
+    @property
+    def starts_python(self) -> bool:
+        """Whether its command needs a Python."""
+        first = shlex.split(self.engine.command)[0]
+        return interpreters.is_meant(first) or "{python}" in self.engine.command
+
+    @property
+    def python_name(self) -> str:
+        """What the Python is called that its command starts: python3, or such as python3.9."""
+        word = shlex.split(self.engine.command)[0]
+        return word if re.fullmatch(r"python3\.\d+", word) else "python3"
 
     def start(self, stage: Path) -> tuple[str, str]:
         """Return the engine's command, and the folder in which it is started.
@@ -120,14 +143,27 @@ class Assignment(NamedTuple):
         adapter is started where the case file is ("" means that), for it reads the files that
         commands name; a submission's own engine in its own folder.
         """
-        from harness.sandbox.levels import interpreter
+        words = self.filled(shlex.split(self.engine.command), stage)
+        return shlex.join(words), "" if self.adapter else str(stage / self.archive.folder)
 
-        folder, adapter = stage / self.archive.folder, stage / ADAPTER
-        places = {"{folder}": str(folder), "{adapter}": str(adapter), "{python}": interpreter()}
-        command = self.engine.command
+    def filled(self, words: Sequence[str], stage: Path) -> list[str]:
+        """Return the words of a command with all that stands for something on this machine.
+
+        A first word that means a Python is :attr:`python`, or the system's: never, by accident of
+        a PATH, the one of the harness's own environment.
+        """
+        python = self.python.program if self.python else interpreters.of_system(self.python_name)
+        places = {
+            "{folder}": str(stage / self.archive.folder),
+            "{adapter}": str(stage / ADAPTER),
+            "{python}": python,
+        }
+        is_python = words[0] == "{python}" or interpreters.is_meant(words[0])
+        found = [python, *interpreters.ALONE] if is_python else [words[0]]
+        found += words[1:]
         for name, path in places.items():
-            command = command.replace(name, shlex.quote(path))
-        return command, "" if self.adapter else str(folder)
+            found = [word.replace(name, path) for word in found]
+        return found
 
     def public_cases(self) -> list[Path]:
         """Return the public case files, sorted."""
@@ -253,6 +289,7 @@ def _command(value: Any, place: Place) -> str:
         place.refuse(value, "a command with {folder} in it, such as 'python3 {folder}/Go1.py'")
     if re.search(r"[{}]", re.sub(r"\{(folder|adapter|python)\}", "", value)):
         place.refuse(value, "a command with no other braces than {folder}, {adapter}, {python}")
+    _step(value, place)
     return str(value)
 
 
@@ -265,6 +302,24 @@ def _step(value: Any, place: Place) -> tuple[str, ...]:
         return tuple(shlex.split(schema.text(value, place)))
     except ValueError as error:
         place.refuse(value, f"a command that can be split ({error})")
+
+
+def _python(value: Any, place: Place) -> str:
+    """Read which Python engines get: a version, or a path."""
+    if "/" not in schema.text(value, place) and not re.fullmatch(r"3(\.\d+){1,2}", value):
+        place.refuse(value, "a version such as '3.11', as text, or the path of a Python")
+    return str(value)
+
+
+def _packages(value: Any, place: Place) -> tuple[str, ...] | str:
+    """Read requirements for pip, or the name of a file of them."""
+    if isinstance(value, str):
+        return _file_name(value, place)
+    found = schema.list_of(schema.text, 1)(value, place)
+    for index, one in enumerate(found):
+        if one.startswith("-") or not one.isprintable():
+            place.item(index).refuse(one, "a requirement such as 'numpy==1.23.*'")
+    return tuple(map(str, found))
 
 
 def _points(value: Any, place: Place) -> Fraction:
@@ -322,6 +377,8 @@ _ENGINE = {
     "command": Field(_command),
     "game": Field(schema.one_of(*GAMES)),
     "overlay": Field(_file_name, ""),
+    "python": Field(_python, ""),
+    "packages": Field(_packages, ()),
 }
 _BUILD = {
     "steps": Field(schema.list_of(_step, 1)),
@@ -383,6 +440,12 @@ def _contradictions(assignment: Assignment) -> Iterator[tuple[str, object, bool,
     yield "engine.overlay", engine.overlay, engine.overlay in taken, f"neither of {taken}"
     unknown = "{adapter}" in engine.command and assignment.adapter is None
     yield "engine.command", engine.command, unknown, "an [adapter] for its {adapter}"
+    key = "engine.python" if engine.python else "engine.packages"
+    idle = bool(engine.python or engine.packages) and not assignment.starts_python
+    yield key, engine.command, idle, "a command that begins with python3, or has {python} in it"
+    if isinstance(engine.packages, str):
+        absent = not (assignment.place / engine.packages).is_file()
+        yield "engine.packages", engine.packages, absent, "a file beside the assignment's"
     for pattern in assignment.cases.public:
         absent = not any(assignment.place.glob(pattern))
         yield "cases.public", pattern, absent, "a pattern that some case file has"

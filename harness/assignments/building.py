@@ -62,10 +62,9 @@ def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build |
 def _steps(assignment: Assignment, stage: Path, scratch: Path, room: Room) -> Build:
     limits, folder = assignment.build, stage / assignment.archive.folder
     assert limits is not None
-    names = {"{folder}": str(folder), "{adapter}": str(stage / ADAPTER)}
     output = ""
     for step in limits.steps:
-        words = [_filled(word, names) for word in step]
+        words = assignment.filled(step, stage)
         words[0] = programs.find(words[0], str(folder), str(folder))
         written, trouble = _run(room, words, folder, scratch, limits)
         output += written.replace(f"{stage}/", "")
@@ -75,12 +74,6 @@ def _steps(assignment: Assignment, stage: Path, scratch: Path, room: Room) -> Bu
     if limits.makes and not _made(folder, limits.makes):
         return Build(False, output, f"the build made no {' or '.join(limits.makes)}")
     return Build(True, output)
-
-
-def _filled(word: str, names: dict[str, str]) -> str:
-    for name, value in names.items():
-        word = word.replace(name, value)
-    return word
 
 
 def _shown(step: tuple[str, ...]) -> str:

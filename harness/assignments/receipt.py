@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
 from harness.intake.streams import PIECE
+from harness.visible import one_line
 from oracle import __version__
 
 
@@ -30,11 +31,14 @@ class Receipt(NamedTuple):
     version: str  # of the harness
     files: str  # of :func:`digest_of`
     cases: str  # of :meth:`harness.assignments.assignment.Assignment.cases_digest`
+    python: str = ""  # that ran the engine, in words; empty: none, or an older receipt
 
 
 def made(assignment: Assignment, files: Mapping[str, str]) -> Receipt:
     """Return the receipt for files, given by name within the folder with their SHA-256."""
-    return Receipt(assignment.key, __version__, digest_of(files), assignment.cases_digest())
+    digests = digest_of(files), assignment.cases_digest()
+    python = assignment.python.described if assignment.python else ""
+    return Receipt(assignment.key, __version__, *digests, python)
 
 
 def digest_of(files: Mapping[str, str]) -> str:
@@ -65,6 +69,7 @@ def digest(pieces: Iterable[bytes]) -> str:
 # --- as text -----------------------------------------------------------------------------------
 
 _FIRST = re.compile(r"\s*Receipt for ([\w.+-]{1,80}), gtp-harness ([\w.+-]{1,80})\s*")
+_PYTHON = re.compile(r"\s*python +(\S.{0,200}?)\s*")
 _NEXT = re.compile(r"\s*(files|cases|archive) +sha256 ([0-9a-f]{64})\s*")
 
 
@@ -74,6 +79,7 @@ def lines(receipt: Receipt) -> list[str]:
         f"Receipt for {receipt.assignment}, gtp-harness {receipt.version}",
         hash_line("files", receipt.files),
         hash_line("cases", receipt.cases),
+        *([f"{'python':<7} {receipt.python}"] if receipt.python else []),
     ]
 
 
@@ -90,7 +96,9 @@ def found_in(log: Sequence[str]) -> Receipt | None:
             pairs = [_NEXT.fullmatch(line) for line in log[index + 1 : index + 4]]
             said = {pair[1]: pair[2] for pair in pairs if pair}
             if {"files", "cases"} <= said.keys():
-                return Receipt(first[1], first[2], said["files"], said["cases"])
+                fourth = _PYTHON.fullmatch("".join(log[index + 3 : index + 4]))
+                python = fourth[1] if fourth else ""
+                return Receipt(first[1], first[2], said["files"], said["cases"], python)
     return None
 
 
@@ -107,4 +115,7 @@ def compared(found: Receipt | None, expected: Receipt) -> str:
         return "The receipt in the log is for other files than those that were handed in."
     if found.cases != expected.cases:
         return "The receipt in the log fits the files, which were tested with other case files."
-    return f"The receipt in the log fits: gtp-harness {found.version} has tested these files."
+    python = f", run by {one_line(found.python, 200)}" if found.python else ""
+    return (
+        f"The receipt in the log fits: gtp-harness {found.version} has tested these files{python}."
+    )

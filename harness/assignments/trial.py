@@ -50,6 +50,8 @@ def try_out(
         submission=str(home),
         folder=folder,
     )
+    if assignment.python:
+        own = own._replace(python=assignment.python.described)
     try:
         return Trial(run(program, tests, own, on_progress, on_file), "")
     except EscapeError:

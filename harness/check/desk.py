@@ -18,6 +18,7 @@ class Wanted(NamedTuple):
     overlay: Path | None = None  # the course's folder; None: looked for
     sandbox: str = "auto"
     jobs: int = 0
+    python: str = ""  # the engine's, by its path; empty: the assignment's choice
     live: bool = False  # draw how far the tests are
 
 

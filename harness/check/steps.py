@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.assignments import workspace
@@ -11,6 +12,7 @@ from harness.check import contents, packing
 from harness.check.desk import Desk, Wanted
 from harness.check.saying import Sayer
 from harness.check.testing import Testing, built
+from harness.environments.choosing import with_python
 from harness.errors import ArchiveError, UsageError
 from harness.exits import ExitCode
 from harness.report.tally import exit_code
@@ -24,8 +26,8 @@ def check(wanted: Wanted, sayer: Sayer) -> int:
     """Check, leave the archive to be handed in, and return the exit status."""
     title = f"check for {wanted.assignment.title} ({wanted.assignment.key})"
     sayer.say(f"gtp-harness {__version__}: {title}")
-    with workspace.workspace() as room:
-        desk = Desk(wanted, room, sayer)
+    with workspace.workspace() as room, _with_python(wanted, sayer) as assignment:
+        desk = Desk(wanted._replace(assignment=assignment), room, sayer)
         try:
             given = contents.look(desk)
             tested = packing.unpacked(desk, given)
@@ -38,6 +40,11 @@ def check(wanted: Wanted, sayer: Sayer) -> int:
         names = packing.packed(desk, tested, status)
         packing.last_look(desk, tested, names)
     return _verdict(desk.made, status, sayer)
+
+
+def _with_python(wanted: Wanted, sayer: Sayer) -> AbstractContextManager[Assignment]:
+    """Give the assignment with the Python of the course, built if it was not yet."""
+    return with_python(wanted.assignment, wanted.python, lambda text: sayer.note(text, "dim"))
 
 
 def _tests(desk: Desk) -> int:

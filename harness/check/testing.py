@@ -99,6 +99,9 @@ class Testing:
         for one in diagnoses(files):
             told = one._replace(path=named(one.path, self._assignment) if one.path else "")
             sayer.note(f"diagnosis: {visible(str(told))}", "warn")
+        if python := self._assignment.python:
+            what = "adapter" if self._assignment.adapter else "engine"
+            sayer.note(f"The {what} was run by {visible(python.described)}.")
         if trial.no_sandbox:
             sayer.note(f"Run without a sandbox: {trial.no_sandbox}.", "warn")
         else:

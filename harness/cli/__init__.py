@@ -19,6 +19,7 @@ COMMANDS = {
     "generate": ("harness.cli.generate", "make case files from game records"),
     "fuzz": ("harness.cli.fuzz", "look for commands that an engine answers wrongly"),
     "strength": ("harness.cli.strength", "tell which mistakes people make case files catch"),
+    "env": ("harness.cli.env", "build the Python environment of a course for its engines"),
     "doctor": ("harness.cli.doctor", "tell what this machine can and cannot do"),
 }
 

@@ -70,6 +70,7 @@ def _wanted(given: argparse.Namespace) -> Wanted:
         overlay=Path(given.overlay) if given.overlay else None,
         sandbox=given.sandbox,
         jobs=given.jobs,
+        python=given.python,
         live=sys.stdout.isatty() and sys.stderr.isatty(),
     )
 
@@ -83,6 +84,12 @@ def _parser() -> Parser:
         help=f"{', '.join(assignment.names())}, or a folder with {assignment.FILE}")  # fmt: skip
     add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
     add("--output", metavar="DIR", help="where the archive goes (default: beside what is checked)")
+    add(
+        "--python",
+        metavar="PATH",
+        default="",
+        help="the engine's Python, instead of the assignment's environment or the system's",
+    )
     add("--sandbox", choices=SANDBOXES, default="auto",
         help="auto: the strongest that works, if one does (default: %(default)s)")  # fmt: skip
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",

@@ -6,17 +6,19 @@ import argparse
 import contextlib
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.cli import sandbox
 from harness.cli.arguments import Parser, number, whole
 from harness.engine.launch import split_program, with_seed
+from harness.environments import choosing
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import UNTRUSTED, Limits, Options
 from harness.report import files
 from harness.report.tally import plural
+from harness.sandbox import programs
 from harness.visible import one_line, without_surrogates
 from oracle.mistakes import ASSIGNMENTS
 
@@ -72,6 +74,8 @@ def main(arguments: list[str]) -> int:
     with _fuzzer(given) as (fuzzer, room):
         is_over = _look(given, fuzzer, room, findings)
     print("\n".join(_summary(fuzzer, findings)))
+    if given.engine_python:
+        print(f"the engine was run by {given.engine_python}")
     if given.json:
         files.write(given.json, [_document(given, fuzzer, findings)], without_surrogates)
     if not is_over:
@@ -93,12 +97,15 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
     from harness.fuzzing.fuzzer import Fuzzer
     from harness.fuzzing.search import Budget
 
-    words = split_program(with_seed(given.program))
+    words, given.engine_python = choosing.in_command(
+        split_program(with_seed(given.program)), given.python
+    )
     budget = Budget(given.seconds, given.examples)
     with tempfile.TemporaryDirectory(prefix="gtp-harness-") as name:
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
-        options = _options(given, name)
+        needed = programs.paths_of(words[0]) if given.engine_python else []
+        options = _options(given, (name, *needed))
         with (
             _hypothesis_at_home_in(room),
             launchers(options, room) as launcher,
@@ -119,13 +126,13 @@ def _hypothesis_at_home_in(folder: Path) -> Iterator[None]:
         set_hypothesis_home_dir(None)
 
 
-def _options(given: argparse.Namespace, room: str) -> Options:
+def _options(given: argparse.Namespace, shown: Sequence[str]) -> Options:
     limits = (Limits() if given.sandbox == "off" else UNTRUSTED)._replace(timeout=given.timeout)
     return Options(
         limits=limits,
         sandbox=given.sandbox,
         box=sandbox.box_limits(given),
-        show=sandbox.shown(given.program, given.sandbox, (*given.show, room)),
+        show=sandbox.shown(given.program, given.sandbox, (*given.show, *shown)),
     )
 
 
@@ -175,6 +182,12 @@ def _parser() -> Parser:
     add("--json", metavar="FILE", help="write all of it as JSON")
     add("--timeout", type=number(0.1, "seconds"), default=_TIMEOUT, metavar="S",
         help="seconds without an answer that are a hang (default: %(default)g)")  # fmt: skip
+    add(
+        "--python",
+        metavar="PATH",
+        default="",
+        help="the Python of a PROGRAM that begins with python3 (default: the system's)",
+    )
     sandbox.add_options(parser)
     parser.set_defaults(sandbox="auto")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
@@ -233,6 +246,7 @@ def _document(
         "schema": SCHEMA,
         "version": VERSION,
         "program": given.program,
+        "python": given.engine_python,
         "assignment": given.assignment,
         "seed": given.seed,
         "examples": fuzzer.budget.examples,

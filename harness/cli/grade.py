@@ -7,6 +7,7 @@ import datetime
 import os
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from harness.assignments import assignment
 from harness.assignments.assignment import Assignment
 from harness.cli.arguments import Parser, number, whole
 from harness.cli.console import colors_wanted, never_fail_to_encode
+from harness.environments.choosing import with_python
 from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
 from harness.options import SANDBOXES
@@ -69,16 +71,18 @@ def main(arguments: list[str]) -> int:
     if (given.source is None) is not given.marks_only:
         parser.error("a SOURCE is needed, and none with --marks-only")
     never_fail_to_encode()
-    return _Command(given).run()
+    found = assignment.find(given.assignment)
+    with nullcontext(found) if given.marks_only else with_python(found, given.python) as found:
+        return _Command(given, found).run()
 
 
 class _Command:
     """One call of the command: what is read and tried before anything is run."""
 
-    def __init__(self, given: argparse.Namespace) -> None:
+    def __init__(self, given: argparse.Namespace, found: Assignment) -> None:
         self._given = given
         self._paint = Paint(not given.no_color and colors_wanted())
-        self._wanted = _wanted(given)
+        self._wanted = _wanted(given, found)
         self._sheets = _sheets(given)
         self._ledger_path = Path(given.ledger) if given.ledger else self._wanted.output / LEDGER
 
@@ -177,10 +181,9 @@ def _make(folder: Path) -> None:
         raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
-def _wanted(given: argparse.Namespace) -> Wanted:
+def _wanted(given: argparse.Namespace, found: Assignment) -> Wanted:
     from harness.grading.grade import Wanted
 
-    found = assignment.find(given.assignment)
     for path in filter(None, (given.source, given.groups, given.overlay, *given.private)):
         if not Path(path.removeprefix("@")).exists():
             raise UsageError(f"there is no {path}")
@@ -287,6 +290,12 @@ def _add_run(parser: Parser) -> None:
         help="of a submission, for all case files (default: %(default)g)")  # fmt: skip
     add("--sandbox", choices=[one for one in SANDBOXES if one != "off"], default="auto",
         help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
+    add(
+        "--python",
+        metavar="PATH",
+        default="",
+        help="the engines' Python, instead of the assignment's environment or the system's",
+    )
     add("--unsafe-no-sandbox", action="store_true",
         help="run everybody's programs with all your rights; every report says so")  # fmt: skip
     add("--no-images", action="store_true",

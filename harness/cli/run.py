@@ -227,7 +227,15 @@ def _options(given: argparse.Namespace) -> Options:
     )
     box = sandbox.box_limits(given)
     show = sandbox.shown(given.arguments[0], given.sandbox, given.show)
-    own = {"limits", "box", "show", "submission", "folder", "most_hung"}  # not of the user's
+    own = {
+        "limits",
+        "box",
+        "show",
+        "submission",
+        "folder",
+        "python",
+        "most_hung",
+    }  # not the user's
     names = set(Options._fields) - own
     others = {name: getattr(given, name) for name in names}
     return Options(limits=limits, box=box, show=show, **others)

@@ -30,6 +30,7 @@ class Reader:
         self._paths = paths
         self._cases: dict[tuple[str, str], CaseFile] = {}
         self.sandboxes: set[str] = set()  # those of the results that were read, in words
+        self.pythons: set[str] = set()  # that ran the engines, in words
 
     def attempts(self, planned: Iterable[Planned]) -> tuple[Attempt, ...]:
         """Return what came of the attempts with one submission: public, private, images."""
@@ -61,6 +62,7 @@ class Reader:
     def _run(self, text: str, figures: str, one: Planned) -> tuple[FileResult | None, Figures]:
         measured = stored.loads(Figures, figures)
         self.sandboxes.add(measured.sandbox)
+        self.pythons |= {measured.python} - {""}
         if text == NOTHING:
             return None, measured
         result = stored.loads(FileResult, text)

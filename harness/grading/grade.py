@@ -332,4 +332,5 @@ class _Marker:
             self._plan.started,
             __version__,
             tuple((case.kind, case.name, case.sha256) for case in self._plan.cases),
+            "; ".join(sorted(self._reader.pythons)),
         )

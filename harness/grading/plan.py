@@ -140,7 +140,8 @@ def _ground(assignment: Assignment, overlay: Path | None, boxed: bool) -> list[o
         if "__pycache__" not in path.parts
     ]
     parts = (assignment.archive.folder, assignment.engine, assignment.build, assignment.adapter)
-    return [__version__, *parts, assignment.limits, assignment.box, course, boxed]
+    python = assignment.python.fingerprint if assignment.python else ""
+    return [__version__, *parts, assignment.limits, assignment.box, course, boxed, python]
 
 
 def _companions(case: Case) -> list[tuple[str, str]]:

@@ -167,6 +167,7 @@ class ClassResult(NamedTuple):
     started: str  # ISO 8601, UTC
     version: str  # of the harness
     cases: tuple[tuple[str, str, str], ...] = ()  # (kind, name, SHA-256) of the case files
+    python: str = ""  # that ran the engines, as recorded with every result; empty: none
 
     @property
     def of(self) -> Fraction:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from harness.assignments import building, workspace
 from harness.assignments.assignment import Assignment
 from harness.engine.launch import Launcher, PlainLauncher, split_program
-from harness.errors import SandboxError, StarvedError
+from harness.errors import SandboxError
 from harness.grading import fairness, stored
 from harness.grading.ledger import BusyError, Ledger, Row
 from harness.grading.records import Submission
@@ -295,6 +295,7 @@ class _Desk:
             pid=os.getpid(),
             alone=self._alone,
             sandbox=self._sandbox.description if self._sandbox else NO_SANDBOX,
+            python=python.described if (python := self._means.assignment.python) else "",
         )
 
     def _attempt(self, task: Task, room: Path, ends: float) -> Done | Broke:
@@ -302,7 +303,7 @@ class _Desk:
         gauge = _Gauge(self._launcher(task.case, room))
         try:
             result = run_file(task.case, self._setting(gauge, room, ends))
-        except (SandboxError, StarvedError, OSError) as error:
+        except (SandboxError, OSError) as error:
             return Broke(task.basis, f"{type(error).__name__}: {error}")
         times = stored.measured(result)
         figures = about._replace(

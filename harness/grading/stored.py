@@ -109,6 +109,7 @@ class Figures(NamedTuple):
     pid: int = 0  # of the harness's process
     alone: bool = False  # nothing else was running
     sandbox: str = ""
+    python: str = ""  # that ran the engine; empty: none
 
 
 def settled(result: FileResult, folder: str) -> FileResult:

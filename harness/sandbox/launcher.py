@@ -58,15 +58,9 @@ class End(NamedTuple):
 
 
 class Boxed:
-    """A started engine. ``stdin``, ``stdout`` and ``stderr`` are our ends of its pipes.
+    """A started engine. ``stdin``, ``stdout`` and ``stderr`` are our ends of its pipes."""
 
-    ``server``: the process id of the box server, under which all of the engine's are.
-    """
-
-    def __init__(
-        self, control: socket.socket, streams: tuple[FileIO, FileIO, FileIO], server: int
-    ) -> None:
-        self.server = server
+    def __init__(self, control: socket.socket, streams: tuple[FileIO, FileIO, FileIO]) -> None:
         self.stdin, self.stdout, self.stderr = streams
         self._control = control
         self._end: End | None = None
@@ -166,7 +160,7 @@ class BoxLauncher:
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
-        return Boxed(self._control, ours, self._server.pid)
+        return Boxed(self._control, ours)
 
     def plan(self, seen: view.View, words: Iterable[str]) -> Plan:
         """Return all that the server has to know of one engine."""

@@ -369,6 +369,7 @@ def made_class(visible: str = "verdict") -> ClassResult:
             for kind, files in ((PUBLIC, PUBLIC_FILES), (PRIVATE, PRIVATE_FILES))
             for name in files
         ),
+        python="Python 3.11.7 with numpy 1.23.5",
     )
 
 

@@ -7,6 +7,7 @@ version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3
     schema      "gtp-harness/class", and version: 1
     assignment  {key, title, of (points)}
     harness     its version; sandbox, in words; started (ISO 8601, UTC)
+    python      that ran the engines, or the adapter, in words; "" if none did
     cases       [{kind, name, sha256}]; kind is "public", "private" or "image"
     items       [{kind, case, line, command, judged, passed, correlation, interval, remarks}]; of
                 each test: on how many submissions it was judged and passed; the point-biserial
@@ -61,6 +62,7 @@ def _head(result: ClassResult) -> dict[str, object]:
         },
         "harness": result.version,
         "sandbox": result.sandbox,
+        "python": result.python,
         "started": result.started,
         "cases": [dict(zip(kinds, case, strict=True)) for case in result.cases],
         "items": [item._asdict() for item in result.items],

@@ -64,7 +64,8 @@ def body_of(shown: Feedback) -> Iterator[str]:
     yield from _files(shown.public, "P")
     yield from _private(shown)
     yield _handed_in(shown)
-    yield f'<p class="dim">Graded with gtp-harness {escape(shown.version)}.</p>'
+    python = f" Your program was run by {escape(shown.python)}." if shown.python else ""
+    yield f'<p class="dim">Graded with gtp-harness {escape(shown.version)}.{python}</p>'
 
 
 # --- the mark ----------------------------------------------------------------------------------

@@ -353,6 +353,7 @@ def _grading(result: ClassResult) -> str:
             ("Assignment", result.assignment.key),
             ("Started", result.started),
             ("Sandbox", result.sandbox),
+            ("Engines' Python", result.python),
             ("gtp-harness", result.version),
             ("Images", f"{images} case files made of the public ones" if images else ""),
         )

@@ -70,6 +70,7 @@ class Feedback(NamedTuple):
     private_files: tuple[FileView, ...]  # where everything may be seen
     is_unsafe: bool  # run without a sandbox
     version: str
+    python: str  # that ran the engine; empty: none
 
 
 def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
@@ -96,6 +97,7 @@ def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
         private_files=_files(graded, PRIVATE, views) if everything else (),
         is_unsafe=result.is_unsafe,
         version=result.version,
+        python=result.python,
     )
 
 

@@ -1,0 +1,102 @@
+"""``gtp-harness env``: the Python environment of a course, built once and kept."""
+
+from __future__ import annotations
+
+import sys
+
+from harness.assignments import assignment
+from harness.assignments.assignment import Assignment
+from harness.cli.arguments import Parser
+from harness.environments import choosing, store
+from harness.environments.store import Stored
+from harness.exits import ExitCode
+from harness.report.tally import plural
+
+_DESCRIPTION = """\
+Build the Python environment that an assignment declares for its engines ([engine],
+python and packages), print where it is and what was installed. It is built once,
+with uv if that is installed, else with venv and pip, from the package index that
+these are set to. check builds it too if it is missing; grade asks for it. Engines
+only read it."""
+
+_EPILOG = """\
+Environments are kept in ~/.cache/gtp-harness or, for root, whose engines run as
+another user, in /var/cache/gtp-harness; XDG_CACHE_HOME names another folder.
+
+Exit status:
+    0  the environment is built, or none is declared
+    2  it cannot be built, or the input was bad
+  130  interrupted with Ctrl-C: nothing half-built is left
+
+Examples:
+  gtp-harness env --assignment my/assignment
+  gtp-harness env --list
+  gtp-harness env --remove python3.11.7-4790efd77e2e"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = _parser()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if sum(map(bool, (given.assignment, given.list, given.remove))) != 1:
+        parser.error("one of --assignment, --list and --remove is needed")
+    if given.remove:
+        store.remove(given.remove)
+        print(f"{given.remove} is removed")
+    elif given.list:
+        _list()
+    else:
+        _build(assignment.find(given.assignment))
+    return ExitCode.OK
+
+
+def _build(found: Assignment) -> None:
+    choice = choosing.declared(found) if found.starts_python else None
+    if choice is None:
+        _tell_undeclared(found)
+        return
+    if not store.find(choice.name):
+        print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
+    _describe(choosing.built(found, choice))
+
+
+def _describe(made: Stored) -> None:
+    """Print where an environment is, and what is in it as ``pip freeze`` would."""
+    from harness.environments import interpreters
+
+    found = interpreters.asked(made.program)
+    print(made.folder)
+    print(f"Python {found.version}")
+    for name, version in found.packages:
+        print(f"{name}=={version}")
+
+
+def _tell_undeclared(found: Assignment) -> None:
+    if not found.starts_python:
+        print(f"{found.key}: its command starts no Python")
+        return
+    with choosing.with_python(found) as chosen:
+        assert chosen.python
+        print(f"{found.key} declares no environment; its engines get {chosen.python.described}")
+
+
+def _list() -> None:
+    found = store.all_of_them()
+    for one in found:
+        lines = [line for line in one.requirements.splitlines() if line.strip()]
+        print(f"{one.folder.name}  {one.built}  {', '.join(lines) or 'without packages'}")
+    print(f"{len(found)} {plural(len(found), 'environment')} in {store.root()}")
+
+
+def _parser() -> Parser:
+    parser = Parser("env", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness env --assignment NAME | --list | --remove ENVIRONMENT"
+    add = parser.add_argument
+    add("--assignment", metavar="NAME",
+        help=f"{', '.join(assignment.names())}, or a folder with {assignment.FILE}")  # fmt: skip
+    add("--list", action="store_true", help="list the environments that are built")
+    add("--remove", metavar="ENVIRONMENT", help="remove one, named as in the list")
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser

@@ -1,0 +1,158 @@
+"""Pythons on this machine: where they are, and what they say of themselves.
+
+The harness's own environment is not a candidate. What is installed there, NumPy above all, is what
+the harness needs; an engine that got it would be judged by an accident of this machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from harness.environments.records import Interpreter, normal
+from harness.errors import UsageError
+
+_PATIENCE = 60.0  # seconds; a Python describes itself in 0.05
+_USUAL = ("/usr/local/bin", "/usr/bin", "/bin")
+# For engines: the variables and packages of the user who starts them are none of their business.
+ALONE = ("-E", "-s")
+# Runs in any Python 3: names and versions are in the names of folders.
+_SCRIPT = r"""
+import json, os, platform, re, sys, sysconfig
+found = {}
+for folder in sys.path:
+    for entry in os.listdir(folder) if os.path.isdir(folder) else ():
+        match = re.match(r"(.+?)-([^-]+)(-py[\d.]+)?\.(dist|egg)-info$", entry)
+        if match:
+            found.setdefault(match.group(1), match.group(2))
+print(json.dumps([
+    sys.version_info[0],
+    ".".join(map(str, sys.version_info[:3])),
+    sys.implementation.name if sys.version_info[0] > 2 else "",
+    sysconfig.get_platform() + "-" + platform.libc_ver()[0],
+    sorted(found.items()),
+]))
+"""
+
+
+def asked(program: str) -> Interpreter:
+    """Return what a Python says of itself. It runs alone: no variables, no site of the user.
+
+    Raises:
+        UsageError: it is not a Python 3 that runs.
+    """
+    try:
+        done = subprocess.run(
+            [program, "-I", "-c", _SCRIPT],
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=True,
+            cwd="/",
+        )
+        major, version, implementation, platform, packages = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        raise UsageError(f"{program} is not a Python 3 that can be run") from None
+    if major != 3:
+        raise UsageError(f"{program} is Python {version}, expected a Python 3")
+    pairs = tuple(sorted((normal(name), number) for name, number in packages))
+    return Interpreter(program, version, implementation, platform, pairs)
+
+
+def is_meant(word: str) -> bool:
+    """Whether the first word of a command means a Python: python, python3, python3.9."""
+    return re.fullmatch(r"python(3(\.\d+)?)?", word) is not None
+
+
+# --- where they are ----------------------------------------------------------------------------
+
+
+@cache
+def of_system(name: str = "python3") -> str:
+    """Return the path of the first Python of this name that is not the harness's own.
+
+    Only where there is no other it is the harness's own: :func:`is_own` tells. As root, one that
+    other users can execute comes first, for engines run as another user.
+    """
+    name = "python3" if name == "python" else name
+    own = sys.executable if name == "python3" else shutil.which(name) or name
+    return next(iter(_others([name])), own)
+
+
+def is_own(program: str) -> bool:
+    """Whether a program is the Python of the harness's own environment."""
+    if sys.prefix != sys.base_prefix:
+        return Path(program).is_relative_to(sys.prefix) or _same_prefix(program)
+    return os.path.realpath(program) == os.path.realpath(sys.executable)
+
+
+def _same_prefix(program: str) -> bool:
+    return os.path.realpath(Path(program).parent.parent) == os.path.realpath(sys.prefix)
+
+
+def _others(names: Iterable[str]) -> list[str]:
+    """Return the Pythons of these names but for the harness's own, the best first."""
+    found = [path for path in _candidates(names) if not is_own(path)]
+    found = list(dict.fromkeys(found))
+    return sorted(found, key=lambda path: os.geteuid() == 0 and not is_open(path))
+
+
+def _candidates(names: Iterable[str]) -> Iterator[str]:
+    folders = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *_own_base(), *_USUAL]
+    for name in names:
+        for folder in folders:
+            path = Path(folder, name)
+            # Pyenv's shims are scripts that look for the real one all over the home directory.
+            if path.is_absolute() and path.parent.name != "shims" and os.access(path, os.X_OK):
+                yield str(path)
+
+
+def _own_base() -> list[str]:
+    """Return where the Python is from which the harness's own environment was made."""
+    return [str(Path(sys.base_prefix, "bin"))] if sys.prefix != sys.base_prefix else []
+
+
+def of_version(version: str) -> Interpreter:
+    """Return a Python of a version such as ``3.11`` or ``3.11.7``.
+
+    Raises:
+        UsageError: there is none on this machine; says what to install.
+    """
+    parts = version.split(".")
+    for path in _of_version(".".join(parts[:2])):
+        try:
+            found = asked(os.path.realpath(path))
+        except UsageError:
+            continue
+        if found.version.split(".")[: len(parts)] == parts:
+            return found
+    short = ".".join(parts[:2])
+    raise UsageError(
+        f"there is no Python {version} on this machine: install it (Debian, if it has this one:"
+        f" apt install python{short}; anywhere: uv python install {version}),"
+        " or name another with --python"
+    )
+
+
+def _of_version(short: str) -> Iterator[str]:
+    yield from _others([f"python{short}", "python3"])
+    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    yield from sorted(map(str, versions.glob(f"{short}.*/bin/python3")), reverse=True)
+    if (uv := shutil.which("uv")) is not None:
+        command = [uv, "python", "find", "--no-project", "--system", short]
+        said = subprocess.run(command, capture_output=True, text=True, check=False)
+        yield from said.stdout.split("\n")[:1] if said.returncode == 0 else []
+
+
+def is_open(path: str) -> bool:
+    """Whether other users too can get to a program or folder, and execute or enter it."""
+    real = Path(path).resolve()
+    return all(place.stat().st_mode & stat.S_IXOTH for place in (real, *real.parents))

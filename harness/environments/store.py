@@ -1,0 +1,176 @@
+"""The cache of environments: one folder each, whole or not there at all.
+
+An environment is built beside its place and renamed. A lock keeps two builders apart, and keeps an
+environment from being removed while engines use it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.environments import interpreters
+from harness.environments.records import Interpreter, Wanted, digest
+from harness.errors import UsageError
+
+_RECORD = "environment.json"
+_UNFINISHED = ".building-"
+
+
+class Stored(NamedTuple):
+    """An environment in the cache."""
+
+    folder: Path
+    version: str  # of its Python
+    requirements: str
+    built: str  # ISO 8601, UTC
+    tool: str  # uv or pip
+
+    @property
+    def program(self) -> str:
+        """Its Python."""
+        return str(self.folder / "bin" / "python3")
+
+
+def root() -> Path:
+    """Return the folder of all environments.
+
+    As root, engines run as another user, who cannot look into root's home.
+    """
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    home = Path("/var/cache") if os.geteuid() == 0 else Path.home() / ".cache"
+    return (Path(named) if named.startswith("/") else home) / "gtp-harness" / "environments"
+
+
+def key(base: Interpreter, wanted: Wanted) -> str:
+    """Return the name of the folder for an environment made from the Python ``base``."""
+    parts = (base.version, base.implementation, base.platform, wanted.requirements)
+    return f"python{base.version}-{digest(*parts)[:12]}"
+
+
+def find(name: str) -> Stored | None:
+    """Return the environment of this name if it is whole and its Python runs."""
+    found = _read(root() / name)
+    if found is None:
+        return None
+    try:
+        is_sound = interpreters.asked(found.program).version == found.version
+    except UsageError:
+        return None
+    return found if is_sound else None
+
+
+def all_of_them() -> list[Stored]:
+    """Return all environments, by name."""
+    folders = sorted(root().glob("python*/"))
+    return [found for found in map(_read, folders) if found]
+
+
+def _read(folder: Path) -> Stored | None:
+    try:
+        record = json.loads((folder / _RECORD).read_bytes())
+        return Stored(folder, *(str(record[name]) for name in Stored._fields[1:]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def make(name: str, build: Callable[[Path], Stored]) -> Stored:
+    """Return the environment of this name, built if it is not there.
+
+    ``build`` is given a folder to fill; what it returns is written down there, and then the folder
+    is given its name. Another process that builds the same is waited for.
+
+    Raises:
+        UsageError: the cache cannot be written to, or ``build`` failed.
+    """
+    _make_root()
+    with _locked(name, fcntl.LOCK_EX):
+        if found := find(name):
+            return found
+        for old in (*root().glob(f"{_UNFINISHED}{name}*"), root() / name):
+            shutil.rmtree(old, ignore_errors=True)
+        unfinished = root() / f"{_UNFINISHED}{name}"
+        try:
+            record = build(unfinished)._asdict()
+            del record["folder"]
+            (unfinished / _RECORD).write_text(json.dumps(record, indent=1) + "\n")
+            _open_to_all(unfinished)
+            unfinished.rename(root() / name)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+    made = find(name)
+    if made is None:
+        raise UsageError(f"the environment {root() / name} was built and does not run")
+    return made
+
+
+def _make_root() -> None:
+    try:
+        root().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot make {root()}: {error.strerror}; XDG_CACHE_HOME names another folder"
+        ) from None
+    if os.geteuid() == 0 and not interpreters.is_open(str(root())):
+        raise UsageError(
+            f"other users cannot enter {root()}, and as root engines run as another user: let"
+            " XDG_CACHE_HOME name a folder that they can read"
+        )
+
+
+def _open_to_all(folder: Path) -> None:
+    """Let everybody read and execute it: as root, engines run as another user."""
+    for above, _, names in os.walk(folder):
+        Path(above).chmod(0o755)
+        for path in (Path(above, name) for name in names):
+            if not path.is_symlink():
+                path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
+
+
+def remove(name: str) -> None:
+    """Remove an environment.
+
+    Raises:
+        UsageError: there is none of that name, or it is in use.
+    """
+    if "/" in name or not (root() / name / _RECORD).is_file():
+        raise UsageError(f"there is no environment {name!r} in {root()} (--list shows all)")
+    with _locked(name, fcntl.LOCK_EX | fcntl.LOCK_NB):
+        (root() / name / _RECORD).unlink()  # from here on it is not there any more
+        shutil.rmtree(root() / name, ignore_errors=True)
+
+
+@contextmanager
+def in_use(name: str) -> Iterator[Stored]:
+    """Give an environment, which is not removed meanwhile.
+
+    Raises:
+        UsageError: it is not there.
+    """
+    with _locked(name, fcntl.LOCK_SH):
+        found = find(name)
+        if found is None:
+            raise UsageError(f"the environment {root() / name} was removed")
+        yield found
+
+
+@contextmanager
+def _locked(name: str, how: int) -> Iterator[None]:
+    """Hold the lock of an environment; it is let go with this process, however that ends."""
+    try:
+        descriptor = os.open(root() / f".{name}.lock", os.O_RDONLY | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise UsageError(f"cannot write to {root()}: {error.strerror}") from None
+    try:
+        fcntl.flock(descriptor, how)
+        yield
+    except BlockingIOError:
+        raise UsageError(f"the environment {name} is in use: try again later") from None
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,414 @@
+"""The Python that engines get: declared, built once, named; never the harness's by accident."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from harness.assignments import assignment, receipt, workspace
+from harness.environments import choosing, interpreters, store
+from harness.errors import AssignmentError, UsageError
+from harness.grading import plan
+from harness.grading.records import Submission
+from tests.harness import environments, small_class
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def room():
+    """A folder that engines can enter whoever they are: pytest's own is for its user alone."""
+    with workspace.workspace() as folder:
+        yield folder
+
+
+@pytest.fixture
+def cache(room, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(room / "cache"))
+    return room / "cache" / "gtp-harness" / "environments"
+
+
+@pytest.fixture
+def course(room, cache):
+    return environments.make(room / "course")
+
+
+@pytest.fixture(scope="module")
+def lasting():
+    """A course whose environment is built, for tests that only use it."""
+    with workspace.workspace() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        made = environments.make(folder / "course")
+        assert command("env", "--assignment", made / "counting").returncode == 0
+        yield made
+
+
+@pytest.fixture
+def ready(lasting, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(lasting.parent / "cache"))
+    return lasting
+
+
+def command(*words: str | Path, **settings: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "harness.cli", *map(str, words)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONUTF8": "1"} | settings,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def grade(course: Path, *more: str) -> subprocess.CompletedProcess:
+    where = ("--assignment", course / "counting", "--output", course / "graded")
+    return command("grade", course / "submissions", *where, "--no-images", *more)
+
+
+def graded(course: Path) -> dict:
+    return json.loads((course / "graded" / "class.json").read_text())
+
+
+def mark(course: Path) -> float:
+    return graded(course)["submissions"][0]["marks"]["total"]["rounded"]
+
+
+def chosen(place: Path, named: str = "") -> assignment.Assignment:
+    """The assignment with its Python; nothing is built."""
+    with choosing.with_python(assignment.find(str(place)), named) as found:
+        return found
+
+
+# --- declared: built once, by env or check; grade asks for it
+
+
+def test_env_builds_once_lists_and_removes(course, cache):
+    place = course / "counting"
+    first = command("env", "--assignment", place)
+    assert first.returncode == 0, first.stderr
+    folder, version, *packages = first.stdout.splitlines()
+    assert Path(folder).parent == cache
+    assert version.startswith("Python 3.")
+    assert "oldlib==1.0" in packages
+    assert "building" in first.stderr
+    second = command("env", "--assignment", place)
+    assert (second.returncode, second.stdout, second.stderr) == (0, first.stdout, "")
+    name = Path(folder).name
+    assert name in command("env", "--list").stdout
+    assert command("env", "--remove", name).returncode == 0
+    assert not Path(folder).exists()
+    assert command("env", "--list").stdout.startswith("0 environments in ")
+    assert "there is no environment" in command("env", "--remove", name).stderr
+
+
+def test_grade_asks_for_it_and_then_uses_and_names_it(course):
+    refused = grade(course)
+    assert refused.returncode == 2
+    place = course / "counting"
+    assert f"gtp-harness env --assignment {place} builds it once" in refused.stderr
+    assert not (course / "graded" / "class.json").exists()
+    assert command("env", "--assignment", place).returncode == 0
+    done = grade(course)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert mark(course) == 7
+    version = chosen(place).python.described
+    assert version.endswith(" with oldlib 1.0")
+    assert graded(course)["python"] == version
+    for page in (course / "graded").rglob("*.html"):
+        assert version in page.read_text(), page
+
+
+def test_check_builds_it_and_names_it(course, room):
+    folder = room / "assignment1"
+    folder.mkdir()
+    (folder / "engine.py").write_text(environments.ENGINE)
+    (folder / "readme.txt").write_text("Me.\n")
+    done = command("check", folder, "--assignment", course / "counting")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The Python environment of the course (Python 3, oldlib==1.0) is built" in done.stdout
+    described = chosen(course / "counting").python.described
+    assert f"The engine was run by {described}." in done.stdout
+    again = command("check", folder, "--assignment", course / "counting")
+    assert again.returncode == 0
+    assert "is built" not in again.stdout
+
+
+def test_python_overrides_it(ready):
+    own = interpreters.of_system()
+    done = grade(ready, "--python", own)  # without oldlib the engine dies
+    assert done.returncode in (0, 2), done.stderr
+    assert f"({own})" in graded(ready)["python"]
+    assert mark(ready) == 0
+    for wrong in ("/nowhere/python3", str(ROOT), "/bin/true"):
+        refused = grade(ready, "--python", wrong)
+        assert refused.returncode == 2
+        assert "Python" in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+
+
+def test_the_requirements_decide_which_environment_it_is(course):
+    place = assignment.find(str(course / "counting"))
+    first = choosing.declared(place)
+    (course / "counting" / "requirements.txt").write_text(environments.REQUIREMENTS + "# other\n")
+    second = choosing.declared(place)
+    assert first.base == second.base
+    assert first.name != second.name
+
+
+def test_what_runs_the_engine_is_part_of_what_a_result_depends_on(ready):
+    case = plan.public_cases(assignment.find(str(ready / "counting")))
+    one = Submission("ada", ())
+    bases = {
+        plan.attempts(found, None, True, [one], case)[0].basis
+        for found in (chosen(ready / "counting"), chosen(ready / "counting", sys.executable))
+    }
+    assert len(bases) == 2
+
+
+def test_a_receipt_names_it():
+    made = receipt.Receipt("a", "1.0", "0" * 64, "1" * 64, "Python 3.11.7 with numpy 1.23.5")
+    assert receipt.found_in(receipt.lines(made)) == made
+    assert "run by Python 3.11.7 with numpy 1.23.5." in receipt.compared(made, made)
+    old = made._replace(python="")
+    assert receipt.found_in([*receipt.lines(old), "The log ends here."]) == old
+
+
+# --- broken and interrupted builds; two at a time
+
+
+def test_a_build_that_fails_leaves_nothing(course, cache):
+    (course / "counting" / "requirements.txt").write_text("--no-index\nnosuchpackage==1\n")
+    done = command("env", "--assignment", course / "counting")
+    assert done.returncode == 2
+    assert "the environment could not be built" in done.stderr
+    assert "nosuchpackage" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in cache.iterdir() if not path.name.endswith(".lock")] == []
+
+
+# It keeps what it was told, makes the folder as uv does, and is slow to install.
+UV = """\
+#!/bin/sh
+echo "$1" >> {log}
+case "$1" in
+venv) shift; exec {python} -m venv --without-pip "$(for last; do :; done; echo "$last")";;
+pip) sleep {seconds};;
+esac
+"""
+
+
+def fake_uv(room: Path, seconds: float) -> dict[str, str]:
+    """A uv of which one knows what it was asked; returns the PATH with it."""
+    tools = room / "tools"
+    tools.mkdir(exist_ok=True)
+    text = UV.format(log=room / "log", python=interpreters.of_system(), seconds=seconds)
+    (tools / "uv").write_text(text)
+    (tools / "uv").chmod(0o755)
+    return {"PATH": f"{tools}:{os.environ['PATH']}"}
+
+
+def start(course: Path, path: dict[str, str]) -> subprocess.Popen:
+    words = [sys.executable, "-m", "harness.cli", "env", "--assignment", str(course / "counting")]
+    return subprocess.Popen(
+        words, cwd=ROOT, env=os.environ | path, stdout=subprocess.PIPE, start_new_session=True
+    )
+
+
+def wait_for(path: Path, text: str) -> None:
+    end = time.monotonic() + 60
+    while not (path.exists() and text in path.read_text()):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_build_that_is_killed_does_not_count(course, cache, room):
+    process = start(course, fake_uv(room, 60))
+    wait_for(room / "log", "pip")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert any(path.name.startswith(".building-") for path in cache.iterdir())
+    assert grade(course).returncode == 2
+    fake_uv(room, 0)
+    done = command("env", "--assignment", course / "counting", **fake_uv(room, 0))
+    assert done.returncode == 0, done.stderr
+    assert not any(path.name.startswith(".building-") for path in cache.iterdir())
+
+
+def test_two_at_a_time_build_once(course, room):
+    path = fake_uv(room, 0.5)
+    both = [start(course, path) for _ in range(2)]
+    said = {process.communicate(timeout=120)[0] for process in both}
+    assert [process.returncode for process in both] == [0, 0]
+    assert len(said) == 1
+    assert (room / "log").read_text().split() == ["venv", "pip"]
+
+
+def test_one_that_was_damaged_is_built_anew(course, room):
+    place, path = course / "counting", fake_uv(room, 0)
+    folder = Path(command("env", "--assignment", place, **path).stdout.splitlines()[0])
+    (folder / "bin" / "python3").unlink()
+    assert grade(course).returncode == 2
+    assert command("env", "--assignment", place, **path).returncode == 0
+    assert (folder / "bin" / "python3").exists()
+
+
+def test_one_in_use_is_not_removed(ready):
+    place = ready / "counting"
+    with choosing.with_python(assignment.find(str(place))) as found:
+        name = Path(found.python.program).parents[1].name
+        with pytest.raises(UsageError, match="is in use"):
+            store.remove(name)
+    assert store.find(name)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="for root alone, whose engines run as somebody else")
+def test_root_is_told_of_a_cache_that_engines_cannot_read(course, room):
+    (room / "cache").mkdir(mode=0o700)
+    done = command("env", "--assignment", course / "counting")
+    assert done.returncode == 2
+    assert "XDG_CACHE_HOME" in done.stderr
+
+
+# --- undeclared: the system's, never the harness's own
+
+
+def test_python3_of_a_command_is_never_the_harnesss_own(tmp_path, monkeypatch):
+    if sys.prefix == sys.base_prefix:
+        pytest.skip("the harness has no environment of its own here")
+    own = Path(sys.prefix, "bin")
+    monkeypatch.setenv("PATH", f"{own}:{os.environ['PATH']}")
+    interpreters.of_system.cache_clear()
+    program = assignment.find("go-scoring").start(tmp_path)[0].split()[0]
+    assert Path(program).is_absolute()
+    assert not Path(program).is_relative_to(sys.prefix)
+    assert interpreters.asked(program).packages != interpreters.asked(sys.executable).packages
+
+
+def test_where_there_is_no_other_the_record_says_so(monkeypatch):
+    monkeypatch.setattr(interpreters, "_others", lambda names: [])
+    interpreters.of_system.cache_clear()
+    try:
+        found = choosing.of_system()
+    finally:
+        interpreters.of_system.cache_clear()
+    assert found.program == sys.executable
+    assert found.described.startswith("THE HARNESS'S OWN Python 3.")
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("python3 {folder}/x.py", "PYTHON -E -s /stage/assignment1/x.py"),
+        ("python {folder}/x.py", "PYTHON -E -s /stage/assignment1/x.py"),
+        ("{python} {adapter} {folder}", "PYTHON -E -s /stage/adapter /stage/assignment1"),
+        ("/opt/old/bin/python3 {folder}/x.py", "/opt/old/bin/python3 /stage/assignment1/x.py"),
+        ("java -cp {folder} Go", "java -cp /stage/assignment1 Go"),
+        ("{folder}/engine 'a b'", "/stage/assignment1/engine 'a b'"),
+    ],
+)
+def test_the_words_of_a_command(command, expected):
+    found = assignment.find("go-scoring")
+    found = found._replace(engine=found.engine._replace(command=command))
+    expected = expected.replace("PYTHON", interpreters.of_system())
+    assert found.start(Path("/stage"))[0] == expected
+
+
+def test_variables_of_the_user_do_not_reach_the_engine(room, monkeypatch):
+    (room / "oldlib.py").write_text("twice = lambda n: 0\n")
+    course = small_class.make(room / "course", small_class.CLASS[:1])
+    environments.hand_in(course, environments.ENGINE)
+    monkeypatch.setenv("PYTHONPATH", str(room) + os.pathsep + str(ROOT))
+    done = grade(course, "--unsafe-no-sandbox")
+    assert done.returncode in (0, 2)
+    words = json.dumps(graded(course)["submissions"][0])
+    assert "No module named 'oldlib'" in words
+
+
+# --- what may be declared
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"python": "3.11"}, "engine.python: found Decimal('3.11'), expected a text"),
+        ({"python": '"2.7"'}, "engine.python: found '2.7', expected a version such as '3.11'"),
+        ({"python": '"three"'}, "engine.python: found 'three', expected a version such as '3.11'"),
+        ({"packages": '["-r other"]'}, "engine.packages[1]: found '-r other', expected a requ"),
+        ({"packages": '"nowhere.txt"'}, "engine.packages: found 'nowhere.txt', expected a file"),
+        ({"packages": "[]"}, "engine.packages: found [], expected a list of at least 1"),
+        ({"packages": '["numpy"]', "command": '"{folder}/x"'}, "expected a command that begins"),
+    ],
+)
+def test_what_is_wrong_is_told(keys, said, tmp_path):
+    course = small_class.make(tmp_path, ())
+    path = course / "counting" / "assignment.toml"
+    if "command" in keys:
+        text = path.read_text().replace("command = ", "# ")
+        path.write_text(text)
+    environments.declare(course, **keys)
+    with pytest.raises(AssignmentError) as caught:
+        assignment.find(str(course / "counting"))
+    assert said in str(caught.value)
+
+
+def test_a_path_alone_is_used_as_it_is(tmp_path):
+    course = small_class.make(tmp_path, ())
+    program = interpreters.of_system()
+    environments.declare(course, python=f'"{program}"')
+    found = chosen(course / "counting")
+    assert found.python.program == program
+    assert f"({program})" in found.python.described
+
+
+def test_a_version_that_is_not_there_is_told(tmp_path):
+    course = small_class.make(tmp_path, ())
+    environments.declare(course, python='"3.99"')
+    done = command("env", "--assignment", course / "counting")
+    assert done.returncode == 2
+    assert "there is no Python 3.99 on this machine" in done.stderr
+    assert "apt install python3.99" in done.stderr
+
+
+# --- the real thing
+
+
+OLD_NUMPY = """\
+import numpy as np
+
+def twice(n):
+    return int(np.array([n, n], dtype=np.int).sum())  # np.int is gone since NumPy 1.24
+"""
+
+
+def online() -> bool:
+    try:
+        with urllib.request.urlopen("https://pypi.org/simple/numpy/", timeout=20):
+            return True
+    except OSError:
+        return False
+
+
+def test_an_engine_for_numpy_1_23_is_graded_where_the_harness_has_2(room, cache):
+    if not online():
+        pytest.skip("pypi.org cannot be reached")
+    import numpy
+
+    assert numpy.__version__.startswith("2."), "the harness's own"
+    course = small_class.make(room / "course", small_class.CLASS[:1])
+    environments.declare(course, python='"3.11"', packages='["numpy==1.23.*"]')
+    engine = environments.ENGINE.replace("import oldlib\n", OLD_NUMPY).replace("oldlib.", "")
+    environments.hand_in(course, engine)
+    built = command("env", "--assignment", course / "counting")
+    assert built.returncode == 0, built.stderr
+    assert "numpy==1.23.5" in built.stdout
+    done = grade(course)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert mark(course) == 7
+    assert graded(course)["python"].endswith(" with numpy 1.23.5")
