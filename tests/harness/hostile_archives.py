@@ -300,6 +300,9 @@ ROSTER: dict[str, Hostile] = {
     "negative-size": Hostile(".tgz", lambda: tgz(header("a/b", size=b"-0000000012\0")), "not one"),
     "pax-size": Hostile(".tgz", lambda: tgz(pax(size="-1"), member("a/b")), "not a number"),
     "pax-nonsense": Hostile(".tgz", lambda: tgz(member("p", b"99 a=b\n", b"x")), "cannot be read"),
+    "pax-no-length": Hostile(
+        ".tgz", lambda: tgz(member("p", b"x a=b\n", b"x")), "header cannot be read"
+    ),
     "global-path": Hostile(
         ".tgz", lambda: tgz(extended(b"g", path="b"), member("a/b")), "all members one name"
     ),

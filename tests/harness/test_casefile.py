@@ -119,6 +119,27 @@ def test_an_error_has_its_place(text: bytes, line: int | None, message: str) -> 
     assert str(error.value).startswith(f"some/x.gtp:{line}: " if line else "some/x.gtp: ")
 
 
+def test_gnugo_refuses_what_is_no_expression_at_its_line() -> None:
+    with pytest.raises(CaseError, match=r"'\[\(' is not a regular expression") as error:
+        casefile.parse(b"10 a\n#? [[(]\n", "x.gtp", "gnugo")
+    assert error.value.line == 2
+
+
+def test_unusual_bytes_in_a_comment_leave_the_rest_as_it_is() -> None:
+    text = "# Zürich\n  boardsize 9 \n\t10  score\t\n  #? [0]\n".encode()
+    assert steps(text) == [
+        (2, "boardsize 9", -1, "boardsize 9", False),
+        (3, "10  score", 10, "score", True),
+    ]
+    assert casefile.parse(text, "x.gtp").steps[1].pattern is not None
+
+
+def test_a_file_of_commands_may_have_empty_lines(tmp_path: Path) -> None:
+    path = tmp_path / "before.gtp"
+    path.write_bytes(b"\n  \nkomi\t0\n\n# a comment\n  #? [0]\n  boardsize 9  \n\n")
+    assert casefile.read_commands(str(path)) == ("komi 0", "boardsize 9")
+
+
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(CaseError, match=r"missing\.gtp: cannot be read: No such file"):
         casefile.read(str(tmp_path / "missing.gtp"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.judging import mistaken
+from harness.judging import diagnosis, mistaken
 from harness.judging.diagnosis import diagnose, diagnoses
 from harness.reading import casefile, suite
 from harness.reading.dialect import named
@@ -183,6 +183,41 @@ def test_a_hang_is_explained_by_a_hang_only():
     assert diagnose([died]) is None
     elsewhere = hung._replace(failures=(hung.failure._replace(step=0),), replies=(None,) * 3)
     assert diagnose([elsewhere]) is None
+
+
+WRONG_THEN_EMPTY = b"""\
+boardsize 3
+komi 0
+play b b2
+10 score
+#? [0]
+clear_board
+komi 0
+20 score
+#? [0]
+"""
+
+
+def test_a_failed_test_before_a_break_is_counted_with_it():
+    """The test expects what no engine answers, and the mistake hangs afterwards."""
+    found = diagnose([of_text("fill-never-ends-on-empty-board", WRONG_THEN_EMPTY)])
+    assert [one.name for one in found.mistakes] == ["fill-never-ends-on-empty-board"]
+    assert found.failures == 2
+
+
+def test_one_broken_file_among_several_keeps_its_own_diagnosis():
+    hung = of_text("fill-never-ends-on-empty-board", WRONG_THEN_EMPTY)
+    assert diagnose([hung, of_text()]) is None
+    names = [one.mistakes[0].name for one in diagnoses([hung, of_text()])]
+    assert names == ["fill-never-ends-on-empty-board", "neutral-points-to-white"]
+
+
+def test_with_one_file_that_is_too_large_nothing_is_named(monkeypatch):
+    more = of_text(text=NEUTRAL + b"komi 0\n" * 5)
+    assert diagnose([of_text(), more]) is not None
+    monkeypatch.setattr(diagnosis, "_MAX_STEPS", len(more.case.steps) - 1)
+    assert diagnose([of_text()]) is not None
+    assert diagnose([of_text(), more]) is None
 
 
 def test_an_engine_that_does_not_start_is_not_diagnosed():

@@ -16,6 +16,7 @@ import pytest
 from harness.errors import ArchiveError, UsageError
 from harness.intake import archive, kinds
 from harness.intake.limits import MIB, IntakeLimits
+from harness.intake.names import checked, mended
 from harness.intake.packing import files_in, pack
 from harness.intake.placing import place
 from tests.harness.hostile_archives import (
@@ -275,6 +276,43 @@ def test_a_git_archive_has_a_header_for_all(tmp_path):
     note = extended(b"g", comment="0123456789")
     path = write(tmp_path, "a1.tar", tar(note, member("a/b")))
     assert [file.name for file in archive.examine(path).files] == ["a/b"]
+
+
+def test_fields_of_blanks_are_numbers_of_nothing(tmp_path):
+    """Some programs leave the fields of a header blank that say nothing."""
+    blank = header("a/empty", size=b" " * 12, mode=b" " * 7 + b"\0")
+    path = write(tmp_path, "a1.tar", tar(blank, member("a/b")))
+    assert [(file.name, file.size) for file in archive.examine(path).files] == [
+        ("a/empty", 0),
+        ("a/b", 1),
+    ]
+
+
+def test_what_a_header_says_beside_name_and_size_needs_no_member(tmp_path):
+    path = write(tmp_path, "a1.tar", tar(member("a/b"), extended(b"g", comment="the end")))
+    assert [file.name for file in archive.examine(path).files] == ["a/b"]
+
+
+def test_names_of_an_old_pc_are_in_its_code_page(tmp_path):
+    """No flag says UTF-8, and it is none: an e with an accent is 82 in code page 437."""
+    old = zipped(("assignment1/caf#.txt", b"x")).replace(b"caf#", b"caf\x82")
+    (file,) = archive.examine(write(tmp_path, "a1.zip", old)).files
+    assert file.name == "assignment1/caf\u00e9.txt"
+
+
+def test_names_may_be_as_deep_as_the_limit_and_no_deeper():
+    limits = IntakeLimits()
+    deepest = "/".join("abcdefghijklmnopq")  # 16 folders, and a file in the last
+    assert len(checked(deepest, limits)) == limits.depth + 1
+    with pytest.raises(ArchiveError, match="more than 16 deep"):
+        checked(f"z/{deepest}", limits)
+
+
+def test_a_mended_name_keeps_its_folders_up_to_the_limit():
+    parts = "abcdefghijklmnop"
+    assert mended("/".join(parts)) == "/".join(parts)
+    assert mended("/".join((*parts, "q"))) == "/".join((*parts[:-1], "p_q"))
+    assert mended("/".join((*parts, "q", "r"))) == "/".join((*parts[:-1], "p_q_r"))
 
 
 # --- odd ones from real classes

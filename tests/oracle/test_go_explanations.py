@@ -56,6 +56,13 @@ def marked(explanation, letters=None):
             {"w": "A1 B1 C1 A2 B2 C2 A3 B3"},
         ),
         (
+            "XO\n XO",  # full, so that no region is left to be nobody's
+            "0",
+            "Black: 2 stones + 0 points of territory = 2. "
+            "White: 2 stones + 0 points of territory = 2. The score is 0.",
+            {},
+        ),
+        (
             "X.O",
             "0",
             "Black: 1 stone + 0 points of territory = 1. "
@@ -69,6 +76,15 @@ def test_score_is_added_up(diagram, komi, text, marks):
     explanation = go_scoring.explain(board(diagram), Decimal(komi))
     assert explanation.text == text
     assert marked(explanation) == marks
+
+
+def test_without_a_komi_the_score_is_explained_without():
+    explanation = go_scoring.explain(board("X.\n .."))
+    assert explanation.text == (
+        "Black: 1 stone + 3 points in 1 region = 4. "
+        "White: 0 stones + 0 points of territory = 0. The score is B+4."
+    )
+    assert explanation.text == go_scoring.explain(board("X.\n .."), 0).text
 
 
 @given(board=cells(), komi=st.decimals(min_value=-20, max_value=20, places=1))
