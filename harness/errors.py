@@ -8,6 +8,7 @@
     ├── ArchiveError           an archive that intake refuses: what in it, and why
     ├── ClassWideError         a class fails for a reason of its own; exit status 3
     ├── SandboxError           no sandbox, or one that does not hold; exit status 3
+    ├── StarvedError           the machine is too busy to judge an engine by its time limits
     └── EngineError            the engine broke; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)
 
@@ -84,6 +85,10 @@ class ClassWideError(HarnessError):
 
 class SandboxError(HarnessError):
     """The sandbox could not be made, or does not hold. The harness's fault, never an engine's."""
+
+
+class StarvedError(HarnessError):
+    """The machine was too busy to tell whether an engine keeps its time limits. Nobody's fault."""
 
 
 class EngineError(HarnessError):

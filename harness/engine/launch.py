@@ -20,6 +20,7 @@ from harness import signals
 from harness.engine import leftovers
 from harness.errors import EngineError, UsageError
 from harness.records import FailureKind
+from harness.sandbox.watch import descendants
 
 # Debian keeps its engines (gnugo) where root's PATH does not look.
 GAME_FOLDERS = ("/usr/games", "/usr/local/games")
@@ -85,6 +86,9 @@ class Engine(Protocol):
     def status(self) -> int | None:
         """Return how it ended, as ``Popen.returncode``; None while it runs, or if it was ended."""
 
+    def processes(self) -> list[int]:
+        """Return the ids of its processes, of those it started too; none before there are any."""
+
     def exit_descriptor(self) -> int:
         """Return a new descriptor, the caller's, that can be read once it has ended."""
 
@@ -122,6 +126,10 @@ class PlainEngine(subprocess.Popen[bytes]):
         if end is None:
             return None
         return end.si_status if end.si_code == os.CLD_EXITED else -end.si_status
+
+    def processes(self) -> list[int]:
+        """Return the ids of it and of all it started."""
+        return [self.pid, *descendants(self.pid)]
 
     def exit_descriptor(self) -> int:
         """Return a descriptor of the process."""

@@ -13,18 +13,18 @@ import io
 import os
 import select
 import sys
-from math import ceil
 from time import monotonic
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, NoReturn
 
 from pexpect import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 from pexpect.spawnbase import SpawnBase
 
+from harness.engine.clock import NEVER, Clock
 from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, Launcher, describe_end
 from harness.engine.replies import end_of_last_reply
-from harness.errors import EngineError
+from harness.errors import EngineError, StarvedError
 from harness.options import Limits
 from harness.records import FailureKind
 
@@ -33,8 +33,7 @@ _READ_SIZE = 1 << 16  # what a Linux pipe holds
 # long an engine that closed its input or its output has to die of it.
 _GRACE = 0.5
 _LOOKS = 50  # before going to sleep
-NEVER = float("inf")
-_LONGEST_POLL = 2**31 - 1  # milliseconds, nearly 25 days
+_LONGEST_LOOK = 0.001  # seconds
 
 
 class _EmptyLine:
@@ -64,10 +63,11 @@ class _EmptyLine:
 class _Output(fdspawn):  # type: ignore[misc]
     """An engine's standard output; whoever waits for it drains standard error meanwhile."""
 
-    def __init__(self, process: Engine, stdout: IO[bytes], limits: Limits) -> None:
+    def __init__(self, process: Engine, stdout: IO[bytes], limits: Limits, clock: Clock) -> None:
         super().__init__(stdout, maxread=_READ_SIZE, timeout=None)
         self.delayafterread = None
-        self.deadline = NEVER  # of time.monotonic()
+        self.deadline = NEVER  # of the clock
+        self._clock = clock
         self.exited = False
         self.stderr = BothEnds(limits.max_stderr)
         self._left = limits.max_total_output or sys.maxsize  # bytes that it may still write
@@ -122,12 +122,15 @@ class _Output(fdspawn):  # type: ignore[misc]
         finally:
             self._poll.unregister(descriptor)
 
-    def read_to_exit(self, deadline: float, keep: int) -> bytes:
-        """Wait for the end of the process; return the first ``keep`` bytes it still wrote."""
-        self.deadline = deadline
+    def read_to_exit(self, patience: float, keep: int) -> bytes:
+        """Wait for the end of the process; return the first ``keep`` bytes it still wrote.
+
+        ``patience``: seconds after which it is no longer waited for.
+        """
+        self.deadline = self._clock.now() + patience
         data = b"".join(self._ahead)
-        with contextlib.suppress(TIMEOUT, EOF):
-            while not (self.exited and self.flag_eof) and monotonic() < deadline:
+        with contextlib.suppress(TIMEOUT, EOF, StarvedError):
+            while not (self.exited and self.flag_eof) and self._clock.now() < self.deadline:
                 if self.child_fd in self._ready():
                     data += self._read_or_forget()[: max(0, keep - len(data))]
         return data
@@ -157,13 +160,14 @@ class _Output(fdspawn):  # type: ignore[misc]
         Raises:
             TIMEOUT: the deadline has passed.
         """
+        self._clock.wait_until(self.deadline)
         ready = [descriptor for descriptor, _ in self._look() or self._sleep()]
         if self._stderr_fd in ready:
             self._take_stderr()
         if self._exit in ready:
             self._poll.unregister(self._exit)
             self.exited = True
-            self.deadline = min(self.deadline, monotonic() + _GRACE)
+            self.deadline = min(self.deadline, self._clock.now() + _GRACE)
         return ready
 
     def _look(self) -> list[tuple[int, int]]:
@@ -171,20 +175,26 @@ class _Output(fdspawn):  # type: ignore[misc]
 
         To be put to sleep and woken on another core takes longer than many an answer.
         """
+        begun = monotonic()
         for _ in range(_LOOKS):
             if events := self._poll.poll(0):
                 return events
             os.sched_yield()  # if there is one core only, it is the engine's turn
+            if monotonic() > begun + _LONGEST_LOOK:  # it is somebody else's, on a busy machine
+                break
         return []
 
     def _sleep(self) -> list[tuple[int, int]]:
         if self.deadline == NEVER:
             return self._poll.poll()
-        left = ceil((self.deadline - monotonic()) * 1000)
-        events = self._poll.poll(min(max(0, left), _LONGEST_POLL))
-        if not events:
-            raise TIMEOUT("")
+        while not (events := self._clock.sleep(self._poll)):
+            if self._clock.is_over():
+                # It may have answered while we could not look.
+                return self._poll.poll(0) or self._give_up()
         return events
+
+    def _give_up(self) -> NoReturn:
+        raise TIMEOUT("")
 
     def _take_stderr(self) -> None:
         data = os.read(self._stderr_fd, _READ_SIZE)
@@ -192,8 +202,8 @@ class _Output(fdspawn):  # type: ignore[misc]
         self._left -= len(data)  # whoever waits for a reply will find out
         if not data:
             self._poll.unregister(self._stderr_fd)
-        if monotonic() > self.deadline:  # under a flood poll never comes back empty-handed
-            raise TIMEOUT("")
+        if self._clock.now() > self.deadline:  # under a flood poll never comes back empty-handed
+            self._give_up()
 
 
 def too_much(written: int, allowed: int, how: str) -> EngineError:
@@ -230,7 +240,8 @@ class EngineProcess:
         assert self._process.stdin is not None
         self._stdin = self._process.stdin
         os.set_blocking(self._stdin.fileno(), False)
-        self._output = _Output(self._process, self._stdout, limits)
+        self.clock = Clock(self._process.processes)
+        self._output = _Output(self._process, self._stdout, limits, self.clock)
         self._searcher = _EmptyLine(self._max_output)
         self._deaf = False  # closed its input
         self.unfinished = b""  # what came after the last empty line, once read() has raised
@@ -242,6 +253,7 @@ class EngineProcess:
 
     def write(self, data: bytes, deadline: float) -> None:
         """Send ``data``. That the engine has stopped reading shows in the next :meth:`read`."""
+        self.clock.wait_until(deadline)
         try:
             sent = os.write(self._stdin.fileno(), data)
         except BlockingIOError:
@@ -266,14 +278,14 @@ class EngineProcess:
     def read(self, deadline: float) -> bytes:
         """Return what has come up to the last empty line, waiting for one if need be.
 
-        ``deadline``: of ``time.monotonic()``.
+        ``deadline``: of :attr:`clock`.
 
         Raises:
             EngineError: TIMEOUT, OUTPUT, DIED or PROTOCOL.
         """
         output, searcher = self._output, self._searcher
         if self._deaf or output.exited:
-            deadline = min(deadline, monotonic() + _GRACE)
+            deadline = min(deadline, self.clock.now() + _GRACE)
         output.deadline = deadline
         searcher.seen = 0
         found = output.expect_loop(searcher, None)
@@ -289,7 +301,7 @@ class EngineProcess:
         """Close the engine's input, wait ``patience`` seconds for its end, then end it."""
         with contextlib.suppress(OSError):
             self._stdin.close()
-        output = self._output.read_to_exit(monotonic() + patience, self._max_output)
+        output = self._output.read_to_exit(patience, self._max_output)
         status = self._process.status()
         leftovers = self._launcher.end(self._process)
         self._output.drain_stderr()
@@ -307,7 +319,7 @@ class EngineProcess:
         return EngineError(FailureKind.TIMEOUT, "did not answer in time")
 
     def _ended(self) -> EngineError:
-        self._output.read_to_exit(monotonic() + _GRACE, 0)
+        self._output.read_to_exit(_GRACE, 0)
         self._output.drain_stderr()
         if (broken := self._process.broken_by()) is not None:
             return broken

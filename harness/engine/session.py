@@ -11,10 +11,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate
-from time import monotonic
 
+from harness.engine.clock import NEVER
 from harness.engine.launch import describe_end
-from harness.engine.process import NEVER, EngineProcess, too_much
+from harness.engine.process import EngineProcess, too_much
 from harness.engine.replies import Splitter, decode, end_of_last_reply
 from harness.errors import EngineError
 from harness.options import Limits
@@ -55,10 +55,16 @@ class Session:
         trace: Callable[[str], None] | None = None,
         run_ends: float = NEVER,
     ) -> None:
-        """Begin a conversation; ``run_ends``: of ``time.monotonic()``, the end of all patience."""
+        """Begin a conversation.
+
+        ``run_ends``: of ``time.monotonic()``, the end of all patience; but what the engine could
+        not use comes on top of it.
+        """
         self.warnings: list[str] = []
-        self.arrived = monotonic()  # when the last reply came, or the engine was started
         self._process = process
+        self._clock = process.clock
+        self.arrived = self._clock.own()  # when the last reply came, or the engine was started
+        self._since = self._clock.now()  # the same as its limits have it
         self._limits = limits
         self._trace = trace
         self._splitter = Splitter()
@@ -72,7 +78,7 @@ class Session:
     def begin_file(self) -> None:
         """Let the time limit of the file begin."""
         if self._limits.file:
-            self._file_ends = monotonic() + self._limits.file
+            self._file_ends = self._clock.now() + self._limits.file
 
     def ask(self, lines: Sequence[bytes], replies: list[Reply]) -> None:
         """Send ``lines``, each ending with a newline, and append a reply to each to ``replies``.
@@ -111,15 +117,16 @@ class Session:
 
     def _begin(self) -> None:
         """Let the time begin; what the harness itself took since the last reply does not count."""
-        now = monotonic()
-        self._file_ends += now - self.arrived
-        self.arrived = now
+        now = self._clock.now()
+        self._file_ends += now - self._since
+        self._since, self.arrived = now, self._clock.own()
 
     def _stamp(self, fresh: list[Reply]) -> None:
         """Give the first of the replies that came together the time that all of them took."""
-        now = monotonic()
+        self._clock.look_if_due()
+        now = self._clock.own()
         fresh[0] = fresh[0]._replace(seconds=now - self.arrived)
-        self.arrived = now
+        self.arrived, self._since = now, self._clock.now()
         self._silent_so_far = False
         if self._trace:
             for reply in fresh:
@@ -128,7 +135,7 @@ class Session:
 
     def _deadline(self) -> float:
         limit = self._limits.startup if self._silent_so_far else self._limits.timeout
-        return min(self.arrived + limit if limit else NEVER, self._file_ends, self._run_ends)
+        return min(self._since + limit if limit else NEVER, self._file_ends, self._run_ends)
 
     def _take_surplus(self, count: int) -> list[Reply]:
         taken, self._surplus = self._surplus[:count], self._surplus[count:]
@@ -151,7 +158,7 @@ class Session:
         self._limits = self._limits._replace(timeout=self._limits.quit, startup=self._limits.quit)
         with suppress(EngineError):
             self.ask([b"quit\n"], replies)
-        self.close(max(0.01, self._limits.quit - (monotonic() - self.arrived)))
+        self.close(max(0.01, self._limits.quit - (self._clock.now() - self._since)))
         return replies[0] if replies else None
 
     def close(self, patience: float = 0.0) -> None:
@@ -206,9 +213,9 @@ class Session:
 
     def _overdue(self, command: str) -> str:
         limits = self._limits
-        if monotonic() >= self._file_ends:
+        if self._clock.now() >= self._file_ends:
             return f"was not done with the file after {limits.file:g} s; it was at {command}"
-        if monotonic() >= self._run_ends:
+        if self._clock.now() >= self._run_ends:
             return f"was at {command} when the {limits.total:g} s of the whole run were over"
         if self._silent_so_far:
             return f"gave no reply within {limits.startup:g} s of its start"

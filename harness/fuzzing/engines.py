@@ -9,8 +9,9 @@ from itertools import cycle
 from pathlib import Path
 from typing import Protocol
 
+from harness.engine.clock import NEVER
 from harness.engine.launch import Launcher
-from harness.engine.process import NEVER, EngineProcess
+from harness.engine.process import EngineProcess
 from harness.engine.replies import encode
 from harness.engine.session import Session, groups
 from harness.errors import EngineError

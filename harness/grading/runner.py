@@ -20,7 +20,7 @@ from typing import NamedTuple
 from harness.assignments import building, workspace
 from harness.assignments.assignment import Assignment
 from harness.engine.launch import Launcher, PlainLauncher, split_program
-from harness.errors import SandboxError
+from harness.errors import SandboxError, StarvedError
 from harness.grading import fairness, stored
 from harness.grading.ledger import BusyError, Ledger, Row
 from harness.grading.records import Submission
@@ -303,7 +303,7 @@ class _Desk:
         gauge = _Gauge(self._launcher(task.case, room))
         try:
             result = run_file(task.case, self._setting(gauge, room, ends))
-        except (SandboxError, OSError) as error:
+        except (SandboxError, StarvedError, OSError) as error:
             return Broke(task.basis, f"{type(error).__name__}: {error}")
         times = stored.measured(result)
         figures = about._replace(

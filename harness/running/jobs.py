@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from harness import signals
 from harness.engine import leftovers
+from harness.errors import StarvedError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -61,6 +62,8 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
 def _attempt(work: Work[Task, Result], task: Task, note: Note) -> Result | Fault:
     try:
         return work(task, note)
+    except StarvedError as error:
+        return Fault(str(error))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the harness's own fault
         return Fault(f"{type(error).__name__}: {error}", traceback.format_exc())
 

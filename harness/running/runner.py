@@ -11,8 +11,9 @@ from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple
 
+from harness.engine.clock import NEVER
 from harness.engine.launch import Launcher, PlainLauncher
-from harness.engine.process import NEVER, EngineProcess
+from harness.engine.process import EngineProcess
 from harness.engine.replies import encode
 from harness.engine.session import Session, groups
 from harness.errors import EngineError, UndecidedError
@@ -46,6 +47,7 @@ class Setting(NamedTuple):
     leave: Callable[[], None] = lambda: None  # for a process that will launch no more
     ends: float = NEVER  # of time.monotonic(): the end of the whole run
     trace: Callable[[str], None] | None = None  # is told each line of the GTP stream
+    beside: float = 1.0  # of the engine's clock
 
 
 class Judged(NamedTuple):
@@ -75,6 +77,7 @@ def run_file(
         )
     except EngineError as error:
         return not_run(case, Failure(error.kind, error.message))
+    process.clock.beside = setting.beside
     run.converse(Session(process, setting.options.limits, setting.trace, setting.ends))
     return run.result()
 

@@ -21,6 +21,7 @@ from harness.records import CaseFile, FailureKind
 from harness.sandbox import levels, programs, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.sandbox.limits import BoxLimits
+from harness.sandbox.watch import descendants
 
 _READERS = ("loadsgf", "load_board", "is_valid")  # commands that name a file
 _KINDS = {
@@ -120,6 +121,10 @@ class BoxedEngine:
         """Return how it ended, as ``Popen.returncode``; None while it runs, or if it was ended."""
         end = self.box.wait(0)
         return end.status if end else None
+
+    def processes(self) -> list[int]:
+        """Return the ids of the processes of its box."""
+        return descendants(self.box.server)
 
     def exit_descriptor(self) -> int:
         """Return a new descriptor that can be read once it has ended."""

@@ -58,9 +58,15 @@ class End(NamedTuple):
 
 
 class Boxed:
-    """A started engine. ``stdin``, ``stdout`` and ``stderr`` are our ends of its pipes."""
+    """A started engine. ``stdin``, ``stdout`` and ``stderr`` are our ends of its pipes.
 
-    def __init__(self, control: socket.socket, streams: tuple[FileIO, FileIO, FileIO]) -> None:
+    ``server``: the process id of the box server, under which all of the engine's are.
+    """
+
+    def __init__(
+        self, control: socket.socket, streams: tuple[FileIO, FileIO, FileIO], server: int
+    ) -> None:
+        self.server = server
         self.stdin, self.stdout, self.stderr = streams
         self._control = control
         self._end: End | None = None
@@ -160,7 +166,7 @@ class BoxLauncher:
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
-        return Boxed(self._control, ours)
+        return Boxed(self._control, ours, self._server.pid)
 
     def plan(self, seen: view.View, words: Iterable[str]) -> Plan:
         """Return all that the server has to know of one engine."""

@@ -101,7 +101,7 @@ ROWS = [
         rf"The engine {LATE} It had written '=20 x*', but a reply ends with an empty line\.",
         seconds=1.5,
     ),
-    Row("stops_itself", "P--", TIMEOUT, rf"The engine {LATE}", seconds=1.5),
+    Row("stops_itself", "P--", TIMEOUT, rf"The engine {LATE}", seconds=3),
     Row("never_reads", "---", TIMEOUT, r"The engine did not answer 'first' .*", seconds=1.5),
     # Death
     Row("dies_at_start", "---", DIED, r"The engine ended with exit status 3 before its first.*"),
@@ -297,6 +297,7 @@ ROWS = [
     ),
     Row("writes_before_reading", warnings=(r"at the start: before the reply to 'name' came .*",)),
     Row("reads_slowly"),
+    Row("takes_time"),
     # Pipes
     Row(
         "closes_input",

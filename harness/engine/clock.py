@@ -1,0 +1,227 @@
+"""The clock of an engine: it stands still while the engine is kept from the processor.
+
+A time limit is about the engine, not about the machine. So three kinds of time do not count:
+
+- *Waiting for a processor.* ``/proc/PID/task/TID/schedstat`` has how long each thread ran and how
+  long it was ready to run without running, in nanoseconds. Between two looks the thread that
+  waited most counts, for the answer may depend on it. The engine's own threads may be what it
+  waits for: so at least as much counts as the engine computed, divided by the cores.
+- *The harness stood still* (a stop signal, a frozen container, a paused machine): it woke much
+  later than it had asked to, and had not waited for a processor itself.
+- *The engine was stopped* by a signal. It may have done so itself, and nobody can tell: so this
+  is forgiven for as long as the limit, and counts from then on.
+
+Sleeping counts, for whatever reason: an engine that waits without wanting the processor hangs.
+
+Threads that end between two looks lose their figures, a hundredth of a second for most. Where the
+kernel keeps no such figures, all time counts.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from math import ceil
+from time import monotonic
+from typing import NamedTuple
+
+from harness.errors import StarvedError
+
+LOOK = 0.05  # seconds between two looks
+_FIRST_LOOK = 0.01  # seconds: what answers before is never looked at
+_COST = 20  # looks take no more than one part in so many
+_LATE = 0.1  # seconds: waking later than this without a reason is to have stood still
+_MOST = 50  # times a limit by the clock on the wall; then the machine is too busy to judge
+_AT_LEAST = 60.0  # seconds
+_STILL = 0.05  # a stopped engine ran for less than this part of the time
+_NS = 1e-9
+NEVER = float("inf")
+
+
+class Thread(NamedTuple):
+    """The figures of one thread. Seconds."""
+
+    ran: float
+    waited: float  # ready to run, and not running
+    turns: int  # how often it was given the processor
+    state: str  # a letter of proc(5); empty if it ran since the look before
+    since: float  # of time.monotonic(): since when ``ran`` and ``turns`` are what they are
+
+
+Threads = dict[int, Thread]
+
+
+def look(pids: Iterable[int], before: Threads) -> Threads:
+    """Return the threads of processes; ``before``: what was returned the last time."""
+    found: Threads = {}
+    now = monotonic()
+    for pid in pids:
+        with suppress(OSError):
+            for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - for its speed
+                with suppress(OSError, ValueError):
+                    number = int(name)
+                    found[number] = _thread(f"/proc/{pid}/task/{name}", before.get(number), now)
+    return found
+
+
+def _thread(folder: str, before: Thread | None, now: float) -> Thread:
+    ran, waited, turns = map(int, _read(f"{folder}/schedstat").split())
+    if before is None or before.turns != turns or before.ran != ran * _NS:
+        waited_so_far = max(waited * _NS, before.waited if before else 0.0)
+        return Thread(ran * _NS, waited_so_far, turns, "", now)
+    state = _read(f"{folder}/stat").rpartition(b")")[2].split()[0].decode()
+    if state != "R":
+        return before._replace(state=state, since=now)
+    # The kernel adds the time in the queue when it is over: until then we do.
+    waiting = waited * _NS + now - before.since
+    return before._replace(state=state, waited=max(before.waited, waiting))
+
+
+class Use(NamedTuple):
+    """What the threads of an engine did between two looks. Seconds."""
+
+    ran: float  # all together
+    waited: float  # the one that waited most, what began before the first look too
+    stopped: bool
+
+
+def use(before: Threads, after: Threads, seconds: float) -> Use:
+    """Compare two looks that are so many ``seconds`` apart."""
+    nothing = Thread(0.0, 0.0, 0, "", 0.0)
+    pairs = [(before.get(number, nothing), thread) for number, thread in after.items()]
+    ran = sum(new.ran - old.ran for old, new in pairs)
+    waited = max([new.waited - old.waited for old, new in pairs], default=0.0)
+    is_still = ran < _STILL * seconds
+    stopped = is_still and any(new.state in ("T", "t") for _, new in pairs)
+    return Use(ran, waited, stopped)
+
+
+class Clock:
+    """The time of one engine; ``now`` is what its limits are about.
+
+    ``beside``: how many times its limit an engine may compute. Engines that run beside each other
+    share caches, and cores that are halves of one: that is worth up to 2.
+    """
+
+    def __init__(self, processes: Callable[[], list[int]]) -> None:
+        """Let the time begin. ``processes`` returns the ids of the engine's at the moment."""
+        self.beside = 1.0
+        self._processes = processes
+        self._cores = len(os.sched_getaffinity(0))
+        self._threads: Threads = {}
+        self._seen = False  # there was a process to look at
+        self._ours = _ours()  # None: the kernel keeps no such figures
+        self._lost = 0.0  # seconds in which the engine could not go on
+        self._forgiven = 0.0  # seconds for what it computed beside others
+        self._untold = 0.0  # seconds that it waited, and that are still to be counted as lost
+        self._begin(NEVER)
+
+    def own(self) -> float:
+        """Return the time, as ``time.monotonic()`` does, without what was lost."""
+        return monotonic() - self._lost
+
+    def now(self) -> float:
+        """Return the time that limits are about; beside others it goes slower for computing."""
+        return monotonic() - self._lost - self._forgiven
+
+    def wait_until(self, deadline: float) -> None:
+        """Begin to wait for something; ``deadline``: of :meth:`now`."""
+        if deadline != self._deadline:
+            self._begin(deadline)
+
+    def _begin(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._began = self._looked = monotonic()
+        self._slept = 0.0  # seconds since then that we meant to sleep
+        self._pause = _FIRST_LOOK
+        limit = max(0.0, self._left())
+        self._spare = limit  # seconds that it may be stopped
+        self._ends = self._began + max(_AT_LEAST, limit * _MOST)
+
+    def _left(self) -> float:
+        return self._deadline - self.now()
+
+    def sleep(self, poll: select.poll) -> list[tuple[int, int]]:
+        """Wait for an event, not for long; then :meth:`is_over` is to be asked, and so on."""
+        begun = monotonic()
+        asked = max(0.0, min(self._looked + self._pause - begun, self._left()))
+        events = poll.poll(ceil(asked * 1000))
+        self._slept += min(monotonic() - begun, asked + 0.001)
+        self.look_if_due()
+        return events
+
+    def look_if_due(self) -> None:
+        """Take note of what the engine did, unless there is little to be noted."""
+        if self._deadline < NEVER and monotonic() - self._looked >= self._pause:
+            self.look()
+
+    def is_over(self) -> bool:
+        """Return whether the deadline has passed.
+
+        Raises:
+            StarvedError: it has not, though the time is over many times by a clock on the wall.
+        """
+        if self._left() > 0 and monotonic() < self._ends:
+            return False
+        self.look()
+        if self._left() > 0 and monotonic() >= self._ends:
+            what = f"an engine had not used up its time limit after {self._waited():.0f} s"
+            raise StarvedError(f"the machine is too busy: {what}")
+        return self._left() <= 0
+
+    def _waited(self) -> float:
+        return monotonic() - self._began
+
+    def look(self) -> None:
+        """Take note of what the engine did since the last time."""
+        begun, slept = monotonic(), self._slept
+        seconds = begun - self._looked
+        self._looked, self._slept = begun, 0.0
+        if self._ours is None:
+            self._pause = LOOK
+            return
+        pids = self._processes()
+        self._seen = self._seen or bool(pids)
+        before, self._threads = self._threads, look(pids, self._threads)
+        self._count(use(before, self._threads, seconds), seconds, self._still(seconds - slept))
+        self._pause = max(LOOK, _COST * (monotonic() - begun))
+
+    def _count(self, used: Use, seconds: float, still: float) -> None:
+        waited = used.waited + self._untold
+        counts = max(seconds - waited, min(used.ran / self._cores, seconds))
+        # The end of a wait tells of its beginning, too, which was before the last look.
+        self._untold = min(waited - seconds + counts, seconds)
+        counts = min(counts, seconds - still) if self._seen else 0.0
+        if used.stopped and self._spare > 0:
+            counts, self._spare = 0.0, self._spare - seconds
+        computed = min(counts, used.ran)
+        self._lost += seconds - counts
+        self._forgiven += computed - computed / self.beside
+        self._ends += still
+
+    def _still(self, awake: float) -> float:
+        """Return for how long the harness stood still, of the seconds in which it meant not to."""
+        before, self._ours = self._ours, _ours()
+        assert before is not None
+        assert self._ours is not None
+        late = awake - sum(self._ours) + sum(before)
+        return min(late, awake) if late > _LATE else 0.0
+
+
+def _ours() -> tuple[float, float] | None:
+    """Return how long this thread ran and waited for a processor."""
+    try:
+        ran, waited, _ = _read("/proc/thread-self/schedstat").split()
+    except (OSError, ValueError):
+        return None
+    return (int(ran) * _NS, int(waited) * _NS) if int(ran) else None
+
+
+def _read(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, 1 << 12)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,242 @@
+"""Time limits are about the engine: not about a busy machine, nor about one that stood still."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.engine import clock
+from harness.engine.clock import Clock, Thread, Use
+from harness.engine.launch import PlainLauncher
+from harness.engine.process import EngineProcess
+from harness.engine.session import Session
+from harness.errors import EngineError, SandboxError, StarvedError
+from harness.options import Limits
+from harness.records import CaseFile, FailureKind
+from harness.sandbox import levels
+from harness.sandbox.engines import Sandbox
+from harness.sandbox.limits import BoxLimits
+from harness.sandbox.watch import descendants
+from tests.harness.busy import busy
+
+ENGINES = Path(__file__).parent.parent / "engines"
+LIMIT = 1.0
+LIMITS = Limits(timeout=LIMIT, startup=20, quit=2)
+BUSY = 4  # processes for each core
+SHARE = 20  # a core is this many times slower at the worst: others have work as well
+ROWS = [  # what an engine does, whether it is in time, seconds after which the latest is known
+    ("burn 0.5", True, 0),
+    ("burn 0.85", True, 0),
+    ("sleep 0.5", True, 0),
+    ("sleep 60", False, LIMIT),
+    ("spin 0", False, LIMIT * SHARE),
+    ("spin 60", False, LIMIT * SHARE),
+    ("burn 2.5", False, LIMIT * SHARE),
+]
+FEW = [row for row in ROWS if row[0] in ("burn 0.85", "sleep 60", "spin 0")]
+
+
+def asked(how: str, launcher, limits: Limits = LIMITS) -> tuple[float, EngineError | None]:
+    """Ask an engine; return the seconds of its answer as they count, or how it broke."""
+    words = [levels.interpreter(), str(ENGINES / "takes_time.py"), *how.split()]
+    process = EngineProcess(launcher, words, str(ENGINES), limits)
+    session, replies = Session(process, limits), []
+    try:
+        session.ask([b"name\n"], replies)
+        session.ask([b"fault\n"], replies)
+    except EngineError as error:
+        return 0.0, error
+    finally:
+        session.close()
+    return replies[-1].seconds, None
+
+
+@contextlib.contextmanager
+def launcher(sandbox: str):
+    """Give what starts engines, or skip where there is no such sandbox."""
+    if sandbox == "off":
+        yield PlainLauncher()
+        return
+    try:
+        box = Sandbox(sandbox, BoxLimits(cpu=60), (), ())
+    except SandboxError as error:
+        pytest.skip(str(error))
+    with contextlib.closing(box):
+        yield box.launcher(CaseFile("a.gtp", (), ()), [str(ENGINES)])
+
+
+@pytest.mark.parametrize(("sandbox", "rows"), [("off", ROWS), ("3", FEW), ("2", FEW), ("1", FEW)])
+def test_on_a_busy_machine_only_engines_that_are_late_by_their_own_time_are_late(sandbox, rows):
+    with launcher(sandbox) as starts, busy(BUSY * os.cpu_count()):
+        for how, in_time, seconds in rows:
+            begun = time.monotonic()
+            took, broken = asked(how, starts)
+            if in_time:
+                assert broken is None, (how, broken.message)
+                assert took < LIMIT
+            else:
+                assert broken is not None, how
+                assert broken.kind is FailureKind.TIMEOUT
+                assert "did not answer 'fault' within 1 s" in broken.message
+                assert time.monotonic() - begun < 30 + seconds
+
+
+# --- standing still
+
+SCRIPT = """\
+import sys
+from harness.engine.launch import PlainLauncher
+from tests.harness.test_own_time import asked
+print("begin", flush=True)
+seconds, broken = asked(sys.argv[1], PlainLauncher())
+print(broken.message if broken else f"in time: {seconds:.2f}", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "who", "seconds", "expected"),
+    [
+        ("burn 0.8", "harness", 2.0, "in time"),
+        ("burn 0.8", "both", 2.0, "in time"),
+        ("sleep 0.8", "both", 2.0, "in time"),
+        ("burn 0.8", "engine", 0.6, "in time"),
+        ("sleep 60", "both", 2.0, "did not answer"),
+    ],
+)
+def test_time_in_which_all_stood_still_counts_for_nobody(how, who, seconds, expected):
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, how],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    ) as harness:
+        engine = engine_of(harness)
+        stopped = {"harness": [harness.pid], "engine": [engine], "both": [harness.pid, engine]}
+        for pid in stopped[who]:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        for pid in reversed(stopped[who]):
+            os.kill(pid, signal.SIGCONT)
+        assert expected in harness.communicate(timeout=60)[0]
+
+
+def engine_of(harness: subprocess.Popen[str]) -> int:
+    """Wait until the harness has started its engine; return the engine's process id."""
+    assert harness.stdout
+    assert harness.stdout.readline() == "begin\n"
+    ends = time.monotonic() + 60
+    while not (found := [pid for pid in descendants(harness.pid) if is_engine(pid)]):
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+    time.sleep(0.3)  # until it is at its answer, on a machine that is not busy
+    return found[0]
+
+
+def is_engine(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return b"takes_time" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
+
+
+def test_an_engine_that_stops_itself_hangs():
+    words = [sys.executable, str(ENGINES / "stops_itself.py")]
+    process = EngineProcess(PlainLauncher(), words, str(ENGINES), LIMITS)
+    session, replies = Session(process, LIMITS), []
+    try:
+        session.ask([b"name\n"], replies)
+        begun = time.monotonic()
+        with pytest.raises(EngineError, match="did not answer 'fault' within 1 s"):
+            session.ask([b"fault\n"], replies)
+    finally:
+        session.close()
+    assert time.monotonic() - begun < 20
+
+
+# --- the figures
+
+S, R, T = "S", "R", "T"
+
+
+def thread(ran, waited, state=""):
+    return Thread(ran, waited, 0, state, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ({}, {}, Use(0, 0, False)),
+        ({}, {1: thread(0.2, 0.7)}, Use(0.2, 0.7, False)),
+        ({1: thread(5, 5)}, {1: thread(5.2, 5.7)}, Use(0.2, 0.7, False)),
+        ({1: thread(5, 5)}, {1: thread(5.5, 5.25), 2: thread(0, 0.5)}, Use(0.5, 0.5, False)),
+        ({1: thread(5, 5)}, {1: thread(5, 9)}, Use(0, 4, False)),  # from before the first look on
+        ({1: thread(5, 5), 2: thread(9, 9)}, {1: thread(5, 5, T)}, Use(0, 0, True)),
+        ({1: thread(5, 5)}, {1: thread(5, 5, T), 2: thread(0.5, 0)}, Use(0.5, 0, False)),
+    ],
+)
+def test_what_an_engine_did_between_two_looks(before, after, expected):
+    assert clock.use(before, after, 1.0) == pytest.approx(expected)
+
+
+def test_a_thread_that_waits_still_is_told_from_one_that_sleeps(monkeypatch):
+    """The kernel adds the time in the queue when it is over; nothing may count twice."""
+    files = {"schedstat": b"1000000000 500000000 7", "stat": b"1 (a b) R 1 2"}
+    monkeypatch.setattr(clock, "_read", lambda path: files[path.rpartition("/")[2]])
+    monkeypatch.setattr(os, "listdir", lambda _: ["1"])
+    seen, now = {}, [100.0]
+    monkeypatch.setattr(clock, "monotonic", lambda: now[0])
+
+    def waited(seconds, **changed):
+        nonlocal seen
+        files.update({name: value.encode() for name, value in changed.items()})
+        now[0] += seconds
+        seen = clock.look([1], seen)
+        return pytest.approx(seen[1].waited)
+
+    assert waited(1) == 0.5
+    assert waited(1) == 1.5  # ready all along, and not yet running
+    assert waited(2) == 3.5
+    assert waited(1, schedstat="1100000000 4000000000 8") == 4.0
+    assert waited(1, stat="1 (a b) S 1 2") == 4.0
+    assert waited(1) == 4.0
+    assert waited(1, stat="1 (a b) R 1 2") == 5.0
+    assert waited(1, schedstat="1200000000 4100000000 9") == 5.0
+
+
+def test_what_computes_beside_others_has_more_time_and_what_sleeps_has_not():
+    for how, broken in (("burn 1.4", False), ("sleep 1.4", True), ("spin 0", True)):
+        words = [sys.executable, str(ENGINES / "takes_time.py"), *how.split()]
+        process = EngineProcess(PlainLauncher(), words, str(ENGINES), LIMITS)
+        process.clock.beside = 2.0
+        session, replies = Session(process, LIMITS), []
+        try:
+            with pytest.raises(EngineError) if broken else contextlib.nullcontext():
+                session.ask([b"name\n", b"fault\n"], replies)
+        finally:
+            session.close()
+        if not broken:
+            assert replies[1].seconds > 1.3  # as it was
+
+
+def test_a_machine_that_is_too_busy_to_tell_is_nobodys_fault(monkeypatch):
+    monkeypatch.setattr(clock, "_AT_LEAST", 0.5)
+    monkeypatch.setattr(clock, "_MOST", 0)
+    monkeypatch.setattr(clock, "use", lambda _before, _after, seconds: Use(0, seconds, False))
+    with pytest.raises(StarvedError, match=re.escape("the machine is too busy: an engine")):
+        asked("sleep 60", PlainLauncher())
+
+
+def test_without_figures_all_time_counts(monkeypatch):
+    monkeypatch.setattr(clock, "_ours", lambda: None)
+    one = Clock(lambda: [os.getpid()])
+    begun = time.monotonic()
+    one.wait_until(one.now() + 0.05)
+    time.sleep(0.06)
+    assert one.is_over()
+    assert one.own() == pytest.approx(time.monotonic(), abs=0.01)
+    assert begun < one.now()
