@@ -92,9 +92,13 @@ class StarvedError(HarnessError):
 
 
 class EngineError(HarnessError):
-    """An engine that broke. ``kind`` is how, the text is a sentence for its author."""
+    """An engine that broke. ``kind`` is how, the text is a sentence for its author.
 
-    def __init__(self, kind: FailureKind, message: str) -> None:
+    ``reason``: its last words without places, the same for all that die of the same.
+    """
+
+    def __init__(self, kind: FailureKind, message: str, reason: str = "") -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
+        self.reason = reason

@@ -88,6 +88,7 @@ class Failure(NamedTuple):
     kind: FailureKind
     message: str  # one sentence for a student
     step: int | None = None  # index into CaseFile.steps of the command under way
+    reason: str = ""  # its last words without places: the same for all that die of the same
 
 
 class Outcome(NamedTuple):

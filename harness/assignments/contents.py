@@ -90,7 +90,7 @@ def remarks(found: Sorted, overlay: str) -> list[str]:
     """Return sentences about files that are not taken along."""
     heaps = (
         ("left out, made by tools", found.left_out),
-        (f"left out, not yours to hand in: the course's own {overlay} is used", found.forbidden),
+        (f"ignored: the course's {overlay} is used instead", found.forbidden),
         ("left out, no part of this assignment", found.extra),
     )
     return [f"{what}: {_some(names)}" for what, names in heaps if names]

@@ -75,21 +75,24 @@ def named(path: str, assignment: Assignment) -> str:
 
 
 def troubles(result: RunResult) -> list[str]:
-    """Return what went wrong, a phrase for each kind; none when every test passed."""
+    """Return what is wrong with the submission, a phrase for each kind."""
     verdicts = [outcome.verdict for file in result.files for outcome in file.outcomes]
     failed = verdicts.count(Verdict.FAILED)
     broken = [file for file in result.files if file.failure]
     said = []
-    if result.faults:
-        said.append("the harness itself failed, which says nothing about your program")
     if broken and never_answers(result.files):
         said.append("the engine does not run")
     elif broken:
         said.append(f"the engine breaks in {len(broken)} of {len(result.files)} files")
     if failed:
         said.append(f"{failed} of {len(verdicts)} {plural(len(verdicts), 'test')} fail")
+    return said
+
+
+def unknowns(result: RunResult) -> list[str]:
+    """Return what could not be found out, a phrase for each kind; no student is to blame."""
+    verdicts = [outcome.verdict for file in result.files for outcome in file.outcomes]
+    said = ["the harness itself failed"] if result.faults else []
     if unsure := verdicts.count(Verdict.NOT_JUDGED):
-        said.append(
-            f"{unsure} {plural(unsure, 'test')} could not be judged, which is not your fault"
-        )
+        said.append(f"{unsure} {plural(unsure, 'test')} could not be judged")
     return [*said, *(f"a case file cannot be read: {error}" for error in result.errors)]

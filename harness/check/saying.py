@@ -13,7 +13,8 @@ INDENT = "   "
 
 
 class Sayer:
-    """Writes to a transcript. ``wrong`` and ``odd`` gather what the last sentence says again.
+    """Writes to a transcript. ``wrong``, ``unknown`` and ``odd`` gather what is said at the end:
+    faults of the submission, what could not be found out, and what costs nothing.
 
     ``terminal`` knows how results look.
     """
@@ -22,6 +23,7 @@ class Sayer:
         self.transcript = transcript
         self.terminal = Terminal(paint, unicode=unicode)
         self.wrong: list[str] = []
+        self.unknown: list[str] = []
         self.odd: list[str] = []
         self._paint = paint
         self._steps = 0

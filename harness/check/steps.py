@@ -20,6 +20,10 @@ from harness.visible import one_line
 from oracle import __version__
 
 _NOTHING = "nothing was found wrong with it"
+_OURS = (
+    "That is not your fault, and nothing else was found wrong with {made}. Check it once more; if"
+    " this happens again, hand it in and tell your instructor."
+)
 
 
 def check(wanted: Wanted, sayer: Sayer) -> int:
@@ -56,13 +60,19 @@ def _tests(desk: Desk) -> int:
 
 
 def _verdict(made: Path, status: int, sayer: Sayer) -> int:
-    if not sayer.wrong:
-        but = f"no test fails, but {'; '.join(sayer.odd)}" if sayer.odd else _NOTHING
-        sayer.last(f"Hand in {made}: {but}.", "warn" if sayer.odd else "good")
+    unknown = "; ".join(map(one_line, sayer.unknown))
+    if sayer.odd:
+        sayer.last(f"Remark: {'; '.join(sayer.odd)}. No test fails because of it.", "warn")
+    if sayer.wrong:
+        reasons = "; ".join(map(one_line, sayer.wrong))
+        more = f" Not your fault: {unknown}." if unknown else ""
+        sayer.last(f"Do not hand in {made} yet: {reasons}.{more}", "bad")
+        return status or ExitCode.FAILED
+    if unknown:
+        sayer.last(f"{unknown[0].upper()}{unknown[1:]}. {_OURS.format(made=made)}", "warn")
         return status
-    reasons = "; ".join(map(one_line, sayer.wrong))
-    sayer.last(f"Do not hand in {made} yet: {reasons}.", "bad")
-    return status or ExitCode.FAILED
+    sayer.last(f"Hand in {made}: {_NOTHING}.", "good")
+    return status
 
 
 def source_named(name: str | None, assignment: Assignment) -> Path:

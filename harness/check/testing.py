@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from harness.assignments.building import build
-from harness.assignments.trial import Trial, explained, named, troubles, try_out
+from harness.assignments.trial import Trial, explained, named, troubles, try_out, unknowns
 from harness.check.desk import Desk
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
 from harness.records import FileResult
 from harness.report.progress import LiveProgress
 from harness.report.tally import phrases, plural, tally, total
+from harness.report.view import crash_of, paths_of_crashes
 from harness.visible import one_line, visible
 
 MOST_HUNG = 3  # files whose engine hangs; after them nobody need wait for the others
@@ -60,7 +61,7 @@ class Testing:
         self._sayer = desk.sayer
         files = len(desk.assignment.public_cases())
         self._live = LiveProgress(files) if desk.wanted.live else None
-        self._broken = ""  # the engine failure that was shown in full
+        self._told: set[object] = set()  # ways to break that were shown in full
 
     def run(self) -> Trial:
         """Run them against what lies on the stage."""
@@ -85,11 +86,11 @@ class Testing:
         seen = explained(file, self._assignment)
         counts = ", ".join(words for _, _, words in phrases(seen.tally))
         self._sayer.note(f"{seen.file.case.path:24} {counts}")
-        message = " ".join(failure.message for failure in file.failures)
-        if message and message == self._broken:
+        crashes = set(map(crash_of, file.failures))
+        if crashes and crashes <= self._told and not seen.remarkable:
             self._sayer.note("the engine broke in the same way", "bad")
             return
-        self._broken = message or self._broken
+        self._told |= crashes
         self._sayer.paragraphs(self._sayer.terminal.file(seen))
 
     def _sum_up(self, trial: Trial) -> None:
@@ -99,6 +100,12 @@ class Testing:
         for one in diagnoses(files):
             told = one._replace(path=named(one.path, self._assignment) if one.path else "")
             sayer.note(f"diagnosis: {visible(str(told))}", "warn")
+        for paths in paths_of_crashes(files).values():
+            names = ", ".join(named(path, self._assignment) for path in paths)
+            if len(paths) > 1:
+                sayer.note(
+                    f"the engine broke in one way in {len(paths)} case files: {names}", "bad"
+                )
         if python := self._assignment.python:
             what = "adapter" if self._assignment.adapter else "engine"
             sayer.note(f"The {what} was run by {visible(python.described)}.")
@@ -107,6 +114,7 @@ class Testing:
         else:
             sayer.note(f"Run in a sandbox, {trial.result.options['sandbox']}.")
         sayer.wrong += troubles(trial.result)
+        sayer.unknown += unknowns(trial.result)
         sayer.odd += _odd(files)
 
 

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import cached_property
 from io import TextIOWrapper
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from harness.records import Progress
     from harness.report.baseline import Comparison
     from harness.report.progress import LiveProgress
+    from harness.report.terminal import Terminal
 
 _LISTED = 100  # lines of one section of a comparison
 
@@ -76,9 +78,14 @@ class Console:
         return list(gogui.lines(view.file, prefix=self.files > 1, long=self.long))
 
     def _report(self, view: FileView) -> list[str]:
+        return list(self._terminal.file(view))
+
+    @cached_property
+    def _terminal(self) -> Terminal:
+        """One for all files: it tells the same crash once."""
         from harness.report.terminal import Terminal
 
-        return list(Terminal(self.paint, unicode=self.unicode, patterns=True).file(view))
+        return Terminal(self.paint, unicode=self.unicode, patterns=True)
 
     def summary(self, run: RunResult, tallies: Sequence[Tally]) -> None:
         """Write the end of the report; beside gogui's lines, on standard error."""

@@ -49,6 +49,8 @@ Exit status:
     2  the input was bad
     3  the harness itself failed and marks are withheld; or the first submissions
        all fail to start for one reason, and nothing is graded without --go-on
+    4  every submission has its mark, but something concerns several of them: a part
+       or a test without points for anybody, engines that die alike, the same program
   130  interrupted with Ctrl-C; the same command goes on
 
 Examples:
@@ -89,9 +91,10 @@ class _Command:
     def run(self) -> int:
         """Grade, write what is wanted, say what came of it, and return the exit status."""
         from harness.grading import exports
+        from harness.grading.concerns import concerns
 
         exports.check(self._sheets, self._wanted.assignment.title)
-        conclusion = self._concluded()
+        conclusion = self._compared(self._concluded())
         notes: list[str] = []
         output = self._wanted.output
         files = exports.write(conclusion.result, output, self._sheets, notes.append)
@@ -101,7 +104,21 @@ class _Command:
         print(f"\n{_listed(files, output)}")
         if any(one.marks.withheld for one in conclusion.result.graded):
             return ExitCode.FAULT
-        return ExitCode.FAILED if conclusion.changes and not conclusion.accepted else ExitCode.OK
+        if conclusion.changes and not conclusion.accepted:
+            return ExitCode.FAILED
+        return ExitCode.ATTENTION if concerns(conclusion.result) else ExitCode.OK
+
+    def _compared(self, conclusion: Conclusion) -> Conclusion:
+        """Add which submissions are the same."""
+        from harness.grading import originals
+        from harness.grading.store import Store
+
+        store = Store(self._ledger_path.parent / ORIGINALS)
+        result, wanted = conclusion.result, self._wanted
+        course = wanted.overlay or wanted.assignment.place / wanted.assignment.engine.overlay
+        overlay = course if wanted.assignment.engine.overlay and course.is_dir() else None
+        found = originals.same((one.submission for one in result.graded), store, overlay)
+        return conclusion._replace(result=result._replace(twins=found))
 
     def _concluded(self) -> Conclusion:
         from harness.grading import grade

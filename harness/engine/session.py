@@ -208,8 +208,10 @@ class Session:
             what = f"{error.message} before its first reply"
         else:
             what = f"{error.message}, when it should answer {command}"
-        hints = self._hint() + (self._last_words() if error.kind is FailureKind.DIED else "")
-        return EngineError(error.kind, f"The engine {what}.{hints}")
+        words = last_words(self.stderr if error.kind is FailureKind.DIED else "")
+        said = f" Its last words: {words}" if words.error else ""
+        message = f"The engine {what}.{self._hint()}{said}"
+        return EngineError(error.kind, message, words.reason)
 
     def _overdue(self, command: str) -> str:
         limits = self._limits
@@ -229,11 +231,6 @@ class Session:
         if output[:1] in b"=?":
             return f" It had written {_quoted(output)}, but a reply ends with an empty line."
         return f" It had written {_quoted(output)}, but a reply begins with = or ?."
-
-    def _last_words(self) -> str:
-        """Return why it died, as it said itself on standard error."""
-        words = str(last_words(self.stderr))
-        return f" Its last words: {words}" if words else ""
 
     def _show(self, mark: str, lines: str) -> None:
         assert self._trace is not None

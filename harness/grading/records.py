@@ -157,6 +157,14 @@ class Item(NamedTuple):
     remarks: tuple[str, ...] = ()  # "nobody passes it", "strong submissions disagree with it"
 
 
+class Twins(NamedTuple):
+    """Submissions whose programs are the same but for blanks and comments."""
+
+    keys: tuple[str, ...]  # of the submissions, sorted; at least two
+    exact: bool  # byte for byte
+    files: tuple[str, ...]  # that were compared, as the first of them calls them
+
+
 class ClassResult(NamedTuple):
     """A class, graded. Every export is given this."""
 
@@ -168,6 +176,7 @@ class ClassResult(NamedTuple):
     version: str  # of the harness
     cases: tuple[tuple[str, str, str], ...] = ()  # (kind, name, SHA-256) of the case files
     python: str = ""  # that ran the engines, as recorded with every result; empty: none
+    twins: tuple[Twins, ...] = ()
 
     @property
     def of(self) -> Fraction:

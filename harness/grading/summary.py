@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.grading.concerns import concerns
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.paint import Paint
 from harness.report.tally import plural
@@ -11,6 +12,7 @@ from harness.visible import one_line
 
 _WIDTH = 28  # characters of a name
 _WORDS = 72  # characters of a remark
+_LISTED = 6  # submissions named one by one
 _WIDEST = 60  # characters of all names of parts; wider ones become numbers
 
 
@@ -63,9 +65,21 @@ def _remarks(result: ClassResult, paint: Paint) -> Iterator[str]:
     counted = len(result.graded) - len(withheld)
     yield ""
     yield f"{counted} {plural(counted, 'mark')}, {len(withheld)} withheld"
+    yield from _concerns(result, paint)
     for what, found in flags(result):
         if found:
             yield paint("warn", f"{what}: {'; '.join(one_line(one, _WORDS) for one in found)}")
+
+
+def _concerns(result: ClassResult, paint: Paint) -> Iterator[str]:
+    """Yield what concerns several submissions, and which ones."""
+    names = {one.submission.key: one_line(shown(one), _WIDTH) for one in result.graded}
+    for one in concerns(result):
+        listed = [names[key] for key in one.keys[:_LISTED]]
+        more = len(one.keys) - len(listed)
+        listed += [f"{more} more"] if more else []
+        about = f": {', '.join(listed)}" if listed else ""
+        yield paint("bad", f"look at this first: {one_line(one.text)}{about}")
 
 
 def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:

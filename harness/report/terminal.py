@@ -10,7 +10,15 @@ from harness.records import FileResult, Outcome, Step, Verdict
 from harness.report.difference import Segment, difference
 from harness.report.paint import VERDICTS, Paint
 from harness.report.tally import plural
-from harness.report.view import WORDS, Break, FileView, breaks, comment_before, setup_errors
+from harness.report.view import (
+    WORDS,
+    Break,
+    FileView,
+    breaks,
+    comment_before,
+    crash_of,
+    setup_errors,
+)
 from harness.visible import one_line, visible
 from oracle.draw import Diagram, draw_text
 
@@ -32,6 +40,7 @@ class Terminal:
         self.paint = paint
         self.unicode = unicode
         self._patterns = patterns
+        self._crashes: set[object] = set()  # those that were told, and need no second telling
 
     # --- one file ---
 
@@ -136,7 +145,8 @@ class Terminal:
     def failures(self, file: FileResult) -> Iterator[str]:
         """Yield a paragraph about each time that the engine broke."""
         for left, one in zip(range(len(file.failures) - 1, -1, -1), breaks(file), strict=True):
-            tail = [] if left else visible(file.stderr).rstrip().splitlines()[-5:]
+            is_known = crash_of(one.failure) in self._crashes
+            tail = [] if left or is_known else visible(file.stderr).rstrip().splitlines()[-5:]
             lines = [
                 *self._break(file, one),
                 *(self.paint("dim", f"{_INDENT}stderr: {line}") for line in tail),
@@ -148,7 +158,9 @@ class Terminal:
         if one.step:
             place = f"{_place(file, one.step.line)}: {one_line(one.step.text, _WIDTH)}"
         yield f"{self.paint('bad', '✗ ENGINE ' + one.failure.kind.value)}  {place}"
-        yield _INDENT + visible(one.failure.message)
+        is_known = crash_of(one.failure) in self._crashes
+        yield _INDENT + ("In the same way as above." if is_known else visible(one.failure.message))
+        self._crashes.add(crash_of(one.failure))
         if one.not_run:
             yield f"{_INDENT}{one.not_run} {plural(one.not_run, 'test')} not run"
         if one.goes_on:

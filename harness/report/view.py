@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from harness.records import CaseFile, Failure, FileResult, Outcome, Step, Verdict
+from harness.records import CaseFile, Failure, FailureKind, FileResult, Outcome, Step, Verdict
 from harness.report.tally import Tally, tally
 
 TYPE_CHECKING = False
@@ -77,6 +77,20 @@ def setup_errors(file: FileResult) -> list[int]:
         for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True))
         if reply is not None and not reply.ok and not step.is_test
     ]
+
+
+def crash_of(failure: Failure) -> tuple[FailureKind, str]:
+    """Return what is the same for failures of one cause: the last words, else the message."""
+    return failure.kind, failure.reason or failure.message
+
+
+def paths_of_crashes(files: Iterable[FileResult]) -> dict[tuple[FailureKind, str], list[str]]:
+    """Return for each way that the engine broke the case files in which it did."""
+    found: dict[tuple[FailureKind, str], list[str]] = {}
+    for file in files:
+        for crash in dict.fromkeys(map(crash_of, file.failures)):
+            found.setdefault(crash, []).append(file.case.path)
+    return found
 
 
 class Break(NamedTuple):

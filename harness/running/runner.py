@@ -140,7 +140,7 @@ class _Run:
             self._finish()
         except EngineError as error:
             under_way = None if step is None else len(self._replies)
-            self._failure = Failure(error.kind, error.message, under_way)
+            self._failure = Failure(error.kind, error.message, under_way, error.reason)
         finally:
             session.close()  # by force, unless it has ended properly
 

@@ -96,7 +96,7 @@ def spin(seconds: float) -> str:
 
 CLASS = (
     Student("Ada Right", "return 2 * n", 7),
-    Student("Ben Late", "return 2 * n", Fraction(28, 5), late=True),
+    Student("Ben Late", "return n + n", Fraction(28, 5), late=True),
     Student("Cyd Wrong", "return 2 * n if n != 2 else 5", 6),
     Student("Dan Dies", "return 2 * n if n < 10 else os._exit(3)", 6),
     Student("Eve Complains", "sys.stderr.write(f'{__file__}\\n')\n    return 2 * n", 7),

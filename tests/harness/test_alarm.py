@@ -13,7 +13,7 @@ from harness.records import Build, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.runner import not_run
 from tests.harness import small_class
 from tests.harness.small_class import ENGINE, archive
-from tests.harness.test_grade import FAULT, OK, grade, marks, sandbox  # noqa: F401 - a fixture
+from tests.harness.test_grade import ATTENTION, FAULT, grade, marks, sandbox  # noqa: F401 - a fixture
 
 CASE = casefile.parse(b"1 twice 1\n#? [2]\n2 twice 2\n#? [4]\n", "one.gtp")
 DEAD = Failure(FailureKind.DIED, "The engine ended with exit status 1 before its first reply.")
@@ -130,11 +130,12 @@ def test_a_class_that_cannot_start_is_not_graded_until_the_teacher_says_so(tmp_p
     assert left <= 36 - 15  # what was run is not run again, and nothing more is
     assert left >= 36 - 3 * (5 + jobs)
     assert f"{left} of 36" in grade(room, "--no-images", status=FAULT)
-    assert "13 marks" in grade(room, "--no-images", "--go-on")
+    assert "13 marks" in grade(room, "--no-images", "--go-on", status=ATTENTION)
 
 
 @pytest.mark.usefixtures("sandbox")
 def test_one_program_that_runs_is_enough_to_go_on(tmp_path):
     room = students(tmp_path, 2, more=small_class.CLASS[:1])
-    grade(room, "--no-images", status=OK)
+    said = grade(room, "--no-images", status=ATTENTION)
+    assert "the same but for blanks and comments (file engine.py): student00, student01" in said
     assert len(marks(room)) == 4

@@ -22,7 +22,7 @@ from tests.benchmarks.bench_grade import results
 from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student, file_name
 
-OK, CHANGES, BAD, FAULT = 0, 1, 2, 3
+OK, CHANGES, BAD, FAULT, ATTENTION = 0, 1, 2, 3, 4
 
 
 @pytest.fixture
@@ -225,12 +225,12 @@ def test_private_tests_that_load_files_are_explained_wherever_they_lie(few):
         lesson.mkdir(parents=True)
         (lesson / "board.sgf").write_text(f"(;SZ[5]KM[0.5]{winner}[cc])")
         (lesson / "all.gtp").write_text("loadsgf board.sgf\n1 score\n#? [never]\n")
-    grade(few, "--private", few / "mine", "--no-images")
+    grade(few, "--private", few / "mine", "--no-images", status=ATTENTION)  # nobody passes them
     check_reasons(few)
-    grade(few, "--marks-only", source=None)
+    grade(few, "--marks-only", source=None, status=ATTENTION)
     check_reasons(few)
     shutil.rmtree(few / "mine")  # then nobody knows
-    grade(few, "--marks-only", source=None)
+    grade(few, "--marks-only", source=None, status=ATTENTION)
     assert reasons(few) == []
 
 
@@ -283,7 +283,7 @@ def test_without_a_sandbox_nothing_is_run_unless_it_is_said(tmp_path, sandbox, m
 
 def test_a_mark_in_force_changes_only_when_that_is_accepted(graded):
     room = graded
-    right = Student("Cyd Wrong", "return 2 * n", 7)
+    right = Student("Cyd Wrong", "return n * 2", 7)
     place = room / "submissions" / file_name(CLASS[2], 2)
     place.write_bytes(small_class.submission(right.body))
     said = grade(room, "--no-images", status=BAD)

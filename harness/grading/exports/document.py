@@ -13,6 +13,8 @@ version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3
                 each test: on how many submissions it was judged and passed; the point-biserial
                 correlation with the share of the other tests passed and its 95 % interval, or
                 null
+    concerns    [{kind, text, submissions (keys)}]: what concerns several submissions; kind is
+                "no points", "nobody passes", "dead alike" or "same"
     submissions in the order of their keys:
       key, students [{key, name, ids {kind: number}}]
       file      {name, sha256, time (local, ISO 8601, or null), late}
@@ -34,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from harness.grading.concerns import concerns
 from harness.grading.records import Attempt, ClassResult, Graded, Marks, decimal
 from harness.report.json import file_parts, opened, with_list
 from harness.report.tally import tally
@@ -66,6 +69,10 @@ def _head(result: ClassResult) -> dict[str, object]:
         "started": result.started,
         "cases": [dict(zip(kinds, case, strict=True)) for case in result.cases],
         "items": [item._asdict() for item in result.items],
+        "concerns": [
+            {"kind": one.kind, "text": one.text, "submissions": one.keys}
+            for one in concerns(result)
+        ],
     }
 
 

@@ -14,7 +14,7 @@ from harness.grading.records import Log, Marks, PartMark, decimal
 from harness.records import Verdict
 from harness.report.html.card import card
 from harness.report.html.parts import as_class, badge, box, facts, in_words, items, page
-from harness.report.html.trouble import troubles
+from harness.report.html.trouble import Crashes, troubles
 from harness.report.markup import escape
 from harness.report.tally import plural
 from harness.report.view import WORDS, FileView
@@ -173,9 +173,10 @@ def _legend(shown: Feedback) -> str:
 
 def _files(views: Sequence[FileView], anchor: str) -> Iterator[str]:
     """What became of case files: those with something to look at first, and in full."""
+    crashes = Crashes(seen.file for seen in views)
     for place, seen in enumerate(views, 1):
         if not _is_plain(seen):
-            yield from _file(seen, f"{anchor}{place}L")
+            yield from _file(seen, f"{anchor}{place}L", crashes)
     for seen in filter(_is_plain, views):
         yield _passed(seen, f"{seen.file.case.path}: ")
 
@@ -186,10 +187,10 @@ def _is_plain(seen: FileView) -> bool:
     return plain and not any(troubles(seen.file))
 
 
-def _file(seen: FileView, anchor: str) -> Iterator[str]:
+def _file(seen: FileView, anchor: str, crashes: Crashes) -> Iterator[str]:
     """What became of one case file: everything that is not plainly passed in full."""
     yield f'<h3 class="file">{escape(seen.file.case.path)}</h3>{in_words(seen.tally)}'
-    yield from troubles(seen.file)
+    yield from troubles(seen.file, crashes=crashes)
     for outcome in seen.remarkable[:_CARDS]:
         yield card(seen, outcome, anchor=anchor)
     if len(seen.remarkable) > _CARDS:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from statistics import mean, median
 
+from harness.grading.concerns import concerns, likes
 from harness.grading.exports import plots
 from harness.grading.exports.feedback import unsafe
 from harness.grading.exports.style import STYLE
@@ -77,6 +78,7 @@ def _totals(result: ClassResult) -> list[float]:
 def _attention(result: ClassResult, notes: Sequence[str]) -> Iterator[str]:
     yield "<h2>To look at first</h2>\n"
     sections = (
+        _listing("Concerns several submissions", "", _concerns(result)),
         _listing("Marks withheld: there is no number for them anywhere", "", _withheld(result)),
         _suspicions(result.graded),
         _listing("Refused, or nothing handed in", "warn", _refused(result)),
@@ -99,6 +101,14 @@ def _listing(title: str, kind: str, lines: Iterable[str]) -> str:
     more = f"<li>and {rest} more</li>" if rest > 0 else ""
     shown = "".join(f"<li>{line}</li>" for line in listed[:_LISTED])
     return box(f"{title}: {len(listed)}", f"<ul>{shown}{more}</ul>", kind)
+
+
+def _concerns(result: ClassResult) -> Iterator[str]:
+    linked = {one.submission.key: _linked(one) for one in result.graded}
+    for one in concerns(result):
+        names = "; ".join(linked[key] for key in one.keys[:_LISTED])
+        more = f" and {len(one.keys) - _LISTED} more" if len(one.keys) > _LISTED else ""
+        yield f"{escape(one.text)}{': ' if names else ''}{names}{more}"
 
 
 def _withheld(result: ClassResult) -> Iterator[str]:
@@ -295,12 +305,14 @@ def _submissions(result: ClassResult) -> Iterator[str]:
         f'{heads}<th class="num">Late</th><th class="num">Failed</th><th>Remarks</th></tr>'
         "</thead><tbody>\n"
     )
+    same = likes(result)
+    linked = {one.submission.key: _linked(one) for one in result.graded}
     for one in result.graded:
-        yield _submission(one, parts)
+        yield _submission(one, parts, [linked[key] for key in same.get(one.submission.key, ())])
     yield "</tbody></table>\n"
 
 
-def _submission(one: Graded, parts: Sequence[str]) -> str:
+def _submission(one: Graded, parts: Sequence[str], same: Sequence[str]) -> str:
     marks, held = one.marks, one.marks.withheld
     reached = {part.name: decimal(part.points) for part in marks.parts}
     cells = "".join(
@@ -313,11 +325,11 @@ def _submission(one: Graded, parts: Sequence[str]) -> str:
     return (
         f'<tr><td>{_linked(one)}</td><td class="num" data-l="mark">{total}</td>{cells}'
         f'<td class="num" data-l="late">{late}</td><td class="num" data-l="failed">{failed or ""}'
-        f"</td><td>{_said(one)}</td></tr>\n"
+        f"</td><td>{_said(one, same)}</td></tr>\n"
     )
 
 
-def _said(one: Graded) -> str:
+def _said(one: Graded, same: Sequence[str]) -> str:
     """What there is to be said of a submission in a few words."""
     broken = sum(bool(a.result and a.result.failure) for a in own(one.attempts))
     said = [
@@ -327,7 +339,8 @@ def _said(one: Graded) -> str:
         "suspicion" if one.suspicion else "",
         *map(str, one.diagnoses),
     ]
-    return escape("; ".join(text for text in said if text))
+    alike = [f"the same program as {', '.join(same)}"] if same else []
+    return "; ".join([*(escape(text) for text in said if text), *alike])
 
 
 def _linked(one: Graded) -> str:

@@ -32,7 +32,7 @@ from harness.report.view import FileView
 from harness.report.views import Views
 
 WITHHELD = (
-    "There is no mark yet, because the tests could not be finished. That is no fault of yours and "
+    "There is no mark yet, because the tests could not be finished. That is not your fault and "
     "costs nothing."
 )
 _LONGEST = 4_000  # characters of a reply, and of standard error

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from harness.records import FileResult, Step
+from collections.abc import Iterable
+
+from harness.records import Failure, FileResult, Step
 from harness.report.html.parts import box, items
 from harness.report.markup import escape
-from harness.report.view import Break, breaks, setup_errors
+from harness.report.view import Break, breaks, crash_of, paths_of_crashes, setup_errors
 from harness.visible import one_line
 
 _COMMAND = 320  # characters, of the one under way when the engine broke
@@ -14,12 +16,35 @@ _LISTED = 20  # refused setup commands named one by one
 _TAIL = 8  # lines of standard error
 
 
-def troubles(file: FileResult, log: str = "") -> tuple[str, ...]:
+class Crashes:
+    """The ways that engines broke in the files of one page, each of which is told once."""
+
+    def __init__(self, files: Iterable[FileResult]) -> None:
+        self._paths = paths_of_crashes(files)
+        self._told: dict[object, str] = {}
+
+    def told(self, failure: Failure, path: str) -> str:
+        """Return the case file in which it was told before; "": it is told now, in ``path``."""
+        before = self._told.get(crash_of(failure), "")
+        self._told.setdefault(crash_of(failure), path)
+        return before
+
+    def everywhere(self, failure: Failure) -> str:
+        """Return a sentence about all the case files in which it happened; "": in one alone."""
+        paths = self._paths.get(crash_of(failure), [])
+        if len(paths) < 2:
+            return ""
+        return f"It broke in this way in {len(paths)} case files: {', '.join(paths)}."
+
+
+def troubles(file: FileResult, log: str = "", crashes: Crashes | None = None) -> tuple[str, ...]:
     """Return a framed notice for each kind of trouble, "" where there is none of it.
 
     ``log``: the address of the GTP log, which lines are linked to; none: there is no log.
+    ``crashes``: those of all files on the page; None: there is one file alone.
     """
-    return _failures(file, log), _setup_errors(file, log), _warnings(file)
+    known = crashes or Crashes([file])
+    return _failures(file, log, known), _setup_errors(file, log), _warnings(file)
 
 
 def place(step: Step, log: str) -> str:
@@ -27,15 +52,28 @@ def place(step: Step, log: str) -> str:
     return f'<a href="{log}#L{step.line}">line {step.line}</a>' if log else f"line {step.line}"
 
 
-def _failures(file: FileResult, log: str) -> str:
-    boxes = [_break(one, log) for one in breaks(file)]
-    if boxes:  # what it wrote belongs to all of them, and ends with the last
+def _failures(file: FileResult, log: str, crashes: Crashes) -> str:
+    told = [crashes.told(one, file.case.path) for one in file.failures]
+    boxes = [
+        _break(one, log, _why(one.failure, before, crashes))
+        for one, before in zip(breaks(file), told, strict=True)
+    ]
+    if boxes and not told[-1]:  # what it wrote belongs to all of them, and ends with the last
         title, text = boxes[-1]
         boxes[-1] = title, text + _stderr(file, log)
     return "".join(box(title, text) for title, text in boxes)
 
 
-def _break(one: Break, log: str) -> tuple[str, str]:
+def _why(failure: Failure, before: str, crashes: Crashes) -> str:
+    """Return how the engine broke, once on a page; then where that is told."""
+    if before:
+        return f"<p>In the same way as told at {escape(before)}.</p>"
+    everywhere = crashes.everywhere(failure)
+    more = f"<p>{escape(everywhere)}</p>" if everywhere else ""
+    return f"<p>{escape(failure.message)}</p>{more}"
+
+
+def _break(one: Break, log: str, why: str) -> tuple[str, str]:
     """Return the title and the text of a notice of one time that the engine broke."""
     where = ""
     if step := one.step:
@@ -47,7 +85,7 @@ def _break(one: Break, log: str) -> tuple[str, str]:
     if one.goes_on:
         rest += f"<p>The engine was started again at {place(one.goes_on, log)}.</p>"
     title = f"The engine broke: {one.failure.kind.value}"
-    return title, f"<p>{escape(one.failure.message)}</p>{where}{rest}"
+    return title, f"{why}{where}{rest}"
 
 
 def _stderr(file: FileResult, log: str) -> str:

@@ -1,0 +1,106 @@
+"""What concerns a class as a whole: to be looked at before any mark is believed. Pure.
+
+What happens to everybody is likely the course's doing, the assignment's or the machine's.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from harness.grading.records import ClassResult, Graded, Item, Twins, decimal
+from harness.grading.tested import own
+from harness.reading.last_words import normalized
+from harness.report.tally import plural
+from harness.visible import one_line
+
+SEVERAL = 3  # submissions; of fewer nothing is said
+_NEARLY_ALL = 0.9
+_MANY = 0.1  # of a class: that many engines dead for one reason are no coincidence
+_WORDS = 160  # characters
+
+NO_POINTS, NOBODY_PASSES, DEAD_ALIKE, SAME = "no points", "nobody passes", "dead alike", "same"
+
+
+class Concern(NamedTuple):
+    """One thing that concerns several submissions."""
+
+    kind: str  # NO_POINTS, NOBODY_PASSES, DEAD_ALIKE or SAME
+    text: str  # a sentence, without the submissions
+    keys: tuple[str, ...] = ()  # of the submissions that it is about; none: of all that run
+
+
+def concerns(result: ClassResult) -> tuple[Concern, ...]:
+    """Return what is to be looked at first."""
+    graded = [one for one in result.graded if not one.submission.refused]
+    return (
+        *_without_points(result, [one for one in graded if not one.marks.withheld]),
+        *map(_nobody_passes, filter(is_passed_by_nobody, result.items)),
+        *_dead_alike(graded),
+        *map(_same, result.twins),
+    )
+
+
+def is_passed_by_nobody(item: Item) -> bool:
+    """Whether none of several submissions that run passes a test."""
+    return item.judged >= SEVERAL and not item.passed
+
+
+def _without_points(result: ClassResult, graded: Sequence[Graded]) -> Iterator[Concern]:
+    for part in result.assignment.marks:
+        found = [
+            (one, mark)
+            for one in graded
+            for mark in one.marks.parts
+            if mark.name == part.name and mark.of
+        ]
+        without = [one.submission.key for one, mark in found if not mark.points]
+        if len(found) >= SEVERAL and len(without) >= _NEARLY_ALL * len(found):
+            who = (
+                "nobody has" if len(without) == len(found) else f"only {len(found) - len(without)}"
+            )
+            has = "" if len(without) == len(found) else f" of {len(found)} have"
+            points = f"points for {part.name!r} (of {decimal(part.points)})"
+            yield Concern(NO_POINTS, f"{who}{has} {points}", tuple(without))
+
+
+def _nobody_passes(item: Item) -> Concern:
+    place = f"{item.case}:{item.line}"
+    text = f"nobody passes {place} ({one_line(item.command, _WORDS)}), of {item.judged} that run"
+    return Concern(NOBODY_PASSES, text)
+
+
+def _dead_alike(graded: Sequence[Graded]) -> Iterator[Concern]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for one in graded:
+        for reason in _reasons(one):
+            found[reason].append(one.submission.key)
+    for reason, keys in found.items():
+        if len(keys) >= max(SEVERAL, _MANY * len(graded)):
+            count = f"{len(keys)} of {len(graded)} submissions end with the same last words"
+            yield Concern(DEAD_ALIKE, f"{count}: {one_line(reason, _WORDS)}", tuple(keys))
+
+
+def _reasons(graded: Graded) -> list[str]:
+    """Return why a submission does not build, or its engine died; each reason once."""
+    if graded.build is not None and not graded.build.ok:
+        return [normalized(graded.build.message)]
+    results = [one.result for one in own(graded.attempts) if one.result]
+    reasons = (failure.reason for result in results for failure in result.failures)
+    return list(dict.fromkeys(filter(None, reasons)))
+
+
+def _same(twins: Twins) -> Concern:
+    how = "byte for byte" if twins.exact else "but for blanks and comments"
+    files = f"{plural(len(twins.files), 'file')} {', '.join(twins.files)}"
+    return Concern(SAME, f"the same {how} ({one_line(files, _WORDS)})", twins.keys)
+
+
+def likes(result: ClassResult) -> dict[str, tuple[str, ...]]:
+    """Return for each submission the others that are the same, both ways."""
+    return {
+        key: tuple(other for other in one.keys if other != key)
+        for one in result.twins
+        for key in one.keys
+    }

@@ -1,0 +1,97 @@
+"""Submissions whose programs are the same but for blanks and comments. Pure.
+
+The files of a program are cut into tokens; blanks, line ends and comments are none. What most of
+the class has, and what the course gives out, is nobody's own and is left out; so are files that
+are too small to say anything. Two submissions are the same when all files of their own are,
+whatever they are called.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from harness.grading.records import Twins
+
+_FEW_TOKENS = 40  # a smaller file is the same by chance
+_STARTER = 5  # submissions that have a file before it can be the course's
+_STRINGS = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+_WORDS = r"\w+|[^\s\w]"
+_PYTHON = re.compile(
+    rf"(?:\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?'''|{_STRINGS})"
+    rf"|\#[^\n]*|\\\n|{_WORDS}",
+    re.DOTALL,
+)
+_C = re.compile(rf"{_STRINGS}|//[^\n]*|/\*.*?(?:\*/|\Z)|\\\n|{_WORDS}", re.DOTALL)
+_LANGUAGES = {
+    ".py": (_PYTHON, ("#", "\\\n")),
+    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".hpp", ".java"), (_C, ("//", "/*", "\\\n"))),
+}
+
+Files = Mapping[str, bytes]
+
+
+class _File(NamedTuple):
+    tokens: str  # their digest
+    exact: str  # the digest of the bytes
+    name: str
+    size: int  # in tokens
+
+
+def is_program(name: str) -> bool:
+    """Whether a file is one of a program, in a language that is known here."""
+    return PurePosixPath(name).suffix.lower() in _LANGUAGES
+
+
+def tokens(name: str, content: bytes) -> list[str]:
+    """Return the tokens of a file: blanks and comments are none."""
+    form, comments = _LANGUAGES[PurePosixPath(name).suffix.lower()]
+    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
+    return [token for token in form.findall(text) if not token.startswith(comments)]
+
+
+def twins(submissions: Mapping[str, Files], course: Iterable[Files] = ()) -> tuple[Twins, ...]:
+    """Return the submissions whose own files are the same.
+
+    ``submissions``: by their keys, the files of each by name. ``course``: what it gives out.
+    """
+    read = {key: _read(files) for key, files in submissions.items()}
+    given = {one.tokens for files in course for one in _read(files)}
+    shared = given | _starters(read.values())
+    own = {key: _own(files, shared) for key, files in read.items()}
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for key, files in own.items():
+        groups.setdefault(tuple(sorted(one.tokens for one in files)), []).append(key)
+    return tuple(
+        _twins(sorted(keys), own) for same, keys in groups.items() if same and len(keys) > 1
+    )
+
+
+def _read(files: Files) -> list[_File]:
+    return [_file(name, content) for name, content in files.items() if is_program(name)]
+
+
+def _file(name: str, content: bytes) -> _File:
+    found = tokens(name, content)
+    digest = hashlib.sha256("\n".join(found).encode("utf-8", "replace")).hexdigest()
+    return _File(digest, hashlib.sha256(content).hexdigest(), name, len(found))
+
+
+def _starters(class_: Collection[Iterable[_File]]) -> set[str]:
+    """Return the files that most of the class has."""
+    counts = Counter(digest for files in class_ for digest in {one.tokens for one in files})
+    most = max(_STARTER, len(class_) // 2 + 1)
+    return {digest for digest, count in counts.items() if count >= most}
+
+
+def _own(files: Iterable[_File], shared: Collection[str]) -> list[_File]:
+    return [one for one in files if one.tokens not in shared and one.size >= _FEW_TOKENS]
+
+
+def _twins(keys: list[str], own: Mapping[str, list[_File]]) -> Twins:
+    bytes_of = {tuple(sorted(one.exact for one in own[key])) for key in keys}
+    return Twins(tuple(keys), len(bytes_of) == 1, tuple(one.name for one in own[keys[0]]))

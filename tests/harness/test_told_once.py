@@ -1,0 +1,98 @@
+"""The same crash is told once, and the last sentence of a check says one thing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.check.saying import Sayer
+from harness.check.steps import _verdict
+from harness.reading import casefile
+from harness.records import Failure, FailureKind
+from harness.report.html.trouble import Crashes, troubles
+from harness.report.paint import Paint
+from harness.report.terminal import Terminal
+from harness.report.transcript import Transcript
+from harness.report.view import view
+from harness.running.runner import not_run
+
+KEY = "KeyError: 'x' (line 3 of Go1.py)"
+
+
+def broken(name: str, *reasons: str):
+    """Return the result of a case file in which the engine died of each reason."""
+    case = casefile.parse(b"10 score\n#? [0]\n20 score\n#? [0]\n", name)
+    failures = tuple(
+        Failure(FailureKind.DIED, f"It died at test {step} of {name}: {reason}.", step, reason)
+        for step, reason in enumerate(reasons)
+    )
+    return not_run(case)._replace(failures=failures, stderr=f"{reasons[-1]}\n")
+
+
+FILES = [broken("a.gtp", KEY), broken("b.gtp", KEY), broken("c.gtp", "ValueError", KEY)]
+
+
+def test_on_a_terminal():
+    terminal = Terminal(Paint(on=False))
+    told = "\n".join(text for file in FILES for text in terminal.failures(file))
+    assert told.count("It died at test") == 2
+    assert told.count(KEY) == 2  # in the message, and from standard error
+    assert told.count("In the same way as above.") == 2
+    assert told.count("✗ ENGINE died") == 4
+
+
+def test_on_a_page():
+    crashes = Crashes(FILES)
+    told = "".join(text for file in FILES for text in troubles(file, crashes=crashes))
+    assert told.count("It died at test") == 2
+    assert "It broke in this way in 3 case files: a.gtp, b.gtp, c.gtp." in told
+    assert told.count("In the same way as told at a.gtp.") == 2
+    assert "case files" not in "".join(troubles(FILES[0]))
+
+
+def test_a_view_does_not_remember():
+    """Each run has a terminal of its own: its first crash is told."""
+    for _ in range(2):
+        texts = "".join(Terminal(Paint(on=False)).file(view(FILES[0])))
+        assert "It died at test 0 of a.gtp" in texts
+
+
+@pytest.mark.parametrize(
+    ("wrong", "unknown", "odd", "status", "told"),
+    [
+        ([], [], [], 0, "Hand in a1.tgz: nothing was found wrong with it."),
+        ([], [], ["it writes too much"], 0, "Hand in a1.tgz: nothing was found wrong with it."),
+        (
+            ["2 of 5 tests fail"],
+            [],
+            ["it writes too much"],
+            1,
+            "Do not hand in a1.tgz yet: 2 of 5 tests fail.",
+        ),
+        (
+            ["2 of 5 tests fail"],
+            ["1 test could not be judged"],
+            [],
+            1,
+            "Do not hand in a1.tgz yet: 2 of 5 tests fail. Not your fault: 1 test could not be"
+            " judged.",
+        ),
+        (
+            [],
+            ["the harness itself failed"],
+            [],
+            3,
+            "The harness itself failed. That is not your fault, and nothing else was found wrong"
+            " with a1.tgz. Check it once more; if this happens again, hand it in and tell your"
+            " instructor.",
+        ),
+    ],
+)
+def test_the_last_sentence(capsys, wrong, unknown, odd, status, told):
+    sayer = Sayer(Transcript("check"), Paint(on=False), unicode=True)
+    sayer.wrong, sayer.unknown, sayer.odd = wrong, unknown, odd
+    assert _verdict(Path("a1.tgz"), status, sayer) == status
+    lines = [line for line in capsys.readouterr().out.splitlines() if line]
+    assert lines[-1] == told
+    assert len(lines) == 1 + bool(odd)
