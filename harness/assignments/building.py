@@ -14,7 +14,7 @@ import selectors
 import shlex
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
@@ -25,13 +25,14 @@ from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, PlainLauncher, describe_end
 from harness.errors import SandboxError
 from harness.records import Build
-from harness.sandbox import levels, programs, view
+from harness.sandbox import folders, levels, programs, view
 from harness.sandbox.engines import BoxedEngine
 from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.limits import GIB, BoxLimits
 
 # The streams of a step in one, as at a terminal.
 _TURN = 'exec "$0" "$@" 2>&1'
+_DISK = GIB  # all that the steps may leave, or use meanwhile
 _LONGEST = 40  # characters of a step in a sentence
 _ERROR = re.compile(r"^.*\b(?:error|Error)\b.*$", re.MULTILINE)
 
@@ -89,38 +90,32 @@ def _first_error(output: str) -> str:
 
 def _made(folder: Path, patterns: Iterable[str]) -> bool:
     """Whether one of the files is there."""
-    return any(_is_one(path, folder, patterns) for path, _ in _left(folder))
+    found = [entry.path for entry in folders.walk(str(folder)) if _is_file(entry)]
+    return any(matches(path, pattern) for path in found for pattern in patterns)
 
 
-def _is_one(path: Path, folder: Path, patterns: Iterable[str]) -> bool:
-    name = path.relative_to(folder).as_posix()
-    return any(matches(name, pattern) for pattern in patterns)
+def _is_file(entry: folders.Entry) -> bool:
+    """Whether it is a regular file, and not a link to one: the steps may have left anything."""
+    return stat.S_ISREG(entry.found.st_mode)
 
 
-def _open_to_all(folder: Path, programs: Iterable[str]) -> None:
+def _open_to_all(folder: Path, programs: tuple[str, ...]) -> None:
     """Let the user that the engine will be read what the steps left, and execute what they made.
 
-    At level 1 they could not make it executable.
+    At level 1 they could not make it executable. What has several names stays as it is: it may
+    also be something else.
     """
-    for path, found in _left(folder):
-        if found.st_nlink == 1:  # or it is also something else
-            executable = found.st_mode & 0o100 or _is_one(path, folder, programs)
-            path.chmod(0o755 if executable else 0o644)
+    for entry in folders.walk(str(folder)):
+        mode = entry.found.st_mode
+        if stat.S_ISDIR(mode):
+            _set_mode(entry, 0o755)
+        elif _is_file(entry) and entry.found.st_nlink == 1:
+            is_program = any(matches(entry.path, pattern) for pattern in programs)
+            _set_mode(entry, 0o755 if mode & 0o100 or is_program else 0o644)
 
 
-def _left(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield the regular files that the steps left, in folders that can be entered.
-
-    None is opened, and no link is followed: the steps may have left anything.
-    """
-    for above, folders, names in os.walk(folder):
-        for name in folders:
-            if not (Path(above) / name).is_symlink():
-                (Path(above) / name).chmod(0o755)
-        for path in (Path(above) / name for name in names):
-            found = path.lstat()
-            if stat.S_ISREG(found.st_mode):
-                yield path, found
+def _set_mode(entry: folders.Entry, mode: int) -> None:
+    os.chmod(entry.name, mode, dir_fd=entry.descriptor)
 
 
 # --- one step ----------------------------------------------------------------------------------
@@ -236,8 +231,8 @@ def _room(limits: BuildSteps, sandbox: str) -> Room:
         memory=limits.memory,
         address_space=max(4 * GIB, 2 * limits.memory),
         cpu=0.0,
-        scratch=GIB,
-        file_size=GIB,
+        scratch=_DISK,
+        file_size=_DISK,
     )
     try:
         if sandbox == "auto":

@@ -10,15 +10,18 @@ from pathlib import Path, PurePosixPath
 
 from harness.errors import UsageError
 from harness.intake import archive
+from harness.sandbox import folders
 
 
 @contextmanager
 def workspace() -> Iterator[Path]:
     """Give a new folder, which is gone afterwards. Who runs in a sandbox may look into it."""
-    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as name:
-        folder = Path(name).resolve()
+    folder = Path(tempfile.mkdtemp(prefix="gtp-harness-")).resolve()
+    try:
         folder.chmod(0o755)  # as root, engines run as somebody else
         yield folder
+    finally:
+        folders.remove(str(folder))  # a build may have left anything
 
 
 def unpack(path: str, folder: Path, root: str, kept: Iterable[str]) -> None:

@@ -23,6 +23,7 @@ from harness.errors import SandboxError
 from harness.sandbox import (
     bubblewrap,
     cgroup,
+    folders,
     kernel,
     landlock,
     layout,
@@ -206,8 +207,7 @@ class BoxLauncher:
     def give(self, folder: Path) -> None:
         """Give a folder and all in it to the user that engines are, to be ``View.writable``."""
         if self._identity:
-            for path in (folder, *folder.rglob("*")):
-                os.chown(path, self._identity, self._identity, follow_symlinks=False)
+            folders.give(str(folder), self._identity)
 
     def close(self) -> None:
         """End the server, and with it whatever it still runs."""

@@ -49,23 +49,21 @@ class Process(Protocol):
 
 
 class Look(NamedTuple):
-    """What a look is told beforehand, all in bytes."""
+    """What a look is told beforehand; figures are bytes."""
 
     limit: int
     scratch: int  # files in memory
     shared_before: int  # see :func:`machine_shared`, when the engine was started
+    closely: bool = False  # at everything, however little there seems to be
 
 
-def held(engine: Sequence[Process], look: Look, closely: bool = False) -> int:
-    """Return the bytes that the processes hold: roughly, unless that may be over the limit.
-
-    ``closely``: look at everything however little there seems to be.
-    """
+def held(engine: Sequence[Process], look: Look) -> int:
+    """Return the bytes that the processes hold: roughly, unless that may be over the limit."""
     rough = look.scratch + sum(one.resident + one.threads * _THREAD for one in engine)
     if not look.limit:
         return rough
     fresh = max(0, machine_shared() - look.shared_before)
-    if not closely and rough + fresh + sum(map(_at_most, engine)) <= look.limit:
+    if not look.closely and rough + fresh + sum(map(_at_most, engine)) <= look.limit:
         return rough
     return _closely(engine, rough, fresh, look)
 

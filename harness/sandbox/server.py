@@ -112,6 +112,7 @@ class Box:
         self._group = group
         self._watched = group.watched(plan.watched)
         self._news = b""
+        self._free = watch.free(plan.writable)
         self._shared = memory.machine_shared() if self._watched.memory else 0
         self._begun = self._looked_closely = self._looked = time.monotonic()
         self._clock = clock.Clock(group.cpu)
@@ -247,9 +248,9 @@ class Box:
         closely = time.monotonic() > self._looked_closely + _CLOSELY
         if closely:
             self._looked_closely = time.monotonic()
-        look = memory.Look(self._watched.memory, 0, self._shared)
+        look = memory.Look(self._watched.memory, 0, self._shared, closely)
         found = self._found()
-        usage = watch.measure(found, own, self._plan, look, closely)
+        usage = watch.measure(found, own, self._plan, look, self._free)
         usage = usage._replace(cpu=self._time(found, usage.cpu))
         self._memory = max(self._memory, usage.memory)
         self._cpu = max(self._cpu, usage.cpu)

@@ -9,11 +9,12 @@ folders and must not be seen (case files, the harness, the oracle) is *hidden*.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.sandbox import programs
+from harness.sandbox import folders, programs
 from harness.sandbox.programs import installation, is_given, is_too_much, is_within, paths_of
 
 # What a program needs of a Debian, an Alpine or a Fedora. The first six may be links into /usr.
@@ -156,12 +157,11 @@ def _other_names(files: set[str], shown: tuple[str, ...]) -> set[str]:
         for path in map(Path, files)
         if path.is_file() and path.stat().st_nlink > 1
     }
-    folders = [path for path in shown if several and not path.startswith(("/usr", "/etc", "/nix"))]
+    outer = [path for path in shown if several and not path.startswith(("/usr", "/etc", "/nix"))]
     return {
-        str(path)
-        for folder in folders
-        for path in Path(folder).rglob("*")
-        if not path.is_symlink()
-        and path.is_file()
-        and (path.stat().st_dev, path.stat().st_ino) in several
+        f"{folder}/{entry.path}"
+        for folder in outer
+        for entry in folders.walk(folder, mode=0)
+        if stat.S_ISREG(entry.found.st_mode)
+        and (entry.found.st_dev, entry.found.st_ino) in several
     }

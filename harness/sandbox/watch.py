@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import NamedTuple
 
-from harness.sandbox import memory
+from harness.sandbox import folders, memory
 from harness.sandbox.memory import read
 from harness.sandbox.plan import Plan, Watched
 
@@ -61,20 +61,27 @@ def processes(pids: list[int]) -> list[Process]:
     return [found for pid in pids if (found := _process(pid)) is not None]
 
 
-def measure(found: list[Process], own: int, plan: Plan, look: memory.Look, closely: bool) -> Usage:
+def measure(found: list[Process], own: int, plan: Plan, look: memory.Look, before: int) -> Usage:
     """Add up what the processes of a box use.
 
     ``found``: all of them, of which the first ``own`` belong to the box itself and not to the
-    engine (they only collect the time of the dead). ``look``, ``closely``: see ``memory.held``.
+    engine (they only collect the time of the dead). ``look``: see ``memory.held``.
+    ``before``: what was :func:`free` when it was started.
     """
     engine = [process for process in found[own:] if not process.dead]
     scratch, files = _scratch_use([process.task for process in engine], plan.scratch)
     used = scratch
     for folder in plan.writable:
-        more, number = _folder_use(folder)
+        more, number = folders.use(folder)
         used, files = used + more, files + number
+    if plan.writable:
+        devices = {os.stat(folder).st_dev for folder in plan.writable}
+        unlinked = _unlinked([process.task for process in engine], devices)
+        # What cannot be measured is at most what has vanished from the file system.
+        gone = max(0, before - free(plan.writable))
+        used = max(used, gone) if unlinked is None else used + unlinked
     cpu = sum(process.own + process.waited for process in found)
-    held = memory.held(engine, look._replace(scratch=scratch), closely)
+    held = memory.held(engine, look._replace(scratch=scratch))
     return Usage(held, cpu, len(engine), used, files)
 
 
@@ -144,15 +151,46 @@ def _scratch_use(pids: list[int], scratch: tuple[str, ...]) -> tuple[int, int]:
     return 0, 0
 
 
-def _folder_use(folder: str) -> tuple[int, int]:
-    """Return the bytes and files that a folder holds. Links are not followed."""
-    used = files = 0
-    waiting = [folder]
-    while waiting:
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                files += 1
-                used += entry.stat(follow_symlinks=False).st_blocks * 512
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
-    return used, files
+def free(writable: tuple[str, ...]) -> int:
+    """Return the bytes that are free where the folders lie, each file system once."""
+    found = {os.stat(folder).st_dev: os.statvfs(folder) for folder in writable}
+    return sum(size.f_bfree * size.f_frsize for size in found.values())
+
+
+def _unlinked(tasks: list[int], devices: set[int]) -> int | None:
+    """Return the bytes of files on ``devices`` that have no name any more, but are open.
+
+    None: there are some that cannot be measured, because they are only mapped, or because their
+    process does not let itself be looked into.
+    """
+    sizes: dict[tuple[int, int], int] = {}
+    for task in tasks:
+        try:
+            names = os.listdir(f"/proc/{task}/fd")
+            mapped = _maps_unlinked(task, devices)
+        except PermissionError:
+            return None
+        except OSError:
+            continue  # it has just ended
+        if mapped:
+            return None
+        for place in (f"/proc/{task}/exe", *(f"/proc/{task}/fd/{name}" for name in names)):
+            with contextlib.suppress(OSError):
+                found = os.stat(place)
+                if found.st_nlink == 0 and found.st_dev in devices:
+                    sizes[found.st_dev, found.st_ino] = found.st_blocks * 512
+    return sum(sizes.values())
+
+
+def _maps_unlinked(task: int, devices: set[int]) -> bool:
+    """Whether a process has a file mapped that has no name: ``… offset 08:01 inode … (deleted)``.
+
+    The program that is run counts by itself.
+    """
+    lines = [line for line in read(f"/proc/{task}/maps").splitlines() if "(deleted)" in line]
+    if not lines:
+        return False
+    program = os.stat(f"/proc/{task}/exe")
+    numbers = {f"{os.major(device):02x}:{os.minor(device):02x}" for device in devices}
+    fields = (line.split(maxsplit=5) for line in lines)
+    return any(f[3] in numbers and int(f[4]) != program.st_ino for f in fields)

@@ -1,15 +1,16 @@
 """The build step: whose fault what is, its limits, and what it can do to nobody."""
 
 import os
+import re
 import stat
 
 import pytest
 
-from harness.assignments import assignment, workspace
+from harness.assignments import assignment, building, workspace
 from harness.assignments.assignment import BuildSteps
 from harness.assignments.building import build
 from harness.errors import SandboxError, UsageError
-from harness.sandbox import levels
+from harness.sandbox import folders, levels
 
 LEVELS = ("3", "2", "1")
 
@@ -142,3 +143,106 @@ def test_what_is_left_can_be_read_and_programs_be_run(stage, sandbox):
     assert modes == {"d": 0o755, "d/program": 0o755}
     assert stat.S_IMODE((folder / "d/data").stat().st_mode) == 0o644
     assert stat.S_IMODE(os.stat("/etc/passwd").st_mode) == 0o644
+
+
+# --- what a build step leaves, and takes --------------------------------------------------------
+
+DEEP = """
+import os
+for _ in range(1500):
+    os.mkdir("d")
+    os.chdir("d")
+"""
+ODD = r"""
+import os
+for name in (b"\xff\xfe", b"new\nline", b"-rf", b" ", b"x" * 255, b"\x1b[2J"):
+    os.mkdir(name)
+    open(name + b"/" + name, "w").close()
+    os.chmod(name, 0)
+os.symlink("/", "root")
+os.symlink("self", "self")
+try:
+    os.mkfifo("pipe")
+except PermissionError:  # at level 1
+    pass
+"""
+UNLINKED = """
+import os, time
+for number in range(60):
+    file = os.open("hidden", os.O_CREAT | os.O_RDWR)
+    os.unlink("hidden")
+    os.write(file, bytes(1 << 20))
+    time.sleep(0.03)
+"""
+MAPPED = """
+import mmap, os, time
+areas = []
+for number in range(60):
+    with open("hidden", "w+b") as file:
+        file.write(bytes(1 << 20))
+        areas.append(mmap.mmap(file.fileno(), 4096))
+    os.unlink("hidden")
+    time.sleep(0.03)
+"""
+SHUT = """
+import os, time
+os.mkdir("shut")
+for number in range(60):
+    with open(f"shut/{number}", "wb") as file:
+        os.chmod("shut", 0o300)
+        file.write(bytes(1 << 20))
+    time.sleep(0.03)
+os.chmod("shut", 0)
+time.sleep(1)
+"""
+DEEP_DOWN = """
+import os, time
+for _ in range(1500):
+    os.mkdir("d")
+    os.chdir("d")
+for number in range(60):
+    open(f"{number}", "wb").write(bytes(1 << 20))
+    time.sleep(0.03)
+"""
+ALLOCATED = """
+import os, time
+for number in range(60):
+    file = os.open(f"{number}", os.O_CREAT | os.O_RDWR)
+    os.posix_fallocate(file, 0, 1 << 20)
+    time.sleep(0.03)
+"""
+LIMIT = 24 << 20
+
+
+@pytest.fixture
+def python():
+    """The command of a Python that a box can execute."""
+    return (levels.interpreter(), "-I", "-S", "-c")
+
+
+@pytest.mark.parametrize("program", [DEEP, ODD], ids=["deep", "odd"])
+def test_whatever_is_left_is_a_build_like_another(program, python, stage, sandbox):
+    wanted = steps()
+    words = ((*python, program), ("sh", "-c", "echo done > made"))
+    wanted = wanted._replace(build=wanted.build._replace(steps=words, makes=("made",)))
+    built = build(wanted, stage, sandbox)
+    assert built == (True, "", "")
+    room = stage.parent
+    folders.remove(str(room))
+    assert not room.exists()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [UNLINKED, MAPPED, SHUT, DEEP_DOWN, ALLOCATED],
+    ids=["unlinked", "mapped", "shut", "deep", "allocated"],
+)
+def test_disk_is_limited_however_it_is_used(program, python, stage, box, monkeypatch):
+    monkeypatch.setattr(building, "_DISK", LIMIT)
+    wanted = steps()
+    wanted = wanted._replace(build=wanted.build._replace(steps=((*python, program),)))
+    built = build(wanted, stage, box)
+    assert built is not None
+    said = re.search(r"went over its disk limit: ([\d.]+) MiB used, 24 MiB allowed", built.message)
+    assert said, built
+    assert float(said[1]) <= 1.25 * 24, built

@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness.sandbox import folders
 from harness.sandbox.redteam import attacks
 from harness.sandbox.redteam.roster import ROSTER
 
@@ -70,7 +71,7 @@ class Scene:
         self._victim.stdin.close()
         self._victim.wait()
         self._victim.stdout.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        folders.remove(str(self.folder))
         for path in self.strays():
             path.unlink()
 

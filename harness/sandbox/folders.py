@@ -1,0 +1,215 @@
+"""Folders that a hostile program has filled: read, counted, given away and removed to the last.
+
+Such a tree may be deeper than Python recurses, than a path can be long and than there are
+descriptors; its names are any bytes; folders in it may be shut to their owner, and change while
+they are read. So nothing here recurses, follows a link, or names anything by a whole path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Generator, Iterator
+from typing import NamedTuple
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READABLE = 0o500
+_CHANGEABLE = 0o700
+
+
+class Entry(NamedTuple):
+    """One name in a tree."""
+
+    descriptor: int  # of the folder that it is in, open until the next entry is asked for
+    name: str
+    path: str  # from the top of the tree
+    found: os.stat_result  # of itself, not of what a link leads to
+
+
+def walk(top: str, mode: int = _READABLE) -> Iterator[Entry]:
+    """Yield what lies below ``top``, folders before what is in them; nothing if it is no folder.
+
+    ``mode``: what their owner may do with all folders afterwards: those that are shut are opened.
+    What is moved away in the meantime is left out.
+    """
+    descriptor = _enter_top(top, mode)
+    if descriptor < 0:
+        return
+    place = _Place(descriptor, mode)
+    try:
+        while True:
+            place.waiting = yield from _entries(place.here, place.path)
+            if not place.advance():
+                return
+    except OSError:
+        return
+    finally:
+        os.close(place.here)
+
+
+class _Place:
+    """Where a walk is: in one folder, with the way back."""
+
+    def __init__(self, here: int, mode: int) -> None:
+        self.here = here
+        self._mode = mode
+        self.path = ""
+        self.waiting: list[str] = []  # folders in this one that have not been entered
+        self._above: list[tuple[tuple[int, int], list[str], str]] = []
+
+    def advance(self) -> bool:
+        """Enter the next folder; False if there is none, or we have been moved elsewhere."""
+        while True:
+            while self.waiting:
+                name = self.waiting.pop()
+                child = _enter(self.here, name, self._mode)
+                if child >= 0:
+                    self._above.append((_identity(self.here), self.waiting, self.path))
+                    self.path = f"{self.path}{name}/"
+                    self._be_in(child)
+                    return True
+            if not self._above:
+                return False
+            identity, self.waiting, self.path = self._above.pop()
+            self._be_in(os.open("..", _FOLDER, dir_fd=self.here))
+            if _identity(self.here) != identity:
+                return False
+
+    def _be_in(self, descriptor: int) -> None:
+        os.close(self.here)
+        self.here = descriptor
+
+
+def _entries(here: int, path: str) -> Generator[Entry, None, list[str]]:
+    """Yield the entries of an open folder; return (to ``yield from``) the names of folders."""
+    folders = []
+    for name in _names(here):
+        try:
+            found = os.stat(name, dir_fd=here, follow_symlinks=False)
+        except OSError:
+            continue
+        if stat.S_ISDIR(found.st_mode):
+            folders.append(name)
+        yield Entry(here, name, path + name, found)
+    return folders
+
+
+def _names(here: int) -> list[str]:
+    with contextlib.suppress(OSError):
+        return os.listdir(here)
+    return []
+
+
+def _enter(here: int, name: str, mode: int) -> int:
+    """Return a descriptor of the folder ``name``, opened to us first; -1 if it is not there."""
+    try:
+        marked = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here)
+    except OSError:
+        return -1
+    try:
+        found = os.fstat(marked).st_mode
+        if not stat.S_ISDIR(found):
+            return -1
+        if found & mode != mode:
+            with contextlib.suppress(OSError):  # it is somebody else's
+                os.chmod(f"/proc/self/fd/{marked}", stat.S_IMODE(found) | mode)
+        return os.open(".", _FOLDER, dir_fd=marked)
+    except OSError:
+        return -1
+    finally:
+        os.close(marked)
+
+
+def _enter_top(top: str, mode: int) -> int:
+    parent, name = os.path.split(os.path.abspath(top))
+    try:
+        above = os.open(parent, _FOLDER)
+    except OSError:
+        return -1
+    try:
+        return _enter(above, name or ".", mode)
+    finally:
+        os.close(above)
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino
+
+
+def use(top: str) -> tuple[int, int]:
+    """Return the bytes that a tree takes on disk, and how many files and folders are in it."""
+    used = count = 0
+    seen = set()  # files of several names
+    for entry in walk(top):
+        count += 1
+        found = entry.found
+        if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
+            if (found.st_dev, found.st_ino) in seen:
+                continue
+            seen.add((found.st_dev, found.st_ino))
+        used += found.st_blocks * 512
+    return used, count
+
+
+def give(top: str, identity: int) -> None:
+    """Give a tree to a user and its group."""
+    os.chown(top, identity, identity, follow_symlinks=False)
+    for entry in walk(top):
+        os.chown(entry.name, identity, identity, dir_fd=entry.descriptor, follow_symlinks=False)
+
+
+def remove(top: str) -> None:
+    """Remove a tree; of what cannot be removed, as much as can.
+
+    Folders within folders are moved up to the top, emptied and removed there: so none is deep.
+    """
+    here = _enter_top(top, _CHANGEABLE)
+    with contextlib.suppress(OSError):
+        if here < 0:
+            os.unlink(top)
+            return
+        _empty(here)
+        os.close(here)
+        os.rmdir(top)
+
+
+def _empty(top: int) -> None:
+    """Remove all that is in an open folder."""
+    prefix, number = f".{os.urandom(8).hex()}", 0
+    waiting = _clear(top, top, prefix)
+    while waiting:
+        name = waiting.pop()
+        child = _enter(top, name, _CHANGEABLE)
+        if child < 0:
+            continue
+        number += 1
+        waiting += _clear(child, top, f"{prefix}-{number}")
+        os.close(child)
+        with contextlib.suppress(OSError):
+            os.rmdir(name, dir_fd=top)
+
+
+def _clear(here: int, top: int, prefix: str) -> list[str]:
+    """Remove the files of an open folder, and move its folders to ``top``; return their names."""
+    moved = []
+    for count, name in enumerate(_names(here)):
+        with contextlib.suppress(OSError):
+            if not stat.S_ISDIR(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
+                os.unlink(name, dir_fd=here)
+                continue
+            if here != top:
+                _open_to_us(here, name)
+                fresh = f"{prefix}-{count}"
+                os.rename(name, fresh, src_dir_fd=here, dst_dir_fd=top)
+                name = fresh  # noqa: PLW2901
+            moved.append(name)
+    return moved
+
+
+def _open_to_us(here: int, name: str) -> None:
+    """Open a folder to ourselves: to move one is to change its entry of the folder above."""
+    child = _enter(here, name, _CHANGEABLE)
+    if child >= 0:
+        os.close(child)
