@@ -49,4 +49,5 @@ class Options(NamedTuple):
     show: tuple[str, ...] = ()  # paths that it may read besides its own program
     submission: str = ""  # its folder, which is shown; nothing in it is looked at
     python: str = ""  # that runs the engine, in words, for the record; empty: not known
+    restart: bool = False  # go on with a new engine after one broke: harness.running.restarting
     folder: str = ""  # where engines are started; empty: in the folder of their case file

@@ -78,6 +78,7 @@ class Cases(NamedTuple):
     public: tuple[str, ...]
     private: tuple[str, ...]
     private_visible: str  # one of VISIBLE; public ones are there to be seen
+    restart: bool = True  # go on with a new engine after one broke
 
 
 class Part(NamedTuple):
@@ -391,6 +392,7 @@ _CASES = {
     "public": Field(schema.list_of(_pattern, 1)),
     "private": Field(_PATTERNS, ()),
     "private_visible": Field(schema.one_of(*VISIBLE), "nothing"),
+    "restart": Field(schema.flag, True),
 }
 _PART = {
     "name": Field(schema.text),

@@ -166,6 +166,8 @@ def _add_engine(parser: Parser) -> None:
     add = parser.add_argument_group("the engine").add_argument
     for flag, name, reader, metavar, what in _LIMITS:
         add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
+    add("--restart", action="store_true",
+        help="after it broke, start it again at the next new board of the file")  # fmt: skip
     add("--lockstep", action="store_true", help="send no command before the last is answered")
     add("--pty", action="store_true", help="let the engine's output be a terminal")
 

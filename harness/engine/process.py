@@ -63,14 +63,17 @@ class _EmptyLine:
 class _Output(fdspawn):  # type: ignore[misc]
     """An engine's standard output; whoever waits for it drains standard error meanwhile."""
 
-    def __init__(self, process: Engine, stdout: IO[bytes], limits: Limits, clock: Clock) -> None:
+    def __init__(
+        self, process: Engine, stdout: IO[bytes], limits: Limits, clock: Clock, written: int = 0
+    ) -> None:
         super().__init__(stdout, maxread=_READ_SIZE, timeout=None)
         self.delayafterread = None
         self.deadline = NEVER  # of the clock
         self._clock = clock
         self.exited = False
         self.stderr = BothEnds(limits.max_stderr)
-        self._left = limits.max_total_output or sys.maxsize  # bytes that it may still write
+        self._most = limits.max_total_output or sys.maxsize
+        self._left = self._most - written  # bytes that it may still write
         self._limits = limits
         self._ahead: list[bytes] = []  # read while writing
         assert process.stderr is not None
@@ -97,6 +100,11 @@ class _Output(fdspawn):  # type: ignore[misc]
         if not allowed:
             self._check()
         return allowed
+
+    @property
+    def written(self) -> int:
+        """Bytes that count against the limit of a file."""
+        return self._most - self._left
 
     def _check(self) -> None:
         if self._left < 0:
@@ -226,14 +234,17 @@ class EngineProcess:
     The message of its :class:`~harness.errors.EngineError` follows the words "The engine".
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - how it is started, each by the caller's own choice
         self,
         launcher: Launcher,
         words: list[str],
         folder: str,
         limits: Limits,
         pty: bool = False,
+        *,
+        written: int = 0,
     ) -> None:
+        """Start the engine; ``written``: bytes that another one wrote for the same file."""
         self._launcher = launcher
         self._max_output = limits.max_output or sys.maxsize
         self._process, self._stdout = _start(launcher, words, folder, pty)
@@ -241,7 +252,7 @@ class EngineProcess:
         self._stdin = self._process.stdin
         os.set_blocking(self._stdin.fileno(), False)
         self.clock = Clock(self._process.processes)
-        self._output = _Output(self._process, self._stdout, limits, self.clock)
+        self._output = _Output(self._process, self._stdout, limits, self.clock, written)
         self._searcher = _EmptyLine(self._max_output)
         self._deaf = False  # closed its input
         self.unfinished = b""  # what came after the last empty line, once read() has raised
@@ -250,6 +261,11 @@ class EngineProcess:
     def stderr(self) -> BothEnds:
         """What the engine wrote on its standard error so far."""
         return self._output.stderr
+
+    @property
+    def written(self) -> int:
+        """Bytes written so far, with those of the engines of the same file before."""
+        return self._output.written
 
     def write(self, data: bytes, deadline: float) -> None:
         """Send ``data``. That the engine has stopped reading shows in the next :meth:`read`."""

@@ -75,10 +75,10 @@ class Session:
         self._run_ends = run_ends
         self._ended = False
 
-    def begin_file(self) -> None:
-        """Let the time limit of the file begin."""
+    def begin_file(self, spent: float = 0.0) -> None:
+        """Let the time limit of the file begin; ``spent``: seconds of it that are over."""
         if self._limits.file:
-            self._file_ends = self._clock.now() + self._limits.file
+            self._file_ends = self._clock.now() + self._limits.file - spent
 
     def ask(self, lines: Sequence[bytes], replies: list[Reply]) -> None:
         """Send ``lines``, each ending with a newline, and append a reply to each to ``replies``.

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.generating.features import Kind
-from harness.generating.records import Moment, Staged
+from harness.generating.records import Moment, Scene, Staged
 from oracle.position import Position
 
 _WIDTH = 98
@@ -47,19 +47,38 @@ def provenance(moment: Moment) -> str:
 
 
 def commands(staged: Staged, first_id: int, *, with_reasons: bool = False) -> Iterator[str]:
-    """Yield the lines of a scene's commands and expectations."""
+    """Yield the lines of a scene's commands and expectations.
+
+    Before each test stands all that leads to it, from a new board on: so a run can go on after an
+    engine broke (:mod:`harness.running.restarting`), and a crash costs one test. What was asked
+    before is sent, too: an answer may have changed the board, which is to be found out.
+    """
     asked = iter(staged.asked)
+    led = [] if _begins_anew(staged.scene) else ["clear_board"]
     number = first_id
     for step in staged.scene.steps:
-        if not step.asked:
-            yield step.command
-            continue
-        test = next(asked)
-        if with_reasons:
-            yield from comment(test.reason)
-        yield f"{number} {test.command}"
-        yield f"#? [{test.expression}]"
-        number += 10
+        if step.asked:
+            test = next(asked)
+            yield from _again(number > first_id and with_reasons)
+            yield from led
+            yield from comment(test.reason) if with_reasons else ()
+            yield f"{number} {test.command}"
+            yield f"#? [{test.expression}]"
+            number += 10
+        led.append(step.command)
+
+
+def _begins_anew(scene: Scene) -> bool:
+    """Whether the board is cleared before anything else is done with it."""
+    names = (step.command.partition(" ")[0] for step in scene.steps)
+    first = next((name for name in names if name != "boardsize"), "")
+    return first in ("clear_board", "load_board")
+
+
+def _again(is_told: bool) -> Iterator[str]:
+    if is_told:
+        yield ""
+        yield "# The same again, for a test of its own."
 
 
 def comment(text: str) -> Iterator[str]:

@@ -141,7 +141,8 @@ def _ground(assignment: Assignment, overlay: Path | None, boxed: bool) -> list[o
     ]
     parts = (assignment.archive.folder, assignment.engine, assignment.build, assignment.adapter)
     python = assignment.python.fingerprint if assignment.python else ""
-    return [__version__, *parts, assignment.limits, assignment.box, course, boxed, python]
+    rules = (assignment.limits, assignment.box, assignment.cases.restart)
+    return [__version__, *parts, *rules, course, boxed, python]
 
 
 def _companions(case: Case) -> list[tuple[str, str]]:

@@ -334,7 +334,8 @@ class _Desk:
 
     def _setting(self, gauge: _Gauge, room: Path, ends: float) -> Setting:
         command, folder = self._means.assignment.start(room)
-        options = Options(limits=self._limits, folder=folder)
+        restart = self._means.assignment.cases.restart
+        options = Options(limits=self._limits, folder=folder, restart=restart)
         words = tuple(split_program(command))
         return Setting(words, options, named(options.dialect), launcher=lambda _: gauge, ends=ends)
 
@@ -359,7 +360,7 @@ class _Gauge:
         left = self._launcher.end(engine)
         if isinstance(engine, BoxedEngine):
             end = engine.box.end()
-            self.cpu, self.memory = end.cpu, end.memory
+            self.cpu, self.memory = self.cpu + end.cpu, max(self.memory, end.memory)
         else:
             self.cpu = _cpu_of_the_dead() - self._before
         return left

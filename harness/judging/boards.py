@@ -48,7 +48,10 @@ def boards(file: FileResult, steps: Collection[int], game: str = "auto") -> dict
         replay.handle(exchange.text.lstrip("0123456789 "), exchange.reply)
     found = {}
     last = max(steps)
+    again = {one.step: one.sent for one in file.restarts}
     for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):
+        for exchange in again.get(index, ()):
+            replay.handle(exchange.text, exchange.reply)
         if index in steps and (diagram := replay.diagram()):
             found[index] = diagram
         if index == last:

@@ -20,6 +20,7 @@ from harness.reading.dialect import named
 from harness.records import (
     CaseFile,
     Diagnosis,
+    Exchange,
     Failure,
     FailureKind,
     FileResult,
@@ -76,7 +77,7 @@ def diagnose(files: Sequence[FileResult]) -> Diagnosis | None:
 def failures(file: FileResult) -> int:
     """Return how many tests failed; the engine's breaking down is one failure more."""
     failed = sum(outcome.verdict is Verdict.FAILED for outcome in file.outcomes)
-    return failed + (file.failure is not None)
+    return failed + len(file.failures)
 
 
 def _candidates(case: CaseFile) -> list[Mistake]:
@@ -89,19 +90,43 @@ def _of(assignment: str) -> list[Mistake]:
 
 
 def _explains(mistake: Mistake, file: FileResult) -> bool:
-    """Whether the engine that makes a mistake does all that the engine did."""
+    """Whether the engine that makes a mistake does all that the engine did.
+
+    After each break a new one goes on where the file did.
+    """
+    begins: list[tuple[int, tuple[Exchange, ...]]] = [(0, ())]
+    begins += [(one.step, one.sent) for one in file.restarts]
+    failures = [*file.failures, *[None] * (len(begins) - len(file.failures))]
+    return all(
+        _explains_part(mistake, file, *begin, failure)
+        for begin, failure in zip(begins, failures, strict=True)
+    )
+
+
+def _explains_part(
+    mistake: Mistake,
+    file: FileResult,
+    first: int,
+    sent: Sequence[Exchange],
+    failure: Failure | None,
+) -> bool:
+    """Whether it does what one engine did, from a step on, up to its ``failure`` or the end."""
     outcomes = {outcome.step: outcome for outcome in file.outcomes}
+    part = file.case._replace(steps=file.case.steps[first:])
     engine = mistaken.wrong_engine(mistake)
-    follow(engine, zip(file.case.steps, file.replies, strict=True))
-    for index, (_, raw) in enumerate(mistaken.answers(file.case, engine)):
+    follow(engine, zip(part.steps, file.replies[first:], strict=True))
+    with contextlib.suppress(Exception):  # a mistaken program may fail in any way
+        for exchange in sent:
+            engine.handle(exchange.text)
+    for index, (_, raw) in enumerate(mistaken.answers(part, engine), first):
         theirs = file.replies[index]
         if theirs is None or not isinstance(raw, str):
-            return not isinstance(raw, str) and broke_alike(raw, file.failure, index)
+            return not isinstance(raw, str) and broke_alike(raw, failure, index)
         mine = mistaken.reply_of(raw)
         outcome = outcomes.get(index)
         if not (mine.ok is theirs.ok if outcome is None else _alike(file, outcome, mine)):
             return False
-    return file.failure is None
+    return failure is None
 
 
 class _Following(Random):

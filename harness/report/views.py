@@ -87,6 +87,7 @@ def _course(file: FileResult) -> _Course:
         file.case.lines,
         (
             *map(_sent, file.before),
+            *(f"{one.step} {_sent(sent)}" for one in file.restarts for sent in one.sent),
             *(_word(command, reply) for command, reply in steps),
         ),
     )

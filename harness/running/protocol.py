@@ -51,17 +51,20 @@ def is_quit(step: Step) -> bool:
     return step.command.partition(" ")[0] == "quit"
 
 
-def count_errors(steps: Iterable[Step], replies: Sequence[Reply]) -> int:
+def count_errors(steps: Iterable[Step], replies: Sequence[Reply | None]) -> int:
     """Return how many setup commands were answered with ``?``."""
-    pairs = [(step, reply) for step, reply in zip(steps, replies, strict=False) if not reply.ok]
-    return sum(not step.is_test and step.id < 0 for step, _ in pairs)
+    pairs = zip(steps, replies, strict=False)
+    bad = [step for step, reply in pairs if reply is not None and not reply.ok]
+    return sum(not step.is_test and step.id < 0 for step in bad)
 
 
-def warnings(steps: Iterable[Step], replies: Sequence[Reply]) -> list[str]:
+def warnings(steps: Iterable[Step], replies: Sequence[Reply | None]) -> list[str]:
     """Return a sentence for each kind of breach of the protocol, with the first case of it."""
     first: dict[str, str] = {}
     count: dict[str, int] = {}
     for step, reply in zip(steps, replies, strict=False):
+        if reply is None:
+            continue
         raw = reply.raw
         if raw.isprintable() and not reply.invalid and _id_is_right(step.id, raw):
             continue

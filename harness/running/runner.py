@@ -27,10 +27,12 @@ from harness.records import (
     FileResult,
     Outcome,
     Reply,
+    Restart,
     Step,
     Verdict,
 )
-from harness.running import protocol
+from harness.running import protocol, restarting
+from harness.running.restarting import Place
 
 _AGE = 1e9  # seconds; no engine has computed that long
 _PROGRESS_INTERVAL = 0.1  # seconds between two calls of a progress callback
@@ -67,18 +69,7 @@ def run_file(
     if monotonic() >= setting.ends:
         return not_run(case, _over(setting.options.limits.total))
     run = _Run(case, setting, report)
-    try:
-        process = EngineProcess(
-            setting.launcher(case),
-            list(setting.words),
-            setting.options.folder or _own_folder(case),
-            setting.options.limits,
-            setting.options.pty,
-        )
-    except EngineError as error:
-        return not_run(case, Failure(error.kind, error.message))
-    process.clock.beside = setting.beside
-    run.converse(Session(process, setting.options.limits, setting.trace, setting.ends))
+    run.go()
     return run.result()
 
 
@@ -119,38 +110,123 @@ class _Run:
         self._case = case
         self._setting = setting
         self._report = report
+        self._launcher = setting.launcher(case)
+        self._lines = protocol.as_sent(case)
+        self._alone = protocol.unfollowed(case.steps)
+        if setting.options.lockstep:
+            self._alone = [True] * len(case.steps)
         self._failed = 0
         self._seconds = 0.0
+        self._spent = 0.0  # seconds, of all engines, whatever they did
+        self._written = 0  # bytes, by all engines
         self._quit = False  # the file itself ended the engine
-        self._replies: list[Reply] = []
+        self._replies: list[Reply | None] = []  # up to the command under way
         self._outcomes: list[Outcome] = []
         self._before: list[Exchange] = []
         self._after: list[Exchange] = []
-        self._failure: Failure | None = None
+        self._restarts: list[Restart] = []
+        self._failures: list[Failure] = []
+        self._warnings: list[str] = []
+        self._stderr = ""
 
-    def converse(self, session: Session) -> None:
-        """Do all of the conversation, and end the engine whatever happens."""
-        self._session = session
-        step: int | None = None
+    def go(self) -> None:
+        """Do all of the file, with one engine or, where it breaks and may, with several."""
+        place: Place | None = Place(0, ())
+        while place is not None:
+            place = self._part(place)
+
+    def _part(self, place: Place) -> Place | None:
+        """Go on from a place with an engine of its own; return the next place, if it breaks."""
+        again = bool(self._failures)
+        self._replies += [None] * (place.step - len(self._replies))
+        step = None
+        if again:
+            step = place.step
+            self._restarts.append(Restart(step, ()))
         try:
-            self._prepare()
-            step = 0
-            self._run_steps()
-            step = None
+            process = self._start()
+        except EngineError as error:
+            self._break(error, step)
+            return None
+        begun = process.clock.now()
+        self._session = self._session_with(process)
+        is_under_way = False
+        try:
+            self._prepare_again(place) if again else self._prepare()
+            is_under_way = True
+            self._run_steps(place.step)
+            is_under_way, step = False, None
             self._finish()
         except EngineError as error:
-            under_way = None if step is None else len(self._replies)
-            self._failure = Failure(error.kind, error.message, under_way, error.reason)
+            self._break(error, len(self._replies) if is_under_way else step)
         finally:
-            session.close()  # by force, unless it has ended properly
+            self._session.close()  # by force, unless it has ended properly
+            self._collect(process, process.clock.now() - begun)
+        return self._next_place() if is_under_way else None
+
+    def _start(self) -> EngineProcess:
+        options = self._setting.options
+        process = EngineProcess(
+            self._launcher,
+            list(self._setting.words),
+            options.folder or _own_folder(self._case),
+            options.limits,
+            options.pty,
+            written=self._written,
+        )
+        process.clock.beside = self._setting.beside
+        return process
+
+    def _session_with(self, process: EngineProcess) -> Session:
+        setting = self._setting
+        return Session(process, setting.options.limits, setting.trace, setting.ends)
+
+    def _break(self, error: EngineError, step: int | None) -> None:
+        self._failures.append(Failure(error.kind, error.message, step, error.reason))
+
+    def _collect(self, process: EngineProcess, seconds: float) -> None:
+        """Keep what is known of an engine that has ended."""
+        self._spent += seconds
+        self._written = process.written
+        self._warnings += self._session.warnings
+        self._stderr += self._session.stderr
+
+    def _next_place(self) -> Place | None:
+        """Return where the file goes on after an engine broke at a command of it, if it may."""
+        options, failure = self._setting.options, self._failures[-1]
+        limits, count = options.limits, len(self._restarts)
+        if not options.restart or options.fail_fast or self._quit or count == restarting.MOST:
+            return None
+        used_up = (
+            failure.kind is FailureKind.CPU
+            or monotonic() >= self._setting.ends
+            or 0 < limits.file <= self._spent
+            or 0 < limits.max_total_output <= self._written
+        )
+        assert failure.step is not None
+        return None if used_up else restarting.next_place(self._case, failure.step)
 
     def _prepare(self) -> None:
+        self._set_up(self._before)
+        self._own(["name", "version", "cputime"], self._before)
+
+    def _set_up(self, exchanges: list[Exchange]) -> None:
         for command in self._setting.gtp_commands:
-            (reply,) = self._own([command], self._before)
+            (reply,) = self._own([command], exchanges)
             if not reply.ok:
                 message = f"The engine answered {command!r} of the --gtpfile with an error"
                 raise EngineError(FailureKind.SETUP, f"{message}: {reply.text}")
-        self._own(["name", "version", "cputime"], self._before)
+
+    def _prepare_again(self, place: Place) -> None:
+        """Bring an engine that was started again to where the one before would be."""
+        sent: list[Exchange] = []
+        try:
+            self._own(["name"], sent)
+            self._set_up(sent)
+            for command in place.settings:
+                self._own([command], sent)
+        finally:
+            self._restarts[-1] = Restart(place.step, tuple(sent))
 
     def _own(self, commands: list[str], exchanges: list[Exchange]) -> list[Reply]:
         """Send commands of the harness's own; record them, answered or not."""
@@ -165,38 +241,36 @@ class _Run:
             exchanges += map(Exchange, commands, [*replies, *unanswered])
         return replies
 
-    def _run_steps(self) -> None:
-        steps, session = self._case.steps, self._session
-        lines = protocol.as_sent(self._case)
-        alone = protocol.unfollowed(steps)
-        if self._setting.options.lockstep:
-            alone = [True] * len(steps)
-        session.begin_file()
+    def _run_steps(self, first: int) -> None:
+        session = self._session
+        session.begin_file(self._spent)
         begun = reported = session.arrived
         try:
-            for start, end in groups(lines, alone):
-                if self._exchange(lines[start:end], end - 1):
+            for start, end in groups(self._lines[first:], self._alone[first:]):
+                if self._exchange(self._lines[first + start : first + end], first + end - 1):
                     break
                 if session.arrived - reported > _PROGRESS_INTERVAL:
                     reported = session.arrived
                     self._report(Judged(len(self._outcomes), self._failed))
         finally:
-            self._seconds = session.arrived - begun
+            self._seconds += session.arrived - begun
 
     def _exchange(self, lines: list[bytes], index: int) -> bool:
         """Send a group of steps, the last of which is at ``index``; return whether to stop."""
         step = self._case.steps[index]
+        fresh: list[Reply] = []
         try:
-            self._session.ask(lines, self._replies)
+            self._session.ask(lines, fresh)
         except EngineError:
             # Silence after quit is no error.
-            if step.is_test or len(self._replies) < index or not protocol.is_quit(step):
+            if step.is_test or len(fresh) < len(lines) - 1 or not protocol.is_quit(step):
                 raise
-        enough = step.is_test and self._judge(index, step)
+        finally:
+            self._replies += fresh
+        enough = step.is_test and self._judge(index, step, fresh[-1])
         return enough or (protocol.is_quit(step) and self._stop_at_quit(index))
 
-    def _judge(self, index: int, step: Step) -> bool:
-        reply = self._replies[index]
+    def _judge(self, index: int, step: Step, reply: Reply) -> bool:
         verdict = self._verdict(step, reply)
         self._outcomes.append(Outcome(index, verdict, reply))
         if verdict is not Verdict.FAILED:
@@ -228,23 +302,26 @@ class _Run:
 
     def result(self) -> FileResult:
         """Return all that happened, once it is over."""
-        case, replies = self._case, self._replies
-        outcomes = [*self._outcomes, *_not_reached(case.steps, len(replies))]
+        case = self._case
+        replies = [*self._replies, *[None] * (len(case.steps) - len(self._replies))]
+        judged = {outcome.step: outcome for outcome in self._outcomes}
+        outcomes = [judged.get(one.step, one) for one in _not_reached(case.steps, 0)]
         answers = {exchange.text: exchange.reply for exchange in self._before}
         return FileResult(
             case=case,
             outcomes=tuple(self._setting.dialect.settle_outcomes(case.steps, outcomes)),
-            replies=(*replies, *[None] * (len(case.steps) - len(replies))),
+            replies=tuple(replies),
             before=tuple(self._before),
             after=tuple(self._after),
             errors=protocol.count_errors(case.steps, replies),
-            warnings=(*self._breaches(), *self._session.warnings),
-            failures=(self._failure,) if self._failure else (),
-            stderr=self._session.stderr,
+            warnings=(*self._breaches(), *dict.fromkeys(self._warnings)),
+            failures=tuple(self._failures),
+            stderr=self._stderr,
             name=_text(answers.get("name")),
             version=_text(answers.get("version")),
             seconds=self._seconds,
             cpu_seconds=self._cpu_seconds(),
+            restarts=tuple(self._restarts),
         )
 
     def _breaches(self) -> list[str]:

@@ -20,7 +20,7 @@ from harness.errors import EngineError, SandboxError, UsageError
 from harness.records import CaseFile, FailureKind
 from harness.sandbox import levels, programs, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
-from harness.sandbox.limits import BoxLimits
+from harness.sandbox.limits import BoxLimits, Hit
 from harness.sandbox.watch import descendants
 
 _READERS = ("loadsgf", "load_board", "is_valid")  # commands that name a file
@@ -99,8 +99,9 @@ def _named_files(case: CaseFile) -> Iterator[str]:
 class BoxedEngine:
     """A program in a box, as the engine's session wants it."""
 
-    def __init__(self, box: Boxed) -> None:
+    def __init__(self, box: Boxed, spent: float = 0.0) -> None:
         self.box = box
+        self._spent = spent  # seconds of processor time, by others of the same file
 
     @property
     def stdin(self) -> FileIO:
@@ -136,13 +137,21 @@ class BoxedEngine:
         if end is None or not (end.hit or end.unstarted):
             return None
         if end.hit:
-            return EngineError(_KINDS[end.hit.limit], f"went over its {end.hit}")
+            return EngineError(_KINDS[end.hit.limit], f"went over its {self._whole(end.hit)}")
         message = f"could not be executed in the sandbox ({end.unstarted.lower()})"
         return EngineError(FailureKind.NOT_STARTED, message)
+
+    def _whole(self, hit: Hit) -> Hit:
+        """Return a limit with its share that others have used."""
+        if hit.limit != "time":
+            return hit
+        return hit._replace(reached=hit.reached + self._spent, allowed=hit.allowed + self._spent)
 
 
 class BoxedLauncher:
     """Starts programs in boxes. See :class:`harness.engine.launch.Launcher`.
+
+    All that one launcher starts share the limit of processor time.
 
     ``wants_folder``: give each a new folder to write into, where the level itself has none.
     """
@@ -162,6 +171,7 @@ class BoxedLauncher:
         self._submission = submission
         self._wants_folder = wants_folder
         self._folder = ""  # that of the program under way
+        self._spent = 0.0  # seconds of processor time, by programs that have ended
 
     def start(self, words: list[str], folder: str, output: int = subprocess.PIPE) -> BoxedEngine:
         """Start a program; see :class:`harness.engine.launch.Launcher`."""
@@ -176,11 +186,13 @@ class BoxedLauncher:
             self._folder = tempfile.mkdtemp(prefix="gtp-harness-")
             self._boxes.give(Path(self._folder))
             seen = seen._replace(writable=(self._folder,))
-        return BoxedEngine(self._boxes.start(seen, words))
+        return BoxedEngine(self._boxes.start(seen, words, self._spent), self._spent)
 
     def end(self, engine: BoxedEngine) -> list[str]:
         """End a program and its box; return the names of the processes that outlived it."""
-        left = Counter(engine.box.end().leftovers)
+        end = engine.box.end()
+        self._spent += end.cpu
+        left = Counter(end.leftovers)
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
         return [name if count == 1 else f"{name} × {count}" for name, count in left.items()]

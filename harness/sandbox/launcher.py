@@ -148,15 +148,17 @@ class BoxLauncher:
         self._threads = _threads(allowed.threads, level, self._identity)
         self._control, self._server = _start_server()
 
-    def start(self, seen: view.View, words: Iterable[str]) -> Boxed:
+    def start(self, seen: view.View, words: Iterable[str], spent: float = 0.0) -> Boxed:
         """Start the engine ``seen.program`` with the arguments ``words[1:]`` in a box.
+
+        ``spent``: seconds of its processor time that are used up already.
 
         Returns at once: that the box could not be made, or the program not be executed, shows in
         :meth:`Boxed.wait`.
         """
         if self._identity:
             _refuse_unreadable(seen, self.level)
-        message = plan.pack_plan(self.plan(seen, words))
+        message = plan.pack_plan(self.plan(seen, words, spent))
         if len(message) > _LONGEST_PLAN:
             raise SandboxError(f"the engine's command is too long: {len(message):,} bytes")
         ours, theirs = _pipes()
@@ -169,12 +171,12 @@ class BoxLauncher:
                 os.close(descriptor)
         return Boxed(self._control, ours, self._server.pid)
 
-    def plan(self, seen: view.View, words: Iterable[str]) -> Plan:
+    def plan(self, seen: view.View, words: Iterable[str], spent: float = 0.0) -> Plan:
         """Return all that the server has to know of one engine."""
         command = (seen.program, *list(words)[1:])
         tree = layout.mounts(seen)
         environment = layout.environment(self.level, seen.writable)
-        allowed = self.limits
+        allowed = self.limits.after(spent)
         options = bubblewrap.options(
             tree, allowed.scratch, seen.folder, environment, root=bool(self._identity)
         )

@@ -30,6 +30,10 @@ class BoxLimits(NamedTuple):
     file_size: int = 64 * MIB
     writable: bool = False  # a folder of its own to write into at level 1, too
 
+    def after(self, spent: float) -> BoxLimits:
+        """Return what is left after so many seconds of processor time; never no limit."""
+        return self._replace(cpu=max(0.01, self.cpu - spent)) if self.cpu and spent else self
+
 
 class Hit(NamedTuple):
     """A limit that was reached: the reason why an engine was ended."""

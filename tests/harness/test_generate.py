@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -19,6 +20,7 @@ from harness.judging import mistaken
 from harness.judging.likeness import identities
 from harness.judging.strength import measure
 from harness.reading import casefile
+from harness.running import restarting
 from harness.verifying.whole import verify
 from oracle.formats import Choice
 from oracle.grid import grid
@@ -233,6 +235,7 @@ def test_a_set_from_nothing(assignment, tmp_path, capsys):
     report = capsys.readouterr().out
     assert status == 0
     assert sum(step.is_test for step in case.steps) == 18
+    assert_a_place_before_each_test(case)
     assert not verify([case], assignment).findings
     found = measure([case], assignment)
     assert not found.wrong
@@ -241,6 +244,14 @@ def test_a_set_from_nothing(assignment, tmp_path, capsys):
     with mistaken.in_folder(case):
         every = [same for _, same in identities(case, assignment)]
     assert len(set(every)) == len(every)
+
+
+def assert_a_place_before_each_test(case):
+    """A new engine may go on between any two tests, so that one that breaks costs one of them."""
+    asked = [index for index, step in enumerate(case.steps) if step.is_test]
+    for one, other in pairwise(asked):
+        place = restarting.next_place(case, one)
+        assert place and place.step <= other, case.steps[other]
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
@@ -252,6 +263,7 @@ def test_private_and_public_together_catch_everything(assignment, tmp_path, monk
         "--secret", "env:COURSE_SECRET", "--with", tmp_path / "public.gtp",
     )  # fmt: skip
     assert measure([public, private], assignment).kill_rate == 1
+    assert_a_place_before_each_test(private)
     assert status == 0
     text = comments(private)
     assert SECRET not in text

@@ -1,0 +1,117 @@
+"""Where a case file can go on with a new engine after the one before broke. Pure.
+
+It goes on at a *place* from which nothing before matters. The file says so by the line
+``#! restart``; or ``clear_board`` follows, with ``boardsize`` and settings before it as may be, or
+``load_board``. What outlives ``clear_board`` is sent again before: the last command that gave the
+board its size, and every command that may have made a setting. A test whose command is not known
+here may have done anything, so that there is no place after it but those that the file names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from harness.records import CaseFile, Step
+
+MOST = 5  # new engines for one file
+
+_MARK = re.compile(r"\s*#!\s*restart\s*")
+_CLEARS = ("clear_board", "load_board")
+_SIZES = ("boardsize", "load_board")  # the last of them counts
+# Settings of which the last one alone counts.
+_MODES = ("komi", "policy")
+_PREPARES = ("boardsize", *_MODES)  # may stand between a place and its clear_board
+# What clear_board undoes.
+_MOVES = re.compile(
+    r"boardsize|clear_board|load_board|play|black|white|(reg_)?genmove|kgs-genmove_cleanup|undo"
+    r"|gg-undo|gogui-play_sequence|gogui-setup|gogui-setup_player|(set|place)_free_handicap"
+    r"|fixed_handicap"
+)
+# What changes nothing.
+_QUESTIONS = re.compile(
+    r"gogui-rules_\w+|oracle-\w+|gogui-analyze_commands|name|version|protocol_version|cputime"
+    r"|known_command|list_commands|showboard|get_komi|score|final_score|final_status_list"
+    r"|all_legal|is_legal|captures|policy_moves|legal_moves|is_valid|display|eyes|twoeyes|eyespaces"
+    r"|is_captured|can_play|is_over"
+)
+
+
+class Place(NamedTuple):
+    """Where a new engine goes on."""
+
+    step: int  # index into CaseFile.steps
+    settings: tuple[str, ...]  # commands to be sent before
+
+
+def next_place(case: CaseFile, broken: int) -> Place | None:
+    """Return the next place after the command at which an engine broke, None if there is none.
+
+    ``broken``: the command's index in ``case.steps``. A place does not count if no test comes
+    after it, or if the very command would have to be sent again.
+    """
+    for place in _places(case):
+        if place.step > broken:
+            again = case.steps[broken].command in place.settings
+            if not again and any(step.is_test for step in case.steps[place.step :]):
+                return place
+    return None
+
+
+def _places(case: CaseFile) -> Iterator[Place]:
+    marked = _marked(case)
+    known = True  # what came before can be had again
+    settings: dict[str, str] = {}
+    for index, step in enumerate(case.steps):
+        name = _name(step)
+        if index in marked:
+            known = True
+            settings.clear()
+            yield Place(index, ())
+        elif known and _clears(case, index):
+            yield Place(index, tuple(settings.values()))
+        if name == "quit":
+            return
+        known = known and not _is_unknown(step)
+        _remember(settings, index, step)
+
+
+def _marked(case: CaseFile) -> set[int]:
+    """Return the steps before which the file says that nothing before matters."""
+    lines = [number for number, text in enumerate(case.lines, 1) if _MARK.fullmatch(text)]
+    numbers = [step.line for step in case.steps]
+    after = ([i for i, number in enumerate(numbers) if number > line][:1] for line in lines)
+    return {index for found in after for index in found}
+
+
+def _clears(case: CaseFile, index: int) -> bool:
+    """Whether the board is cleared from a step on before anything is asked or played."""
+    for step in case.steps[index:]:
+        if _name(step) in _CLEARS:
+            return True
+        if step.is_test or _name(step) not in _PREPARES:
+            return False
+    return False
+
+
+def _is_unknown(step: Step) -> bool:
+    """Whether nobody knows what a test does: it is neither a move nor a setting nor a question."""
+    name = _name(step)
+    known = _MOVES.fullmatch(name) or name in _MODES or _QUESTIONS.fullmatch(name)
+    return not known and (step.is_test or step.id >= 0)
+
+
+def _remember(settings: dict[str, str], index: int, step: Step) -> None:
+    """Keep a command that may have made a setting: all set-up that is known for nothing else."""
+    name = _name(step)
+    if name in _SIZES or name in _MODES:
+        key = "size" if name in _SIZES else name
+        settings.pop(key, None)
+        settings[key] = step.command
+    elif not _MOVES.fullmatch(name) and not _QUESTIONS.fullmatch(name):
+        settings[f"{index}"] = step.command
+
+
+def _name(step: Step) -> str:
+    return step.command.partition(" ")[0]

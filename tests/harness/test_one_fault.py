@@ -1,0 +1,57 @@
+"""One fault costs one test: classes graded from start to end, every mark computed beforehand."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests.harness.made_class_of_files import faulty, graded, made, marks, results, scene
+from tests.harness.test_grade import sandbox  # noqa: F401 - a fixture
+
+VERTICES = [f"{column}{row}" for row in range(1, 6) for column in "abcde"][:18]
+SET = "komi 6.5\n" + "".join(scene(10 * n, one) for n, one in enumerate(VERTICES, 1))
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_crash_or_a_hang_at_one_of_18_tests_costs_one(tmp_path):
+    room = made(
+        tmp_path, faulty("right", "dies_once", "hangs_once", "dies_of_komi"), SET, timeout=3
+    )
+    said = graded(room)
+    assert marks(room) == {"right": 18, "diesonce": 17, "hangsonce": 17, "diesofkomi": 0}
+    found = results(room)
+    for name, kind in (("diesonce", "died"), ("hangsonce", "timeout")):
+        (failure,) = found[name][-1]["failures"]
+        (restart,) = found[name][-1]["restarts"]
+        assert failure["kind"] == kind
+        assert [one["text"] for one in restart["sent"]] == ["name", "komi 6.5", "boardsize 5"]
+        verdicts = [one["verdict"] for one in found[name][-1]["outcomes"]]
+        assert verdicts.count("passed") == 17
+        assert verdicts[VERTICES.index("b2")] == "not run"
+    assert len(found["diesofkomi"][0]["failures"]) == 1  # not tried again and again
+    assert (room / "out" / "class.html").read_text().count("broke in 1 file") == 2
+    assert "0 withheld" in said
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_without_restart_the_rest_of_the_file_is_not_run(tmp_path):
+    room = made(tmp_path, faulty("dies_once"), SET, cases="restart = false")
+    graded(room)
+    assert marks(room) == {"diesonce": VERTICES.index("b2")}
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_the_processor_time_of_all_engines_counts_together(tmp_path):
+    """Each engine computes 0.7 of the limit and dies: the second is the last."""
+    main = faulty("dies_once")["diesonce"].replace(
+        'raise RecursionError("maximum recursion depth exceeded")',
+        "exec('import time\\nwhile time.process_time() < 2.8: pass'); os._exit(3)",
+    )
+    text = "".join(scene(10 * n, "b2") for n in range(1, 7))
+    room = made(tmp_path, {"ada": main}, text, points=6)
+    toml = room / "go" / "assignment.toml"
+    toml.write_text(toml.read_text().replace("cpu = 20", "cpu = 4"))
+    graded(room)
+    assert marks(room) == {"ada": Fraction(0)}
+    failures = results(room)["ada"][-1]["failures"]
+    assert [one["kind"] for one in failures] == ["died", "processor time"]
+    assert "4 s of processor time allowed" in failures[1]["message"]
