@@ -26,11 +26,13 @@ NEW_BOARD = ("boardsize", "clear_board", "load_board", "loadsgf")
 def asked(case: CaseFile, assignment: str) -> Iterator[Asked | Finding]:
     """Yield what each test asks, and a finding for each line that goes wrong before one.
 
+    What is asked in one place and repeated as set-up in another may be refused: that is known.
     The caller sees to it that the working directory is the file's.
     """
     engine = mistaken.right_engine(assignment)
     is_free, ended = False, 0
     opened: dict[str, Finding] = {}  # by the reason: a file that is written so says it once
+    tested = {step.command for step in case.steps if step.is_test}
     for step in case.steps:
         if ended:
             if step.is_test:
@@ -49,7 +51,7 @@ def asked(case: CaseFile, assignment: str) -> Iterator[Asked | Finding]:
         right = mistaken.reply_of(engine.handle(step.text))
         if told:
             yield told._replace(right=right)
-        elif fault := late or _refused(right, name):
+        elif fault := late or (step.command not in tested and _refused(right, name)):
             yield Finding(Kind.UNREACHABLE, case.path, step.line, step.text, fault)
         is_free = is_free or len(choices) > 1
         ended = 0 if engine.session.running else step.line
