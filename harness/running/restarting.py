@@ -2,9 +2,10 @@
 
 It goes on at a *place* from which nothing before matters. The file says so by the line
 ``#! restart``; or ``clear_board`` follows, with ``boardsize`` and settings before it as may be, or
-``load_board``. What outlives ``clear_board`` is sent again before: the last command that gave the
-board its size, and every command that may have made a setting. A test whose command is not known
-here may have done anything, so that there is no place after it but those that the file names.
+``load_board`` of a good file. What outlives ``clear_board`` is sent again before: the last command
+that gave the board its size, and every command that may have made a setting. A test whose command
+is not known here may have done anything, so that there is no place after it but those that the
+file names.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ from harness.running.runs import run
 from oracle.gtp import new_engine
 
 ROOT = Path(__file__).parents[2]
+JAVA_GO = ROOT / "cases" / "java-go" / "thorough"  # has boards to be loaded
 ENGINES = ROOT / "tests" / "engines"
 GAMES = {"go-scoring": "go", "gomoku-rules": "gomoku", "gomoku-policy": "gomoku"}
 LETTERS = {Verdict.PASSED: "P", Verdict.FAILED: "F", Verdict.NOT_RUN: "-"}
@@ -148,7 +149,14 @@ COMMANDS = {
     ],
     "java-go": [
         *("boardsize 3", "boardsize 5", "clear_board", "clear_board", "play b a1", "play w a2"),
-        *("score b", "captures b", "is_over", "can_play w a1", "gogui-setup w b2", "load_board x"),
+        *(
+            "score b",
+            "captures b",
+            "is_over",
+            "can_play w a1",
+            "gogui-setup w b2",
+            "load_board boards/wide.txt",
+        ),
     ],
 }
 
@@ -165,7 +173,7 @@ def scripts(draw):
 @settings(max_examples=300, deadline=None)
 def test_from_each_place_of_drawn_files(script):
     game, text = script
-    assert_same_from_each_place(parse(text), game)
+    assert_same_from_each_place(parse(text, str(JAVA_GO / "drawn.gtp")), game)
 
 
 # --- a run ---------------------------------------------------------------------------------------
