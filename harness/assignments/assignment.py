@@ -60,6 +60,7 @@ class Engine(NamedTuple):
     python: str = ""  # of the engine: a version such as 3.11, or a path; empty: the system's
     # To be installed for it: requirements, or the name of a file of them beside the assignment.
     packages: tuple[str, ...] | str = ()
+    needs: tuple[str, ...] = ()  # programs that must be installed to run it
 
 
 class BuildSteps(NamedTuple):
@@ -70,6 +71,7 @@ class BuildSteps(NamedTuple):
     time: float  # seconds, of one step, by the clock
     memory: int  # bytes
     output: int  # bytes kept of what a step writes, from both ends
+    needs: tuple[str, ...] = ()  # programs that must be installed
 
 
 class Cases(NamedTuple):
@@ -365,6 +367,7 @@ def _limits(value: Any, place: Place) -> dict[str, Any]:
     return {key: float(v) if isinstance(defaults[key], float) else v for key, v in found.items()}
 
 
+_PROGRAMS = schema.list_of(_file_name)
 _PATTERNS = schema.list_of(_pattern)
 _ARCHIVE = {"name": Field(_archive_name), "folder": Field(_file_name)}
 _FILES = {
@@ -380,6 +383,7 @@ _ENGINE = {
     "overlay": Field(_file_name, ""),
     "python": Field(_python, ""),
     "packages": Field(_packages, ()),
+    "needs": Field(_PROGRAMS, ()),
 }
 _BUILD = {
     "steps": Field(schema.list_of(_step, 1)),
@@ -387,6 +391,7 @@ _BUILD = {
     "time": Field(_seconds, 120.0),
     "memory": Field(schema.whole(), 2 << 30),
     "output": Field(schema.whole(), 1 << 16),
+    "needs": Field(_PROGRAMS, ()),
 }
 _CASES = {
     "public": Field(schema.list_of(_pattern, 1)),

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.adapters.placing import place
+from harness.assignments import needs
 from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
 from harness.assignments.workspace import beside_submission, workspace
 from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, PlainLauncher, describe_end
-from harness.errors import SandboxError
+from harness.errors import SandboxError, UsageError
 from harness.records import Build
 from harness.sandbox import folders, levels, programs, view
 from harness.sandbox.engines import BoxedEngine
@@ -45,7 +46,7 @@ def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build |
 
     Raises:
         SandboxError: the sandbox failed, or holds nothing.
-        UsageError: a program that a step names is not installed.
+        UsageError: a program that a step needs is not installed.
     """
     if assignment.adapter:
         place(assignment.adapter, stage / ADAPTER)
@@ -69,6 +70,8 @@ def _steps(assignment: Assignment, stage: Path, scratch: Path, room: Room) -> Bu
         words[0] = programs.find(words[0], str(folder), str(folder))
         written, trouble = _run(room, words, folder, scratch, limits)
         output += written.replace(f"{stage}/", "")
+        if trouble and (tools := needs.lost(assignment, step, written)):
+            raise UsageError(f"the build step {_shown(step)} needs {needs.absent(tools)}")
         if trouble:
             message = f"the build step {_shown(step)} {trouble}{_first_error(output)}"
             return Build(False, output, message)

@@ -6,7 +6,7 @@ import os
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from harness.assignments import workspace
+from harness.assignments import needs, workspace
 from harness.assignments.assignment import Assignment
 from harness.check import contents, packing
 from harness.check.desk import Desk, Wanted
@@ -30,6 +30,7 @@ def check(wanted: Wanted, sayer: Sayer) -> int:
     """Check, leave the archive to be handed in, and return the exit status."""
     title = f"check for {wanted.assignment.title} ({wanted.assignment.key})"
     sayer.say(f"gtp-harness {__version__}: {title}")
+    needs.require(wanted.assignment)
     with workspace.workspace() as room, _with_python(wanted, sayer) as assignment:
         desk = Desk(wanted._replace(assignment=assignment), room, sayer)
         try:

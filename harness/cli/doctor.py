@@ -9,11 +9,12 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import Parser
-from harness.errors import SandboxError
+from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
 from harness.sandbox import cgroup, landlock, levels
 
 if TYPE_CHECKING:
+    from harness.assignments.assignment import Assignment
     from harness.sandbox.redteam.referee import Finding
 
 _DESCRIPTION = """\
@@ -21,12 +22,13 @@ Tell which sandbox engines can be run in on this machine: each level is tried wi
 a canary, a program that looks for a way out. With --attack, send a red team of
 hostile programs through the strongest level (or --level) and tell of each whether
 it was held, and by what. They are bounded: a machine without any sandbox would
-survive them."""
+survive them. With --assignment, also tell which of the programs that it needs are
+installed, and the Debian packages of the others."""
 
 _EPILOG = """\
 Exit status:
     0  a level works; with --attack: every attack was held
-    1  none works; an attack escaped
+    1  none works; an attack escaped; with --assignment: something is missing
     3  the level asked for cannot be used here"""
 
 
@@ -35,12 +37,15 @@ def main(arguments: list[str]) -> int:
     parser = Parser("doctor", description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument("--attack", action="store_true", help="send the red team")
     parser.add_argument("--level", type=int, choices=(3, 2, 1), help="instead of the strongest")
+    parser.add_argument("--assignment", metavar="NAME", help="tell what it needs on this machine")
     parser.add_argument("--help", "-h", action="store_true", help="print this help and exit")
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
     _describe_machine()
     best = _describe_levels()
+    if given.assignment and not _describe_needs(given.assignment):
+        return ExitCode.FAILED
     if given.attack and (best or given.level):
         return _attack(given.level or best)
     return ExitCode.OK if best else ExitCode.FAILED
@@ -58,6 +63,33 @@ def _describe_machine() -> None:
     }
     for name, value in facts.items():
         print(f"{name:16}{value}")
+
+
+def _describe_needs(name: str) -> bool:
+    """Print what an assignment needs; return whether all of it is there."""
+    from harness.assignments import assignment, needs
+
+    found = assignment.find(name)
+    tools = needs.of(found)
+    print(f"\n{found.key} needs")
+    for tool in tools:
+        missing = f"missing (Debian: apt install {tool.package})"
+        there = f"{tool.version()} ({tool.path})".strip()
+        print(f"  {tool.name:14}{there if tool.path else missing}")
+    python, is_there = _python_of(found)
+    print(f"  {'Python':14}{python}")
+    return is_there and all(tool.path for tool in tools)
+
+
+def _python_of(found: Assignment) -> tuple[str, bool]:
+    """Return the Python of engines in words, and whether it is there."""
+    from harness.environments.choosing import with_python
+
+    try:
+        with with_python(found) as chosen:
+            return chosen.python.described if chosen.python else "none", True
+    except UsageError as error:
+        return str(error), False
 
 
 _NO_GROUPS = "not ours to use: memory is looked at every 50 ms instead"

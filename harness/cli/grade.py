@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 
-from harness.assignments import assignment
+from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.cli.arguments import Parser, number, whole
 from harness.cli.console import colors_wanted, never_fail_to_encode
@@ -74,6 +74,8 @@ def main(arguments: list[str]) -> int:
         parser.error("a SOURCE is needed, and none with --marks-only")
     never_fail_to_encode()
     found = assignment.find(given.assignment)
+    if not given.marks_only:
+        needs.require(found)
     with nullcontext(found) if given.marks_only else with_python(found, given.python) as found:
         return _Command(given, found).run()
 
