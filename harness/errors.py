@@ -6,6 +6,7 @@
     ├── UndecidedError         matching takes too long; becomes the verdict "not judged"
     ├── AssignmentError        an assignment.toml is wrong: file, key, found, expected
     ├── ArchiveError           an archive that intake refuses: what in it, and why
+    ├── LedgerError            a ledger that is damaged or was edited: what of it
     ├── ClassWideError         a class fails for a reason of its own; exit status 3
     ├── SandboxError           no sandbox, or one that does not hold; exit status 3
     ├── StarvedError           the machine is too busy to judge an engine by its time limits
@@ -77,6 +78,10 @@ class PatternError(HarnessError):
 
 class UndecidedError(HarnessError):
     """An expectation of which it takes too long to say whether a reply meets it."""
+
+
+class LedgerError(HarnessError):
+    """A ledger that is damaged, was edited, or has lost its key."""
 
 
 class ClassWideError(HarnessError):

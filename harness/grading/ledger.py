@@ -1,4 +1,4 @@
-"""The ledger: one SQLite file that is the truth of a grading. The only module with SQL in it.
+"""The ledger: one SQLite file that is the truth of a grading. SQL is here, in chains and salvage.
 
 Whatever a result depends on (the submission's bytes, the case file, the engine's command, the
 limits, the version of the harness) has one digest, the attempt's *basis*. An attempt is planned,
@@ -10,6 +10,9 @@ a second file that belongs to the truth and is lost when somebody copies the fir
 needs shared memory, which network file systems, where homes are, do not give. What the log would
 win, writers beside readers, nobody needs: results come a few times in a second. With
 ``synchronous = FULL`` what was said to be written is so after a power cut, too.
+
+All that marks are made of is signed (:mod:`harness.grading.chains`): :meth:`Ledger.check` tells
+which rows others changed, added or removed. A result and its digest are one transaction.
 """
 
 from __future__ import annotations
@@ -24,10 +27,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import UsageError
+from harness.errors import LedgerError, UsageError
+from harness.grading import seal, stored
+from harness.grading.chains import Chains
+from harness.grading.seal import Seal
 
 _APPLICATION, _VERSION = 0x47545047, 3  # "GTPG"; the version of the tables below
+_UNSIGNED = 2  # the version before, without digests
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
+_SALVAGE = "gtp-harness ledger check tells more, and ledger salvage saves what can be read"
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process
 
 _TABLES = """
@@ -110,6 +118,21 @@ CREATE TABLE mark (
 ) STRICT;
 CREATE INDEX mark_of ON mark (key, id);
 """
+# What version 3 adds to version 2. A row that is not signed has the link 0.
+_SIGNING = """
+CREATE TABLE signer (        -- one row
+    name TEXT NOT NULL,      -- of the key
+    taken_over TEXT NOT NULL -- when, if this was a ledger without digests; else empty
+) STRICT;
+CREATE TABLE chain (         -- the end of each table's chain
+    name TEXT PRIMARY KEY,
+    length INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    unsigned INTEGER NOT NULL,
+    seal TEXT NOT NULL       -- the digest of this row
+) STRICT, WITHOUT ROWID;
+ALTER TABLE result ADD COLUMN last INTEGER NOT NULL DEFAULT 1; -- 0: in doubt, to be run again
+"""
 
 
 class Run(NamedTuple):
@@ -182,35 +205,103 @@ class BusyError(UsageError):
 class Ledger:
     """An open ledger. Every method is one transaction: all of it happens, or nothing."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, key: Path | None = None) -> None:
         """Open a ledger, or make one.
 
+        ``key``: the file of its key; by default it lies beside the ledger. It is made for a new
+        ledger, and for one of version 2, which is taken over.
+
         Raises:
+            LedgerError: it is damaged, or its key is missing.
             UsageError: the file is something else, or cannot be opened.
         """
         self.path = path
-        try:
-            self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._db.execute("PRAGMA foreign_keys = ON")
-            self._make_or_check()
-        except sqlite3.DatabaseError as error:
-            raise UsageError(f"{path} is no ledger, or cannot be used as one: {error}") from None
+        self.key = key or seal.beside(path)
+        empty = path.exists() and not path.stat().st_size
+        with naming_damage(path):
+            self._db = connect(path)
+            own = self._make_or_check(was_emptied=empty and not key)
+            self._chains = Chains(self._db, own, path)
+            self._chains.touch()
 
-    def _make_or_check(self) -> None:
+    def _make_or_check(self, *, was_emptied: bool) -> Seal:
         with self._changing():
-            found = (self._number("PRAGMA application_id"), self._number("PRAGMA user_version"))
-            if found == (0, 0) and not self._number("SELECT count(*) FROM sqlite_master"):
-                for statement in _TABLES.split(";\n"):
-                    self._db.execute(statement)
-                self._db.execute("INSERT INTO seed VALUES (?)", (secrets.token_hex(16),))
-                self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
-                self._db.execute(f"PRAGMA user_version = {_VERSION}")
-            elif found[0] != _APPLICATION:
-                raise UsageError(f"{self.path} is a database, but no ledger of gtp-harness")
-            elif found[1] != _VERSION:
-                known = f"version {found[1]}, expected {_VERSION}"
-                raise UsageError(f"{self.path} is a ledger of another version: found {known}")
+            version = self._version()
+            if version == 0:
+                if was_emptied and self.key.exists():
+                    raise LedgerError(
+                        f"{self.path} is empty, but it was a ledger: its key {self.key} is there."
+                        " Restore it from a backup, or delete both to begin anew"
+                    )
+                self._execute_all(_TABLES)
+            if version < _VERSION:
+                found = self._sign(version)
+        if version == _VERSION:
+            return self._find_seal()
+        return found if self.key.exists() else self._find_seal()
+
+    def _version(self) -> int:
+        """Return the version of the tables, 0 for none.
+
+        Raises:
+            UsageError: it is another database, or of a version that this harness does not know.
+        """
+        found = (self._number("PRAGMA application_id"), self._number("PRAGMA user_version"))
+        if found == (0, 0) and not self._number("SELECT count(*) FROM sqlite_master"):
+            return 0
+        if found[0] != _APPLICATION:
+            raise UsageError(f"{self.path} is a database, but not a ledger of gtp-harness")
+        if found[1] not in (_UNSIGNED, _VERSION):
+            known = f"found version {found[1]}, expected {_VERSION}"
+            raise UsageError(f"{self.path} is a ledger of another version: {known}")
+        return found[1]
+
+    def _sign(self, version: int) -> Seal:
+        """Begin the chains of a ledger without any; its key is not in place yet if it is new."""
+        own = seal.read(self.key) or seal.prepare(self.key)
+        self._chains = Chains(self._db, own, self.path)
+        self._execute_all(_SIGNING)
+        self._chains.begin()
+        if version == _UNSIGNED:
+            self._take_over()
+        else:
+            self._chains.append("seed", (secrets.token_hex(16),))
+        taken_over = _now() if version == _UNSIGNED else ""
+        self._db.execute("INSERT INTO signer VALUES (?, ?)", (own.name, taken_over))
+        self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
+        self._db.execute(f"PRAGMA user_version = {_VERSION}")
+        return own
+
+    def _take_over(self) -> None:
+        """Sign what a ledger of version 2 has: nobody can tell whether it was changed before."""
+        for basis, number, text in self._db.execute(
+            "SELECT basis, number, result FROM result"
+        ).fetchall():
+            row = (stored.of_version_2(text), basis, number)
+            self._db.execute("UPDATE result SET result = ? WHERE basis = ? AND number = ?", row)
+        self._chains.take_over()
+
+    def _find_seal(self) -> Seal:
+        """Return the seal of this ledger's key.
+
+        Raises:
+            LedgerError: the key is missing, or it is another one.
+        """
+        (name,) = self._db.execute("SELECT name FROM signer").fetchone() or ("",)
+        found = seal.read(self.key) or seal.put_in_place(self.key, name)
+        if found is None:
+            raise LedgerError(
+                f"the key of {self.path} is missing: there is no {self.key}. Without it nobody can"
+                " tell whether a mark was edited. --key names the file; if it is lost,"
+                " gtp-harness ledger salvage --unchecked makes a new ledger of this one"
+            )
+        if found.name != name:
+            raise LedgerError(f"{self.key} is not the key of {self.path}: --key names the file")
+        return found
+
+    def _execute_all(self, statements: str) -> None:
+        for statement in statements.split(";\n"):
+            self._db.execute(statement)
 
     def close(self) -> None:
         """Close the file. What was written is written."""
@@ -226,7 +317,9 @@ class Ledger:
     def begin(self, run: Run) -> int:
         """Record a call of the command; return its number."""
         with self._changing():
-            return self._insert("run", run)
+            number = self._next_id("run")
+            self._chains.append("run", (number, *run))
+            return number
 
     def last_run(self) -> tuple[int, Run] | None:
         """Return the last call that graded something, with its number."""
@@ -241,8 +334,7 @@ class Ledger:
         with self._changing():
             for position, (kind, name, content, path, digest) in enumerate(cases):
                 self._db.execute("INSERT OR IGNORE INTO content VALUES (?, ?)", (digest, content))
-                row = (run, position, kind, name, digest, path)
-                self._db.execute("INSERT INTO case_file VALUES (?, ?, ?, ?, ?, ?)", row)
+                self._chains.append("case_file", (run, position, kind, name, digest, path))
 
     def cases(self, run: int) -> list[Asked]:
         """Return what :meth:`set_cases` was given."""
@@ -261,8 +353,8 @@ class Ledger:
     def set_submissions(self, run: int, records: Mapping[str, str]) -> None:
         """Record what a run grades: a record for each key."""
         with self._changing():
-            rows = [(run, key, record) for key, record in records.items()]
-            self._db.executemany("INSERT INTO submission VALUES (?, ?, ?)", rows)
+            for key, record in records.items():
+                self._chains.append("submission", (run, key, record))
 
     def submissions(self, run: int) -> dict[str, str]:
         """Return what :meth:`set_submissions` was given."""
@@ -279,7 +371,7 @@ class Ledger:
                     f"INSERT OR IGNORE INTO attempt ({_names(Planned)}) VALUES (?, ?, ?, ?, ?, ?)",
                     one,
                 )
-                self._db.execute("INSERT INTO wanted VALUES (?, ?)", (run, one.basis))
+                self._chains.append("wanted", (run, *one))
 
     def wanted(self, run: int) -> list[Planned]:
         """Return what :meth:`plan` was given."""
@@ -337,11 +429,7 @@ class Ledger:
             mine = "FROM attempt WHERE basis = ? AND token = ? AND state = 'leased'"
             if not self._number(f"SELECT count(*) {mine}", basis, token):
                 return False
-            names = f"basis, number, token, {_names(Row)}"
-            self._db.execute(
-                f"INSERT INTO result ({names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (basis, number, token, *row),
-            )
+            self._chains.append("result", (basis, number, token, *row, int(last)))
             if last:
                 self._db.execute("UPDATE attempt SET state = 'done' WHERE basis = ?", (basis,))
             until = time.time() + LEASE
@@ -384,8 +472,8 @@ class Ledger:
     def set_build(self, basis: str, result: str, seconds: float) -> None:
         """Record what came of the build steps; what is known stays."""
         with self._changing():
-            row = (basis, result, seconds)
-            self._db.execute("INSERT OR IGNORE INTO build VALUES (?, ?, ?)", row)
+            if not self._number("SELECT count(*) FROM build WHERE basis = ?", basis):
+                self._chains.append("build", (basis, result, seconds))
 
     def build(self, basis: str) -> str | None:
         """Return what came of the build steps, if they were made."""
@@ -400,11 +488,7 @@ class Ledger:
             for mark in marks:
                 if not self._is_in_force(mark):
                     row = (run, mark.key, given, mark.marks, mark.submission, _lines(mark.bases))
-                    self._db.execute(
-                        "INSERT INTO mark (run, key, given, marks, submission, bases)"
-                        " VALUES (?, ?, ?, ?, ?, ?)",
-                        row,
-                    )
+                    self._chains.append("mark", (self._next_id("mark"), *row))
 
     def _is_in_force(self, mark: Given) -> bool:
         former = self.history(mark.key)[-1:]
@@ -441,10 +525,53 @@ class Ledger:
     def _number(self, query: str, *values: object) -> int:
         return int(self._db.execute(query, values).fetchone()[0])
 
-    def _insert(self, table: str, row: Run) -> int:
-        holes = ", ".join("?" * len(row))
-        query = f"INSERT INTO {table} ({', '.join(row._fields)}) VALUES ({holes})"
-        return int(self._db.execute(query, row).lastrowid or 0)
+    def _next_id(self, table: str) -> int:
+        return self._number(f"SELECT coalesce(max(id), 0) + 1 FROM {table}")
+
+    # --- chains ---
+
+    def check(self) -> None:
+        """Check what marks are made of.
+
+        Raises:
+            LedgerError: a row was changed, added or removed by others; it is named.
+        """
+        with naming_damage(self.path):
+            found = self._chains.tampering()
+        if found:
+            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            raise LedgerError(
+                f"{self.path} was edited or is damaged: {found[0]}{more}. No marks are given."
+                " gtp-harness ledger check tells more, and ledger salvage saves what holds"
+            )
+
+
+def connect(path: Path | str) -> sqlite3.Connection:
+    """Open a database as a ledger needs it."""
+    db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA foreign_keys = ON")
+    return db
+
+
+@contextlib.contextmanager
+def naming_damage(path: Path) -> Iterator[None]:
+    """Turn what SQLite says of a file into a sentence.
+
+    Raises:
+        LedgerError: it is damaged.
+        UsageError: it is not a ledger, or cannot be read or written now.
+    """
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if not str(error).startswith(("no such", "malformed")):
+            raise UsageError(f"{path} cannot be used as a ledger: {error}") from None
+        raise LedgerError(f"{path} is damaged: {error}. {_SALVAGE}") from None
+    except sqlite3.DatabaseError as error:
+        if str(error) == "file is not a database":
+            raise UsageError(f"{path} is not a ledger: {error}") from None
+        raise LedgerError(f"{path} is damaged: {error}. {_SALVAGE}") from None
 
 
 def _names(kind: type[Run | Planned | Row]) -> str:
@@ -457,6 +584,10 @@ def _lines(bases: tuple[str, ...]) -> str:
 
 def _given(row: tuple[str, str, str, str, int, str]) -> Given:
     return Given(*row[:3], tuple(row[3].split()), *row[4:])
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def _owner() -> str:

@@ -196,7 +196,7 @@ def test_what_was_written_survives_sigkill_at_any_moment(tmp_path):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"Student,ID\n" * 100, "is no ledger"),
+        (b"Student,ID\n" * 100, "is not a ledger"),
         (b"", None),  # SQLite's own idea of a new database
     ],
 )
@@ -215,7 +215,7 @@ def test_other_databases_and_versions_are_refused(tmp_path):
     other = tmp_path / "other"
     with sqlite3.connect(other) as db:
         db.execute("CREATE TABLE t (x)")
-    with pytest.raises(UsageError, match="no ledger of gtp-harness"):
+    with pytest.raises(UsageError, match="not a ledger of gtp-harness"):
         Ledger(other)
     Ledger(tmp_path / "own").close()
     with sqlite3.connect(tmp_path / "own") as db:

@@ -1,0 +1,157 @@
+"""The key of a ledger, and the digests that it makes: who edits a row without it is noticed.
+
+A signed table is a chain: its rows are numbered in the order in which they were written (their
+*link*), and each carries digests under the key, keyed BLAKE2b (RFC 7693):
+
+- of its table, its link and its values: it was not changed, moved or made up;
+- of that one and of the row before: all rows are of the same history;
+- of each value, short ones: they tell which one was changed.
+
+The end of the chain, how many rows and the digest of the last, is sealed under the key as well: so
+rows cannot be cut off. (Nothing in the file can tell an older copy of the whole file from it.)
+
+The key lies in a file of its own, for its owner alone. It is made with the ledger: first under
+another name, and renamed when the ledger says which key is its own. So a ledger whose making was
+interrupted is told from one that has lost its key.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import UsageError
+
+START = ""  # the digest before the first row
+_PENDING = ".new"  # of a key whose ledger does not know it yet
+_BYTES = 32
+
+
+class Head(NamedTuple):
+    """The end of a chain."""
+
+    length: int = 0
+    digest: str = START  # of the last row, with all before it
+    unsigned: int = 0  # so many first rows were taken over from a ledger without digests
+
+
+class Digest(NamedTuple):
+    """What a row carries; written as words with blanks between them."""
+
+    own: str
+    chained: str
+    parts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return " ".join((self.own, self.chained, *self.parts))
+
+    @classmethod
+    def read(cls, text: str) -> Digest:
+        """Read what ``str`` wrote; of other text come digests that hold for nothing."""
+        words = text.split(" ")
+        return cls(words[0], words[1] if len(words) > 1 else "", tuple(words[2:]))
+
+
+class Seal:
+    """Makes digests under one key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    @property
+    def name(self) -> str:
+        """Return what tells this key from others without giving it away."""
+        return self._mac(b"name", 8)
+
+    def of_row(self, table: str, link: int, values: Sequence[object], before: str) -> Digest:
+        """Return the digests of a row; ``before``: ``chained`` of the row before."""
+        place = _joined(table, link)
+        own = self._mac(place + _joined(*values), 16)
+        parts = (self._mac(place + _joined(i, value), 4) for i, value in enumerate(values))
+        return Digest(own, self._mac(_joined("chain", own, before), 16), tuple(parts))
+
+    def of_head(self, table: str, head: Head) -> str:
+        """Return the digest of the end of a table's chain."""
+        return self._mac(_joined("head", table, *head), 16)
+
+    def _mac(self, data: bytes, size: int) -> str:
+        return blake2b(data, digest_size=size, key=self._key).hexdigest()
+
+
+def _joined(*values: object) -> bytes:
+    """Return values as bytes that no other values have. SQLite keeps 1 and 1.0 as one number."""
+    texts = (repr(float(one)) if isinstance(one, int | float) else str(one) for one in values)
+    return b"".join(b"%d:%b" % (len(data), data) for data in (one.encode() for one in texts))
+
+
+# --- the file ----------------------------------------------------------------------------------
+
+
+def beside(ledger: Path) -> Path:
+    """Return where the key of a ledger lies, if nothing else is said."""
+    return ledger.with_name(f"{ledger.name}.key")
+
+
+def read(path: Path) -> Seal | None:
+    """Return the seal of a key's file; None if there is none.
+
+    Raises:
+        UsageError: it is not a key, or cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="ascii")
+        key = bytes.fromhex(text)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UsageError(f"cannot read the ledger's key {path}: {error.strerror}") from None
+    except ValueError:
+        key = b""
+    if len(key) != _BYTES:
+        raise UsageError(f"{path} is not a ledger's key: expected {2 * _BYTES} hexadecimal digits")
+    return Seal(key)
+
+
+def prepare(path: Path) -> Seal:
+    """Make a key and write it beside its place; :func:`put_in_place` is to follow.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    key = secrets.token_bytes(_BYTES)
+    pending = _pending(path)
+    try:
+        pending.unlink(missing_ok=True)
+        handle = os.open(pending, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(f"{key.hex()}\n")
+            file.flush()
+            os.fsync(handle)
+    except OSError as error:
+        raise UsageError(f"cannot write the ledger's key {path}: {error.strerror}") from None
+    return Seal(key)
+
+
+def put_in_place(path: Path, name: str) -> Seal | None:
+    """Let a prepared key be the one at ``path`` if its name is ``name``; return its seal."""
+    found = read(_pending(path))
+    if found is None or found.name != name:
+        return None
+    try:
+        _pending(path).rename(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise UsageError(f"cannot write the ledger's key {path}: {error.strerror}") from None
+    return found
+
+
+def _pending(path: Path) -> Path:
+    return path.with_name(path.name + _PENDING)
