@@ -16,6 +16,7 @@ COMMANDS = {
     "check": ("harness.cli.check", "check a submission before it is handed in"),
     "verify": ("harness.cli.verify", "check the expectations of case files against the oracle"),
     "grade": ("harness.cli.grade", "grade a class, from what was handed in to the gradebook"),
+    "ledger": ("harness.cli.ledger", "check a ledger of marks, or save what can be read of one"),
     "generate": ("harness.cli.generate", "make case files from game records"),
     "fuzz": ("harness.cli.fuzz", "look for commands that an engine answers wrongly"),
     "strength": ("harness.cli.strength", "tell which mistakes people make case files catch"),

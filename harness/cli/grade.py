@@ -7,7 +7,7 @@ import datetime
 import os
 import sys
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from harness.grading.exports import Wanted as Sheets
     from harness.grading.grade import Conclusion, Wanted
+    from harness.grading.ledger import Ledger
 
 LEDGER, ORIGINALS = "ledger.sqlite", "originals"
 
@@ -123,15 +124,22 @@ class _Command:
         return conclusion._replace(result=result._replace(twins=found))
 
     def _concluded(self) -> Conclusion:
-        from harness.grading import grade
-        from harness.grading.ledger import Ledger
-        from harness.grading.progress import GradingProgress
-        from harness.grading.store import Store
+        from harness.grading.ledger import Ledger, naming_damage
 
         wanted = self._wanted
         _make(wanted.output)
         _make(self._ledger_path.parent)
-        ledger = Ledger(self._ledger_path)
+        key = Path(self._given.key) if self._given.key else None
+        with naming_damage(self._ledger_path), closing(Ledger(self._ledger_path, key)) as ledger:
+            return self._graded(ledger)
+
+    def _graded(self, ledger: Ledger) -> Conclusion:
+        from harness.grading import grade
+        from harness.grading.progress import GradingProgress
+        from harness.grading.store import Store
+
+        wanted = self._wanted
+        ledger.check()
         if self._given.marks_only:
             return grade.concluded(wanted, ledger, grade.remembered(ledger))
         store = Store(self._ledger_path.parent / ORIGINALS)
@@ -333,6 +341,7 @@ def _add_output(parser: Parser) -> None:
         help="what it calls Identifier, Grade and Feedback comments")  # fmt: skip
     add("--output", default="graded", metavar="DIR", help="where to (default: %(default)s)")
     add("--ledger", metavar="FILE", help=f"the ledger (default: {LEDGER} in there)")
+    add("--key", metavar="FILE", help="the file of the key that signs it (default: beside it)")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
 

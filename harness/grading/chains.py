@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.errors import LedgerError
 from harness.grading import seal
@@ -14,21 +15,21 @@ from harness.grading.seal import Digest, Head, Seal
 
 # The tables with a chain, and the columns that are signed. ``wanted`` is signed with what its
 # attempt was planned to be: the attempt itself changes as it is worked on.
-_PLANNED = ("key", "kind", "name", "sha256", "build")
+PLANNED = ("key", "kind", "name", "sha256", "build")
 SIGNED = {
     "seed": ("value",),
     "run": ("id", "started", "version", "assignment", "digest", "options"),
     "case_file": ("run", "position", "kind", "name", "sha256", "path"),
     "submission": ("run", "key", "record"),
     "build": ("basis", "result", "seconds"),
-    "wanted": ("run", "basis", *_PLANNED),
+    "wanted": ("run", "basis", *PLANNED),
     "result": (
         *("basis", "number", "token", "result", "started", "pid"),
         *("seconds", "cpu", "memory", "own_cpu", "figures", "last"),
     ),
     "mark": ("id", "run", "key", "given", "marks", "submission", "bases"),
 }
-_KEYS = {  # what names a row of each
+KEYS = {  # what names a row of each
     "seed": ("value",),
     "run": ("id",),
     "case_file": ("run", "kind", "name"),
@@ -38,7 +39,7 @@ _KEYS = {  # what names a row of each
     "result": ("basis", "number"),
     "mark": ("id",),
 }
-_TOLD = {"case_file": "case file", "wanted": "attempt"}  # where the table's name is not the word
+TOLD = {"case_file": "case file", "wanted": "attempt"}  # where the table's name is not the word
 _WORDS = (("key", "submission"), ("kind", "kind"), ("name", "case file"))
 LINK, DIGEST = "link", "signature"  # the two columns that this adds to each
 
@@ -49,6 +50,13 @@ class SignedRow(NamedTuple):
     values: tuple[object, ...]
     link: int  # its place in the chain, from 1; 0: it is not signed
     digest: Digest
+
+
+def signed_row(row: tuple[Any, ...]) -> SignedRow:
+    """Return a row as it is read, its link and its digests last; of a damaged file any type."""
+    *values, link, digest = row
+    number = link if isinstance(link, int) else 0
+    return SignedRow(tuple(values), number, Digest.read(str(digest)))
 
 
 class Chains:
@@ -97,7 +105,7 @@ class Chains:
         end = self.head(table)
         rows = self.rows(table)
         for link in sorted(set(range(1, end.length + 1)) - {one.link for one in rows}):
-            yield f"{_TOLD.get(table, table)} {link} is missing"
+            yield f"{TOLD.get(table, table)} {link} is missing"
         before = seal.START
         seen = {0}
         for one in rows:
@@ -116,10 +124,7 @@ class Chains:
         """Return the rows of a table in the order in which they were written."""
         names = ", ".join((*SIGNED[table], f"{table}.{LINK}", f"{table}.{DIGEST}"))
         query = f"SELECT {names} {source(table)} ORDER BY {table}.{LINK}"
-        return [
-            SignedRow(tuple(row[:-2]), row[-2], Digest.read(row[-1]))
-            for row in self._db.execute(query)
-        ]
+        return [signed_row(row) for row in self._db.execute(query)]
 
     def wrong_with(self, table: str, row: SignedRow) -> str:
         """Return what of a row its digests do not hold for; empty: they hold."""
@@ -140,16 +145,17 @@ class Chains:
         """Return a row in words, with the submission and the case file that it is about."""
         values = dict(zip(SIGNED[table], row.values, strict=True))
         if table == "result":
-            query = f"SELECT {', '.join(_PLANNED)} FROM attempt WHERE basis = ?"
-            plan = self._db.execute(query, (values["basis"],)).fetchone()
-            values |= dict(zip(_PLANNED, plan or (), strict=False))
+            query = f"SELECT {', '.join(PLANNED)} FROM attempt WHERE basis = ?"
+            with contextlib.suppress(sqlite3.DatabaseError):
+                plan = self._db.execute(query, (values["basis"],)).fetchone()
+                values |= dict(zip(PLANNED, plan or (), strict=False))
         words = [f"{word} {values[name]}" for name, word in _WORDS if values.get(name)]
         about = f" ({', '.join(words)})" if words else ""
-        return f"{_TOLD.get(table, table)} {row.link}{about}"
+        return f"{TOLD.get(table, table)} {row.link}{about}"
 
     def _link(self, table: str, row: tuple[object, ...]) -> None:
         """Sign a row that is there."""
-        keys = _KEYS[table]
+        keys = KEYS[table]
         names = " AND ".join(f"{name} = ?" for name in keys)
         values = [row[SIGNED[table].index(name)] for name in keys]
         query = f"UPDATE {table} SET {LINK} = ?, {DIGEST} = ? WHERE {names}"
@@ -184,6 +190,11 @@ class Chains:
                 " changed. gtp-harness ledger salvage saves what holds"
             )
         return Head(*row[:3])
+
+    def clear(self, table: str) -> None:
+        """Remove all rows of a table."""
+        self._db.execute(f"DELETE FROM {table}")
+        self._set_head(table, Head())
 
     def _set_head(self, table: str, end: Head) -> None:
         row = (table, *end, self._seal.of_head(table, end))

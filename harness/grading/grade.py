@@ -262,7 +262,12 @@ def run(
 
 
 def concluded(wanted: Wanted, ledger: Ledger, found: Plan) -> Conclusion:
-    """Return the marks that are in force now, and what would change them."""
+    """Return the marks that are in force now, and what would change them.
+
+    Raises:
+        LedgerError: what they would be made of was edited, or is damaged.
+    """
+    ledger.check()
     marker = _Marker(wanted.assignment, ledger, found)
     planned = by_key(found.planned)
     new = {one.key: marker.graded(one, planned.get(one.key, ())) for one in found.submissions}

@@ -32,8 +32,8 @@ from harness.grading import seal, stored
 from harness.grading.chains import Chains
 from harness.grading.seal import Seal
 
-_APPLICATION, _VERSION = 0x47545047, 3  # "GTPG"; the version of the tables below
-_UNSIGNED = 2  # the version before, without digests
+APPLICATION, VERSION = 0x47545047, 3  # "GTPG"; the version of the tables below
+UNSIGNED = 2  # the version before, without digests
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
 _SALVAGE = "gtp-harness ledger check tells more, and ledger salvage saves what can be read"
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process
@@ -219,13 +219,13 @@ class Ledger:
         self.key = key or seal.beside(path)
         empty = path.exists() and not path.stat().st_size
         with naming_damage(path):
-            self._db = connect(path)
+            self.db = connect(path)
             own = self._make_or_check(was_emptied=empty and not key)
-            self._chains = Chains(self._db, own, path)
-            self._chains.touch()
+            self.chains = Chains(self.db, own, path)
+            self.chains.touch()
 
     def _make_or_check(self, *, was_emptied: bool) -> Seal:
-        with self._changing():
+        with self.changing():
             version = self._version()
             if version == 0:
                 if was_emptied and self.key.exists():
@@ -234,10 +234,12 @@ class Ledger:
                         " Restore it from a backup, or delete both to begin anew"
                     )
                 self._execute_all(_TABLES)
-            if version < _VERSION:
+            if version < VERSION:
                 found = self._sign(version)
-        if version == _VERSION:
+        if version == VERSION:
             return self._find_seal()
+        # What says where all tables are then lies at the beginning, which is damaged least often.
+        self.db.execute("VACUUM")
         return found if self.key.exists() else self._find_seal()
 
     def _version(self) -> int:
@@ -249,37 +251,37 @@ class Ledger:
         found = (self._number("PRAGMA application_id"), self._number("PRAGMA user_version"))
         if found == (0, 0) and not self._number("SELECT count(*) FROM sqlite_master"):
             return 0
-        if found[0] != _APPLICATION:
+        if found[0] != APPLICATION:
             raise UsageError(f"{self.path} is a database, but not a ledger of gtp-harness")
-        if found[1] not in (_UNSIGNED, _VERSION):
-            known = f"found version {found[1]}, expected {_VERSION}"
+        if found[1] not in (UNSIGNED, VERSION):
+            known = f"found version {found[1]}, expected {VERSION}"
             raise UsageError(f"{self.path} is a ledger of another version: {known}")
         return found[1]
 
     def _sign(self, version: int) -> Seal:
         """Begin the chains of a ledger without any; its key is not in place yet if it is new."""
         own = seal.read(self.key) or seal.prepare(self.key)
-        self._chains = Chains(self._db, own, self.path)
+        self.chains = Chains(self.db, own, self.path)
         self._execute_all(_SIGNING)
-        self._chains.begin()
-        if version == _UNSIGNED:
+        self.chains.begin()
+        if version == UNSIGNED:
             self._take_over()
         else:
-            self._chains.append("seed", (secrets.token_hex(16),))
-        taken_over = _now() if version == _UNSIGNED else ""
-        self._db.execute("INSERT INTO signer VALUES (?, ?)", (own.name, taken_over))
-        self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
-        self._db.execute(f"PRAGMA user_version = {_VERSION}")
+            self.chains.append("seed", (secrets.token_hex(16),))
+        taken_over = _now() if version == UNSIGNED else ""
+        self.db.execute("INSERT INTO signer VALUES (?, ?)", (own.name, taken_over))
+        self.db.execute(f"PRAGMA application_id = {APPLICATION}")
+        self.db.execute(f"PRAGMA user_version = {VERSION}")
         return own
 
     def _take_over(self) -> None:
         """Sign what a ledger of version 2 has: nobody can tell whether it was changed before."""
-        for basis, number, text in self._db.execute(
+        for basis, number, text in self.db.execute(
             "SELECT basis, number, result FROM result"
         ).fetchall():
             row = (stored.of_version_2(text), basis, number)
-            self._db.execute("UPDATE result SET result = ? WHERE basis = ? AND number = ?", row)
-        self._chains.take_over()
+            self.db.execute("UPDATE result SET result = ? WHERE basis = ? AND number = ?", row)
+        self.chains.take_over()
 
     def _find_seal(self) -> Seal:
         """Return the seal of this ledger's key.
@@ -287,7 +289,7 @@ class Ledger:
         Raises:
             LedgerError: the key is missing, or it is another one.
         """
-        (name,) = self._db.execute("SELECT name FROM signer").fetchone() or ("",)
+        (name,) = self.db.execute("SELECT name FROM signer").fetchone() or ("",)
         found = seal.read(self.key) or seal.put_in_place(self.key, name)
         if found is None:
             raise LedgerError(
@@ -301,29 +303,29 @@ class Ledger:
 
     def _execute_all(self, statements: str) -> None:
         for statement in statements.split(";\n"):
-            self._db.execute(statement)
+            self.db.execute(statement)
 
     def close(self) -> None:
         """Close the file. What was written is written."""
-        self._db.close()
+        self.db.close()
 
     @property
     def seed(self) -> str:
         """Return what nobody knew before this ledger was made, and what it keeps."""
-        return str(self._db.execute("SELECT value FROM seed").fetchone()[0])
+        return str(self.db.execute("SELECT value FROM seed").fetchone()[0])
 
     # --- runs ---
 
     def begin(self, run: Run) -> int:
         """Record a call of the command; return its number."""
-        with self._changing():
+        with self.changing():
             number = self._next_id("run")
-            self._chains.append("run", (number, *run))
+            self.chains.append("run", (number, *run))
             return number
 
     def last_run(self) -> tuple[int, Run] | None:
         """Return the last call that graded something, with its number."""
-        rows = self._db.execute(
+        rows = self.db.execute(
             f"SELECT id, {_names(Run)} FROM run WHERE id IN (SELECT run FROM submission)"
             " ORDER BY id DESC LIMIT 1"
         ).fetchall()
@@ -331,14 +333,14 @@ class Ledger:
 
     def set_cases(self, run: int, cases: Iterable[Asked]) -> None:
         """Record the case files that a run asks, in order."""
-        with self._changing():
+        with self.changing():
             for position, (kind, name, content, path, digest) in enumerate(cases):
-                self._db.execute("INSERT OR IGNORE INTO content VALUES (?, ?)", (digest, content))
-                self._chains.append("case_file", (run, position, kind, name, digest, path))
+                self.db.execute("INSERT OR IGNORE INTO content VALUES (?, ?)", (digest, content))
+                self.chains.append("case_file", (run, position, kind, name, digest, path))
 
     def cases(self, run: int) -> list[Asked]:
         """Return what :meth:`set_cases` was given."""
-        rows = self._db.execute(
+        rows = self.db.execute(
             "SELECT kind, name, bytes, path, sha256 FROM case_file JOIN content USING (sha256)"
             " WHERE run = ? ORDER BY position",
             (run,),
@@ -348,40 +350,40 @@ class Ledger:
     def content(self, sha256: str) -> bytes:
         """Return the content of a case file that some run asked."""
         query = "SELECT bytes FROM content WHERE sha256 = ?"
-        return bytes(self._db.execute(query, (sha256,)).fetchone()[0])
+        return bytes(self.db.execute(query, (sha256,)).fetchone()[0])
 
     def set_submissions(self, run: int, records: Mapping[str, str]) -> None:
         """Record what a run grades: a record for each key."""
-        with self._changing():
+        with self.changing():
             for key, record in records.items():
-                self._chains.append("submission", (run, key, record))
+                self.chains.append("submission", (run, key, record))
 
     def submissions(self, run: int) -> dict[str, str]:
         """Return what :meth:`set_submissions` was given."""
         query = "SELECT key, record FROM submission WHERE run = ? ORDER BY key"
-        return dict(self._db.execute(query, (run,)))
+        return dict(self.db.execute(query, (run,)))
 
     # --- attempts ---
 
     def plan(self, run: int, attempts: Iterable[Planned]) -> None:
         """Record the attempts that a run wants; those that are known keep their state."""
-        with self._changing():
+        with self.changing():
             for one in attempts:
-                self._db.execute(
+                self.db.execute(
                     f"INSERT OR IGNORE INTO attempt ({_names(Planned)}) VALUES (?, ?, ?, ?, ?, ?)",
                     one,
                 )
-                self._chains.append("wanted", (run, *one))
+                self.chains.append("wanted", (run, *one))
 
     def wanted(self, run: int) -> list[Planned]:
         """Return what :meth:`plan` was given."""
         query = f"SELECT {_names(Planned)} FROM attempt JOIN wanted USING (basis) WHERE run = ?"
-        return [Planned(*row) for row in self._db.execute(query, (run,))]
+        return [Planned(*row) for row in self.db.execute(query, (run,))]
 
     def states(self, bases: Iterable[str]) -> dict[str, State]:
         """Return how far attempts are; unknown ones are missing."""
         query = "SELECT state, faults, fault FROM attempt WHERE basis = ?"
-        found = ((basis, self._db.execute(query, (basis,)).fetchone()) for basis in bases)
+        found = ((basis, self.db.execute(query, (basis,)).fetchone()) for basis in bases)
         return {basis: State(*row) for basis, row in found if row}
 
     def lease(self, bases: Iterable[str]) -> str:
@@ -393,9 +395,9 @@ class Ledger:
             BusyError: another process that lives has a lease, of these or others.
         """
         token = secrets.token_hex(8)
-        with self._changing():
+        with self.changing():
             self._refuse_company()
-            self._db.executemany(
+            self.db.executemany(
                 "UPDATE attempt SET state = 'leased', token = ?, owner = ?, until = ?,"
                 " faults = 0, fault = '' WHERE basis = ? AND state != 'done'",
                 [(token, _owner(), time.time() + LEASE, basis) for basis in bases],
@@ -404,7 +406,7 @@ class Ledger:
 
     def _refuse_company(self) -> None:
         query = "SELECT DISTINCT owner, until FROM attempt WHERE state = 'leased'"
-        for owner, until in self._db.execute(query).fetchall():
+        for owner, until in self.db.execute(query).fetchall():
             if _is_held(owner, until):
                 machine, process = owner.split()[:2]
                 raise BusyError(
@@ -413,8 +415,8 @@ class Ledger:
 
     def release(self, token: str) -> None:
         """Give back what was leased and is not done."""
-        with self._changing():
-            self._db.execute(
+        with self.changing():
+            self.db.execute(
                 "UPDATE attempt SET state = 'waiting', token = '', owner = '', until = 0"
                 " WHERE token = ? AND state = 'leased'",
                 (token,),
@@ -425,28 +427,28 @@ class Ledger:
 
         ``number``: of the run of it, from 1. ``last``: the attempt is done with that.
         """
-        with self._changing():
+        with self.changing():
             mine = "FROM attempt WHERE basis = ? AND token = ? AND state = 'leased'"
             if not self._number(f"SELECT count(*) {mine}", basis, token):
                 return False
-            self._chains.append("result", (basis, number, token, *row, int(last)))
+            self.chains.append("result", (basis, number, token, *row, int(last)))
             if last:
-                self._db.execute("UPDATE attempt SET state = 'done' WHERE basis = ?", (basis,))
+                self.db.execute("UPDATE attempt SET state = 'done' WHERE basis = ?", (basis,))
             until = time.time() + LEASE
-            self._db.execute("UPDATE attempt SET until = ? WHERE token = ?", (until, token))
+            self.db.execute("UPDATE attempt SET until = ? WHERE token = ?", (until, token))
             return True
 
     def settle(self, basis: str, token: str) -> None:
         """Let an attempt be done with the results that it has."""
-        with self._changing():
-            self._db.execute(
+        with self.changing():
+            self.db.execute(
                 "UPDATE attempt SET state = 'done' WHERE basis = ? AND token = ?", (basis, token)
             )
 
     def broke(self, basis: str, token: str, fault: str, most: int) -> None:
         """Record that the harness broke; after so many times (``most``) it is not tried again."""
-        with self._changing():
-            self._db.execute(
+        with self.changing():
+            self.db.execute(
                 "UPDATE attempt SET faults = faults + 1, fault = ?,"
                 " state = CASE WHEN faults + 1 >= ? THEN 'fault' ELSE state END"
                 " WHERE basis = ? AND token = ? AND state = 'leased'",
@@ -460,35 +462,35 @@ class Ledger:
     def results(self, basis: str) -> list[tuple[str, str]]:
         """Return (result, figures) of each run of an attempt, in order."""
         query = "SELECT result, figures FROM result WHERE basis = ? ORDER BY number"
-        return self._db.execute(query, (basis,)).fetchall()
+        return self.db.execute(query, (basis,)).fetchall()
 
     def planned(self, basis: str) -> Planned:
         """Return what :meth:`plan` was given."""
         query = f"SELECT {_names(Planned)} FROM attempt WHERE basis = ?"
-        return Planned(*self._db.execute(query, (basis,)).fetchone())
+        return Planned(*self.db.execute(query, (basis,)).fetchone())
 
     # --- builds ---
 
     def set_build(self, basis: str, result: str, seconds: float) -> None:
         """Record what came of the build steps; what is known stays."""
-        with self._changing():
+        with self.changing():
             if not self._number("SELECT count(*) FROM build WHERE basis = ?", basis):
-                self._chains.append("build", (basis, result, seconds))
+                self.chains.append("build", (basis, result, seconds))
 
     def build(self, basis: str) -> str | None:
         """Return what came of the build steps, if they were made."""
-        row = self._db.execute("SELECT result FROM build WHERE basis = ?", (basis,)).fetchone()
+        row = self.db.execute("SELECT result FROM build WHERE basis = ?", (basis,)).fetchone()
         return row[0] if row else None
 
     # --- marks ---
 
     def give(self, run: int, given: str, marks: Iterable[Given]) -> None:
         """Put marks in force at the time ``given``; those before them stay as history."""
-        with self._changing():
+        with self.changing():
             for mark in marks:
                 if not self._is_in_force(mark):
                     row = (run, mark.key, given, mark.marks, mark.submission, _lines(mark.bases))
-                    self._chains.append("mark", (self._next_id("mark"), *row))
+                    self.chains.append("mark", (self._next_id("mark"), *row))
 
     def _is_in_force(self, mark: Given) -> bool:
         former = self.history(mark.key)[-1:]
@@ -499,7 +501,7 @@ class Ledger:
         query = (
             "SELECT key, marks, submission, bases, run, given FROM mark WHERE key = ? ORDER BY id"
         )
-        return [_given(row) for row in self._db.execute(query, (key,))]
+        return [_given(row) for row in self.db.execute(query, (key,))]
 
     def in_force(self) -> dict[str, Given]:
         """Return the mark of each submission."""
@@ -507,23 +509,23 @@ class Ledger:
             "SELECT key, marks, submission, bases, run, given FROM mark"
             " WHERE id IN (SELECT max(id) FROM mark GROUP BY key) ORDER BY key"
         )
-        return {row[0]: _given(row) for row in self._db.execute(query)}
+        return {row[0]: _given(row) for row in self.db.execute(query)}
 
     # --- helpers ---
 
     @contextlib.contextmanager
-    def _changing(self) -> Iterator[None]:
+    def changing(self) -> Iterator[None]:
         """Make one transaction; nobody else writes from its beginning on."""
-        self._db.execute("BEGIN IMMEDIATE")
+        self.db.execute("BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:
-            self._db.execute("ROLLBACK")
+            self.db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
+        self.db.execute("COMMIT")
 
     def _number(self, query: str, *values: object) -> int:
-        return int(self._db.execute(query, values).fetchone()[0])
+        return int(self.db.execute(query, values).fetchone()[0])
 
     def _next_id(self, table: str) -> int:
         return self._number(f"SELECT coalesce(max(id), 0) + 1 FROM {table}")
@@ -537,7 +539,7 @@ class Ledger:
             LedgerError: a row was changed, added or removed by others; it is named.
         """
         with naming_damage(self.path):
-            found = self._chains.tampering()
+            found = self.chains.tampering()
         if found:
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             raise LedgerError(
@@ -549,6 +551,8 @@ class Ledger:
 def connect(path: Path | str) -> sqlite3.Connection:
     """Open a database as a ledger needs it."""
     db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+    # What is damaged must be read to be named: bytes that are not UTF-8 are text like others.
+    db.text_factory = lambda data: str(data, "utf-8", "surrogateescape")
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA foreign_keys = ON")
     return db

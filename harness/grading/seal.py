@@ -70,9 +70,10 @@ class Seal:
     def of_row(self, table: str, link: int, values: Sequence[object], before: str) -> Digest:
         """Return the digests of a row; ``before``: ``chained`` of the row before."""
         place = _joined(table, link)
-        own = self._mac(place + _joined(*values), 16)
-        parts = (self._mac(place + _joined(i, value), 4) for i, value in enumerate(values))
-        return Digest(own, self._mac(_joined("chain", own, before), 16), tuple(parts))
+        parts = [self._mac(place + _joined(i, value), 16) for i, value in enumerate(values)]
+        own = self._mac(place + _joined(*parts), 16)
+        chained = self._mac(_joined("chain", own, before), 16)
+        return Digest(own, chained, tuple(part[:8] for part in parts))
 
     def of_head(self, table: str, head: Head) -> str:
         """Return the digest of the end of a table's chain."""
@@ -85,7 +86,10 @@ class Seal:
 def _joined(*values: object) -> bytes:
     """Return values as bytes that no other values have. SQLite keeps 1 and 1.0 as one number."""
     texts = (repr(float(one)) if isinstance(one, int | float) else str(one) for one in values)
-    return b"".join(b"%d:%b" % (len(data), data) for data in (one.encode() for one in texts))
+    return b"".join(
+        b"%d:%b" % (len(data), data)
+        for data in (one.encode(errors="surrogateescape") for one in texts)
+    )
 
 
 # --- the file ----------------------------------------------------------------------------------

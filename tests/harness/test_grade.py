@@ -313,6 +313,49 @@ def test_new_submissions_do_not_touch_old_marks(few):
     assert len(marks(few)) == 4
 
 
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("UPDATE mark SET marks = replace(marks, '6', '7')", "mark 1 .* was changed .*: marks"),
+        ("DELETE FROM result WHERE link = 2", "result 2 is missing"),
+        ("DROP TABLE mark", "is damaged: no such table: mark"),
+    ],
+)
+def test_no_marks_are_given_of_an_edited_ledger(graded, statement, says):
+    before = (graded / "out" / "marks.csv").read_bytes()
+    with sqlite3.connect(graded / "out" / "ledger.sqlite") as db:
+        db.execute(statement)
+    for words in (["--marks-only"], ["--regrade", "--accept"]):
+        source = None if "--marks-only" in words else "submissions"
+        said = grade(graded, *words, source=source, status=BAD)
+        assert re.search(says, said)
+        assert "gtp-harness ledger check tells more" in said
+    assert (graded / "out" / "marks.csv").read_bytes() == before
+
+
+def test_a_salvaged_ledger_goes_on_where_it_was(graded):
+    """What is lost is run again, and all marks are as they were."""
+    ledger, saved = graded / "out" / "ledger.sqlite", graded / "out" / "saved.sqlite"
+    before = marks(graded)
+    with sqlite3.connect(ledger) as db:
+        db.execute("DELETE FROM result WHERE link IN (2, 5)")
+    words = [sys.executable, "-m", "harness.cli", "ledger", "salvage", ledger, "-o", saved]
+    assert subprocess.run(words, check=False, stdout=subprocess.DEVNULL).returncode == CHANGES
+    said = grade(graded, "--no-images", "--ledger", saved)
+    assert " 2 of 24 attempts to be run" in said
+    saved.replace(ledger)
+    assert marks(graded) == before
+
+
+def test_the_key_of_the_ledger_may_lie_elsewhere(few):
+    key = few / "key"
+    grade(few, "--no-images", "--key", key)
+    assert not (few / "out" / "ledger.sqlite.key").exists()
+    said = grade(few, "--marks-only", source=None, status=BAD)
+    assert "ledger.sqlite is missing: there is no " in said
+    grade(few, "--marks-only", "--key", key, source=None)
+
+
 def test_who_is_missing_the_next_time_is_named(graded):
     (graded / "submissions" / file_name(CLASS[0], 0)).unlink()
     said = grade(graded, "--no-images")

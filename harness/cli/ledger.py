@@ -1,0 +1,107 @@
+"""``gtp-harness ledger``: check a ledger, and save what can be read of a damaged one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.cli.arguments import Parser
+from harness.cli.console import never_fail_to_encode
+from harness.exits import ExitCode
+from harness.report.tally import plural
+from harness.visible import visible
+
+_DESCRIPTION = """\
+Check the ledger of a grading, or save what can be read of a damaged one.
+
+check tells whether any row that marks are made of was edited, added or removed
+since it was written: each carries a digest under the ledger's key. It changes
+nothing. salvage writes the rows whose digests hold into a new ledger with a key
+of its own, and says what is lost; gtp-harness grade --ledger NEW goes on with it
+and runs again what is missing."""
+
+_EPILOG = """\
+Exit status:
+    0  the ledger holds; all of it was saved
+    1  the ledger does not hold; something is lost
+    2  the input was bad: it is not a ledger, or its key is missing
+
+Examples:
+  gtp-harness ledger check graded/ledger.sqlite
+  gtp-harness ledger salvage graded/ledger.sqlite -o graded/saved.sqlite"""
+
+_SHOWN = 100  # rows that are named
+_NAMES = {"case_file": "case files", "wanted": "attempts"}  # of tables, in plural
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = _parser()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if given.action not in ("check", "salvage") or not given.ledger:
+        parser.error("expected check LEDGER or salvage LEDGER -o NEW")
+    if (given.action == "salvage") is not bool(given.output):
+        parser.error("-o NEW is needed for salvage, and for nothing else")
+    if given.unchecked and given.action != "salvage":
+        parser.error("--unchecked goes with salvage")
+    never_fail_to_encode()
+    path, key = Path(given.ledger), Path(given.key) if given.key else None
+    if given.action == "check":
+        return _check(path, key)
+    return _salvage(path, Path(given.output), key, checked=not given.unchecked)
+
+
+def _check(path: Path, key: Path | None) -> int:
+    from harness.grading import salvage
+
+    facts, wrong = salvage.check(path, key)
+    for text in facts:
+        print(visible(text))
+    _list(wrong)
+    if not wrong:
+        print("it holds")
+        return ExitCode.OK
+    print("it does not hold; gtp-harness ledger salvage saves what does")
+    return ExitCode.FAILED
+
+
+def _salvage(path: Path, new: Path, key: Path | None, *, checked: bool) -> int:
+    from harness.grading import salvage, seal
+
+    saved = salvage.salvage(path, new, key, checked=checked)
+    for one in saved:
+        name = _NAMES.get(one.table, plural(2, one.table))
+        lost = f", {len(one.lost)} lost" if one.lost else ""
+        print(f"{one.saved} {name} saved{lost}")
+    _list([text for one in saved for text in one.lost])
+    print(f"Written to {new}, and its key to {seal.beside(new)}")
+    if not checked:
+        print("Nobody checked whether these rows were edited.")
+    return ExitCode.FAILED if salvage.lost_in_all(saved) else ExitCode.OK
+
+
+def _list(texts: list[str]) -> None:
+    for text in texts[:_SHOWN]:
+        print(visible(f"  {text}"))
+    if len(texts) > _SHOWN:
+        print(f"  and {len(texts) - _SHOWN} more")
+
+
+def _parser() -> Parser:
+    import argparse
+
+    parser = Parser("ledger", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness ledger check LEDGER [--key FILE]\n" \
+        "       gtp-harness ledger salvage LEDGER -o NEW [OPTION…]"  # fmt: skip
+    parser.add_argument("action", nargs="?", help=argparse.SUPPRESS)
+    parser.add_argument("ledger", nargs="?", help=argparse.SUPPRESS)
+    add = parser.add_argument
+    add("-o", "--output", metavar="NEW", help="the new ledger; never an existing file")
+    add(
+        "--key", metavar="FILE", help="the key of LEDGER (default: beside it, .key after its name)"
+    )
+    add("--unchecked", action="store_true",
+        help="save all rows that can be read, whether their digests hold or not")  # fmt: skip
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser
