@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.cli import sandbox
 from harness.cli.arguments import Parser, number, whole
-from harness.engine.launch import split_program, with_seed
+from harness.engine.launch import as_typed, split_program, with_seed
 from harness.environments import choosing
 from harness.errors import UsageError
 from harness.exits import ExitCode
@@ -98,7 +98,7 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
     from harness.fuzzing.search import Budget
 
     words, given.engine_python = choosing.in_command(
-        split_program(with_seed(given.program)), given.python
+        as_typed(split_program(with_seed(given.program))), given.python
     )
     budget = Budget(given.seconds, given.examples)
     with tempfile.TemporaryDirectory(prefix="gtp-harness-") as name:

@@ -48,6 +48,23 @@ def split_program(program: str) -> list[str]:
     return words
 
 
+def as_typed(words: list[str]) -> list[str]:
+    """Return a command whose relative files are found from here: the engine starts elsewhere.
+
+    A word is taken for a file's name if it has a slash or a dot and there is such a file; after an
+    option's ``=``, too. Others, ``gtp`` for instance, may well mean something else.
+    """
+    first = str(Path(words[0]).absolute()) if "/" in words[0] else words[0]
+    return [first, *map(_from_here, words[1:])]
+
+
+def _from_here(word: str) -> str:
+    option, sign, name = word.rpartition("=") if word.startswith("-") else ("", "", word)
+    if not ("/" in name or "." in name) or not os.path.isfile(name):  # noqa: PTH113 - never fails
+        return word
+    return f"{option}{sign}{Path(name).absolute()}"
+
+
 def find_program(name: str) -> str:
     """Return the absolute path of ``name``: from here if it has a slash, else from PATH.
 

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.engine.launch import Launcher, PlainLauncher, split_program, with_seed
+from harness.engine.launch import Launcher, PlainLauncher, as_typed, split_program, with_seed
 from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
 from harness.reading import casefile, deadline, suite
@@ -99,7 +99,7 @@ def run_cases(
     """
     program = with_seed(program)
     setting = Setting(
-        tuple(split_program(program)),
+        tuple(as_typed(split_program(program))),
         options,
         named(options.dialect),
         gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),

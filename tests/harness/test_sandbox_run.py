@@ -66,6 +66,35 @@ def case(folder: Path, text: str, name: str = "a.tst") -> str:
     return str(path)
 
 
+@pytest.mark.parametrize("level", ("off", "3", "2", "1"))
+@pytest.mark.parametrize(
+    "program",
+    [
+        "./engine.py",
+        "../engine/engine.py",
+        "{python} engine.py",
+        "{python} ../engine/engine.py",
+        "env -u FOO {python} ./engine.py gtp",
+    ],
+)
+def test_relative_files_of_a_command_are_those_where_it_is_given(
+    program: str, level: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not those of the case file's folder, where the engine starts: one of that name is wrong."""
+    if level != "off":
+        needs(int(level))
+    engine(folder, "answer('right')")
+    script = folder / "engine" / "engine.py"
+    script.write_text(f"#!{levels.interpreter()}\n{script.read_text()}")
+    script.chmod(0o755)
+    (folder / "cases" / "engine.py").write_text("print('= wrong\\n')")
+    (folder / "engine" / "gtp").touch()  # a word like any other
+    test = case(folder, "1 a\n#? [right]\n")
+    monkeypatch.chdir(folder / "engine")
+    result = run(program.format(python=levels.interpreter()), [test], Options(sandbox=level))
+    assert [one.verdict for one in result.files[0].outcomes] == [Verdict.PASSED], result
+
+
 @pytest.mark.parametrize("level", (3, 2))
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.engine)
 def test_broken_engines_are_judged_as_without(row: Row, level: int, folder: Path) -> None:
