@@ -103,9 +103,7 @@ class Testing:
         for paths in paths_of_crashes(files).values():
             names = ", ".join(named(path, self._assignment) for path in paths)
             if len(paths) > 1:
-                sayer.note(
-                    f"the engine broke in one way in {len(paths)} case files: {names}", "bad"
-                )
+                sayer.note(f"the engine broke alike in {len(paths)} case files: {names}", "bad")
         if python := self._assignment.python:
             what = "adapter" if self._assignment.adapter else "engine"
             sayer.note(f"The {what} was run by {visible(python.described)}.")

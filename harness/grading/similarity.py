@@ -59,8 +59,9 @@ def twins(submissions: Mapping[str, Files], course: Iterable[Files] = ()) -> tup
 
     ``submissions``: by their keys, the files of each by name. ``course``: what it gives out.
     """
-    read = {key: _read(files) for key, files in submissions.items()}
-    given = {one.tokens for files in course for one in _read(files)}
+    known: dict[str, tuple[str, int]] = {}
+    read = {key: _read(files, known) for key, files in submissions.items()}
+    given = {one.tokens for files in course for one in _read(files, known)}
     shared = given | _starters(read.values())
     own = {key: _own(files, shared) for key, files in read.items()}
     groups: dict[tuple[str, ...], list[str]] = {}
@@ -71,14 +72,20 @@ def twins(submissions: Mapping[str, Files], course: Iterable[Files] = ()) -> tup
     )
 
 
-def _read(files: Files) -> list[_File]:
-    return [_file(name, content) for name, content in files.items() if is_program(name)]
+def _read(files: Files, known: dict[str, tuple[str, int]]) -> list[_File]:
+    return [_file(name, content, known) for name, content in files.items() if is_program(name)]
 
 
-def _file(name: str, content: bytes) -> _File:
-    found = tokens(name, content)
-    digest = hashlib.sha256("\n".join(found).encode("utf-8", "replace")).hexdigest()
-    return _File(digest, hashlib.sha256(content).hexdigest(), name, len(found))
+def _file(name: str, content: bytes, known: dict[str, tuple[str, int]]) -> _File:
+    """Return what is to be compared; ``known``: that of files read before, by their digests."""
+    exact = hashlib.sha256(content).hexdigest()
+    kind = PurePosixPath(name).suffix + exact
+    if kind not in known:
+        found = tokens(name, content)
+        text = "\n".join(found).encode("utf-8", "replace")
+        known[kind] = hashlib.sha256(text).hexdigest(), len(found)
+    digest, size = known[kind]
+    return _File(digest, exact, name, size)
 
 
 def _starters(class_: Collection[Iterable[_File]]) -> set[str]:

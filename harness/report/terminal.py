@@ -27,6 +27,7 @@ _TEXT = 14  # column of the expectation and the reply
 _SHOWN = 50  # results in full in one file; a broken engine would fill the screen many times
 _WIDTH = 200  # characters of a command
 _WRAP = 76  # characters in a line of a reason
+_TAIL = 5  # lines of standard error
 _UNEXPECTED = (Verdict.FAILED, Verdict.NOT_JUDGED, Verdict.UNEXPECTED_PASS)
 
 
@@ -146,7 +147,9 @@ class Terminal:
         """Yield a paragraph about each time that the engine broke."""
         for left, one in zip(range(len(file.failures) - 1, -1, -1), breaks(file), strict=True):
             is_known = crash_of(one.failure) in self._crashes
-            tail = [] if left or is_known else visible(file.stderr).rstrip().splitlines()[-5:]
+            tail = [] if left or is_known else visible(file.stderr).rstrip().splitlines()[-_TAIL:]
+            if len(tail) == 1 and tail[0] in visible(one.failure.message):
+                tail = []  # its last words, and nothing else
             lines = [
                 *self._break(file, one),
                 *(self.paint("dim", f"{_INDENT}stderr: {line}") for line in tail),
