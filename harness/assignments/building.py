@@ -197,7 +197,8 @@ class _Box:
         beside = beside_submission(folder)
         seen = view.of_program(words, str(folder), beside, view.own_folders(), str(folder))
         writable = (str(folder), str(scratch))
-        return BoxedEngine(self._boxes.start(seen._replace(writable=writable), words))
+        seen = seen._replace(writable=writable, copied=())
+        return BoxedEngine(self._boxes.start(seen, words))
 
     def end(self, engine: Engine) -> None:
         assert isinstance(engine, BoxedEngine)

@@ -44,7 +44,8 @@ def unpack_copy(path: str, folder: Path, names: Iterable[str], name: str) -> Non
 
 def beside_submission(folder: Path) -> list[str]:
     """Return what lies in a workspace beside the submission: all of it is the course's."""
-    return sorted(str(path) for path in folder.parent.iterdir() if path != folder)
+    beside = (path for path in folder.parent.iterdir() if not path.name.startswith("."))
+    return sorted(str(path) for path in beside if path != folder)
 
 
 def overlay(source: Path, target: Path) -> int:

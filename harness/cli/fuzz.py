@@ -95,6 +95,7 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
     """Start a fuzzer in a folder of its own, with which everything of it goes."""
     from harness.fuzzing.engines import Piped, launchers
     from harness.fuzzing.fuzzer import Fuzzer
+    from harness.fuzzing.script import BOARDS
     from harness.fuzzing.search import Budget
 
     words, given.engine_python = choosing.in_command(
@@ -104,8 +105,9 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
     with tempfile.TemporaryDirectory(prefix="gtp-harness-") as name:
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
+        (room / BOARDS).mkdir()
         needed = programs.paths_of(words[0]) if given.engine_python else []
-        options = _options(given, (name, *needed))
+        options = _options(given, (str(room / BOARDS), *needed))
         with (
             _hypothesis_at_home_in(room),
             launchers(options, room) as launcher,

@@ -23,6 +23,11 @@ CHANGES = frozenset(
 )
 
 
+# The folder of the files that scripts name, beneath the one in which engines start: in a sandbox
+# they see it as it is, and the rest of theirs is their own to write into.
+BOARDS = "boards"
+
+
 class BoardFile(NamedTuple):
     """A command that names a file, with the text of the file."""
 
@@ -74,7 +79,7 @@ def written(drawn: Iterable[str | BoardFile]) -> Script:
     files: dict[str, str] = {}
     for one in drawn:
         if isinstance(one, BoardFile):
-            name = f"board-{crc32(one.text.encode()):08x}.txt"
+            name = f"{BOARDS}/{crc32(one.text.encode()):08x}.txt"
             files[name] = one.text
             commands.append(f"{one.verb} {name}")
         else:
@@ -98,6 +103,7 @@ def with_files(script: Script, folder: Path) -> Iterator[None]:
         return
     for name, text in script.files:
         if not (folder / name).exists():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
     with contextlib.chdir(folder):
         yield

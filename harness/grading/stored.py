@@ -23,6 +23,7 @@ from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from harness.records import CaseFile, Exchange, Failure, FileResult, Reply, Restart
+from harness.sandbox import relocating
 
 Record = TypeVar("Record")
 
@@ -119,7 +120,8 @@ def settled(result: FileResult, folder: str) -> FileResult:
     """
 
     def clean(text: str) -> str:
-        return _USED.sub(r"\1", text.replace(folder, PLACE))
+        there = text.replace(relocating.room_in(folder), PLACE).replace(folder, PLACE)
+        return _USED.sub(r"\1", there)
 
     def reply(one: Reply | None) -> Reply | None:
         if one is None:

@@ -12,7 +12,7 @@
 * ``redteam``: hostile programs, for ``gtp-harness doctor --attack``.
 
 Four levels: 3, bubblewrap with all namespaces; 2, the same by our own system calls, with Landlock;
-1, where namespaces are refused: Landlock and seccomp, no folder to write to; 0, none. It is the
+1, where namespaces are refused: Landlock and seccomp; 0, none. It is the
 default of grading. ``gtp-harness run`` starts its engine without, unless ``--sandbox`` says
 otherwise: there, it is the user's own program, which may well read files beside its case file.
 """

@@ -5,14 +5,17 @@ shut by naming everything: its ``/dev`` and ``/dev/shm`` are not used at all, ev
 has a size, ``/`` ends up read-only. The options go through a pipe, and it is started with an empty
 environment, because the engine can read both of its first process, ``/proc/1``.
 
+What an engine may change is a folder in memory. Bubblewrap cannot copy: it shows the original at
+another place, and the shell that connects the engine copies it with ``cp`` before.
+
 Bubblewrap's own two processes live as long as the engine and would hold its pipes open, so that an
 engine that closes them could not be told from one that hangs. They close every descriptor but the
 first three when the engine has been started: so the engine's input and output come as two others,
 and a shell puts them in place, the last thing before the engine.
 
 As root there is no user namespace: root mapped to any user is still root for the files of
-``/proc/sys``. ``setpriv`` becomes a real user without rights instead, the last thing before the
-engine; the file tree has been made by then, from folders that only root may enter, too.
+``/proc/sys``. ``setpriv`` becomes a real user without rights instead, before that shell; the file
+tree has been made by then, from folders that only root may enter, too.
 """
 
 from __future__ import annotations
@@ -20,13 +23,14 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
 from harness.sandbox import seccomp
 from harness.sandbox.plan import (
     BIND,
+    COPY,
     DEVICE,
     LINK,
     MASK_FILE,
@@ -36,11 +40,15 @@ from harness.sandbox.plan import (
     WRITABLE,
     Mount,
     Plan,
+    Room,
 )
 
 SETPRIV = "/usr/bin/setpriv"
 _STDIN, _STDOUT = 8, 9  # as they come; a shell knows numbers of one digit only
 _CONNECT = f'exec "$@" <&{_STDIN} >&{_STDOUT} {_STDIN}<&- {_STDOUT}>&-'
+# What cannot be copied is left out: devices (what is hidden), files that the engine may not read.
+_COPY = 'cp -RPp "$1/." "$2/" 2>/dev/null; shift 2; '
+_GIVEN = "/.given"  # with a number: the original of a copy
 _HIGH = 10  # the least of the numbers that are in nobody's way
 _ISOLATION = (
     "--unshare-pid",
@@ -57,16 +65,16 @@ _AS_ROOT = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
 
 
 def options(
-    tree: Iterable[Mount], size: int, folder: str, environment: Mapping[str, str], root: bool
+    tree: Iterable[Mount], room: Room, folder: str, environment: Mapping[str, str]
 ) -> bytes:
-    """Return the options that make the box, each ended by a NUL as ``--args`` wants them.
-
-    ``size``: bytes that each SCRATCH folder may hold, 0 for no limit.
-    """
+    """Return the options that make the box, each ended by a NUL as ``--args`` wants them."""
+    tree = tuple(tree)
+    copies = [mount for mount in tree if mount.kind == COPY]
     words = [
         *_ISOLATION,
-        *(_AS_ROOT if root else ("--unshare-user",)),
-        *chain.from_iterable(_parent_and_mount(mount, size) for mount in tree),
+        *(_AS_ROOT if room.owner else ("--unshare-user",)),
+        *chain.from_iterable(_parent_and_mount(mount, room) for mount in tree),
+        *chain.from_iterable(_given(*numbered) for numbered in enumerate(copies)),
         *("--remount-ro", "/", "--chdir", folder),
         *chain.from_iterable(("--setenv", *pair) for pair in environment.items()),
     ]
@@ -83,7 +91,7 @@ class Pipes(NamedTuple):
 
 
 def command(program: str, words: Iterable[str], pipes: Pipes) -> list[str]:
-    """Return bubblewrap's command for the engine's command ``words``."""
+    """Return bubblewrap's command for ``words``, those of :func:`connected`."""
     return [
         program,
         *("--args", str(pipes.options)),
@@ -91,9 +99,20 @@ def command(program: str, words: Iterable[str], pipes: Pipes) -> list[str]:
         *("--block-fd", str(pipes.block)),
         *("--seccomp", str(pipes.filter)),
         "--",
-        *("/bin/sh", "-c", _CONNECT, "sh"),
         *words,
     ]
+
+
+def connected(tree: Iterable[Mount], identity: int, words: Iterable[str]) -> tuple[str, ...]:
+    """Return the command that executes ``words`` in the box, on their streams, with their copies.
+
+    ``identity``: the user to become for good before; 0: none.
+    """
+    places = [mount.place for mount in tree if mount.kind == COPY]
+    given = chain.from_iterable((f"{_GIVEN}{n}", place) for n, place in enumerate(places))
+    script = _COPY * len(places) + _CONNECT
+    become = _as_user(identity) if identity else ()
+    return (*become, "/bin/sh", "-c", script, "sh", *given, *words)
 
 
 def start(plan: Plan, streams: tuple[int, int, int], status: int, block: int) -> int:
@@ -123,26 +142,37 @@ def start(plan: Plan, streams: tuple[int, int, int], status: int, block: int) ->
             os.close(number)
 
 
-def as_user(identity: int, words: Iterable[str]) -> tuple[str, ...]:
-    """Return the command that becomes the user ``identity`` for good and executes ``words``."""
+def _as_user(identity: int) -> tuple[str, ...]:
+    """Return the words that become the user ``identity`` for good and execute what follows."""
     become = (f"--reuid={identity}", f"--regid={identity}", "--clear-groups", "--inh-caps=-all")
-    return (SETPRIV, *become, "--", *words)
+    return (SETPRIV, *become, "--")
 
 
-def _parent_and_mount(mount: Mount, size: int) -> tuple[str, ...]:
+def _given(number: int, mount: Mount) -> Iterator[str]:
+    """Yield the options that show the original of a copy, without what is left out."""
+    place = f"{_GIVEN}{number}"
+    yield from ("--ro-bind", mount.source, place)
+    for path in mount.left_out:
+        kind = MASK_FOLDER if os.path.isdir(path) else MASK_FILE
+        yield from _mount(Mount(kind, place + path[len(mount.source) :]), Room(0, 0))
+
+
+def _parent_and_mount(mount: Mount, room: Room) -> tuple[str, ...]:
     """Name the folder above as well: by itself, bubblewrap makes it for its own user alone."""
-    return ("--dir", os.path.dirname(mount.place), *_mount(mount, size))
+    return ("--dir", os.path.dirname(mount.place), *_mount(mount, room))
 
 
-def _mount(mount: Mount, size: int) -> tuple[str, ...]:
+def _mount(mount: Mount, room: Room) -> tuple[str, ...]:
     place = mount.place
-    limit = ("--size", str(size)) if size else ()
+    limit = ("--size", str(room.size)) if room.size else ()
+    larger = ("--size", str(room.size + room.own[0])) if room.size else ()
     return {
         BIND: ("--ro-bind", mount.source, place),
         WRITABLE: ("--bind", mount.source, place),
         DEVICE: ("--dev-bind", mount.source, place),
         LINK: ("--symlink", mount.source, place),
         SCRATCH: ("--perms", "1777", *limit, "--tmpfs", place),
+        COPY: ("--perms", "1777", *larger, "--tmpfs", place),
         PROC: ("--proc", place, "--ro-bind", "/proc/sys", "/proc/sys"),
         MASK_FILE: ("--ro-bind", "/dev/null", place),
         MASK_FOLDER: ("--perms", "0000", "--tmpfs", place, "--remount-ro", place),

@@ -8,6 +8,8 @@ succeeds.
 import os
 import sys
 
+EGG = "egg"  # a file in the folder where it starts, of which it has a copy to write into
+
 
 def escapes(secret: str, harness: int, level: int) -> "list[str]":
     """Return what is possible here and should not be.
@@ -84,6 +86,8 @@ ATTEMPTS = (
 )
 
 if __name__ == "__main__":
+    with open(EGG, "r+", encoding="ascii") as egg:
+        egg.write(egg.read())
     for line in escapes(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])):
         print(line)
     print("done")

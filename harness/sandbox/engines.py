@@ -8,9 +8,7 @@ in the rest.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from io import FileIO
@@ -74,8 +72,7 @@ class Sandbox:
         if boxes is None:
             boxes = self._boxes[os.getpid()] = BoxLauncher(self.level, self._limits)
         seen = (*self._shown, *shown, *_named_files(case))
-        wants_folder = self._limits.writable and self.level == 1
-        return BoxedLauncher(boxes, seen, self._hidden, submission, wants_folder=wants_folder)
+        return BoxedLauncher(boxes, seen, self._hidden, submission)
 
     def close(self) -> None:
         """End this process's box server."""
@@ -152,8 +149,6 @@ class BoxedLauncher:
     """Starts programs in boxes. See :class:`harness.engine.launch.Launcher`.
 
     All that one launcher starts share the limit of processor time.
-
-    ``wants_folder``: give each a new folder to write into, where the level itself has none.
     """
 
     def __init__(
@@ -162,15 +157,11 @@ class BoxedLauncher:
         shown: Iterable[str],
         hidden: Iterable[str],
         submission: str = "",
-        *,
-        wants_folder: bool = False,
     ) -> None:
         self._boxes = boxes
         self._shown = tuple(shown)
         self._hidden = tuple(hidden)
         self._submission = submission
-        self._wants_folder = wants_folder
-        self._folder = ""  # that of the program under way
         self._spent = 0.0  # seconds of processor time, by programs that have ended
 
     def start(self, words: list[str], folder: str, output: int = subprocess.PIPE) -> BoxedEngine:
@@ -182,10 +173,6 @@ class BoxedLauncher:
         except UsageError as error:
             message = f"The engine could not be started: {error}."
             raise EngineError(FailureKind.NOT_STARTED, message) from None
-        if self._wants_folder:
-            self._folder = tempfile.mkdtemp(prefix="gtp-harness-")
-            self._boxes.give(Path(self._folder))
-            seen = seen._replace(writable=(self._folder,))
         return BoxedEngine(self._boxes.start(seen, words, self._spent), self._spent)
 
     def end(self, engine: BoxedEngine) -> list[str]:
@@ -193,6 +180,4 @@ class BoxedLauncher:
         end = engine.box.end()
         self._spent += end.cpu
         left = Counter(end.leftovers)
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
         return [name if count == 1 else f"{name} × {count}" for name, count in left.items()]

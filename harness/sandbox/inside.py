@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from harness.sandbox import kernel, landlock, seccomp, tree
 from harness.sandbox.limits import FIRST_TO_DIE, set_limits
-from harness.sandbox.plan import Plan
+from harness.sandbox.plan import Plan, Room
 
 NAMESPACES = (
     kernel.CLONE_NEWPID
@@ -73,7 +73,8 @@ def _outlive_nobody() -> None:
 
 def _keep(plan: Plan, streams: Streams, status: int) -> NoReturn:
     if plan.level == 2:
-        tree.arrange(plan.mounts, plan.watched.scratch, plan.watched.scratch_files)
+        scratch = plan.watched.scratch, plan.watched.scratch_files
+        tree.arrange(plan.mounts, Room(*scratch, plan.own, plan.identity))
     os.chdir(plan.folder)  # as long as we may
     _become_nobody(plan.identity)
     if plan.level == 1:

@@ -23,17 +23,21 @@ from harness.errors import SandboxError
 from harness.sandbox import (
     bubblewrap,
     cgroup,
+    copying,
     folders,
     kernel,
     landlock,
     layout,
     limits,
     plan,
+    relocating,
     seccomp,
     view,
 )
+from harness.sandbox.copying import Size
 from harness.sandbox.limits import BoxLimits, Hit
-from harness.sandbox.plan import Plan, Report, Watched
+from harness.sandbox.plan import Plan, Report, Room, Watched
+from harness.sandbox.programs import is_in_one
 
 _LONGEST_REPORT = 1 << 16
 _LONGEST_PLAN = 1 << 17
@@ -62,14 +66,20 @@ class Boxed:
     """A started engine. ``stdin``, ``stdout`` and ``stderr`` are our ends of its pipes.
 
     ``server``: the process id of the box server, under which all of the engine's are.
+    ``ground``: a folder to be removed at the end.
     """
 
     def __init__(
-        self, control: socket.socket, streams: tuple[FileIO, FileIO, FileIO], server: int
+        self,
+        control: socket.socket,
+        streams: tuple[FileIO, FileIO, FileIO],
+        server: int,
+        ground: str = "",
     ) -> None:
         self.server = server
         self.stdin, self.stdout, self.stderr = streams
         self._control = control
+        self._ground = ground
         self._end: End | None = None
         self._fault: SandboxError | None = None  # in place of an end
 
@@ -88,6 +98,8 @@ class Boxed:
                 self._end = self._take_report()
             except SandboxError as error:
                 self._fault = error
+            if self._ground:
+                folders.remove(self._ground)
         if self._fault is not None:
             raise self._fault
         return self._end
@@ -158,7 +170,22 @@ class BoxLauncher:
         """
         if self._identity:
             _refuse_unreadable(seen, self.level)
-        message = plan.pack_plan(self.plan(seen, words, spent))
+        seen, own = _with_copies(seen)
+        if self.level > 1 or seen.writable:
+            streams = self._send(self.plan(seen, words, own, spent))
+            return Boxed(self._control, streams, self._server.pid)
+        ground = relocating.relocate(seen, tuple(words))
+        try:
+            self.give(Path(ground.folder))
+            streams = self._send(self.plan(ground.seen, ground.words, own, spent))
+        except BaseException:
+            folders.remove(ground.folder)
+            raise
+        return Boxed(self._control, streams, self._server.pid, ground.folder)
+
+    def _send(self, wanted: Plan) -> tuple[FileIO, FileIO, FileIO]:
+        """Have the server start an engine; return our ends of its pipes."""
+        message = plan.pack_plan(wanted)
         if len(message) > _LONGEST_PLAN:
             raise SandboxError(f"the engine's command is too long: {len(message):,} bytes")
         ours, theirs = _pipes()
@@ -169,19 +196,24 @@ class BoxLauncher:
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
-        return Boxed(self._control, ours, self._server.pid)
+        return ours
 
-    def plan(self, seen: view.View, words: Iterable[str], spent: float = 0.0) -> Plan:
-        """Return all that the server has to know of one engine."""
+    def plan(
+        self,
+        seen: view.View,
+        words: Iterable[str],
+        own: Size = Size(),  # noqa: B008
+        spent: float = 0.0,
+    ) -> Plan:
+        """Return all that the server has to know of one engine; ``own``: what is copied."""
         command = (seen.program, *list(words)[1:])
         tree = layout.mounts(seen)
         environment = layout.environment(self.level, seen.writable)
         allowed = self.limits.after(spent)
-        options = bubblewrap.options(
-            tree, allowed.scratch, seen.folder, environment, root=bool(self._identity)
-        )
-        if self.level == 3 and self._identity:
-            command = bubblewrap.as_user(self._identity, command)
+        room = Room(allowed.scratch, allowed.scratch_files, own, self._identity)
+        options = bubblewrap.options(tree, room, seen.folder, environment)
+        if self.level == 3:
+            command = bubblewrap.connected(tree, self._identity, command)
         return Plan(
             level=self.level,
             arguments=command,
@@ -204,6 +236,7 @@ class BoxLauncher:
             ),
             scratch=layout.scratch_places(seen) if self.level >= 2 else (),
             writable=tuple(map(os.path.realpath, seen.writable)),
+            own=own,
         )
 
     def give(self, folder: Path) -> None:
@@ -239,13 +272,25 @@ def nobody() -> int:
     raise SandboxError("no user id is left for engines in this container")
 
 
+def _with_copies(seen: view.View) -> tuple[view.View, Size]:
+    """Return the view with the copies that can be made, and what they take together.
+
+    What is too large to be copied for each start stays as it is, and cannot be changed.
+    """
+    sizes = {path: copying.measure(path) for path in seen.copied}
+    made = {path: size for path, size in sizes.items() if size is not None}
+    own = Size(sum(size.used for size in made.values()), sum(s.files for s in made.values()))
+    return seen._replace(copied=tuple(made)), own
+
+
 def _refuse_unreadable(seen: view.View, level: int) -> None:
     """Say what to do if a user without rights may not read what an engine of root needs.
 
     Raises:
         SandboxError: with namespaces, a shown path must be open to all; without, those above too.
     """
-    for path in (*seen.shown, seen.program):
+    given = [path for path in (*seen.shown, seen.program) if not is_in_one(path, seen.copied)]
+    for path in given:
         above = Path(path).parents if level == 1 else ()
         shut = [str(p) for p in above if not p.stat().st_mode & 0o001]
         if not os.stat(path).st_mode & 0o004:

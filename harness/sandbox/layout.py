@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from harness.sandbox import landlock
 from harness.sandbox.plan import (
     BIND,
+    COPY,
     DEVICE,
     LINK,
     MASK_FILE,
@@ -20,10 +21,9 @@ from harness.sandbox.plan import (
     WRITABLE,
     Mount,
 )
-from harness.sandbox.programs import SEARCH_PATH, is_within
-from harness.sandbox.view import DEVICES, View
+from harness.sandbox.programs import SEARCH_PATH, is_in_one, is_within
+from harness.sandbox.view import DEVICES, HOME, View
 
-HOME = "/tmp"  # all that an engine may write, its shared memory and its home too, is in here
 _LINKS = {
     "/dev/shm": HOME,
     "/dev/fd": "/proc/self/fd",
@@ -40,11 +40,12 @@ _OWN_PROC = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/pro
 def environment(level: int, writable: tuple[str, ...] = ()) -> dict[str, str]:
     """Return all the environment an engine has. One thread each: cores are shared with others.
 
-    ``writable``: folders outside; the last of them is for temporary files.
+    ``writable``: folders outside; the last of them is for temporary files, and level 1's home.
     """
+    home = HOME if level >= 2 else "/nonexistent"
     found = {
         "PATH": SEARCH_PATH,
-        "HOME": HOME if level >= 2 else "/nonexistent",
+        "HOME": writable[-1] if writable and level == 1 else home,
         "LANG": "C.UTF-8",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
@@ -53,26 +54,30 @@ def environment(level: int, writable: tuple[str, ...] = ()) -> dict[str, str]:
 
 
 def scratch_places(view: View) -> tuple[str, ...]:
-    """Return the folders that may be written to: the home and, if nothing is shown there, the
-    working directory.
-    """
-    there = view.folder in ("/", HOME) or any(
-        is_within(view.folder, path) for path in (*view.shown, *view.writable)
-    )
-    return (HOME,) if there else (HOME, view.folder)
+    """Return the folders in memory that may be written to."""
+    return (HOME, *view.places_to_write)
 
 
 def mounts(view: View) -> tuple[Mount, ...]:
     """Return the file tree of a box, outer places before those within."""
-    tree = [Mount(BIND, path, os.path.realpath(path)) for path in view.shown]
+    tree = [Mount(BIND, p, os.path.realpath(p)) for p in view.shown if p not in view.copied]
+    tree += [_copy(path, view.hidden) for path in view.copied]
     tree += [Mount(WRITABLE, path, os.path.realpath(path)) for path in view.writable]
     tree += [Mount(LINK, place, target) for place, target in (*view.links, *_LINKS.items())]
-    tree += [Mount(MASK_FOLDER if os.path.isdir(p) else MASK_FILE, p) for p in view.hidden]
+    masked = [path for path in view.hidden if not is_in_one(path, view.copied)]
+    tree += [Mount(MASK_FOLDER if os.path.isdir(p) else MASK_FILE, p) for p in masked]
     tree += [Mount(DEVICE, path, path) for path in DEVICES if os.path.exists(path)]
-    tree += [Mount(SCRATCH, place) for place in scratch_places(view)]
+    places = [place for place in scratch_places(view) if place not in view.copied]
+    tree += [Mount(SCRATCH, place) for place in places]
     tree.append(Mount(PROC, "/proc"))
     tree += [Mount(MASK_FILE, path) for path in _MACHINE_WIDE if os.path.exists(path)]
     return tuple(sorted(tree, key=lambda mount: mount.place))
+
+
+def _copy(path: str, hidden: tuple[str, ...]) -> Mount:
+    source = os.path.realpath(path)
+    left_out = (source + p[len(path) :] for p in hidden if is_within(p, path))
+    return Mount(COPY, path, source, tuple(left_out))
 
 
 def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:

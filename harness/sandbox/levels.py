@@ -6,9 +6,12 @@ started is not there; one that the canary gets out of is an error, whatever else
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from harness.errors import SandboxError
@@ -27,7 +30,7 @@ GAPS = {1: "an engine sees that private files exist, and how long they are"}
 # What else is different there, for whoever wonders.
 REMARKS = {
     3: "exit statuses from 129 on look like signals; what outlives an engine is ended unnamed",
-    1: "no folder to write into, but where an adapter needs one",
+    1: "an engine runs in a copy at another path; the disk it uses is looked at every 50 ms",
 }
 _PATIENCE = 10.0  # seconds; the canary takes 0.03
 
@@ -81,17 +84,30 @@ def prove(launcher: BoxLauncher) -> None:
     script = Path(canary.__file__).read_text(encoding="ascii")
     arguments = ["-I", "-S", "-c", script, secret, str(os.getpid()), str(launcher.level)]
     words = [interpreter(), *arguments]
-    seen = view.of_program([words[0]], "/", hidden=view.own_folders())
     # What is too little for a Python may well be enough for an engine.
     launcher.limits, wanted = BoxLimits(), launcher.limits
     try:
-        found = _send(launcher.start(seen, words))
+        with _nest() as folder:
+            seen = view.of_program(words[:1], folder, (), view.own_folders(), folder)
+            found = _send(launcher.start(seen, words))
     except SandboxError as error:
         raise SandboxError(f"level {launcher.level} does not work here: {error}") from None
     finally:
         launcher.limits = wanted
     if found:
         raise EscapeError(f"level {launcher.level} does not hold: an engine {', '.join(found)}")
+
+
+@contextlib.contextmanager
+def _nest() -> Iterator[str]:
+    """Give a folder with a file in it, as a submission is one."""
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as stage:
+        Path(stage).chmod(0o755)
+        nest = Path(stage, "nest")
+        nest.mkdir(0o755)
+        (nest / canary.EGG).write_text("egg", encoding="ascii")
+        (nest / canary.EGG).chmod(0o644)
+        yield str(nest)
 
 
 def _send(box: Boxed) -> list[str]:

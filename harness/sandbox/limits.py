@@ -28,7 +28,7 @@ class BoxLimits(NamedTuple):
     scratch: int = 64 * MIB  # all files it may write, together
     scratch_files: int = 10_000
     file_size: int = 64 * MIB
-    writable: bool = False  # a folder of its own to write into at level 1, too
+    writable: bool = False  # of older assignments: all engines may write now
 
     def after(self, spent: float) -> BoxLimits:
         """Return what is left after so many seconds of processor time; never no limit."""

@@ -13,6 +13,7 @@ BIND = "bind"  # a path shown read-only
 WRITABLE = "writable"  # a path shown, and what is written to it lasts
 DEVICE = "device"  # a device, readable and writable
 SCRATCH = "scratch"  # an empty folder in memory, of limited size
+COPY = "copy"  # the same with a copy of a folder in it
 LINK = "link"  # a symbolic link
 MASK_FILE = "mask file"  # an empty file in place of one that is hidden
 MASK_FOLDER = "mask folder"  # the same for a folder
@@ -25,6 +26,16 @@ class Mount(NamedTuple):
     kind: str
     place: str  # absolute
     source: str = ""  # the real path outside; of a LINK what it says
+    left_out: tuple[str, ...] = ()  # paths in the source of a COPY that are not copied
+
+
+class Room(NamedTuple):
+    """How much there is to be written to, and for whom."""
+
+    size: int  # bytes that one SCRATCH folder holds; 0 is no limit
+    files: int
+    own: tuple[int, int] = (0, 0)  # bytes and files that a COPY holds besides
+    owner: int = 0  # the user and group whose files they are; 0: ours
 
 
 class Watched(NamedTuple):
@@ -55,6 +66,7 @@ class Plan(NamedTuple):
     watched: Watched
     scratch: tuple[str, ...]  # places inside whose use counts as disk
     writable: tuple[str, ...]  # folders outside whose use counts as disk
+    own: tuple[int, int]  # bytes and files of copies, which count as no use
 
 
 class Report(NamedTuple):
@@ -74,6 +86,7 @@ def pack_plan(plan: Plan) -> bytes:
     fields = plan._asdict()
     fields["mounts"] = tuple(tuple(mount) for mount in plan.mounts)
     fields["watched"] = tuple(plan.watched)
+    fields["own"] = tuple(plan.own)
     return marshal.dumps(fields)
 
 

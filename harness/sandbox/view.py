@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.sandbox import folders, programs
-from harness.sandbox.programs import installation, is_given, is_too_much, is_within, paths_of
+from harness.sandbox.programs import (
+    installation,
+    is_given,
+    is_in_one,
+    is_too_much,
+    is_within,
+    paths_of,
+)
 
 # What a program needs of a Debian, an Alpine or a Fedora. The first six may be links into /usr.
 SYSTEM = (
@@ -32,6 +39,7 @@ SYSTEM = (
 SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
 # Java's /usr/lib/jvm/…/conf leads into /etc/java-17-openjdk or the like.
 SETTINGS_PATTERNS = ("java-*", "python3*", "mono", "localtime", "timezone")
+HOME = "/tmp"  # in a box: all that may be written, but for a few places, is in here
 DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 
 
@@ -44,6 +52,17 @@ class View(NamedTuple):
     folder: str  # the working directory
     program: str  # absolute path
     writable: tuple[str, ...] = ()  # folders in which a build step leaves its results
+    copied: tuple[str, ...] = ()  # folders of which each engine has a copy, to be changed
+    near: tuple[str, ...] = ()  # what of the shown is named, by relative paths perhaps
+    stage: str = ""  # the harness's own folder in which a submission's lies
+
+    @property
+    def places_to_write(self) -> tuple[str, ...]:
+        """What an engine may write besides its home: copies, and its folder if that is empty."""
+        there = self.folder in ("/", HOME) or is_in_one(
+            self.folder, (*self.shown, *self.writable, *self.copied)
+        )
+        return self.copied if there else (*self.copied, self.folder)
 
 
 def own_folders() -> tuple[str, ...]:
@@ -64,20 +83,40 @@ def of_program(
     Shown are the program, and every program, file or folder that a word names; of a file the whole
     folder. Of programs that are given (:func:`programs.is_given`), what they need is shown, too.
     ``also``: more paths to show. ``hidden``: what is never shown, wherever it lies, the case files
-    for instance. ``submission``: a folder that is shown, and in which nothing is looked at.
+    for instance. ``submission``: a folder that is shown and in which nothing is looked at; the
+    folder above it is the harness's own.
+
+    Of the submission, and of the folder where the engine starts, it has a copy to write into.
 
     Raises:
         UsageError: there is no such program.
     """
     program = programs.find(words[0], folder, submission)
-    named = [path for word in words[1:] for path in _named(word, folder, submission)]
-    shown = [*_paths_of(program, submission), *named, *map(os.path.abspath, also)]
+    near = [path for word in words[1:] for path in _named(word, folder, submission)]
+    near += map(os.path.abspath, also)
+    shown = [*_paths_of(program, submission), *near]
     system, links = _system()
     # What a link of the system leads to, /bin to /usr/bin, is shown already.
     fresh = [path for path in shown if not any(is_within(path, link) for link, _ in links)]
     lasting = _outermost([*system, *fresh, *([submission] if submission else [])])
     masked = _within(hidden, lasting, submission)
-    return View(lasting, masked, links, os.path.abspath(folder), program)
+    return View(
+        lasting,
+        masked,
+        links,
+        os.path.abspath(folder),
+        program,
+        copied=_copied(os.path.abspath(folder), lasting, submission),
+        near=tuple(near),
+        stage=os.path.dirname(submission),
+    )
+
+
+def _copied(folder: str, shown: tuple[str, ...], submission: str) -> tuple[str, ...]:
+    """Return the submission, and the folder of the start if that is shown and not the system's."""
+    own = (submission,) if submission else ()
+    is_shown = is_in_one(folder, shown) and not is_in_one(folder, (*SYSTEM, *own))
+    return (*own, folder) if is_shown else own
 
 
 def _paths_of(program: str, submission: str) -> list[str]:

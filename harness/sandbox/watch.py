@@ -80,9 +80,10 @@ def measure(found: list[Process], own: int, plan: Plan, look: memory.Look, befor
         # What cannot be measured is at most what has vanished from the file system.
         gone = max(0, before - free(plan.writable))
         used = max(used, gone) if unlinked is None else used + unlinked
+    used, files = max(0, used - plan.own[0]), max(0, files - plan.own[1])
     cpu = sum(process.own + process.waited for process in found)
-    held = memory.held(engine, look._replace(scratch=scratch))
-    return Usage(held, cpu, len(engine), used, files)
+    look = look._replace(scratch=max(0, scratch - plan.own[0]))
+    return Usage(memory.held(engine, look), cpu, len(engine), used, files)
 
 
 def exceeded(usage: Usage, limits: Watched) -> tuple[str, float, float, str] | None:

@@ -32,6 +32,7 @@ from harness.sandbox import (
 )
 from harness.sandbox.engines import BoxedLauncher
 from harness.sandbox.launcher import BoxLauncher
+from harness.sandbox.plan import Room
 
 ROUNDS = 40
 COMMANDS = 3_000  # in each round
@@ -104,6 +105,7 @@ def measure(launchers: dict[int, PlainLauncher | BoxedLauncher], words: list[str
 TRUE = ["/bin/true"]
 SEEN = view.of_program(TRUE, "/", hidden=view.own_folders())
 ALLOWED = limits.BoxLimits()
+ROOM = Room(ALLOWED.scratch, ALLOWED.scratch_files)
 
 
 def filter_calls() -> None:
@@ -120,7 +122,7 @@ def confine() -> None:
 
 def arrange() -> None:
     """Make a file tree, in namespaces of its own."""
-    tree.arrange(layout.mounts(SEEN), ALLOWED.scratch, ALLOWED.scratch_files)
+    tree.arrange(layout.mounts(SEEN), ROOM)
 
 
 def forked(layer: Callable[[], object], fork: Callable[[], int] = os.fork) -> None:
@@ -147,9 +149,8 @@ def spawned(words: list[str]) -> None:
 
 def in_bubblewrap() -> list[str]:
     """Return the command of /bin/true in bubblewrap, without the other layers."""
-    root = os.getuid() == 0
-    mounts = layout.mounts(SEEN)
-    options = bubblewrap.options(mounts, ALLOWED.scratch, "/", layout.environment(3), root)
+    room = ROOM._replace(owner=1 if os.getuid() == 0 else 0)
+    options = bubblewrap.options(layout.mounts(SEEN), room, "/", layout.environment(3))
     return ["bwrap", *options.decode().split("\0")[:-1], "--", *TRUE]
 
 

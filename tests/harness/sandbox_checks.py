@@ -134,13 +134,14 @@ def signals_are_not_ignored(level: int) -> None:
 
 
 def writable_places(level: int) -> None:
-    """Home, working directory and /dev/shm can be written at levels 3 and 2, nothing at 1."""
+    """Home and working directory can be written, and at levels 3 and 2 shared memory."""
     code = """
 import os, sys
-for place in (".", os.environ["HOME"], "/tmp", "/dev/shm", "/", "/usr", "/dev", "/etc", "/proc"):
+places = {name: name for name in ("/tmp", "/dev/shm", "/", "/usr", "/dev", "/etc", "/proc")}
+for name, place in {".": ".", "home": os.environ["HOME"], **places}.items():
     try:
         open(os.path.join(place, "new"), "w").close()
-        print(place)
+        print(name)
     except OSError:
         pass
 """
@@ -148,7 +149,131 @@ for place in (".", os.environ["HOME"], "/tmp", "/dev/shm", "/", "/usr", "/dev", 
         os.chmod(folder, 0o755)
         _, out, _ = python(launcher, code, folder=folder)
         assert os.listdir(folder) == []
-    assert out.split() == ([".", "/tmp", "/tmp", "/dev/shm"] if level > 1 else [])
+    assert out.split() == [".", "home", *(["/tmp", "/dev/shm"] if level > 1 else [])]
+
+
+OWN_COPY = """
+import os, shutil, sys
+def tried(action, *arguments):
+    try:
+        return action(*arguments)
+    except OSError as error:
+        return type(error).__name__
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+assert not os.path.exists("gtp_log"), "left by the engine before"
+open("gtp_log", "w").write("begun")
+open("data", "a").write(" and more")
+open("deep/er/new", "w").write("new")
+os.makedirs("__pycache__", exist_ok=True)
+open("__pycache__/engine.pyc", "w").write("compiled")
+os.rename("deep", "renamed")
+os.symlink("data", "link")
+os.unlink("old")
+assert open("link").read() == "data and more"
+assert os.access("program", os.X_OK) and not os.access("data", os.X_OK)
+assert os.stat("program").st_mtime == 1000000000
+assert open("../beside/course").read() == "the course's"
+print(tried(open, "../beside/course", "a"), tried(open, "outside"), os.path.exists("a.gtp"))
+"""
+
+
+def a_copy_of_its_own(level: int) -> None:
+    """An engine may change its folder as it likes; the next one finds it as it was."""
+    with tempfile.TemporaryDirectory() as name, launcher_at(level) as launcher:
+        stage = Path(name)
+        stage.chmod(0o755)
+        place = stage / "submission"
+        (place / "deep" / "er").mkdir(parents=True)
+        (stage / "beside").mkdir()
+        texts = {"engine.py": OWN_COPY, "data": "data", "old": "", "a.gtp": "expected"}
+        for file, text in texts.items():
+            (place / file).write_text(text)
+        (place / "program").write_text("#!/bin/sh\n")
+        (place / "program").chmod(0o755)
+        os.utime(place / "program", (10**9, 10**9))
+        (place / "outside").symlink_to(stage / "secret")
+        (stage / "secret").write_text("secret")
+        (stage / "beside" / "course").write_text("the course's")
+        before = _tree(stage)
+        words = [levels.interpreter(), "-I", "-S", str(place / "engine.py")]
+        beside, hidden = [str(stage / "beside")], [str(place / "a.gtp")]
+        seen = view.of_program(words, str(place), beside, hidden, str(place))
+        for _ in range(2):
+            end, out, err = finish(launcher.start(seen, words))
+            assert end.status == 0, err
+            refused, missing, case = out.split()
+            assert refused in ("OSError", "PermissionError")
+            assert missing in ("FileNotFoundError", "PermissionError")
+            assert case == "False"
+            assert _tree(stage) == before
+
+
+def _tree(folder: Path) -> dict[str, tuple[object, ...]]:
+    return {
+        str(path): (path.lstat().st_mode, path.lstat().st_mtime_ns, _content(path))
+        for path in folder.rglob("*")
+    }
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+
+
+FILLS = """
+import os, time
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+for number in range(40):
+    try:
+        open(str(number), "wb").write(bytes(1 << 20))
+    except OSError:
+        break
+    time.sleep(0.01)
+print(number)
+time.sleep(20)
+"""
+
+
+def its_own_files_take_no_room(level: int) -> None:
+    """A submission as large as the limit may write as much as any; and no more."""
+    with tempfile.TemporaryDirectory() as name, launcher_at(level, MEAGRE) as launcher:
+        os.chmod(name, 0o755)
+        place = Path(name, "submission")
+        place.mkdir()
+        for number in range(2):
+            (place / f"large{number}").write_bytes(bytes(7 * MIB))
+        code = "import time; open('half', 'wb').write(bytes(6 << 20)); time.sleep(0.3)"
+        (place / "fair.py").write_text(code)
+        (place / "fills.py").write_text(FILLS)
+        for script, hit in (("fair.py", None), ("fills.py", "disk")):
+            words = [levels.interpreter(), "-I", "-S", script]
+            seen = view.of_program(words, str(place), submission=str(place))
+            result = finish(launcher.start(seen, words))
+            if hit:
+                _assert_hit(result, hit)
+            else:
+                assert result.end.hit is None, result
+                assert result.end.status == 0, result
+
+
+def what_is_left_behind_is_removed(level: int) -> None:
+    """Folders that are shut, and a thousand in one another; of level 1, the others are memory."""
+    code = """
+import os
+os.mkdir("shut"); open("shut/file", "w").close(); os.mkdir("shut/in", 0)
+for _ in range(1500):
+    os.mkdir("deep"); os.chdir("deep")
+print("done")
+"""
+    with tempfile.TemporaryDirectory() as name, launcher_at(level) as launcher:
+        os.chmod(name, 0o755)
+        place = Path(name, "submission")
+        place.mkdir()
+        words = [levels.interpreter(), "-I", "-S", "-c", code]
+        seen = view.of_program(words, str(place), submission=str(place))
+        _, out, err = finish(launcher.start(seen, words))
+        assert out == "done\n", err
+        assert os.listdir(name) == ["submission"]
+        assert os.listdir(place) == []
 
 
 def a_program_and_its_files(level: int) -> None:
@@ -342,10 +467,10 @@ for _ in range(60):
 time.sleep(20)
 """,
     "disk": """
-import time
+import os, time
 for number in range(8):
     try:
-        open(f"/tmp/{number}", "wb").write(bytes(4 << 20))
+        open(f"{os.environ['HOME']}/{number}", "wb").write(bytes(4 << 20))
     except OSError:
         time.sleep(20)
 """,
@@ -385,8 +510,6 @@ def hits(level: int) -> None:
     """Each limit is a verdict of its own, with the figure."""
     with launcher_at(level, MEAGRE) as launcher:
         for limit, code in HUNGRY.items():
-            if level == 1 and limit == "disk":
-                continue  # nothing can be written there
             _assert_hit(python(launcher, code), limit)
 
 
@@ -431,36 +554,34 @@ def _assert_hit(result: Result, limit: str) -> None:
 def a_large_file(level: int) -> None:
     """The signal for too large a file is a limit as well."""
     code = """
-import signal
+import os, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-with open("/tmp/large", "wb") as file:
+with open(os.environ["HOME"] + "/large", "wb") as file:
     for _ in range(100):
         file.write(bytes(1 << 20))
 """
-    if level > 1:
-        with launcher_at(level, MEAGRE) as launcher:
-            end = python(launcher, code).end
-        assert str(end.hit) == "disk limit: 8 MiB used, 8 MiB allowed"
+    with launcher_at(level, MEAGRE) as launcher:
+        end = python(launcher, code).end
+    assert str(end.hit) == "disk limit: 8 MiB used, 8 MiB allowed"
 
 
 def scratch_in_two_folders(level: int) -> None:
     """Home and working directory, each within the limit, are over it together."""
     code = """
 import os, time
-for place in (".", "/tmp"):
+for place in (".", os.environ["HOME"]):
     with open(os.path.join(place, "half"), "wb") as file:
         file.write(bytes(7 << 20))
 time.sleep(20)
 """
-    if level > 1:
-        with tempfile.TemporaryDirectory() as folder, launcher_at(level, MEAGRE) as launcher:
-            os.chmod(folder, 0o755)
-            end = python(launcher, code, folder=folder).end
-        # Looked at while the second file is being written, it may be less than both.
-        assert end.hit is not None
-        told = re.fullmatch(r"disk limit: ([\d.]+) MiB used, 12 MiB allowed", str(end.hit))
-        assert told, end.hit
-        assert 12 < float(told[1]) <= 14, end.hit
+    with tempfile.TemporaryDirectory() as folder, launcher_at(level, MEAGRE) as launcher:
+        os.chmod(folder, 0o755)
+        end = python(launcher, code, folder=folder).end
+    # Looked at while the second file is being written, it may be less than both.
+    assert end.hit is not None
+    told = re.fullmatch(r"disk limit: ([\d.]+) MiB used, 12 MiB allowed", str(end.hit))
+    assert told, end.hit
+    assert 12 < float(told[1]) <= 14.1, end.hit
 
 
 def other_processes_do_not_count(level: int) -> None:
@@ -532,6 +653,9 @@ CHECKS: dict[str, Callable[[int], None]] = {
         surroundings,
         signals_are_not_ignored,
         writable_places,
+        a_copy_of_its_own,
+        its_own_files_take_no_room,
+        what_is_left_behind_is_removed,
         a_program_and_its_files,
         endings,
         no_such_program,

@@ -47,6 +47,7 @@ HANDED_IN = {
     "an open quote": Submission("right", '#!/usr/bin/env "python3\n', 0o755),
     "nothing behind the mark": Submission("right", "#!\n", 0o755),
     "an environment": Submission("right", beside={"pyvenv.cfg": "home = /usr/bin\n"}),
+    "a log where it starts": Submission("logs", beside={"starts.txt": ""}),
     "one of the teacher": Submission("spy", beside={"pyvenv.cfg": "home = GRADED\n"}, points=1),
     "the whole disk": Submission("spy", beside={"pyvenv.cfg": "home = ../../../..\n"}, points=1),
     "a program of the teacher": Submission("spy", "#!TOOLS/gen.sh\n", 0o755, points=1),

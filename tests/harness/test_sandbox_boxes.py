@@ -22,6 +22,7 @@ from harness.cli.doctor import main as doctor
 from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, canary, layout, levels, view
 from harness.sandbox.launcher import BoxLauncher
+from harness.sandbox.plan import Room
 from harness.sandbox.redteam import referee
 from harness.sandbox.redteam.roster import ROSTER
 from harness.sandbox.redteam.scene import Scene
@@ -214,10 +215,12 @@ def test_a_stranger_at_a_socket_is_not_an_escape(name: str) -> None:
 # --- fail closed
 
 
-def test_without_a_sandbox_the_canary_finds_ways_out() -> None:
+def test_without_a_sandbox_the_canary_finds_ways_out(tmp_path: Path) -> None:
+    (tmp_path / canary.EGG).touch()
     here = Path(canary.__file__)
     words = [sys.executable, "-I", "-S", "-c", here.read_text(), str(here), str(os.getpid()), "2"]
-    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path)
+    said = done.stdout.splitlines()
     assert {"reads a private file", "signals the harness", "opens a socket"} <= set(said)
     assert {"has no system call filter", "sees other processes"} <= set(said)
     assert said[-1] == "done"
@@ -266,8 +269,9 @@ status = int(sys.argv[sys.argv.index("--json-status-fd") + 1])
 os.write(status, b'{"child-pid": %d}\\n' % os.getpid())
 words = sys.argv[sys.argv.index("--") + 1:]
 if "--reuid" in " ".join(words):
-    shell = words.index("sh") + 1
-    words = words[:shell] + words[words.index("--") + 1:]
+    words = words[words.index("--") + 1:]
+options = os.read(int(sys.argv[sys.argv.index("--args") + 1]), 1 << 16).split(b"\\0")
+os.chdir(options[options.index(b"--chdir") + 1])
 code = os.spawnv(os.P_WAIT, words[0], words)
 os.write(status, b'{"exit-code": %d}\\n' % code)
 """
@@ -364,7 +368,7 @@ def test_threads_may_start_engines_at_the_same_time() -> None:
 
 def test_bubblewrap_is_given_everything_by_name() -> None:
     seen = view.of_program(["/bin/true"], "/usr/share")
-    options = bubblewrap.options(layout.mounts(seen), 1 << 20, "/usr", {"A": "b"}, root=False)
+    options = bubblewrap.options(layout.mounts(seen), Room(1 << 20, 0), "/usr", {"A": "b"})
     words = [word.decode() for word in options.split(b"\0")]
     assert {"--unshare-user", "--unshare-net", "--unshare-pid", "--new-session"} <= set(words)
     assert not {"--clearenv", "--dev", "--bind", "--share-net", "--cap-add"} & set(words)

@@ -13,7 +13,7 @@ import pytest
 from harness.errors import UsageError
 from harness.sandbox import cgroup, landlock, layout, limits, seccomp, syscalls, view
 from harness.sandbox.limits import GIB, MIB, BoxLimits, Hit
-from harness.sandbox.plan import BIND, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
+from harness.sandbox.plan import BIND, COPY, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 PERM, NOSYS = 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
@@ -253,13 +253,16 @@ def test_own_folders_are_hidden_where_they_are_shown() -> None:
     assert Mount(MASK_FOLDER, home + "/oracle") in layout.mounts(seen)
 
 
-def test_the_working_directory_can_be_written_unless_it_is_shown(place: Path) -> None:
+def test_the_working_directory_can_be_written(place: Path) -> None:
     script = str(place / "sub" / "engine.py")
     away = view.of_program(["/usr/bin/env", script], str(place / "cases"))
     assert Mount(SCRATCH, str(place / "cases")) in layout.mounts(away)
     at_home = view.of_program(["/usr/bin/env", script], str(place / "sub"))
-    assert layout.scratch_places(at_home) == ("/tmp",)
-    assert layout.scratch_places(at_home._replace(folder="/")) == ("/tmp",)
+    assert Mount(COPY, str(place / "sub"), str(place / "sub")) in layout.mounts(at_home)
+    assert layout.scratch_places(at_home) == ("/tmp", str(place / "sub"))
+    system = view.of_program(["/usr/bin/env", script], "/usr/share")
+    assert layout.scratch_places(system) == ("/tmp",)
+    assert layout.scratch_places(view.of_program(["/usr/bin/env"], "/")) == ("/tmp",)
 
 
 def test_outer_places_are_made_before_inner_ones(place: Path) -> None:

@@ -136,8 +136,8 @@ def timeless(file: FileResult) -> object:
 HOGS = {
     FailureKind.MEMORY: "block = [bytearray(b'x') * (8 << 20) for _ in range(100)]",
     FailureKind.PROCESSES: "[os.fork() or time.sleep(20) for _ in range(60)]; time.sleep(20)",
-    FailureKind.DISK: "[open(f'/tmp/{n}', 'wb').write(bytes(1 << 20)) for n in range(7)]"
-    "; open('/tmp/last', 'wb', 0).write(bytes(1 << 20)); time.sleep(20)",
+    FailureKind.DISK: "[open(f'{n}', 'wb').write(bytes(1 << 20)) for n in range(7)]"
+    "; open('last', 'wb', 0).write(bytes(1 << 20)); time.sleep(20)",
     FailureKind.CPU: "while True: pass",
 }
 MEAGRE = BoxLimits(memory=150 * MIB, cpu=1, processes=20, threads=200, scratch=8 * MIB)
@@ -147,8 +147,6 @@ MEAGRE = BoxLimits(memory=150 * MIB, cpu=1, processes=20, threads=200, scratch=8
 @pytest.mark.parametrize("kind", HOGS)
 def test_a_limit_is_a_verdict_of_its_own(kind: FailureKind, level: int, folder: Path) -> None:
     needs(level)
-    if level == 1 and kind is FailureKind.DISK:
-        return  # nothing can be written at level 1
     hog = f"if 'fault' in line:\n    {HOGS[kind]}\nanswer(line.split()[-1])"
     program = engine(folder, hog)
     options = Options(sandbox=str(level), box=MEAGRE)
@@ -180,16 +178,15 @@ except OSError as error:
     text = "loadsgf game.sgf\n1 read other.sgf\n2 read other.tst\n3 read a.tst\n4 list\n"
     (file,) = run(program, [case(folder, text)], Options(sandbox=str(level))).files
     got = [reply.text if reply else None for reply in file.replies]
-    missing = "PermissionError" if level == 1 else "FileNotFoundError"
-    listed = "PermissionError" if level == 1 else "game.sgf"
-    assert got == ["(game.sgf)", missing, missing, missing, listed]
+    missing = "FileNotFoundError"
+    assert got == ["(game.sgf)", missing, missing, missing, "game.sgf"]
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_case_files_beside_the_program_are_hidden(level: int, folder: Path) -> None:
     """As with a submission that brings its own tests."""
     needs(level)
-    program = engine(folder, "answer(open('a.tst').read() or 'empty')")
+    program = engine(folder, "answer(open('a.tst').read())")
     text = "1 look\n#? [expected]\n"
     (folder / "engine" / "a.tst").write_text(text)
     (folder / "engine" / "a.tst").chmod(0o644)
@@ -197,7 +194,31 @@ def test_case_files_beside_the_program_are_hidden(level: int, folder: Path) -> N
     (file,) = run(program, [str(folder / "engine" / "a.tst")], options).files
     told = [reply.text for reply in file.replies if reply]
     assert "expected" not in " ".join(told) + file.stderr
-    assert told == ["empty"] or "Permission denied" in file.stderr
+    assert "No such file" in file.stderr
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_engine_may_write_where_it_starts(level: int, folder: Path) -> None:
+    """A new folder for each: beside what commands name, by whatever relative path."""
+    needs(level)
+    body = "if 'read' in line: open('gtp_log', 'x').write(line)\n"
+    body += "answer(open(line.split()[-1]).read() if 'read' in line else '')"
+    program = engine(folder, body)
+    names = ("game.sgf", "more/game.sgf", "../above.sgf")
+    for name in names:
+        path = folder / "cases" / name
+        path.parent.mkdir(mode=0o755, exist_ok=True)
+        path.write_text(name)
+        path.chmod(0o644)
+    tests = [
+        case(folder, f"loadsgf {name}\n1 read {name}\n#? [{name}]\n", f"{number}.tst")
+        for number, name in enumerate(names)
+    ]
+    tests += [case(folder, "1 read a.tst\n", "a.tst")]
+    before = sorted(folder.rglob("*"))
+    files = run(program, tests, Options(sandbox=str(level))).files
+    assert [letters(file) for file in files] == ["P", "P", "P", "-"], files
+    assert sorted(folder.rglob("*")) == before
 
 
 @pytest.mark.parametrize("level", LEVELS)

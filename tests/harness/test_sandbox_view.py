@@ -13,8 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.sandbox import layout, levels, view
-from harness.sandbox.plan import Mount
+from harness.sandbox import folders, layout, levels, relocating, view
 
 # Every name that an interpreter, a loader, a compiler, a build tool or a shell looks for.
 NAMES = (
@@ -115,13 +114,14 @@ def shown(command: str, stage: Path) -> tuple[object, ...]:
         view.own_folders(),
         str(stage / "sub"),
     )
-    found = (seen.shown, seen.hidden, seen.folder, layout.mounts(seen), layout.reach(seen, 1))
+    ground = relocating.relocate(seen, tuple(filled.split()))
+    rules = layout.reach(ground.seen, 1)
+    folders.remove(ground.folder)
+    found = (seen, ground, layout.mounts(seen), layout.reach(seen, 2), rules)
     return tuple(told(part, str(stage.parent)) for part in found)
 
 
 def told(part: object, room: str) -> object:
-    if isinstance(part, Mount):
-        return Mount(*(value.replace(room, "ROOM") for value in part))
     if isinstance(part, tuple):
         return tuple(told(one, room) for one in part)
     return part.replace(room, "ROOM") if isinstance(part, str) else part
