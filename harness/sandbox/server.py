@@ -113,7 +113,8 @@ class Box:
         self._watched = group.watched(plan.watched)
         self._news = b""
         self._free = watch.free(plan.writable)
-        self._shared = memory.machine_shared() + plan.own[0] if self._watched.memory else 0
+        copies = plan.own[0] if plan.scratch else 0  # in memory
+        self._shared = memory.machine_shared() + copies if self._watched.memory else 0
         self._begun = self._looked_closely = self._looked = time.monotonic()
         self._clock = clock.Clock(group.cpu)
         self._estimate = estimate.Estimate()
