@@ -12,7 +12,7 @@ def _row(program: str, title: str, layer: str = _COUNTED, **levels: str) -> Atta
     return Attack(program, f"hold memory in {title}", layers, source="holding", patience=9)
 
 
-_NO_SCRATCH = "no writable folder (Landlock)"
+_NO_SCRATCH = "the watch on its folder"
 ROSTER = (
     _row("anonymous", "pages, as fast as it can"),
     _row("shared_cut_off", "shared memory that is cut off"),
