@@ -12,7 +12,7 @@ def _row(program: str, title: str, layer: str = _COUNTED, **levels: str) -> Atta
     return Attack(program, f"hold memory in {title}", layers, source="holding", patience=9)
 
 
-_NO_SCRATCH = "the watch on its folder"
+_FOLDER = "the watch on its folder"
 ROSTER = (
     _row("anonymous", "pages, as fast as it can"),
     _row("shared_cut_off", "shared memory that is cut off"),
@@ -23,7 +23,7 @@ ROSTER = (
     _row("page_tables", "page tables"),
     _row("mappings", "thousands of mappings"),
     _row("not_dumpable", "processes that hide", "seccomp"),
-    _row("unreadable_program", "programs that cannot be read", level1=_NO_SCRATCH),
+    _row("unreadable_program", "programs that cannot be read", level1=_FOLDER),
     _row("pipes", "pipes"),
     _row("large_pipes", "large pipes", "seccomp"),
     _row("pipes_with_huge_pages", "pipes with pieces of huge pages", "seccomp"),
@@ -38,15 +38,15 @@ ROSTER = (
     _row("shared_segments", "System V segments", "seccomp"),
     _row("message_queues", "message queues", "seccomp"),
     _row("keys", "keyrings", "seccomp"),
-    _row("unlinked_files", "files without a name", "size of its tmpfs", level1=_NO_SCRATCH),
-    _row("shared_files", "files of /dev/shm", "size of its tmpfs", level1=_NO_SCRATCH),
-    _row("small_files", "many small files", "the count of files", level1=_NO_SCRATCH),
-    _row("folders", "many folders", "the count of files", level1=_NO_SCRATCH),
+    _row("unlinked_files", "files without a name", "size of its tmpfs", level1=_FOLDER),
+    _row("shared_files", "files of /dev/shm", "size of its tmpfs", level1=_FOLDER),
+    _row("small_files", "many small files", "the count of files", level1=_FOLDER),
+    _row("folders", "many folders", "the count of files", level1=_FOLDER),
     _row("attributes", "extended attributes", "seccomp"),
     _row("access_lists", "access lists", "seccomp"),
     _row("epolls", "lists of epolls"),
     _row("changes", "noted changes of files", "seccomp"),
-    _row("locks", "locks on files", level1=_NO_SCRATCH),
+    _row("locks", "locks on files", level1=_FOLDER),
     _row("rule_sets", "Landlock rules", "seccomp"),
     _row("futex_table", "a table of futexes", "seccomp"),
     _row("rings", "io_uring", "seccomp"),
