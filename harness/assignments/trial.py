@@ -49,6 +49,7 @@ def try_out(
         show=tuple(beside_submission(home)),
         submission=str(home),
         folder=folder,
+        strict=True,
         restart=assignment.cases.restart,
     )
     if assignment.python:

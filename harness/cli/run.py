@@ -233,6 +233,7 @@ def _options(given: argparse.Namespace) -> Options:
         "limits",
         "box",
         "show",
+        "strict",
         "submission",
         "folder",
         "python",

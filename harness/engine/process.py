@@ -111,6 +111,25 @@ class _Output(fdspawn):  # type: ignore[misc]
             allowed = self._limits.max_total_output
             raise too_much(allowed - self._left, allowed, "in all")
 
+    @property
+    def waiting(self) -> bytes:
+        """What has come and was not handed on."""
+        return bytes(self._before.getvalue()) + b"".join(self._ahead)
+
+    def gather(self, seconds: float, max_ahead: int) -> None:
+        """Take what has come, or begins to come within so many seconds.
+
+        Raises:
+            EngineError: it is more than ``max_ahead`` bytes.
+        """
+        poll = select.poll()
+        poll.register(self.child_fd, select.POLLIN)
+        while any(event & select.POLLIN for _, event in poll.poll(1000 * seconds)):
+            self._ahead.append(self._read(_READ_SIZE))
+            seconds = 0.0
+            if (written := sum(map(len, self._ahead))) > max_ahead:
+                raise too_much(written, max_ahead, "that nothing had asked for")
+
     def write_all(self, descriptor: int, data: bytes, max_ahead: int) -> None:
         """Write what did not fit into the pipe, and read meanwhile: else both sides may wait.
 
@@ -312,6 +331,18 @@ class EngineProcess:
             raise too_much(searcher.seen, self._max_output, "without ending its reply")
         self.unfinished = output.before
         raise self._ended() if found == searcher.eof_index else self._silent()
+
+    def take(self, seconds: float) -> bytes:
+        """Return what comes within so many seconds, up to the last empty line; perhaps nothing.
+
+        Raises:
+            EngineError: OUTPUT.
+        """
+        self._output.gather(seconds, self._max_output)
+        data = b""
+        while end_of_last_reply(self._output.waiting):
+            data += self.read(self.clock.now())
+        return data
 
     def finish(self, patience: float) -> End:
         """Close the engine's input, wait ``patience`` seconds for its end, then end it."""

@@ -20,6 +20,9 @@ _END_WITH_CR = re.compile(rb"\n\r?\n|\n\r|\r\r")
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _REPLY_START = re.compile(rb"^[=?]", re.MULTILINE)
 
+_TAB = re.compile(r"[=?][0-9]*\t")
+_ID = re.compile(r"[=?]([0-9]+)")
+
 _MEMO_LENGTH = 48
 _MEMO_SIZE = 4096
 
@@ -39,6 +42,16 @@ def decode(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
+def foreign_id(raw: str, wanted: int) -> str:
+    """Return the id of a reply if it is another than the command's, ``wanted``, else ``""``.
+
+    A reply without an id has none that could be wrong, and a command without one asks for none.
+    """
+    found = _ID.match(raw) if wanted >= 0 else None
+    # Not as a number: there are ids too long to be read as one.
+    return found[1] if found and found[1].lstrip("0") != f"{wanted or ''}" else ""
+
+
 def encode(text: str) -> bytes:
     """Return the bytes of which :func:`decode` made ``text``."""
     return text.encode("utf-8", "surrogateescape")
@@ -47,11 +60,13 @@ def encode(text: str) -> bytes:
 class Splitter:
     """Cuts output into replies and remembers what belonged to none.
 
-    ``not_utf8`` counts the replies that were no UTF-8.
+    ``not_utf8`` counts the replies that were no UTF-8. ``tabs``: a tab after the id is a blank,
+    which it is not under gogui-regress.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, tabs: bool = False) -> None:
         self.not_utf8 = 0
+        self._tabs = tabs
         self._stray: list[bytes] = []  # blocks that belong to no reply, since the last one
         # Most replies are alike, an empty "= " above all: one record serves them all.
         self._memo: dict[bytes, Reply] = {}
@@ -91,6 +106,8 @@ class Splitter:
         raw = decode(block.rstrip(b"\n"))
         self.not_utf8 += not block.isascii() and _UNDECODED.search(raw) is not None
         text = raw.partition(" ")[2].strip(BLANKS)
+        if self._tabs and (found := _TAB.match(raw)):
+            text = raw[found.end() :].strip(BLANKS)
         if len(text) < _MEMO_LENGTH:
             text = intern(text)
         return Reply(raw[0] == "=", text, raw, 0.0, decode(invalid))

@@ -22,6 +22,8 @@ from harness.reading.last_words import last_words
 from harness.records import FailureKind, Reply
 
 WINDOW = 4096
+# Seconds in which a reply that nothing had asked for may still come before a test.
+_ONCE, _OFTEN = 0.001, 0.05
 
 
 def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int, int]]:
@@ -54,9 +56,12 @@ class Session:
         limits: Limits,
         trace: Callable[[str], None] | None = None,
         run_ends: float = NEVER,
+        *,
+        strict: bool = False,
     ) -> None:
         """Begin a conversation.
 
+        ``strict``: a reply answers the command that was sent before it came, and no other.
         ``run_ends``: of ``time.monotonic()``, the end of all patience; but what the engine could
         not use comes on top of it.
         """
@@ -67,7 +72,9 @@ class Session:
         self._since = self._clock.now()  # the same as its limits have it
         self._limits = limits
         self._trace = trace
-        self._splitter = Splitter()
+        self._splitter = Splitter(tabs=strict)
+        self._strict = strict
+        self._last = "its start"  # the last command sent, as a warning names it
         self._surplus: list[Reply] = []
         self._too_many = False
         self._silent_so_far = True
@@ -80,8 +87,10 @@ class Session:
         if self._limits.file:
             self._file_ends = self._clock.now() + self._limits.file - spent
 
-    def ask(self, lines: Sequence[bytes], replies: list[Reply]) -> None:
+    def ask(self, lines: Sequence[bytes], replies: list[Reply], *, judged: bool = False) -> None:
         """Send ``lines``, each ending with a newline, and append a reply to each to ``replies``.
+
+        ``judged``: it matters which reply is whose, so that those before it are waited for.
 
         Raises:
             EngineError: the engine broke; ``replies`` has the replies that came before.
@@ -89,13 +98,27 @@ class Session:
         wanted = len(replies) + len(lines)
         replies += self._take_surplus(len(lines))
         try:
+            self._leave_out_unasked(judged)
             self._exchange(lines, replies, wanted)
         except EngineError as error:
             raise self._told(error, lines, len(replies) - wanted) from None
+        self._last = _quoted(lines[-1])
         if len(replies) > wanted:
-            self._surplus = replies[wanted:]
+            self._surplus = [] if self._strict else replies[wanted:]
             del replies[wanted:]
-            self._note_surplus(_quoted(lines[-1]))
+            self._note_surplus(self._last)
+
+    def _leave_out_unasked(self, judged: bool) -> None:
+        """Forget replies that have come before the next command is sent, when listening strictly.
+
+        Who was once found to answer too often is given longer to do it again.
+        """
+        if not self._strict or self._silent_so_far:
+            return
+        patience = _OFTEN if self._too_many else _ONCE
+        data = self._process.take(patience if judged else 0.0)
+        if data and self._splitter.split(data):
+            self._note_surplus(self._last)
 
     def _exchange(self, lines: Sequence[bytes], replies: list[Reply], wanted: int) -> None:
         data = b"".join(lines)
@@ -144,9 +167,10 @@ class Session:
     def _note_surplus(self, command: str) -> None:
         if not self._too_many:
             self._too_many = True
+            taken = "as they came, each reply was taken for the next command without one"
+            told = "what was not asked for counts for nothing" if self._strict else taken
             self.warnings.append(
-                f"after {command} the engine had answered more often than it was asked; as they"
-                " came, each reply was taken for the next command without one"
+                f"after {command} the engine had answered more often than it was asked; {told}"
             )
 
     def leave(self) -> Reply | None:

@@ -123,7 +123,7 @@ class Piped:
         process = self._next or self._started()
         self._next = self._started() if self._is_hasty else None
         limits = self._limits._replace(timeout=patience, file=0.0)
-        self._session = Session(process, limits)
+        self._session = Session(process, limits, strict=True)
         return self._session
 
     def _started(self) -> EngineProcess:

@@ -335,7 +335,7 @@ class _Desk:
     def _setting(self, gauge: _Gauge, room: Path, ends: float) -> Setting:
         command, folder = self._means.assignment.start(room)
         restart = self._means.assignment.cases.restart
-        options = Options(limits=self._limits, folder=folder, restart=restart)
+        options = Options(limits=self._limits, folder=folder, restart=restart, strict=True)
         words = tuple(split_program(command))
         return Setting(words, options, named(options.dialect), launcher=lambda _: gauge, ends=ends)
 

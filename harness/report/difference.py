@@ -15,6 +15,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from harness.engine.replies import foreign_id
 from harness.errors import UndecidedError
 from harness.reading.deadline import within
 from harness.reading.expectation import examples, in_words, shown
@@ -43,8 +44,18 @@ class Difference(NamedTuple):
     hint: str
 
 
-def difference(pattern: Pattern | None, reply: Reply) -> Difference:
-    """Compare a reply with the expectation that it did not meet."""
+def difference(pattern: Pattern | None, reply: Reply, wanted: int = -1) -> Difference:
+    """Compare a reply with the expectation that it did not meet; ``wanted``: the command's id."""
+    found = _difference(pattern, reply)
+    if other := foreign_id(reply.raw, wanted):
+        hint = (
+            f"The reply has the id {other:.20}, the command has {wanted}: it answers another one."
+        )
+        return found._replace(hint=hint)
+    return found
+
+
+def _difference(pattern: Pattern | None, reply: Reply) -> Difference:
     if pattern is None:
         return Difference((), (Segment(reply.text, True),), _hint(None, reply))
     if pattern.negated or not reply.ok:  # all of it is what should not have come

@@ -84,7 +84,7 @@ class Terminal:
         sides: list[tuple[str, tuple[Segment, ...]]] = [("expected", (Segment(expected, False),))]
         hint = ""
         if reply is not None and outcome.verdict is Verdict.FAILED:
-            marked = difference(step.pattern, reply)
+            marked = difference(step.pattern, reply, step.id)
             sides = [("expected", marked.expected or sides[0][1]), ("got", marked.got)]
             hint = marked.hint
         elif reply is not None:

@@ -58,8 +58,13 @@ def count_errors(steps: Iterable[Step], replies: Sequence[Reply | None]) -> int:
     return sum(not step.is_test and step.id < 0 for step in bad)
 
 
-def warnings(steps: Iterable[Step], replies: Sequence[Reply | None]) -> list[str]:
-    """Return a sentence for each kind of breach of the protocol, with the first case of it."""
+def warnings(
+    steps: Iterable[Step], replies: Sequence[Reply | None], *, without_ids: bool = False
+) -> list[str]:
+    """Return a sentence for each kind of breach of the protocol, with the first case of it.
+
+    ``without_ids``: a reply without its command's id is none.
+    """
     first: dict[str, str] = {}
     count: dict[str, int] = {}
     for step, reply in zip(steps, replies, strict=False):
@@ -68,7 +73,7 @@ def warnings(steps: Iterable[Step], replies: Sequence[Reply | None]) -> list[str
         raw = reply.raw
         if raw.isprintable() and not reply.invalid and _id_is_right(step.id, raw):
             continue
-        for kind, what in _breaches(step, reply):
+        for kind, what in _breaches(step, reply, without_ids=without_ids):
             first.setdefault(kind, f"{_place(step.line)}: {what}")
             count[kind] = count.get(kind, 0) + 1
     return [
@@ -89,10 +94,11 @@ def _id_is_right(wanted: int, raw: str) -> bool:
     return found is not None and found[1] != "" and found[1].lstrip("0") == f"{wanted or ''}"
 
 
-def _breaches(step: Step, reply: Reply) -> Iterable[tuple[str, str]]:
+def _breaches(step: Step, reply: Reply, *, without_ids: bool) -> Iterable[tuple[str, str]]:
     command = f"the reply to '{step.command:.60}'"
-    if not _id_is_right(step.id, reply.raw):
-        found = _STATUS_AND_ID.match(reply.raw)
+    found = _STATUS_AND_ID.match(reply.raw)
+    is_missing = found is not None and not found[1]
+    if not _id_is_right(step.id, reply.raw) and not (without_ids and is_missing):
         has = f"the id {found[1]:.20}" if found and found[1] else "no id"
         wanted = f"the id {step.id}" if step.id >= 0 else "none"
         yield "id", f"{command} has {has}, the command has {wanted}"

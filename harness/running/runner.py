@@ -14,7 +14,7 @@ from typing import NamedTuple
 from harness.engine.clock import NEVER
 from harness.engine.launch import Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
-from harness.engine.replies import encode
+from harness.engine.replies import encode, foreign_id
 from harness.engine.session import Session, groups
 from harness.errors import EngineError, UndecidedError
 from harness.options import Options
@@ -113,7 +113,8 @@ class _Run:
         self._launcher = setting.launcher(case)
         self._lines = protocol.as_sent(case)
         self._alone = protocol.unfollowed(case.steps)
-        if setting.options.lockstep:
+        self._one_by_one = setting.options.lockstep or setting.options.strict
+        if self._one_by_one:
             self._alone = [True] * len(case.steps)
         self._failed = 0
         self._seconds = 0.0
@@ -179,7 +180,8 @@ class _Run:
 
     def _session_with(self, process: EngineProcess) -> Session:
         setting = self._setting
-        return Session(process, setting.options.limits, setting.trace, setting.ends)
+        strict = setting.options.strict
+        return Session(process, setting.options.limits, setting.trace, setting.ends, strict=strict)
 
     def _break(self, error: EngineError, step: int | None) -> None:
         self._failures.append(Failure(error.kind, error.message, step, error.reason))
@@ -232,7 +234,7 @@ class _Run:
         """Send commands of the harness's own; record them, answered or not."""
         replies: list[Reply] = []
         lines = [encode(command) + b"\n" for command in commands]
-        stride = 1 if self._setting.options.lockstep else len(lines)
+        stride = 1 if self._one_by_one else len(lines)
         try:
             for start in range(0, len(lines), stride):
                 self._session.ask(lines[start : start + stride], replies)
@@ -260,7 +262,7 @@ class _Run:
         step = self._case.steps[index]
         fresh: list[Reply] = []
         try:
-            self._session.ask(lines, fresh)
+            self._session.ask(lines, fresh, judged=step.is_test)
         except EngineError:
             # Silence after quit is no error.
             if step.is_test or len(fresh) < len(lines) - 1 or not protocol.is_quit(step):
@@ -279,6 +281,8 @@ class _Run:
         return self._setting.options.fail_fast
 
     def _verdict(self, step: Step, reply: Reply) -> Verdict:
+        if self._setting.options.strict and foreign_id(reply.raw, step.id):
+            reply = reply._replace(ok=False)  # it answers another command
         try:
             return self._setting.dialect.verdict(step.pattern, reply)
         except UndecidedError:
@@ -327,7 +331,8 @@ class _Run:
     def _breaches(self) -> list[str]:
         answered = [(text, reply) for text, reply in self._before if reply is not None]
         steps = (*(protocol.own_step(text) for text, _ in answered), *self._case.steps)
-        return protocol.warnings(steps, [*(reply for _, reply in answered), *self._replies])
+        replies = [*(reply for _, reply in answered), *self._replies]
+        return protocol.warnings(steps, replies, without_ids=self._setting.options.strict)
 
     def _cpu_seconds(self) -> float:
         """Return the difference of the answers to the two cputime commands, 0 if it is absurd."""

@@ -469,12 +469,13 @@ def run_engine(
     *,
     pty: bool = False,
     errors: str = "",
+    strict: bool = False,
 ) -> tuple[FileResult, float]:
     case = folder / "case.gtp"
     case.write_text(CASE)
     program = f"env -u PYTHONUNBUFFERED {sys.executable} {ENGINES / engine}.py {mark}"
     begun = time.monotonic()
-    result = run(program, [str(case)], Options(limits=limits, pty=pty))
+    result = run(program, [str(case)], Options(limits=limits, pty=pty, strict=strict))
     assert re.fullmatch(errors, "\n".join(result.errors))
     assert result.faults == ()
     return result.files[0], time.monotonic() - begun
@@ -498,3 +499,34 @@ def processes_with(mark: str) -> list[str]:
         if mark in line:
             found.append(line)
     return found
+
+
+ANSWERED_TOO_OFTEN = (
+    r"after .* the engine had answered more often than it was asked;"
+    " what was not asked for counts for nothing"
+)
+
+
+@pytest.mark.parametrize(
+    ("engine", "verdicts", "warning"),
+    [
+        ("answers_twice", "PPP", ANSWERED_TOO_OFTEN),
+        ("answers_before_asked", "PPP", ANSWERED_TOO_OFTEN),
+        (
+            "wrong_id",
+            "PFP",
+            r"line 5: the reply to 'fault' has the id 99, the command has the id 20",
+        ),
+        ("no_id", "PPP", ""),
+        ("echo", "PPP", r".*text without = or \?.*"),
+        ("answers_without_end", "PF-", ANSWERED_TOO_OFTEN),
+        ("banner", "PPP", r".*text without = or \?.*"),
+        ("thinks_aloud", "PPP", r".*text without = or \?.*"),
+        ("dies", "P--", ""),
+    ],
+)
+def test_listening_strictly(engine: str, verdicts: str, warning: str, tmp_path: Path) -> None:
+    """An answer counts for the command that was sent before it came, and for no other."""
+    result, _ = run_engine(engine, tmp_path, strict=True)
+    assert "".join(LETTERS[outcome.verdict] for outcome in result.outcomes) == verdicts
+    assert_all_match(result.warnings, (warning,) if warning else ())

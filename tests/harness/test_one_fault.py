@@ -4,6 +4,9 @@ from fractions import Fraction
 
 import pytest
 
+from harness.reading.pattern import read_gogui
+from harness.records import Reply
+from harness.report.difference import difference
 from tests.harness.made_class_of_files import faulty, graded, made, marks, results, scene
 from tests.harness.test_grade import sandbox  # noqa: F401 - a fixture
 
@@ -55,3 +58,39 @@ def test_the_processor_time_of_all_engines_counts_together(tmp_path):
     failures = results(room)["ada"][-1]["failures"]
     assert [one["kind"] for one in failures] == ["died", "processor time"]
     assert "4 s of processor time allowed" in failures[1]["message"]
+
+
+STRICT = {
+    "right": 18,
+    "no_id": 18,
+    "tab_after_id": 18,
+    "chatty": 18,
+    "double_answer": 0,
+    "forged_next": 0,
+    "wrong_id": 0,
+}
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_an_answer_counts_for_the_command_it_answers_and_no_other(tmp_path):
+    room = made(tmp_path, faulty(*STRICT), SET)
+    graded(room)
+    assert marks(room) == {name.replace("_", ""): mark for name, mark in STRICT.items()}
+    found = {name: runs[-1] for name, runs in results(room).items()}
+    assert {name for name, one in found.items() if one["failures"]} == set()
+    for honest in ("right", "noid", "tabafterid"):
+        assert found[honest]["warnings"] == [], honest
+    assert all("text without = or ?" in one for one in found["chatty"]["warnings"])
+    for name in ("doubleanswer", "forgednext"):
+        (told,) = found[name]["warnings"]
+        assert "more often than it was asked; what was not asked for counts for nothing" in told
+    (told,) = found["wrongid"]["warnings"]
+    assert "has the id 99, the command has the id 10 (and 17 more like it)" in told
+
+
+def test_a_student_reads_why_a_right_answer_under_another_number_fails():
+    pattern = read_gogui("[B\\+18\\.5]")
+    reply = Reply(True, "B+18.5", "=99 B+18.5", 0.0)
+    expected = "The reply has the id 99, the command has 10: it answers another one."
+    assert difference(pattern, reply, 10).hint == expected
+    assert "id" not in difference(pattern, reply._replace(raw="= B+18.5"), 10).hint

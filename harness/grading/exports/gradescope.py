@@ -96,7 +96,7 @@ def _test(seen: FileView, outcome: Outcome, *, with_board: bool) -> Test:
         lines += [
             f"expected: {in_words(step.pattern)}",
             f"got:      {outcome.reply.text}",
-            difference(step.pattern, outcome.reply).hint,
+            difference(step.pattern, outcome.reply, step.id).hint,
             seen.reasons.get(outcome.step, ""),
         ]
         if with_board and outcome.step in seen.boards:

@@ -71,7 +71,7 @@ def _sides(step: Step, outcome: Outcome, reason: str, pattern: str) -> str:
         return f'<div class="both">{_side("Expected", _expected(step))}{why}</div>'
     expected, got, hint = _expected(step), escape(reply.text), ""
     if outcome.verdict in (Verdict.FAILED, Verdict.EXPECTED_FAIL):
-        marked = difference(step.pattern, reply)
+        marked = difference(step.pattern, reply, step.id)
         expected, got = _marked(marked.expected) or expected, _marked(marked.got)
         hint = f'<p class="dim">{escape(marked.hint)}</p>' if marked.hint else ""
     sides = _side("Expected", expected) + _side("Got", got)
