@@ -67,6 +67,7 @@ def test_a_sheet_is_read_as_csv_reads_it_and_written_as_it_was(
     sheet = sheet_of("\ufeff" * bom + text, tmp_path_factory)
     assert sheet.data() == ("\ufeff" * bom + text).encode()
     assert sheet.header == header
+    assert len(sheet) == len(read(text))  # no row behind the last line end
     for place, row in enumerate(read(text)):
         assert [sheet.cell(place, column) for column in range(len(row))] == row
 

@@ -117,6 +117,7 @@ def test_no_limit_is_never_in_doubt():
         ([1, 1], 50, None, False, "took 50.0 s of 60 s of processor time"),
         ([1], 72, CPU, False, ""),
         ([1], 60, CPU, True, "took 60.0 s of 60 s of processor time"),
+        ([1], 3, TIMEOUT, False, ""),  # it was not alone
         ([1], 3, TIMEOUT, True, "timed out alone as well, after 3.0 s of processor time in all"),
     ],
 )

@@ -65,6 +65,10 @@ def test_an_attempt_waits_is_leased_and_done(ledger):
     assert ledger.results(BASES[0]) == [("{}", "{}")]
 
 
+def test_an_attempt_that_nobody_planned_has_no_state(ledger):
+    assert ledger.states(["unheard of", BASES[0]]).keys() == {BASES[0]}
+
+
 def test_a_result_is_written_once(ledger):
     token = ledger.lease(BASES)
     assert ledger.finish(BASES[0], token, ROW, 1, last=True)

@@ -187,6 +187,35 @@ def test_a_mark_that_is_not_known_is_withheld(attempts):
     assert sum(part.points for part in got.parts) - got.deduction == got.total
 
 
+@pytest.mark.parametrize(
+    ("attempts", "note"),
+    [
+        ([Attempt("ada", PRIVATE, "b.gtp", None)], "No mark yet: 1 case file not run."),
+        (
+            [Attempt("ada", PRIVATE, f"{name}.gtp", None) for name in "bc"],
+            "No mark yet: 2 case files not run.",
+        ),
+        (
+            [fault_of("b.gtp", PRIVATE), Attempt("ada", PRIVATE, "c.gtp", None)],
+            "No mark yet: the harness broke in 1 case file and 1 case file not run.",
+        ),
+    ],
+)
+def test_why_a_mark_is_withheld(attempts, note):
+    assert marks(assignment_of(), submission_of(), [attempt_of("p"), *attempts]).note == note
+
+
+def test_a_part_with_an_attempt_that_is_not_known_is_not_complete():
+    known, other = attempt_of("pf", "b.gtp", PRIVATE), attempt_of("p")
+    for attempts, expected in (([known], True), ([known, fault_of("c.gtp", PRIVATE)], False)):
+        got = marks(assignment_of(), submission_of(), [other, *attempts])
+        by_kind = dict(
+            zip((one.judged_by for one in assignment_of().marks), got.parts, strict=True)
+        )
+        assert by_kind[PRIVATE].complete is expected
+        assert by_kind[PUBLIC].complete
+
+
 def test_tests_that_the_harness_did_not_come_to_do_not_count():
     cut = Attempt("ada", PUBLIC, "a.gtp", result_of("pp--")._replace(failures=()))
     assert total(cut) == 2

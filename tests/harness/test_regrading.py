@@ -159,6 +159,48 @@ def test_the_cases_have_changed(text, answers, sentence):
     assert told(old, new).startswith(f"Public case file a.gtp: it has changed: {sentence}")
 
 
+TWICE = "play b a1\n10 score\n#? [1]\nplay b b1\n10 score\n#? [2]\n"
+
+
+def test_of_two_equal_questions_the_first_is_looked_at_too():
+    old, new = graded(tried(TWICE, "1", "2")), graded(tried(TWICE.replace("[1]", "[3]"), "1", "2"))
+    assert causes(old, new) == [(CASES, -1)]
+    assert told(old, new).endswith("it has changed: test 10 expects another answer.")
+
+
+def test_causes_come_in_the_order_of_the_case_files():
+    """Not in that of a set, which is another in each process."""
+    names = [f"{letter}.gtp" for letter in "hgfedcba"]
+    part = assignment_of(PUBLIC_SHARE._replace(points=Fraction(16)))
+    old = graded(*(attempt_of("pf", name) for name in names), assignment=part)
+    new = graded(*(attempt_of("pp", name) for name in names), assignment=part)
+    said = [cause.sentence.split(":")[0] for cause in change(old, new, part).causes]
+    assert said == [f"Public case file {name}" for name in sorted(names)]
+
+
+def test_the_same_file_is_read_otherwise():
+    """The archive is the same, and another harness finds more of the required files in it."""
+    files = assignment_of(PUBLIC_SHARE._replace(judged_by="files"))
+    old = graded(assignment=files, kept=("Go1.py",))
+    new = graded(assignment=files)
+    assert [kind for kind, _ in causes(old, new, files)] == [SUBMISSION]
+    assert told(old, new, files) == "The same file is read otherwise."
+
+
+def test_of_many_answers_three_are_shown():
+    old, new = graded(attempt_of("pfffff")), graded(attempt_of("pppppp"))
+    sentence = told(old, new)
+    assert "test 20 'wrong', then '2'" in sentence
+    assert "test 40 'wrong', then '4'" in sentence
+    assert sentence.endswith(" (and 2 more).")
+    assert "test 50" not in sentence
+    replies = tuple("123456")
+    judged = graded(attempt_of("pfffff", replies=replies))
+    assert told(judged, graded(attempt_of("pppppp", replies=replies))).endswith(
+        "the same answers are judged otherwise: test 20, test 30, test 40 and 2 more."
+    )
+
+
 def test_a_comment_is_no_change_of_a_test():
     old = graded(tried(FIRST, "1", "2"))
     new = graded(tried(f"# A comment.\n{FIRST}", "1", "9"))

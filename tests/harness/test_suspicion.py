@@ -10,7 +10,8 @@ from harness.grading.records import IMAGE, PUBLIC, Attempt
 from harness.grading.suspicion import THRESHOLD, chance, fisher, pairs, suspicion
 from harness.judging.mistaken import in_folder, right_engine, wrong_engine
 from harness.reading.casefile import parse
-from harness.records import Failure, FailureKind, Verdict
+from harness.records import Failure, FailureKind, Outcome, Reply, Verdict
+from harness.running.runner import not_run
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 from tests.harness.image_runs import attempts, public_cases
 from tests.harness.made_attempts import fault_of, result_of
@@ -169,6 +170,22 @@ def test_an_engine_that_breaks_fails_the_test_under_way_and_no_other():
         ("symmetry", 1, True),
         ("symmetry", 3, False),
     ]
+
+
+def test_only_public_tests_that_passed_are_counted():
+    """Eight of ten pass; all images of all ten fail."""
+    lines = [
+        f"{line * 10 + kind} score\n#? [right]\n" for kind in range(3) for line in range(1, 21, 2)
+    ]
+    case = parse("".join(lines).encode(), "a.gtp")
+    wrong = Reply(True, "wrong", "= wrong", 0.0)
+    outcomes = [Outcome(step, Verdict.FAILED, wrong) for step in range(len(case.steps))]
+    result = not_run(case)._replace(outcomes=tuple(outcomes), replies=(wrong,) * len(case.steps))
+    public = Attempt("ada", PUBLIC, "a.gtp", result_of("pppppppp" + "ff"))
+    found = suspicion([public, Attempt("ada", IMAGE, "a.gtp", result)])
+    assert found is not None
+    assert found[:3] == (8, 24, 24)
+    assert "Failed: 8 of 8 turned or mirrored, 8 of 8 with the colors exchanged," in found[-1]
 
 
 def test_nothing_is_said_without_images_or_results():
