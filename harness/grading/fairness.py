@@ -1,11 +1,12 @@
 """Which time limits decide a mark, and when an attempt is to be run again. Pure.
 
-Real engines took 20 to 33 s for a move on an idle machine and over 60 s on a busy one: what a
-clock on the wall shows while other engines run beside is no ground for a mark. So the first run of
-a case file has *loose* limits: much more time on the wall, a fifth more processor time. Who stays
-within the assignment's own limits is in time. Who computes longer than the loose ones is not.
-Whatever is between is in *doubt*: it is run again with the assignment's own limits, alone, and
-that run counts.
+Time limits are about the engine's own time (:mod:`harness.engine.clock`): what it waited for a
+processor does not count. What it computes takes longer beside other engines, though, which share
+caches, and cores that are halves of one. So in the first run of a case file an engine may compute
+for :data:`BESIDE` times its limit, and use a fifth more processor time in all. An engine that
+stays within the assignment's own limits is in time. One that sleeps for its limit, or computes
+for longer than that, is not. What is between is in *doubt*: it is run again with the assignment's
+own limits, alone, and that run counts.
 
 An adapter, which answers for a program that speaks no GTP, has limits of its own for each call of
 it, and says in its reply that one was hit (:data:`~harness.adapters.inside.board.TIMED_OUT`): that
@@ -24,56 +25,38 @@ from harness.records import Failure, FailureKind, FileResult, Reply, Step
 from harness.sandbox.limits import BoxLimits
 
 MARGIN = 0.2  # of a limit: as near as this is near
-_WALL = 3.0  # how much more time on the wall the first run has
-_TIMED = ("timeout", "startup", "file")
-_SECONDS = re.compile(  # in the words of harness.engine.session and harness.sandbox.limits
-    r"(?<=within )[\d.]+(?= s\b)|(?<=after )[\d.]+(?= s;)|[\d.]+(?= s of processor time allowed)"
-)
+BESIDE = 2.0  # how many times its limit an engine may compute beside others
+_ALLOWED = re.compile(r"[\d.]+(?= s of processor time allowed)")  # of harness.sandbox.limits
 
 
-def loose(limits: Limits, box: BoxLimits) -> tuple[Limits, BoxLimits]:
+def loose(box: BoxLimits) -> BoxLimits:
     """Return the limits of a first run, beside others."""
-    wall = {name: getattr(limits, name) * _WALL for name in _TIMED}
-    return limits._replace(**wall), box._replace(cpu=box.cpu * (1 + MARGIN))
+    return box._replace(cpu=box.cpu * (1 + MARGIN))
 
 
-def told(result: FileResult, limits: Limits, box: BoxLimits) -> FileResult:
-    """Return a first run's result with the assignment's limits in its words, not the loose."""
-    wide, wide_box = loose(limits, box)
-    words = {f"{getattr(wide, name):g}": f"{getattr(limits, name):g}" for name in _TIMED}
-    words[f"{wide_box.cpu:g}"] = f"{box.cpu:g}"
+def told(result: FileResult, box: BoxLimits) -> FileResult:
+    """Return a first run's result with the assignment's limit in its words, not the loose one."""
 
     def restated(failure: Failure) -> Failure:
-        if failure.kind not in (FailureKind.TIMEOUT, FailureKind.CPU):
+        if failure.kind is not FailureKind.CPU:
             return failure
-        message = _SECONDS.sub(lambda found: words.get(found[0], found[0]), failure.message)
-        return failure._replace(message=message)
+        return failure._replace(message=_ALLOWED.sub(f"{box.cpu:g}", failure.message))
 
     return result._replace(failures=tuple(map(restated, result.failures)))
 
 
-def in_doubt(
-    result: FileResult, figures: Figures, limits: Limits, box: BoxLimits, cores: int
-) -> bool:
+def in_doubt(result: FileResult, figures: Figures, limits: Limits, box: BoxLimits) -> bool:
     """Whether a first run says nothing of how an engine stands to the assignment's limits.
 
-    ``result``: as it was run, with its times. ``cores``: on which an engine may compute at once.
+    ``result``: as it was run, with its times.
     """
-    kinds = {failure.kind for failure in result.failures}
     if any(_timed_out(result)):
-        return True
-    if FailureKind.CPU in kinds and FailureKind.TIMEOUT not in kinds:
-        return False
-    if box.cpu and figures.cpu > box.cpu:
         return True
     if any(seconds > allowed > 0 for seconds, allowed in _waits(result, limits)):
         return True
-    silent = [_allowed(one, limits) for one in result.failures if one.kind is FailureKind.TIMEOUT]
-    if not silent:
+    if any(failure.kind is FailureKind.CPU for failure in result.failures):
         return False
-    # Of several that were silent all but one may have computed on all cores all the time.
-    others = cores * _WALL * (sum(silent) - min(silent))
-    return _computed(result, figures, cores) < (1 + MARGIN) * max(silent) + others
+    return 0 < box.cpu < figures.cpu
 
 
 def _timed_out(result: FileResult) -> Iterator[Step]:
@@ -99,17 +82,6 @@ def _conversations(result: FileResult) -> Iterator[list[Reply]]:
     yield [reply for reply in (*own, *result.replies) if reply is not None]
     for restart in result.restarts:
         yield [one.reply for one in restart.sent if one.reply is not None]
-
-
-def _computed(result: FileResult, figures: Figures, cores: int) -> float:
-    """Return the least processor time that the answers which did not come can have taken."""
-    replies = (reply for some in _conversations(result) for reply in some)
-    return figures.cpu - cores * sum(reply.seconds for reply in replies)
-
-
-def _allowed(failure: Failure, limits: Limits) -> float:
-    """Return the assignment's limit that a time-out was about."""
-    return limits.timeout if failure.step is not None else max(limits.startup, limits.timeout)
 
 
 def near(result: FileResult, figures: Figures, limits: Limits, box: BoxLimits) -> str:

@@ -130,7 +130,7 @@ class Runner:
 
     def _do(self, units: Sequence[Unit]) -> None:
         limits, box = self._means.assignment.limits, self._means.assignment.box
-        with closing(_Desk(self._means, *fairness.loose(limits, box), alone=False)) as desk:
+        with closing(_Desk(self._means, limits, fairness.loose(box), alone=False)) as desk:
             while left := self._left(units, 1):
                 self._round(left, desk, 1, self._means.jobs)
         if self._left(units, 2):
@@ -193,7 +193,15 @@ class Runner:
                 self._watch.hear(word.result)
             self._on_word(units[index], word)
 
-        ends = jobs.run_all(units, desk.work, workers, on_note, desk.close, forked=True)
+        ends = jobs.run_all(
+            units,
+            desk.work,
+            workers,
+            on_note,
+            desk.close,
+            forked=True,
+            parts=(lambda unit: len(unit.tasks)) if number == 1 else None,
+        )
         with closing(ends):
             for index, end in ends:
                 if isinstance(end, jobs.Fault):
@@ -259,9 +267,10 @@ class _Desk:
             self._furnish(unit, room)
             built = self._built(unit, room, note)
             ends = time.monotonic() + self._means.budget - unit.spent
-            for task in unit.tasks:
-                ready = built is None or built.ok
-                note(self._attempt(task, room, ends) if ready else self._nothing(task))
+            for part, task in enumerate(unit.tasks):
+                if note.claim(part):
+                    ready = built is None or built.ok
+                    note(self._attempt(task, room, ends) if ready else self._nothing(task))
 
     def _die_with_parent(self) -> None:
         """Let a killed grading leave no engines and folders behind: we are told, and tidy up."""
@@ -318,10 +327,8 @@ class _Desk:
 
     def _done(self, task: Task, result: FileResult, figures: Figures, room: Path) -> Done:
         limits, box = self._means.assignment.limits, self._means.assignment.box
-        doubtful = not self._alone and fairness.in_doubt(
-            result, figures, limits, box, len(os.sched_getaffinity(0))
-        )
-        told = result if self._alone else fairness.told(result, limits, box)
+        doubtful = not self._alone and fairness.in_doubt(result, figures, limits, box)
+        told = result if self._alone else fairness.told(result, box)
         text = stored.dumps(stored.settled(told, str(room)))
         return Done(task.basis, text, figures, bool(_troubles(result)), doubtful)
 
@@ -337,7 +344,14 @@ class _Desk:
         restart = self._means.assignment.cases.restart
         options = Options(limits=self._limits, folder=folder, restart=restart, strict=True)
         words = tuple(split_program(command))
-        return Setting(words, options, named(options.dialect), launcher=lambda _: gauge, ends=ends)
+        return Setting(
+            words,
+            options,
+            named(options.dialect),
+            launcher=lambda _: gauge,
+            ends=ends,
+            beside=1.0 if self._alone else fairness.BESIDE,
+        )
 
 
 def _troubles(result: FileResult) -> list[object]:

@@ -12,20 +12,41 @@ import os
 import select
 import signal
 import struct
+import time
 import traceback
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from harness import signals
-from harness.engine import leftovers
+from harness.engine import clock, leftovers
 from harness.errors import StarvedError
+from harness.sandbox.watch import children, descendants
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Note = Callable[[object], None]
+
+
+class Line(Protocol):
+    """What a worker tells the process that gave it a task."""
+
+    def __call__(self, note: object, /) -> None:
+        """Tell something of the task."""
+
+    def claim(self, part: int) -> bool:
+        """Return whether to do a part of the task; False: another worker does it, or has."""
+
+
+Note = Line
 Work = Callable[[Task, Note], Result]
 
 _HEADER = struct.Struct("!Q")  # the length of a message
+_DONE, _NOTE, _CLAIM = range(3)  # kinds of messages
+_YES, _NO = b"y", b"n"
+_LOOK = 0.25  # seconds between two looks at who sleeps
+_ASLEEP = 0.15  # of a core: less than that a worker uses whose engine sleeps
+_SLEPT = 0.5  # seconds after which a worker holds no place
+_MOST = 16  # workers in one place, of which all but one sleep
+_SPARE = 0.1  # of the memory: with less no more workers are hired
 
 
 class Fault(NamedTuple):
@@ -43,20 +64,56 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     leave: Callable[[], None] = lambda: None,
     *,
     forked: bool = False,
+    parts: Callable[[Task], int] | None = None,
 ) -> Generator[tuple[int, Result | Fault], None, None]:
     """Do ``work`` on each task; yield (index, result) in the order in which they end.
 
-    ``work`` is given the task and a function to send notes with, which arrive at ``on_note``
-    with the task's index. Each forked process calls ``leave`` before its end. With ``forked``
-    there is one even for a single worker. Closing the iterator ends the work under way.
+    ``work`` is given the task and a line to send notes with, which arrive at ``on_note`` with the
+    task's index. Each forked process calls ``leave`` before its end. With ``forked`` there is one
+    even for a single worker. Closing the iterator ends the work under way.
+
+    ``parts``: how many parts a task has, each of which is claimed before it is done. Then a worker
+    whose engine sleeps holds no place: another is hired meanwhile, for other parts of its task if
+    there are any, else for the next task. The result of a task that several did is a
+    :class:`Fault` if one of theirs is.
     """
     with leftovers.ended_on_the_way_out():
         if min(workers, len(tasks)) > (0 if forked else 1):
-            pool = _Pool(tasks, work, min(workers, len(tasks)), on_note, leave)
+            pool = _Pool(tasks, work, min(workers, len(tasks)), on_note, leave, parts)
             yield from pool.results()  # type: ignore[misc]
             return
         for index, task in enumerate(tasks):
-            yield index, _attempt(work, task, lambda note, index=index: on_note(index, note))  # type: ignore[misc]
+            yield index, _attempt(work, task, _Direct(on_note, index))
+
+
+class _Direct:
+    """A line within one process."""
+
+    def __init__(self, on_note: Callable[[int, object], None], index: int) -> None:
+        self._on_note = on_note
+        self._index = index
+
+    def __call__(self, note: object, /) -> None:
+        self._on_note(self._index, note)
+
+    def claim(self, part: int) -> bool:
+        return True
+
+
+class _Piped:
+    """A line from a worker to the process that hired it."""
+
+    def __init__(self, requests: int, answers: int, dump: Callable[[object], bytes]) -> None:
+        self._requests = requests
+        self._answers = answers
+        self._dump = dump
+
+    def __call__(self, note: object, /) -> None:
+        _send(self._answers, self._dump((_NOTE, note)))
+
+    def claim(self, part: int) -> bool:
+        _send(self._answers, self._dump((_CLAIM, part)))
+        return os.read(self._requests, 1) == _YES
 
 
 def _attempt(work: Work[Task, Result], task: Task, note: Note) -> Result | Fault:
@@ -76,16 +133,42 @@ class _Worker:
         self.requests = requests
         self.answers = answers
         self.task: int | None = None
+        self.claims = 0  # of parts of it
+        self._slept = 0.0  # seconds
+        self._own: clock.Threads = {}
+        self._threads: clock.Threads = {}  # of its engine
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether its engine has used no processor for a while, and wanted none."""
+        return self._slept >= _SLEPT
+
+    def look(self, seconds: float) -> None:
+        """Take note of what was used in the seconds since the last look."""
+        # Its box server looks after an engine; what that needs is no sign of an engine awake.
+        engine = [pid for child in children(self.pid) for pid in descendants(child) or [child]]
+        before, self._own = self._own, clock.look([self.pid], self._own)
+        used = clock.use(before, self._own, seconds).ran
+        before, self._threads = self._threads, clock.look(engine, self._threads)
+        of_engine = clock.use(before, self._threads, seconds)
+        is_asleep = used + of_engine.ran + of_engine.waited < _ASLEEP * seconds
+        self._slept = self._slept + seconds if is_asleep else 0.0
+
+    def begin(self, task: int) -> None:
+        """Take up a task."""
+        self.task, self.claims, self._slept = task, 0, 0.0
+        os.write(self.requests, _HEADER.pack(task))
 
 
 class _Pool:
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what run_all() is given
         self,
         tasks: Sequence[Task],
         work: Work[Task, Result],
         size: int,
         on_note: Callable[[int, object], None],
         leave: Callable[[], None],
+        parts: Callable[[Task], int] | None,
     ) -> None:
         self._tasks = tasks
         self._work = work
@@ -95,6 +178,11 @@ class _Pool:
         self._waiting = list(range(len(tasks)))[::-1]
         self._workers: dict[int, _Worker] = {}  # by the descriptor of its answers
         self._poll = select.poll()
+        # With parts:
+        self._counts = [parts(task) for task in tasks] if parts else []
+        self._claimed: dict[int, set[int]] = {}  # by task
+        self._faults: dict[int, Fault] = {}  # of tasks that others are still at
+        self._looked = time.monotonic()
 
     def results(self) -> Iterator[tuple[int, object]]:
         import pickle  # once, before the fork
@@ -106,8 +194,10 @@ class _Pool:
             for _ in range(self._size):
                 self._hire()
             while self._workers:
-                for descriptor, _ in self._poll.poll():
+                for descriptor, _ in self._poll.poll(_LOOK * 1000 if self._counts else None):
                     yield from self._hear(self._workers[descriptor])
+                if self._counts and time.monotonic() - self._looked >= _LOOK:
+                    self._look_around()
         finally:
             for worker in list(self._workers.values()):
                 os.kill(worker.pid, signal.SIGTERM)
@@ -138,22 +228,52 @@ class _Pool:
             signals.end_on_sigterm()
             while request := os.read(requests, _HEADER.size):
                 (index,) = _HEADER.unpack(request)
-                result = _attempt(
-                    self._work,
-                    self._tasks[index],
-                    lambda note: _send(answers, self._dump((False, note))),
-                )
-                _send(answers, self._dump((True, result)))
+                line = _Piped(requests, answers, self._dump)
+                result = _attempt(self._work, self._tasks[index], line)
+                _send(answers, self._dump((_DONE, result)))
             self._leave()
         finally:
             os._exit(0)  # no buffers, no handlers: they are the parent's
 
     def _employ(self, worker: _Worker) -> None:
-        if self._waiting:
-            worker.task = self._waiting.pop()
-            os.write(worker.requests, _HEADER.pack(worker.task))
-        else:
+        worker.task = None
+        index = self._next() if self._awake() <= self._size else None
+        if index is None:
             self._dismiss(worker)
+        else:
+            worker.begin(index)
+
+    def _awake(self) -> int:
+        return sum(not worker.is_asleep for worker in self._workers.values())
+
+    def _next(self) -> int | None:
+        """Return the task to be done next: the rest of one whose worker sleeps, or a new one."""
+        shared = self._shared()
+        if shared is None and self._waiting:
+            return self._waiting.pop()
+        return shared
+
+    def _shared(self) -> int | None:
+        """Return a task whose worker sleeps and of which there is more to be done."""
+        asleep = [one.task for one in self._workers.values() if one.is_asleep]
+        return next((task for task in asleep if task is not None and self._is_shared(task)), None)
+
+    def _is_shared(self, task: int) -> bool:
+        """Whether there is more to be done of a task than there are workers who will do it."""
+        begins = sum(one.task == task and not one.claims for one in self._workers.values())
+        return self._counts[task] - len(self._claimed.get(task, ())) > begins
+
+    def _look_around(self) -> None:
+        """Hire more workers while there are some that sleep."""
+        now = time.monotonic()
+        for worker in self._workers.values():
+            worker.look(now - self._looked)
+        self._looked = now
+        for _ in range(self._size - self._awake()):
+            is_full = len(self._workers) >= _MOST * self._size or not _memory_is_left()
+            if is_full or not (self._waiting or self._shared() is not None):
+                return
+            self._hire()
 
     def _dismiss(self, worker: _Worker) -> int:
         """Let a worker go, wait for its end and return its status."""
@@ -170,16 +290,41 @@ class _Pool:
         if message is None:
             status = os.waitstatus_to_exitcode(self._dismiss(worker))
             leftovers.end_leftovers(frozenset())
-            yield index, Fault(f"the harness's own process for this file ended ({status})")
+            fault = Fault(f"the harness's own process for this file ended ({status})")
+            yield from self._ended(index, fault)
             if self._waiting:
                 self._hire()
             return
-        done, content = self._load(message)
-        if not done:
+        kind, content = self._load(message)
+        if kind == _NOTE:
             self._on_note(index, content)
-            return
-        self._employ(worker)
-        yield index, content
+        elif kind == _CLAIM:
+            self._grant(worker, content)
+        else:
+            self._employ(worker)
+            yield from self._ended(index, content)
+
+    def _grant(self, worker: _Worker, part: int) -> None:
+        assert worker.task is not None
+        claimed = self._claimed.setdefault(worker.task, set())
+        worker.claims += 1
+        os.write(worker.requests, _NO if part in claimed else _YES)
+        claimed.add(part)
+
+    def _ended(self, index: int, end: object) -> Iterator[tuple[int, object]]:
+        """Yield the end of a task, once all who were at it have come to theirs."""
+        if isinstance(end, Fault):
+            self._faults[index] = end
+        if not any(worker.task == index for worker in self._workers.values()):
+            yield index, self._faults.pop(index, end)
+
+
+def _memory_is_left() -> bool:
+    """Whether there is memory for more engines."""
+    with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123 - as all of /proc here
+        lines = [line.partition(":") for line in file]
+    sizes = {name: int(size.split()[0]) for name, _, size in lines}
+    return sizes.get("MemAvailable", 0) > _SPARE * sizes["MemTotal"]
 
 
 def _send(descriptor: int, message: bytes) -> None:

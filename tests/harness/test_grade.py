@@ -18,9 +18,10 @@ import pexpect
 import pytest
 
 from harness.grading.records import decimal
+from tests.benchmarks import bench_hang
 from tests.benchmarks.bench_grade import results
 from tests.harness import small_class
-from tests.harness.small_class import CLASS, Student, file_name
+from tests.harness.small_class import CLASS, Student, file_name, spin
 
 OK, CHANGES, BAD, FAULT, ATTENTION = 0, 1, 2, 3, 4
 
@@ -400,8 +401,13 @@ def failures(room):
     return [failure["message"] for result in found for failure in result["failures"]]
 
 
-def test_who_is_a_little_late_is_run_again_alone_and_that_counts(tmp_path, sandbox):
-    room = one_of(tmp_path, "time.sleep(1 if n == 7 else 0)\n    return 2 * n", 0.5)
+LATE = f"""if n == 7:
+        {spin(1.5).replace(chr(10), chr(10) + "    ")}
+    return 2 * n"""
+
+
+def test_an_engine_that_computes_a_little_too_long_is_run_again_alone(tmp_path, sandbox):
+    room = one_of(tmp_path, LATE, 1)
     said = grade(room, "--no-images")
     assert runs(room) == [("one.gtp", 1), ("three.gtp", 1), ("three.gtp", 2), ("two.gtp", 1)]
     assert set(marks(room).values()) == {5, 0}
@@ -409,17 +415,28 @@ def test_who_is_a_little_late_is_run_again_alone_and_that_counts(tmp_path, sandb
     assert "timed out alone as well" in said
 
 
-def test_who_hangs_everywhere_is_run_alone_once(tmp_path, sandbox):
+def test_an_engine_that_sleeps_is_run_once(tmp_path, sandbox):
     room = one_of(tmp_path, "time.sleep(1000)", 0.5)
     grade(room, "--no-images")
-    assert [name for name, number in runs(room) if number == 2] == ["one.gtp"]
+    assert {number for _, number in runs(room)} == {1}
     assert set(marks(room).values()) == {0}  # it does not run
-    # Of the wider limits that the first runs had, students hear nothing.
     assert {message[-14:] for message in failures(room)} == {" within 0.5 s."}
 
 
+def test_engines_that_hang_do_so_at_the_same_time(tmp_path, sandbox):
+    students = bench_hang.make(tmp_path, 6, 3, limit=8)
+    began = time.monotonic()
+    bench_hang.grade(tmp_path, 1)
+    seconds = time.monotonic() - began
+    assert bench_hang.wrong(tmp_path, students) == []
+    with sqlite3.connect(tmp_path / "out" / "ledger.sqlite") as db:
+        (pids,) = db.execute("SELECT count(DISTINCT pid) FROM result").fetchone()
+    assert pids > 4  # twelve that hang, at one place
+    assert seconds < 12 * 8
+
+
 def test_one_that_cannot_be_built_beside_one_that_is_in_doubt(tmp_path, sandbox):
-    room = one_of(tmp_path, "time.sleep(1 if n == 7 else 0)\n    return 2 * n", 0.5)
+    room = one_of(tmp_path, LATE, 1)
     toml = room / "counting" / "assignment.toml"
     steps = '[build]\nsteps = ["python3 -m py_compile {folder}/engine.py"]\n\n[engine]'
     toml.write_text(toml.read_text().replace("[engine]", steps))

@@ -109,3 +109,43 @@ def test_closing_ends_what_is_under_way() -> None:
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     assert set(leftovers.children()) <= others
+
+
+def test_while_one_sleeps_others_do_the_rest_of_its_task_and_more() -> None:
+    """Eight parts of three tasks, most of which sleep, at one place; each is done once."""
+    done: list[tuple[int, object]] = []
+
+    def work(task: int, line: jobs.Line) -> str:
+        for part in range(task):
+            if line.claim(part):
+                time.sleep(3 if task > 1 else 0)
+                line((part, os.getpid()))
+        return f"end of {task}"
+
+    ends = jobs.run_all(
+        [4, 3, 1],
+        work,
+        1,
+        lambda index, note: done.append((index, note)),
+        forked=True,
+        parts=lambda task: task,
+    )
+    assert sorted(ends) == [(0, "end of 4"), (1, "end of 3"), (2, "end of 1")]
+    found = sorted((index, part) for index, (part, _) in done)  # type: ignore[misc]
+    assert found == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (2, 0)]
+    assert len({pid for _, (_, pid) in done}) > 3  # type: ignore[misc]
+
+
+def test_a_task_of_several_workers_comes_to_nothing_if_one_of_them_does() -> None:
+    def work(task: int, line: jobs.Line) -> int:
+        if line.claim(0):
+            time.sleep(3)
+        elif line.claim(1):
+            raise RuntimeError("broken")
+        return task
+
+    ends = jobs.run_all([7], work, 1, lambda *_: None, forked=True, parts=lambda _: 2)
+    ((index, end),) = ends
+    assert index == 0
+    assert isinstance(end, jobs.Fault)
+    assert "broken" in end.message
