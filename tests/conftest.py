@@ -56,6 +56,11 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session")
+def gawk() -> str:
+    return program("gawk")
+
+
+@pytest.fixture(scope="session")
 def cc() -> str:
     return program("cc")
 

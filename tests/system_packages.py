@@ -17,6 +17,7 @@ PACKAGES = {
     "cmake": "cmake",
     "javac": "default-jdk-headless",
     "git": "git",
+    "gawk": "gawk",
 }
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games", "/usr/sbin"])
 

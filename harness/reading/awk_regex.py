@@ -1,8 +1,7 @@
 r"""Awk's regular expressions, as GNU Go's ``regress.awk`` searches them, in Python's notation.
 
-They are POSIX extended ones with awk's escapes. Translated is what Python would take for
-something else; what it refuses (a ``*`` with nothing to repeat, which awk takes literally) is an
-error of the case file.
+They are POSIX extended ones with gawk's escapes. What gawk refuses is refused. Classes and words
+are ASCII's, as in the C locale.
 
 Source: POSIX.1-2017, XBD 9.4 and the awk utility; gawk 5.2, compared with on random expressions.
 """
@@ -10,79 +9,226 @@ Source: POSIX.1-2017, XBD 9.4 and the awk utility; gawk 5.2, compared with on ra
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from typing import NoReturn
+
+from harness.errors import PatternError
+from harness.reading import charset
+from harness.reading.charset import Ranges
 
 _CLASSES = {
-    "alnum": "a-zA-Z0-9",
-    "alpha": "a-zA-Z",
-    "blank": r" \t",
-    "cntrl": r"\x00-\x1f\x7f",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": r"!-/:-@\[-`{-~",
-    "space": r" \t-\r",
-    "upper": "A-Z",
-    "xdigit": "0-9a-fA-F",
+    "alnum": charset.of(["az", "AZ", "09"]),
+    "alpha": charset.of(["az", "AZ"]),
+    "blank": charset.of([" ", "\t"]),
+    "cntrl": charset.of(["\0\x1f", "\x7f"]),
+    "digit": charset.of(["09"]),
+    "graph": charset.of(["!~"]),
+    "lower": charset.of(["az"]),
+    "print": charset.of([" ~"]),
+    "punct": charset.of(["!/", ":@", "[`", "{~"]),
+    "space": charset.of([" ", "\t\r"]),
+    "upper": charset.of(["AZ"]),
+    "xdigit": charset.of(["09", "af", "AF"]),
 }
-# gawk's own escapes; any other letter that is none of awk's stands for itself.
-_ESCAPES = {"y": r"\b", "<": r"\b(?=\w)", ">": r"\b(?<=\w)", "`": r"\A", "'": r"\Z"}
-_AWKS_LETTERS = "afnrtvBsSwW"
-
-_PART = re.compile(
-    r"""\\ (?P<octal>[0-7]{1,3})
-    |   \\ (?P<escape>.)
-    |   \[ (?P<set>\^?\]?(?:\[:\w+:\]|\\.|[^\\\]])*) \]
-    |   (?P<repeats>[*+?]{2,})
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_IN_SET = re.compile(
-    r"\[:(?P<class>\w+):\]|\\(?P<octal>[0-7]{1,3})|\\(?P<member>.)|(?P<bracket>\[)", re.DOTALL
-)
-
-
-def in_python(expression: str) -> str:
-    """Return what matches in Python what ``expression`` matches in awk."""
-    return _PART.sub(_part, expression)
-
-
-def _part(found: re.Match[str]) -> str:
-    kind = str(found.lastgroup)
-    return _IN_PYTHON[kind](found[kind])
-
-
-def _escape(character: str) -> str:
-    if character.isalnum() and character not in _AWKS_LETTERS:
-        return _ESCAPES.get(character, character)
-    return _ESCAPES.get(character, "\\" + character)
-
-
-def _member(character: str) -> str:
-    awks = character in "afnrtv" or not character.isalnum()
-    return "\\" + character if awks else character
-
-
-def _octal(digits: str) -> str:
-    return re.escape(chr(int(digits, 8) & 0xFF))
-
-
-def _set(members: str) -> str:
-    return f"[{_IN_SET.sub(_part, members)}]"
-
-
-def _repeats(signs: str) -> str:
-    """Repeated repetition, which in Python would be lazy or possessive, is one or is ``*``."""
-    return signs[0] if len(set(signs)) == 1 else "*"
-
-
-_IN_PYTHON: dict[str, Callable[[str], str]] = {
-    "octal": _octal,
-    "escape": _escape,
-    "set": _set,
-    "repeats": _repeats,
-    "class": lambda name: _CLASSES.get(name, re.escape(f"[:{name}:]")),
-    "member": _member,
-    "bracket": re.escape,
+_WORD = charset.of(["az", "AZ", "09", "_"])
+_SETS = {
+    "w": _WORD,
+    "W": charset.complement(_WORD),
+    "s": _CLASSES["space"],
+    "S": charset.complement(_CLASSES["space"]),
 }
+_ANCHORS = {
+    "y": r"\b",
+    "B": r"(?!\b)",
+    "<": r"\b(?=\w)",
+    ">": r"\b(?<=\w)",
+    "`": r"\A",
+    "'": r"\Z",
+}
+_CONTROLS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_COUNT = re.compile(r"\{(?P<least>\d*)(?P<comma>,?)(?P<most>\d*)\}")
+_MOST_REPEATS = 255
+_SIGNS = ("*", "+", "?")
+# Awk puts the character there before it reads the expression: \52 is a star that repeats.
+_CODE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
+_NAMED = re.compile(r"\[([:.=])(.*?)\1\]")
+
+
+def searched_in_python(expression: str) -> str:
+    """Return what finds in Python what awk finds with ``^EXPRESSION$``.
+
+    Raises:
+        PatternError: gawk refuses it, or it has a NUL.
+    """
+    return _Parser(_CODE.sub(_coded, f"^{expression}$")).whole()
+
+
+def _coded(found: re.Match[str]) -> str:
+    digits, base = (found[1], 8) if found[1] else (found[2], 16)
+    if not digits:
+        return found[0]
+    character = chr(int(digits, base) & 0xFF)
+    if character in "\0\\":
+        raise PatternError(f"{found[0]!r} cannot be used here")
+    return character
+
+
+class _Parser:
+    """Reads an expression from left to right; each method returns the Python of what it read."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._place = 0
+        self._depth = 0
+
+    def whole(self) -> str:
+        """Read all of it."""
+        return self._alternatives()
+
+    def _refuse(self, why: str) -> NoReturn:
+        raise PatternError(why)
+
+    def _peek(self) -> str:
+        return self._text[self._place : self._place + 1]
+
+    def _next(self) -> str:
+        self._place += 1
+        return self._text[self._place - 1 : self._place]
+
+    def _alternatives(self) -> str:
+        found = [self._sequence()]
+        while self._peek() == "|":
+            self._place += 1
+            found.append(self._sequence())
+        return "|".join(found)
+
+    def _sequence(self) -> str:
+        parts: list[str] = []
+        at_start = True  # up to the first atom, what repeats stands for itself
+        while (sign := self._peek()) not in ("", "|") and not (sign == ")" and self._depth):
+            atom, is_anchor = self._atom()
+            at_start &= is_anchor
+            for count in [] if at_start else self._repetitions():
+                if is_anchor:
+                    self._refuse("found a repetition behind an anchor, on which gawk is not sure")
+                atom = f"(?:{atom}){count}"
+            parts.append(atom)
+        return "".join(parts)
+
+    def _atom(self) -> tuple[str, bool]:
+        """Return the Python of an atom, and whether it is an anchor."""
+        sign = self._next()
+        if sign in ("^", "$"):
+            return (r"\A" if sign == "^" else r"\Z"), True
+        if sign == "\\":
+            return self._escape()
+        if sign == "(":
+            return self._group(), False
+        if sign == "[":
+            return charset.in_python(self._set()), False
+        is_any = sign == "."
+        return charset.in_python(charset.EVERYTHING if is_any else charset.of([sign])), False
+
+    def _group(self) -> str:
+        self._depth += 1
+        found = self._alternatives()
+        if self._next() != ")":
+            self._refuse("found a '(' that is not closed")
+        self._depth -= 1
+        return f"(?:{found})"
+
+    def _escape(self) -> tuple[str, bool]:
+        letter = self._next()
+        if letter in _ANCHORS:
+            return _ANCHORS[letter], True
+        if letter in _SETS:
+            return charset.in_python(_SETS[letter]), False
+        return charset.escaped(ord(_CONTROLS.get(letter, letter))), False
+
+    # --- repetitions
+
+    def _repetitions(self) -> list[str]:
+        """Return what repeats, the inner one first. Several signs are one: ``a+?`` is ``a*``."""
+        found: list[str] = []
+        while once := self._repetition():
+            if found and found[-1] in _SIGNS and once in _SIGNS:
+                found[-1] = once if once == found[-1] else "*"
+            else:
+                found.append(once)
+        return found
+
+    def _repetition(self) -> str:
+        if self._peek() in _SIGNS:
+            return self._next()
+        counted = _COUNT.match(self._text, self._place)
+        if not counted:
+            return ""  # any other { stands for itself
+        least, most = counted["least"] or "0", counted["most"]
+        if not (counted["least"] or counted["comma"]) or (most and int(most) < int(least)):
+            self._refuse(f"found {counted[0]!r}, which is not a number of repetitions")
+        if int(most or least) > _MOST_REPEATS:
+            self._refuse(f"found {counted[0]!r}, which is too many repetitions")
+        self._place = counted.end()
+        return f"{{{least},{most if counted['comma'] else least}}}"
+
+    # --- sets
+
+    def _set(self) -> Ranges:
+        negated = self._peek() == "^"
+        self._place += negated
+        found: list[tuple[int, int]] = []
+        start = self._place
+        while self._peek() != "]" or self._place == start:
+            if not self._peek():
+                self._refuse("found a '[' that is not closed")
+            found += self._member()
+        self._place += 1
+        members = charset.of(found)
+        return charset.complement(members) if negated else members
+
+    def _member(self) -> Ranges:
+        is_class = self._is_class()
+        first = self._element()
+        if not self._is_range():
+            return first
+        self._place += 1
+        is_class |= self._is_class()
+        last = self._element() if self._peek() else ()
+        if is_class or not (_is_one(first) and _is_one(last)):
+            self._refuse("found a range in a set with something else than a character at an end")
+        if last[0][0] < first[0][0]:
+            self._refuse("found a range in a set that ends before it begins")
+        if self._is_range():
+            self._refuse("found a range in a set right behind another")
+        return ((first[0][0], last[0][0]),)
+
+    def _is_class(self) -> bool:
+        return self._text[self._place : self._place + 2] in ("[:", "[=")
+
+    def _is_range(self) -> bool:
+        return self._peek() == "-" and self._text[self._place + 1 : self._place + 2] != "]"
+
+    def _element(self) -> Ranges:
+        """Read a character, ``[:class:]``, ``[.a.]`` or ``[=a=]``."""
+        named = _NAMED.match(self._text, self._place)
+        if named:
+            return self._named(named)
+        if self._text[self._place : self._place + 2] in ("[:", "[.", "[="):
+            self._refuse("found a '[' that is not closed")
+        character = self._next()
+        if character == "\\":
+            letter = self._next()
+            character = {**_CONTROLS, "y": "b"}.get(letter, letter or "\\")
+        return charset.of([character])
+
+    def _named(self, found: re.Match[str]) -> Ranges:
+        self._place = found.end()
+        if found[1] == ":" and found[2] in _CLASSES:
+            return _CLASSES[found[2]]
+        if found[1] != ":" and len(found[2]) == 1:
+            return charset.of([found[2]])
+        return self._refuse(f"found {found[0]!r} in a set, which is not a class of characters")
+
+
+def _is_one(found: Ranges) -> bool:
+    """Whether a set has a single character."""
+    return len(found) == 1 and found[0][0] == found[0][1]

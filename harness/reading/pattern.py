@@ -130,7 +130,7 @@ def searcher(expression: str) -> Callable[[str], object]:
     """
     from harness.reading import awk_regex
 
-    compiled = _compile(lambda text: f"^{awk_regex.in_python(text)}$", expression)
+    compiled = _compile(awk_regex.searched_in_python, expression)
     return _bounded(expression, compiled.search)
 
 

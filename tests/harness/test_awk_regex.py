@@ -4,6 +4,7 @@ import pytest
 
 from harness.errors import PatternError
 from harness.reading.pattern import read_gnugo, searcher
+from tests.harness import random_patterns
 
 MATCHES = [
     ("A1", ["A1"], ["xA1", "A1x", ""]),
@@ -26,6 +27,14 @@ MATCHES = [
     ("a**", ["", "aa"], ["b"]),
     ("a++a", ["aa", "aaa"], ["a"]),
     ("a{2}", ["aa"], ["a", "a{2}"]),
+    ("*", ["*"], [""]),
+    ("a|+", ["a1", "1+"], ["1"]),
+    ("(*a)", ["*a"], ["a"]),
+    ("a{1", ["a{1"], ["a"]),
+    ("{2}", ["{2}"], [""]),
+    ("a{2}{2}", ["aaaa"], ["aa"]),
+    ("a\\52", ["", "aa"], ["a*"]),
+    ("[[.-.]-/][[=a=]]", [".a"], ["a"]),
     ("B\\+[0-9.]+", ["B+4.5"], ["B4"]),
 ]
 
@@ -36,10 +45,39 @@ def test_searches_as_awk(expression: str, found: list[str], missed: list[str]) -
     assert [text for text in [*found, *missed] if searches(text)] == found
 
 
-@pytest.mark.parametrize("expression", ["*", "(", "a|+", "[a"])
-def test_refuses_what_python_cannot_repeat_or_close(expression: str) -> None:
-    with pytest.raises(PatternError, match="is not a regular expression"):
+REFUSED = [
+    ("(", r"a '\(' that is not closed"),
+    ("[a", r"a '\[' that is not closed"),
+    ("a{2,1}", "not a number of repetitions"),
+    ("a{}", "not a number of repetitions"),
+    ("[b-a]", "ends before it begins"),
+    ("[a-c-e]", "right behind another"),
+    ("[[:foo:]]", "not a class of characters"),
+    ("[[:alpha:]-z]", "something else than a character"),
+    ("a$*", "a repetition behind an anchor"),
+    ("a\\y*", "a repetition behind an anchor"),
+    ("a\\134", "cannot be used here"),
+]
+
+
+@pytest.mark.parametrize(("expression", "why"), REFUSED)
+def test_refuses_with_a_reason(expression: str, why: str) -> None:
+    with pytest.raises(PatternError, match=f"is not a regular expression: .*{why}"):
         searcher(expression)
+
+
+def test_with_the_examples_gawk_agrees(gawk: str) -> None:
+    asked = [(expression, [*found, *missed]) for expression, found, missed in MATCHES]
+    expected = ["1" * len(found) + "0" * len(missed) for _, found, missed in MATCHES]
+    assert random_patterns.gawk(asked) == expected
+
+
+def test_random_expressions_side_by_side_with_gawk(gawk: str) -> None:
+    """As with Java: ``python -m tests.harness.random_patterns`` asks as many as one likes."""
+    count = random_patterns.compare_with_gawk(seed=11, count=4_000)
+    assert count["differs"] == count["refused by them alone"] == 0, count
+    assert count["same"] > 2_000
+    assert count["refused by us alone"] < 0.03 * (count["same"] + count["refused by us alone"])
 
 
 READ = [
