@@ -143,7 +143,7 @@ class _Command:
         if self._given.marks_only:
             return grade.concluded(wanted, ledger, grade.remembered(ledger))
         store = Store(self._ledger_path.parent / ORIGINALS)
-        found = grade.prepared(wanted, ledger, store)
+        found = grade.prepared(wanted, ledger, store, self._warn)
         left = grade.left(ledger, found)
         print(f"{len(found.submissions)} submissions, {len(found.cases)} case files,"
               f" {left} of {len(found.planned)} attempts to be run")  # fmt: skip
@@ -159,6 +159,9 @@ class _Command:
                 " --unsafe-no-sandbox runs all with your own rights"
             ) from None
         return grade.concluded(wanted, ledger, found)
+
+    def _warn(self, remark: str) -> None:
+        print(self._paint("warn", visible(remark)))
 
     def _say(self, conclusion: Conclusion) -> None:
         from harness.grading import summary

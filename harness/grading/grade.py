@@ -82,15 +82,22 @@ class Conclusion(NamedTuple):
 # --- what is to be done ------------------------------------------------------------------------
 
 
-def prepared(wanted: Wanted, ledger: Ledger, store: Store) -> Plan:
-    """Read what was handed in and what is to be asked, and write both down.
+def prepared(
+    wanted: Wanted,
+    ledger: Ledger,
+    store: Store,
+    on_remark: Callable[[str], None] = lambda _: None,
+) -> Plan:
+    """Read submissions and case files; record both in the ledger.
+
+    ``on_remark``: is told what of the source is not read.
 
     Raises:
         UsageError: the source cannot be read; private case files are missing; or marks are in
             force that were made of something else, and no regrading is wanted.
     """
     cases = _cases(wanted, ledger.seed)
-    submissions = _received(wanted, store)
+    submissions = _received(wanted, store, on_remark)
     found = _planned(wanted, submissions, cases)
     if not wanted.regrade:
         _refuse_changes(ledger, found)
@@ -112,12 +119,12 @@ def _cases(wanted: Wanted, seed: str) -> list[Case]:
     return [*public, *private, *images]
 
 
-def _received(wanted: Wanted, store: Store) -> list[Submission]:
+def _received(wanted: Wanted, store: Store, on_remark: Callable[[str], None]) -> list[Submission]:
     from harness.grading import sources
     from harness.grading.receive import receive
 
     assert wanted.source is not None
-    entries = sources.read(wanted.source, wanted.groups)
+    entries = sources.read(wanted.source, wanted.groups, on_remark=on_remark)
     received = [receive(entry, wanted.assignment, store, overlay(wanted)) for entry in entries]
     return sorted(received, key=lambda one: one.key)
 

@@ -85,7 +85,7 @@ class Store:
         size = sum((source / name).stat().st_size for name in names)
         if size > limits.compressed:
             raise ArchiveError(
-                f"its files have {size:,} bytes, {limits.compressed:,} are the most"
+                f"its files have {size:,} bytes; the limit is {limits.compressed:,}"
             )
         packed = self._unfinished()
         try:

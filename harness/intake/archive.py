@@ -120,7 +120,7 @@ def opened(path: str) -> Iterator[BinaryIO]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise UsageError(f"{path} is no regular file")
+            raise UsageError(f"{path} is not a regular file")
         yield file
 
 
@@ -129,7 +129,8 @@ def _kind(file: BinaryIO) -> str:
     file.seek(0)
     kind = kinds.kind(head)
     if not kind:
-        what = kinds.described(head)
+        is_zip = zip.is_self_extracting(file)
+        what = "a self-extracting zip archive" if is_zip else kinds.described(head)
         raise ArchiveError(f"it is {what}, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip")
     return kind
 

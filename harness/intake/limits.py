@@ -38,7 +38,7 @@ class Meter:
         self._deadline = time.monotonic() + limits.seconds
         if compressed > limits.compressed:
             raise ArchiveError(
-                f"the archive has {compressed:,} bytes, {limits.compressed:,} are the most"
+                f"the archive has {compressed:,} bytes; the limit is {limits.compressed:,}"
             )
 
     def unpacked(self, count: int) -> None:
@@ -46,10 +46,10 @@ class Meter:
         self._unpacked += count
         limits = self.limits
         if self._unpacked > limits.unpacked:
-            raise ArchiveError(f"it unpacks to more than {limits.unpacked:,} bytes, the most")
+            raise ArchiveError(f"it unpacks to more than the limit of {limits.unpacked:,} bytes")
         if self._unpacked > limits.ratio * self._compressed + _SLACK:
             raise ArchiveError(
-                f"it unpacks to more than {limits.ratio} times its size, like a bomb"
+                f"it unpacks to more than {limits.ratio} times its size, as a zip bomb does"
             )
         if time.monotonic() > self._deadline:
             raise ArchiveError(f"reading it takes more than {limits.seconds:g} seconds")
@@ -58,4 +58,4 @@ class Meter:
         """Count a member."""
         self._members += 1
         if self._members > self.limits.members:
-            raise ArchiveError(f"it has more than {self.limits.members:,} members, the most")
+            raise ArchiveError(f"it has more members than the limit of {self.limits.members:,}")

@@ -25,7 +25,7 @@ def checked(name: str, limits: IntakeLimits) -> tuple[str, ...]:
     """Return the parts of a member's name, without those that are ``.``; empty for ``./`` itself.
 
     Raises:
-        ArchiveError: it leads elsewhere, or is no name for a file.
+        ArchiveError: it leads elsewhere, or cannot be a file's name.
     """
     for reason in _faults(name, limits):
         if reason:
@@ -45,8 +45,8 @@ def _faults(name: str, limits: IntakeLimits) -> list[str]:
         "the name is absolute" if name.startswith("/") or re.match("[A-Za-z]:", name) else "",
         "the name leads out of the folder" if ".." in parts else "",
         "the name has a backslash in it" if "\\" in name else "",
-        f"the name has {size:,} bytes, {limits.name} are the most" if size > limits.name else "",
-        f"a part of the name has {longest} bytes, {_LONGEST_PART} are the most"
+        f"the name has {size:,} bytes; the limit is {limits.name}" if size > limits.name else "",
+        f"a part of the name has {longest} bytes; the limit is {_LONGEST_PART}"
         if longest > _LONGEST_PART
         else "",
         f"the folders are more than {limits.depth} deep" if len(parts) > limits.depth + 1 else "",
@@ -107,7 +107,9 @@ class Names:
     def _compare(self, name: str, member: str) -> None:
         other = self._spelled.get(_folded(name), name)
         if other != name:
-            raise ArchiveError(f"the name is {other!r} but for case or Unicode form", member)
+            raise ArchiveError(
+                f"the name differs from {other!r} in case or Unicode form only", member
+            )
 
 
 def _folded(name: str) -> str:

@@ -56,7 +56,7 @@ def pieces(file: BinaryIO, kind: str) -> Iterator[bytes]:
     except (zlib.error, lzma.LZMAError) as error:
         if "Memory" in str(error):
             most = f"{_XZ_MEMORY:,} bytes"
-            raise ArchiveError(f"it asks for more than {most} of memory, the most") from None
+            raise ArchiveError(f"it needs more than the limit of {most} to unpack") from None
         raise ArchiveError(f"its compressed data is damaged ({error})") from None
 
 

@@ -66,7 +66,7 @@ def _next_header(stream: Stream) -> _Header | None:
 
 def _parsed(block: bytes) -> _Header:
     if not is_tar_header(block):
-        raise ArchiveError("it is damaged: the header of a member is not one")
+        raise ArchiveError("it is damaged: the header of a member cannot be read")
     name = _text(block[:100])
     if block[257:263] == b"ustar\0" and block[345]:  # GNU's own has other things there
         name = f"{_text(block[345:500])}/{name}"
@@ -86,7 +86,7 @@ def _number(field: bytes, name: str) -> int:
     except ValueError:
         value = -1
     if value < 0:
-        raise ArchiveError("it is damaged: a number in a header is not one", name)
+        raise ArchiveError("it is damaged: a number in a header cannot be read", name)
     return value
 
 

@@ -28,7 +28,10 @@ _LONGEST_COMMENT = 0xFFFF
 _STORED, _DEFLATED = 0, 8
 _ENCRYPTED, _UTF8 = 1 << 0, 1 << 11
 _UNIX, _MACOS = 3, 19  # makers whose attributes have a Unix mode
-_ZIP64 = 0xFFFFFFFF
+_ZIP64 = 0xFFFFFFFF  # the value is in a record that we do not read
+_LOCATOR = 20  # bytes that say where that is
+_IS_ZIP64 = "it is in the ZIP64 format, for 2 GiB and more, which is not taken"
+_BEFORE = "{:,} bytes come first, as in a self-extracting archive: pack a plain .zip instead"
 
 
 class _Entry(NamedTuple):
@@ -50,6 +53,8 @@ def members(file: BinaryIO, meter: Meter) -> Iterator[Member]:
         ArchiveError: the archive is damaged, or a member is neither file nor folder.
     """
     entries = sorted(_directory(file, meter), key=lambda entry: entry.offset)
+    if entries and entries[0].offset:
+        raise ArchiveError(_BEFORE.format(entries[0].offset))
     end = 0
     for entry in entries:
         if entry.offset < end:
@@ -66,9 +71,11 @@ def members(file: BinaryIO, meter: Meter) -> Iterator[Member]:
 
 
 def _directory(file: BinaryIO, meter: Meter) -> list[_Entry]:
-    count, size, offset = _end_record(file)
+    end = _end_record(file)
+    _check_ends(end)
+    count, size, offset = end[:3]
     if count > meter.limits.members:
-        raise ArchiveError(f"it has {count:,} members, {meter.limits.members:,} are the most")
+        raise ArchiveError(f"it has {count:,} members; the limit is {meter.limits.members:,}")
     if size > count * (_ENTRY.size + 4 * 1024):
         raise ArchiveError("it is damaged: its directory is longer than its members allow")
     file.seek(offset)
@@ -82,8 +89,16 @@ def _directory(file: BinaryIO, meter: Meter) -> list[_Entry]:
     return entries
 
 
-def _end_record(file: BinaryIO) -> tuple[int, int, int]:
-    """Return (members, bytes of the directory, its place) from the record at the file's end."""
+class _End(NamedTuple):
+    members: int
+    size: int  # bytes of the directory
+    offset: int  # its place, as the archive says
+    before: int  # bytes before the archive
+    behind: int  # bytes behind it
+
+
+def _end_record(file: BinaryIO) -> _End:
+    """Return what the record at the file's end says."""
     total = file.seek(0, os.SEEK_END)
     file.seek(max(0, total - _LONGEST_COMMENT - _END.size))
     tail = file.read()
@@ -91,11 +106,31 @@ def _end_record(file: BinaryIO) -> tuple[int, int, int]:
     if place < 0 or len(tail) - place < _END.size:
         raise ArchiveError("it is cut off: a zip archive has a directory at its end")
     _, disk, first_disk, here, count, size, offset, comment = _END.unpack_from(tail, place)
-    if disk or first_disk or here != count or _ZIP64 in (size, offset):
-        raise ArchiveError("a zip archive in several parts, or one of more than 4 GiB")
-    if total - len(tail) + place != offset + size or len(tail) - place != _END.size + comment:
-        raise ArchiveError("there is more data before or behind the archive")
-    return count, size, offset
+    if _ZIP64 in (size, offset) or tail[:place][-_LOCATOR:].startswith(b"PK\x06\x07"):
+        raise ArchiveError(_IS_ZIP64)
+    if disk or first_disk or here != count:
+        raise ArchiveError("it is one part of a zip archive in several parts")
+    before = total - len(tail) + place - offset - size
+    return _End(count, size, offset, before, len(tail) - place - _END.size - comment)
+
+
+def _check_ends(end: _End) -> None:
+    if end.behind > 0:
+        raise ArchiveError(f"there are {end.behind:,} more bytes behind the end of the archive")
+    if end.behind < 0:
+        raise ArchiveError("it is cut off in the middle of the comment at its end")
+    if end.before > 0:
+        raise ArchiveError(_BEFORE.format(end.before))
+    if end.before < 0:
+        raise ArchiveError("it is damaged: its directory is not where it says")
+
+
+def is_self_extracting(file: BinaryIO) -> bool:
+    """Whether a file that does not begin like a zip archive ends like one."""
+    try:
+        return _end_record(file).before > 0
+    except ArchiveError:
+        return False
 
 
 def _entry(data: bytes) -> tuple[_Entry, bytes]:
@@ -132,7 +167,7 @@ def _check_entry(entry: _Entry) -> None:
     if entry.method not in (_STORED, _DEFLATED):
         raise ArchiveError(f"it is compressed in an unusual way ({entry.method})", entry.name)
     if _ZIP64 in (entry.size, entry.packed, entry.offset):
-        raise ArchiveError("a member of more than 4 GiB", entry.name)
+        raise ArchiveError(_IS_ZIP64, entry.name)
 
 
 def _data_start(file: BinaryIO, entry: _Entry) -> int:
@@ -156,7 +191,7 @@ def _content(file: BinaryIO, entry: _Entry, start: int, meter: Meter) -> Iterato
         crc = zlib.crc32(piece, crc)
         yield piece
     if left or crc != entry.crc:
-        raise ArchiveError("it is damaged: not the content that its header promises", entry.name)
+        raise ArchiveError("it is damaged: size or CRC does not match its header", entry.name)
 
 
 def _unpacked(file: BinaryIO, entry: _Entry, start: int) -> Iterator[bytes]:

@@ -184,6 +184,32 @@ def zip_two_names() -> bytes:
     return data.replace(b"a/safe", b"../saf", 1)
 
 
+def zip_hidden_member() -> bytes:
+    """A member before all those of the directory, which programs that read from the front see."""
+    hidden, data = zipped(("a/b", b"evil")), bytearray(zipped(("a/b", b"x")))
+    size = hidden.index(b"PK\x01\x02")
+    start, end = data.index(b"PK\x01\x02"), data.index(b"PK\x05\x06")
+    data[start + 42 : start + 46] = struct.pack("<I", size)
+    data[end + 16 : end + 20] = struct.pack("<I", start + size)
+    return hidden[:size] + bytes(data)
+
+
+def zip_large_member() -> bytes:
+    """A member of 2 GiB, as Python's own module says it: in a record of its own."""
+    data = bytearray(zipped(("a/b", b"x")))
+    place = data.index(b"PK\x01\x02")
+    data[place + 20 : place + 28] = b"\xff" * 8
+    return bytes(data)
+
+
+def end_with(place: int, content: bytes) -> bytes:
+    """An archive with other bytes in the record at its end."""
+    data = bytearray(zipped(("a/b", b"x")))
+    place += data.index(b"PK\x05\x06")
+    data[place : place + len(content)] = content
+    return bytes(data)
+
+
 def zip_encrypted() -> bytes:
     data = bytearray(zipped(("a/b", b"secret")))
     data[data.index(b"PK\x01\x02") + 8] |= 1
@@ -215,6 +241,7 @@ def noise() -> bytes:
     return bytes(out)
 
 
+SELF = "it is a self-extracting zip archive, expected a .tgz"
 ROSTER: dict[str, Hostile] = {
     # names that lead elsewhere
     "dot-dot": Hostile(".tgz", names("a/../../evil"), "leads out of the folder"),
@@ -247,17 +274,21 @@ ROSTER: dict[str, Hostile] = {
     "longest-name": Hostile(
         ".tgz",
         lambda: tgz(pax(path="/".join(["b" * 150] * 4)), member("c")),
-        "the name has 603 bytes, 512 are the most",
+        "the name has 603 bytes; the limit is 512",
     ),
     "deep": Hostile(".tgz", lambda: tgz(pax(path="a/" * 100 + "b"), member("c")), "deep"),
     # names that clash
     "twice": Hostile(".tgz", names("a/b", "a/b"), "occurs twice"),
-    "case": Hostile(".tgz", names("a/Readme", "a/README"), "but for case"),
-    "folder-case": Hostile(".tgz", names("a/B/c", "a/b/d"), "but for case"),
-    "unicode-form": Hostile(".tgz", names("a/e\u0301", "a/\u00e9"), "but for case or Unicode"),
+    "case": Hostile(".tgz", names("a/Readme", "a/README"), "in case or Unicode form only"),
+    "folder-case": Hostile(".tgz", names("a/B/c", "a/b/d"), "in case or Unicode form only"),
+    "unicode-form": Hostile(
+        ".tgz", names("a/e\u0301", "a/\u00e9"), "in case or Unicode form only"
+    ),
     "file-and-folder": Hostile(".tgz", names("a/b", "a/b/c"), "both a file and a folder"),
     "folder-and-file": Hostile(".tgz", names("a/b/c", "a/b"), "both a file and a folder"),
-    "zip-twice": Hostile(".zip", lambda: zipped(("a/b", b"1"), ("a/B", b"2")), "but for case"),
+    "zip-twice": Hostile(
+        ".zip", lambda: zipped(("a/b", b"1"), ("a/B", b"2")), "in case or Unicode form only"
+    ),
     # what is neither file nor folder
     "symbolic-link": Hostile(".tgz", special(b"2", "/etc/passwd"), "symbolic link"),
     "hard-link": Hostile(".tgz", special(b"1", "a/b"), "hard link"),
@@ -273,31 +304,55 @@ ROSTER: dict[str, Hostile] = {
     "zip-link": Hostile(".zip", lambda: zip_of(0o120777), "symbolic link"),
     "zip-device": Hostile(".zip", lambda: zip_of(0o020666), "device"),
     # too much of everything
-    "gzip-bomb": Hostile(".tgz", gzip_bomb, "like a bomb"),
-    "xz-bomb": Hostile(".tar.xz", xz_bomb, "like a bomb"),
-    "xz-hungry": Hostile(".tar.xz", xz_hungry, "of memory, the most"),
-    "zip-bomb": Hostile(".zip", zip_bomb, "like a bomb"),
+    "gzip-bomb": Hostile(".tgz", gzip_bomb, "as a zip bomb does"),
+    "xz-bomb": Hostile(".tar.xz", xz_bomb, "as a zip bomb does"),
+    "xz-hungry": Hostile(".tar.xz", xz_hungry, "needs more than the limit of"),
+    "zip-bomb": Hostile(".zip", zip_bomb, "as a zip bomb does"),
     "zip-overlapping": Hostile(".zip", zip_overlapping, "another member's"),
-    "large": Hostile(".tgz", large, "it unpacks to more than 134,217,728 bytes"),
+    "large": Hostile(".tgz", large, "it unpacks to more than the limit of 134,217,728 bytes"),
     "many-members": Hostile(".tgz", many_members, "members"),
     "long-name-bomb": Hostile(".tgz", long_name_bomb, "extended header of"),
     "extension-chain": Hostile(".tgz", extension_chain, "extended headers before one"),
     "huge-claim": Hostile(
         ".tgz", lambda: tgz(header("a/b", size=b"\x80" + b"\0" * 3 + b"\x7f" * 8)), "cut off"
     ),
-    "big": Hostile(".tar", lambda: tar(member("a/b")) + bytes(33 * MIB), "are the most"),
+    "big": Hostile(
+        ".tar", lambda: tar(member("a/b")) + bytes(33 * MIB), "; the limit is 33,554,432"
+    ),
     # what says one thing and is another
     "zip-two-names": Hostile(".zip", zip_two_names, "another name"),
     "zip-encrypted": Hostile(".zip", zip_encrypted, "encrypted"),
-    "zip-wrong-size": Hostile(".zip", zip_wrong_size, "promises"),
+    "zip-wrong-size": Hostile(".zip", zip_wrong_size, "size or CRC does not match"),
     "zip-endless": Hostile(".zip", zip_endless_directory, "members"),
-    "zip-behind": Hostile(".zip", lambda: b"#!/bin/sh\n" + zipped(("a/b", b"x")), "unknown kind"),
-    "zip-before": Hostile(".zip", lambda: zipped(("a/b", b"x")) + b"more", "before or behind"),
+    "zip-behind": Hostile(".zip", lambda: b"#!/bin/sh\n" + zipped(("a/b", b"x")), SELF),
+    "zip-behind-program": Hostile(".exe", lambda: b"MZ\0" * 99 + zipped(("a/b", b"x")), SELF),
+    "zip-behind-data": Hostile(
+        ".zip",
+        lambda: b"PK\3\4" + zipped(("a/b", b"x")),
+        "4 bytes come first, as in a self-extracting archive",
+    ),
+    "zip-behind-member": Hostile(".zip", zip_hidden_member, "bytes come first, as in a self-extr"),
+    "zip-before": Hostile(
+        ".zip",
+        lambda: zipped(("a/b", b"x")) + b"more",
+        "there are 4 more bytes behind the end of the archive",
+    ),
+    "zip-cut-comment": Hostile(
+        ".zip", lambda: zipped(("a/b", b"x"))[:-1] + b"\1", "in the middle of the comment"
+    ),
+    "zip-part": Hostile(
+        ".zip", lambda: end_with(4, b"\1"), "one part of a zip archive in several"
+    ),
+    "zip-2-gib": Hostile(".zip", lambda: end_with(12, b"\xff" * 8), "ZIP64 format, for 2 GiB and"),
+    "zip-2-gib-member": Hostile(".zip", zip_large_member, "ZIP64 format, for 2 GiB and more"),
+    "zip-lost-directory": Hostile(".zip", lambda: end_with(16, b"\xfe"), "is not where it says"),
     "two-archives": Hostile(
         ".tar", lambda: tar(member("a/b")) + tar(member("../evil")), "behind the end"
     ),
     "folder-content": Hostile(".tgz", lambda: tgz(member("a", b"x", b"5")), "folder with content"),
-    "negative-size": Hostile(".tgz", lambda: tgz(header("a/b", size=b"-0000000012\0")), "not one"),
+    "negative-size": Hostile(
+        ".tgz", lambda: tgz(header("a/b", size=b"-0000000012\0")), "cannot be read"
+    ),
     "pax-size": Hostile(".tgz", lambda: tgz(pax(size="-1"), member("a/b")), "not a number"),
     "pax-nonsense": Hostile(".tgz", lambda: tgz(member("p", b"99 a=b\n", b"x")), "cannot be read"),
     "pax-no-length": Hostile(
@@ -322,7 +377,7 @@ ROSTER: dict[str, Hostile] = {
     "noise": Hostile(".tgz", noise, "unknown kind"),
     "web-page": Hostile(".tgz", lambda: b"<!DOCTYPE html><p>Log in", "a web page"),
     "rar": Hostile(".zip", lambda: b"Rar!\x1a\x07\x01\0" + noise(), "a RAR archive"),
-    "gzip-of-text": Hostile(".tgz", lambda: gzip.compress(b"hello\n" * 200), "not one"),
+    "gzip-of-text": Hostile(".tgz", lambda: gzip.compress(b"hello\n" * 200), "cannot be read"),
 }
 
 

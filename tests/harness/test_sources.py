@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import shutil
 import unicodedata
 from pathlib import Path
 
@@ -569,3 +570,21 @@ def test_the_readme_names_every_column():
     text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     rows = text.partition("## What was handed in")[2].partition("--groups FILE")[0]
     assert all(f"`{name}`" in rows for name in COLUMNS)
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_name_that_begins_with_a_dot_is_told(tmp_path, zipped):
+    """Such a submission is not read; what macOS and Windows leave behind is not worth a word."""
+    names = ["bea_12_34_a1.tgz", ".ada_11_33_a1.tgz", ".DS_Store", "._bea_12_34_a1.tgz"]
+    source = tmp_path / "download"
+    source.mkdir()
+    for name in names:
+        (source / name).write_bytes(b"x")
+    if zipped:
+        source = Path(shutil.make_archive(str(tmp_path / "class"), "zip", source))
+    told = []
+    assert len(read(source, on_remark=told.append)) == 1
+    assert told == [
+        f"not read in {source}, because the name begins with a dot: .ada_11_33_a1.tgz."
+        " If it is a submission, rename it"
+    ]

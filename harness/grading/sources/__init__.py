@@ -11,16 +11,17 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from harness.errors import UsageError
 from harness.grading.records import Entry
 from harness.grading.sources import canvas, folders, groups, moodle, table
-from harness.grading.sources.listing import children, is_zip, unzip
+from harness.grading.sources.listing import children, hidden, is_zip, unzip
 from harness.grading.sources.pieces import Piece, entries
 
 _ROOM = "gtp-harness-download-"
+_TOLD = 20  # names in one sentence
 KINDS = ("folder", "canvas", "moodle", "csv")
 # The names that a platform gives, and what was handed in under such a name.
 _PLATFORMS = {"canvas": (canvas.NAME, canvas.pieces), "moodle": (moodle.NAME, moodle.pieces)}
@@ -31,12 +32,13 @@ def read(
     groups_file: Path | None = None,
     kind: str | None = None,
     room: Path | None = None,
+    on_remark: Callable[[str], None] = lambda _: None,
 ) -> tuple[Entry, ...]:
     """Return what every student or group handed in, sorted by key.
 
     ``groups_file``: a CSV of the members of groups. ``kind``: one of :data:`KINDS`, by default
     what it looks like. ``room``: an empty folder for what is in a zip, as downloaded; by default
-    one that is gone when the process ends.
+    one that is gone when the process ends. ``on_remark``: is told what of it is not read.
 
     Raises:
         UsageError: there is nothing there, it is none of these, or a CSV has a mistake.
@@ -44,7 +46,7 @@ def read(
     """
     if not source.exists():
         raise UsageError(f"there is no {source}")
-    found = _pieces(source, kind, room)
+    found = _pieces(source, kind, room, on_remark)
     if groups_file:
         found = groups.grouped(found, groups.read(groups_file))
     read_in = entries(found)
@@ -53,16 +55,30 @@ def read(
     return read_in
 
 
-def _pieces(source: Path, kind: str | None, room: Path | None) -> Iterable[Piece]:
+def _pieces(
+    source: Path, kind: str | None, room: Path | None, on_remark: Callable[[str], None]
+) -> Iterable[Piece]:
     if kind == "csv" or (kind is None and source.suffix.lower() == ".csv" and source.is_file()):
         return table.pieces(source)
     if source.is_dir():
+        _tell_hidden(source, source, on_remark)
         return _of_folder(source, kind)
     if not is_zip(source):
         raise UsageError(f"{source} is neither a folder, nor a zip, nor a CSV file")
     place = room or _room()
     unzip(source, place)
+    _tell_hidden(place, source, on_remark)
     return _of_folder(place, kind)
+
+
+def _tell_hidden(folder: Path, source: Path, on_remark: Callable[[str], None]) -> None:
+    """A name that begins with a dot is hidden: no submission may be lost without a word."""
+    if names := hidden(folder):
+        told = ", ".join(names[:_TOLD]) + (" …" if len(names) > _TOLD else "")
+        on_remark(
+            f"not read in {source}, because the name begins with a dot: {told}."
+            " If it is a submission, rename it"
+        )
 
 
 def _of_folder(folder: Path, kind: str | None) -> list[Piece]:

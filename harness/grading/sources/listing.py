@@ -19,6 +19,7 @@ _DOWNLOAD = IntakeLimits(
     compressed=4096 * MIB, unpacked=8192 * MIB, members=100_000, seconds=1800.0
 )
 _JUNK = ("__macosx", "thumbs.db", "desktop.ini")
+_OF_SYSTEMS = (".DS_Store", "._", ".Spotlight", ".Trash", ".fseventsd", ".directory")
 _MOST_FILES = 2_000  # of one student
 
 
@@ -38,6 +39,15 @@ def children(folder: Path) -> list[Path]:
 def is_junk(name: str) -> bool:
     """Whether a file or folder is nobody's: hidden, or made by Windows or macOS."""
     return name.startswith(".") or name.casefold() in _JUNK
+
+
+def hidden(folder: Path) -> list[str]:
+    """Return names that :func:`children` leaves out, and that no system makes by itself.
+
+    A name may begin with a dot because a student wanted it so.
+    """
+    names = sorted(path.name for path in folder.iterdir())
+    return [name for name in names if name.startswith(".") and not name.startswith(_OF_SYSTEMS)]
 
 
 def own_files(folder: Path, *, below: bool = False) -> list[Path]:
