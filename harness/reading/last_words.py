@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from posixpath import normpath
 from typing import NamedTuple
 
 from harness.visible import one_line
@@ -75,11 +76,10 @@ def normalized(text: str) -> str:
     return _NUMBER.sub("N", _FOLDERS.sub("", text)).strip()
 
 
-def _made(error: str, frames: Sequence[_Frame], own: _Frame | None) -> LastWords:
+def _made(error: str, folder: str = "", own: _Frame | None = None) -> LastWords:
     error = one_line(error.strip(), _ERROR)
     if own is None:
         return LastWords(error)
-    folder = frames[0].path.rpartition("/")[0] if frames else ""
     path = own.path.removeprefix(f"{folder}/") if folder else own.path.rpartition("/")[2]
     return LastWords(error, one_line(path), own.line, one_line(own.code.strip(), _CODE))
 
@@ -98,10 +98,9 @@ def _python(lines: Sequence[str]) -> LastWords:
         first -= 1
     if first < 0:
         return LastWords()
-    block = blocks[first]
-    frames = list(_frames(block))
-    own = [frame for frame in frames if not _is_library(frame)]
-    return _made(_error(block), own, _innermost(own))
+    chain = blocks[first:]
+    folder, own = _innermost([list(_frames(block)) for block in chain])
+    return _made(_error(chain[0]), folder, own)
 
 
 def _blocks(lines: Sequence[str]) -> list[Sequence[str]]:
@@ -117,16 +116,21 @@ def _frames(block: Sequence[str]) -> Iterator[_Frame]:
         if found := _PYTHON.match(line):
             code = "".join(block[index + 1 : index + 2])
             shown = code if code.startswith("    ") and not _MARKS.fullmatch(code) else ""
-            yield _Frame(found["path"], int(found["line"]), shown)
+            yield _Frame(normpath(found["path"]), int(found["line"]), shown)
         elif index and line[:1].strip():  # the error
             return
 
 
-def _innermost(own: Sequence[_Frame]) -> _Frame | None:
-    """Return the innermost frame below the folder of the outermost one."""
-    folder = own[0].path.rpartition("/")[0] if own else ""
-    inside = [one for one in own if not folder or one.path.startswith(f"{folder}/")]
-    return inside[-1] if inside else None
+def _innermost(chain: Sequence[Sequence[_Frame]]) -> tuple[str, _Frame | None]:
+    """Return the program's folder, and the innermost frame below it, of the first that has one.
+
+    An exception that was caught shows only what was called below; the last one shows all.
+    """
+    own = [[frame for frame in frames if not _is_library(frame)] for frames in chain]
+    folder = own[-1][0].path.rpartition("/")[0] if own[-1] else ""
+    below = f"{folder}/" if folder else ""
+    inside = [one for frames in own for one in frames[::-1] if one.path.startswith(below)]
+    return folder, inside[0] if inside else None
 
 
 def _error(block: Sequence[str]) -> str:
@@ -156,7 +160,7 @@ def _java(lines: Sequence[str]) -> LastWords:
     frames = [_Frame(one["path"], int(one["line"]), owner=one["owner"]) for one in matches]
     own = next((frame for frame in frames if not _is_library(frame)), None)
     error = _THREAD.sub("", lines[begin]).removeprefix("Caused by: ")
-    return _made(error, [], own)
+    return _made(error, own=own)
 
 
 # --- C, and all else ---------------------------------------------------------------------------
@@ -170,7 +174,7 @@ def _sanitizer(lines: Sequence[str]) -> LastWords:
     matches = [one for line in lines[begin:] if (one := _C.match(line))]
     frames = [_Frame(one["path"], int(one["line"])) for one in matches]
     own = next((frame for frame in frames if not _is_library(frame)), None)
-    return _made(error["error"], [own] if own else [], own)
+    return _made(error["error"], own=own)
 
 
 def _plain(lines: Sequence[str]) -> LastWords:
@@ -181,7 +185,7 @@ def _plain(lines: Sequence[str]) -> LastWords:
     what = [line.strip() for line in lines if line.startswith("  what():")]
     thrown = told[-1].startswith("terminate called") and what
     more = f": {what[-1].removeprefix('what():').strip()}" if thrown else ""
-    return _made(f"{told[-1]}{more}", [], None)
+    return _made(f"{told[-1]}{more}")
 
 
 _READERS: tuple[Callable[[Sequence[str]], LastWords], ...] = (_python, _java, _sanitizer, _plain)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,16 +19,23 @@ from tests.harness import small_class
 from tests.harness.small_class import ENGINE, archive
 from tests.harness.test_grade import ATTENTION, FAULT, grade, marks, sandbox  # noqa: F401 - a fixture
 
+GO_SCORING = Path(__file__).parents[1] / "submissions" / "go-scoring"
 CASE = casefile.parse(b"1 twice 1\n#? [2]\n2 twice 2\n#? [4]\n", "one.gtp")
 DEAD = Failure(FailureKind.DIED, "The engine ended with exit status 1 before its first reply.")
-LOG = (
-    "Traceback (most recent call last):\n"
-    '  File "/tmp/{}/assignment1/Go1.py", line {}, in <module>\n'
-    "    import util\nFileNotFoundError: [Errno 2] No such file or directory: 'gtp_log'\n\n"
-    "During handling of the above exception, another exception occurred:\n\n"
-    'Traceback (most recent call last):\n  File "/tmp/x/util.py", line 3\n'
-    "AttributeError: 'Connection' object has no attribute 'file'\n"
-)
+LOG = """\
+Traceback (most recent call last):
+  File "/tmp/{0}/assignment1/Go1.py", line {1}, in <module>
+    import util
+FileNotFoundError: [Errno 2] No such file or directory: 'gtp_log'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/tmp/{0}/assignment1/Go1.py", line {1}, in <module>
+    import util
+  File "/tmp/{0}/util.py", line 3, in __init__
+AttributeError: 'Connection' object has no attribute 'file'
+"""
 
 
 def dead(stderr: str = "", message: str = DEAD.message):
@@ -139,3 +150,44 @@ def test_one_program_that_runs_is_enough_to_go_on(tmp_path):
     said = grade(room, "--no-images", status=ATTENTION)
     assert "the same but for blanks and comments (file engine.py): student00, student01" in said
     assert len(marks(room)) == 4
+
+
+# The course's package opens its log when it is imported; what it does then hides why it fails.
+LOGGING = """
+class _Log:
+    def __init__(self):
+        try:
+            self.file = open("/nowhere/gtp_log", "w")
+        except OSError:
+            self.file.write("there is no log\\n")
+
+
+_LOG = _Log()
+"""
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_class_whose_course_folder_cannot_open_its_log(tmp_path):
+    """As in 2018: a whole class got 0, and the last line of standard error misled."""
+    util = shutil.copytree(GO_SCORING / "util", tmp_path / "util") / "gtp_connection.py"
+    util.write_text(util.read_text() + LOGGING)
+    download = tmp_path / "download"
+    download.mkdir()
+    own = {path.name: path.read_text() for path in (GO_SCORING / "assignment1").iterdir()}
+    for number in range(6):
+        files = own | {"Go1.py": own["Go1.py"] + f"# {'x' * number}\n"}
+        name = f"student{number}_{100 + number}_{200 + number}_a1.tgz"
+        (download / name).write_bytes(archive(files))
+    words = ["grade", download, "--assignment", "go-scoring", "--overlay", tmp_path / "util"]
+    more = ["--public-only", "--no-images", "--jobs", "2", "--output", tmp_path / "out"]
+    done = subprocess.run(
+        [sys.executable, "-m", "harness.cli", *map(str, [*words, *more])],
+        capture_output=True, text=True, timeout=200, check=False,
+    )  # fmt: skip
+    assert done.returncode == FAULT, done.stdout + done.stderr
+    assert "the first 5 submissions do not start, all for the same reason:" in done.stderr
+    assert "command     python3 {folder}/Go1.py" in done.stderr
+    assert re.search(r"last words  FileNotFoundError: .*'/nowhere/gtp_log' \(line \d+ of \w+\.py: "
+                     r"from gtp_connection import", done.stderr)  # fmt: skip
+    assert re.search(r"example     student\d", done.stderr)
+    assert "AttributeError" not in done.stderr

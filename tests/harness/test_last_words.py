@@ -15,7 +15,7 @@ STARTER = """\
 Traceback (most recent call last):
   File "/tmp/gtp-harness-x1/assignment1/Go1.py", line 9, in <module>
     from util.gtp_connection import GtpConnection
-  File "/tmp/gtp-harness-x1/util/gtp_connection.py", line 31, in <module>
+  File "/tmp/gtp-harness-x1/assignment1/../util/gtp_connection.py", line 31, in <module>
     log = open("gtp_log", "w")
           ^^^^^^^^^^^^^^^^^^^^
 FileNotFoundError: [Errno 2] No such file or directory: 'gtp_log'
@@ -112,7 +112,26 @@ READ of size 4 at 0x602000000014 thread T0
 SUMMARY: AddressSanitizer: heap-buffer-overflow src/goboard.c:31 in eyes
 ==4711==ABORTING
 """
+CAUGHT_BELOW = """\
+Traceback (most recent call last):
+  File "/s/assignment1/../util/log.py", line 5, in __init__
+    self.file = open("gtp_log", "w")
+PermissionError: [Errno 13] Permission denied: 'gtp_log'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/s/assignment1/Go1.py", line 2, in <module>
+    import log
+  File "/s/assignment1/../util/log.py", line 7, in __init__
+    self.file.write("no log")
+AttributeError: 'Log' object has no attribute 'file'
+"""
 TABLE = [
+    (
+        CAUGHT_BELOW,
+        "PermissionError: [Errno 13] Permission denied: 'gtp_log' (line 2 of Go1.py: import log)",
+    ),
     (
         STARTER,
         "FileNotFoundError: [Errno 2] No such file or directory: 'gtp_log'"
