@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import Parser
 from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
-from harness.sandbox import cgroup, landlock, levels
+from harness.sandbox import cgroup, clock, landlock, levels
+from harness.sandbox.redteam import report
 
 if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
@@ -20,14 +23,15 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Tell which sandbox engines can be run in on this machine: each level is tried with
 a canary, a program that looks for a way out. With --attack, send a red team of
-hostile programs through the strongest level (or --level) and tell of each whether
-it was held, and by what. They are bounded: a machine without any sandbox would
-survive them. With --assignment, also tell which of the programs that it needs are
-installed, and the Debian packages of the others."""
+hostile programs through every level that works (or --level) and tell of each
+whether it was held, and by what. They are bounded: a machine without any sandbox
+would survive them. With --assignment, also tell which of the programs that it needs
+are installed, and the Debian packages of the others."""
 
 _EPILOG = """\
 Exit status:
-    0  a level works; with --attack: every attack was held
+    0  a level works; with --attack: every attack was held, but for what the
+       threat model (SECURITY.md) says a level cannot hold
     1  none works; an attack escaped; with --assignment: something is missing
     3  the level asked for cannot be used here"""
 
@@ -36,33 +40,57 @@ def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
     parser = Parser("doctor", description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument("--attack", action="store_true", help="send the red team")
-    parser.add_argument("--level", type=int, choices=(3, 2, 1), help="instead of the strongest")
+    parser.add_argument("--level", type=int, choices=(3, 2, 1), help="attack this level alone")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--assignment", metavar="NAME", help="tell what it needs on this machine")
     parser.add_argument("--help", "-h", action="store_true", help="print this help and exit")
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
-    _describe_machine()
-    best = _describe_levels()
+    asked = (given.level,) if given.level else (3, 2, 1)
+    facts, found = _facts(), _find_levels()
+    if not given.json:
+        _describe(facts, found)
     if given.assignment and not _describe_needs(given.assignment):
         return ExitCode.FAILED
-    if given.attack and (best or given.level):
-        return _attack(given.level or best)
-    return ExitCode.OK if best else ExitCode.FAILED
+    working = [level for level, why in found.items() if not why]
+    attacked = [level for level in asked if level in working or given.level]
+    attacks = {level: _attack(level, given.json) for level in attacked if given.attack}
+    if given.json:
+        print(json.dumps(_as_json(facts, found, attacks), indent=2))
+    elif attacks:
+        print("\n".join(report.layers(attacks)))
+    good = all(report.is_held(one) for found in attacks.values() for one in found)
+    return ExitCode.OK if working and good else ExitCode.FAILED
 
 
-def _describe_machine() -> None:
+def _facts() -> dict[str, str]:
+    """Return what matters of the machine, by the name that it is printed with."""
     root = os.geteuid() == 0
     groups = cgroup.usable_parents()
-    facts = {
+    return {
         "machine": f"{platform.system()} {platform.release()}, {platform.machine()}",
         "user": "root: engines run as a user without rights" if root else "an ordinary user",
         "bubblewrap": _bubblewrap(),
         "Landlock": f"ABI {landlock.abi()}" if landlock.abi() else "not in this kernel",
         "control groups": "count memory and processes" if groups else _NO_GROUPS,
+        "processor time": _CLOCK if _has_clock() else _NO_CLOCK,
     }
-    for name, value in facts.items():
-        print(f"{name:16}{value}")
+
+
+_CLOCK = "counted by a clock of the whole tree"
+_NO_CLOCK = "of children that nobody waits for is estimated"
+
+
+def _has_clock() -> bool:
+    counted = clock.Clock()
+    try:
+        return counted.seconds() is not None
+    finally:
+        counted.close()
+
+
+_NO_GROUPS = "not ours to use: memory is counted every 50 ms or sooner"
 
 
 def _describe_needs(name: str) -> bool:
@@ -92,9 +120,6 @@ def _python_of(found: Assignment) -> tuple[str, bool]:
         return str(error), False
 
 
-_NO_GROUPS = "not ours to use: memory is looked at every 50 ms instead"
-
-
 def _bubblewrap() -> str:
     path = shutil.which("bwrap")
     if path is None:
@@ -103,21 +128,27 @@ def _bubblewrap() -> str:
     return f"{said.stdout.strip().removeprefix('bubblewrap ')} ({path})"
 
 
-def _describe_levels() -> int:
-    """Print what becomes of each level; return the strongest that works, 0 if none does."""
-    working = []
+def _find_levels() -> dict[int, str]:
+    """Return for each level why it does not work, empty if it does."""
+    found = {}
     for level in (3, 2, 1):
+        found[level] = ""
         try:
             levels.proven(level).close()
         except SandboxError as error:
-            print(f"level {level}         no: {error}")
-        else:
-            print(f"level {level}         works: {levels.NAMES[level]}")
+            found[level] = str(error)
+    return found
+
+
+def _describe(facts: dict[str, str], found: dict[int, str]) -> None:
+    for name, value in facts.items():
+        print(f"{name:16}{value}")
+    for level, why in found.items():
+        print(f"level {level}         {'no: ' + why if why else 'works: ' + levels.NAMES[level]}")
+        if not why:
             _remark(level)
-            working.append(level)
-    best = max(working, default=0)
+    best = max((level for level, why in found.items() if not why), default=0)
     print(f"{'':16}{'Engines are run at level ' + str(best) if best else _NONE}.")
-    return best
 
 
 def _remark(level: int) -> None:
@@ -131,26 +162,40 @@ def _remark(level: int) -> None:
 _NONE = "Engines cannot be contained here: untrusted ones are refused"
 
 
-def _attack(level: int) -> ExitCode:
-    """Send the red team through ``level``, and report."""
+def _attack(level: int, quiet: bool) -> list[Finding]:
+    """Send the red team through ``level``; report unless that is to be ``quiet``."""
     from harness.sandbox.redteam import referee
+    from harness.sandbox.redteam.roster import ROSTER
 
-    launcher = levels.proven(level, referee.LIMITS)
-    print(f"\nAttacks on level {level}: an engine that tries to")
     findings = []
-    for finding in referee.play(launcher):
-        print(_line(finding, level), flush=True)
+    for finding in referee.play_at_once(level):
         findings.append(finding)
-    launcher.close()
-    held = sum(not finding.escapes for finding in findings)
-    print(f"{held} of {len(findings)} held at level {level}.")
-    return ExitCode.OK if held == len(findings) else ExitCode.FAILED
+        _show_progress(level, len(findings), len(ROSTER))
+    _show_progress(level, 0, 0)
+    order = {attack.name: number for number, attack in enumerate(ROSTER)}
+    findings.sort(key=lambda finding: order[finding.attack.name])
+    if not quiet:
+        print("\n".join(report.lines(level, findings)))
+    return findings
 
 
-def _line(finding: Finding, level: int) -> str:
-    attack = finding.attack
-    if not finding.escapes:
-        by = str(finding.end.hit) if finding.end.hit else attack.layer[level]
-        return f"  held     {attack.title:52}{by}"
-    known = " (this level cannot hold it)" if level in attack.leaks else ""
-    return f"  ESCAPED  {attack.title:52}{'; '.join(finding.escapes)}{known}"
+def _show_progress(level: int, done: int, total: int) -> None:
+    """Show how far it is, on a terminal alone; 0 of 0 clears the line."""
+    if sys.stderr.isatty():
+        text = f"attacks on level {level}: {done} of {total}" if total else ""
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _as_json(
+    facts: dict[str, str], found: dict[int, str], attacks: dict[int, list[Finding]]
+) -> dict[str, object]:
+    return {
+        "schema": "gtp-harness doctor",
+        "version": 1,
+        "machine": facts,
+        "levels": [
+            {"level": level, "works": not why, "why_not": why or None}
+            for level, why in found.items()
+        ],
+        "attacks": [report.as_json(one) for findings in attacks.values() for one in findings],
+    }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+PYTHON = ("attacks", "holding", "spending", "breaking", "machine")
+
 
 class Attack(NamedTuple):
     """One hostile program, or two where the second one profits from the first."""
@@ -16,3 +18,16 @@ class Attack(NamedTuple):
     patience: float = 8.0  # seconds until it is ended
     source: str = "attacks"  # the file beside this one, without its ending
     cpu: float = 20.0  # the limit of processor time, in seconds
+    at: str = "run"  # or "build": the same program as a build step, which may write
+
+    @property
+    def name(self) -> str:
+        """By which the threat model knows it."""
+        source = "" if self.source in PYTHON else f".{self.source}"
+        return f"{self.program}{source}{'@build' if self.at == 'build' else ''}"
+
+
+def at_build(attack: Attack, layer: str = "") -> Attack:
+    """Return the same attack as a build step; ``layer``: what stops it there, if not the same."""
+    layers = dict.fromkeys((3, 2, 1), layer) if layer else attack.layer
+    return attack._replace(at="build", title=f"{attack.title} (build)", layer=layers)

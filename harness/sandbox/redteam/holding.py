@@ -24,7 +24,6 @@ from attacks import CALLS, MIB, _libc, call, escaped, main, refusals_of  # type:
 
 Aim = dict[str, Any]
 CALLS |= {
-    "fallocate": (285, 47),
     "landlock_add_rule": (445, 445),
     "landlock_create_ruleset": (444, 444),
     "mq_open": (240, 180),

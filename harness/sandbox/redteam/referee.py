@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from io import FileIO
+from pathlib import Path
 from typing import NamedTuple
 
 from harness.sandbox import levels, view
@@ -39,6 +40,7 @@ class Finding(NamedTuple):
     """What became of one attack."""
 
     attack: Attack
+    level: int
     escapes: tuple[str, ...]  # empty: held
     end: End
     output: str  # of the last program
@@ -108,7 +110,7 @@ def _judge(launcher: BoxLauncher, scene: Scene, attack: Attack) -> Finding:
         escapes.append(f"took {seconds:.1f} s to be ended")
     if "begun" not in output:
         escapes.append("did not run: nothing is proven")
-    return Finding(attack, (*escapes, *scene.damage()), end, output)
+    return Finding(attack, launcher.level, (*escapes, *scene.damage()), end, output)
 
 
 def _run(
@@ -120,7 +122,14 @@ def _run(
     aim = scene.aim() | launcher.limits._asdict()
     words = [levels.interpreter(), "-I", "-S", script, program, json.dumps(aim)]
     hidden = [*view.own_folders(), str(scene.secret)]
-    box = launcher.start(view.of_program(words, str(scene.work), hidden=hidden), words)
+    where = str(scene.work)
+    if attack.at == "build":
+        where = str(scene.new_build())
+        launcher.give(Path(where))
+    seen = view.of_program(words, where, hidden=hidden)
+    if attack.at == "build":
+        seen = seen._replace(writable=(where,), copied=())
+    box = launcher.start(seen, words)
     output = _read(box, attack.patience)
     before = time.monotonic()
     end = box.close()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.sandbox.redteam import holding_roster, spending_roster
-from harness.sandbox.redteam.attack import Attack
+from harness.sandbox.redteam import breaking_roster, holding_roster, spending_roster
+from harness.sandbox.redteam.attack import Attack, at_build
 
 _FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
 _PROC = {3: "pid namespace", 2: "pid namespace", 1: "Landlock"}
@@ -20,7 +20,7 @@ _LIMIT = dict.fromkeys((3, 2, 1), "resource limit")
 _CLOSED = dict.fromkeys((3, 2, 1), "all but three are closed")
 _READER = dict.fromkeys((3, 2, 1), "the harness stops reading")
 
-ROSTER = (
+_FIRST = (
     Attack("read_case_by_name", "read a private case file by name", _FILES),
     Attack("read_case_through_proc", "read it through /proc/*/root, cwd and fd", _PROC),
     Attack("read_case_through_links", "read it through symbolic and hard links", _FILES),
@@ -73,6 +73,22 @@ ROSTER = (
     Attack("leave_files", "leave files for the next engine", _GONE, "find_files"),
     Attack("leave_ipc", "leave System V and POSIX messages", _CALLS, "find_ipc"),
     Attack("leave_key", "leave a key in a keyring", _CALLS, "find_key"),
-    *holding_roster.ROSTER,
-    *spending_roster.ROSTER,
+)
+# Run as build steps too, which may write into a folder: all else must hold as for engines.
+_AT_BUILD = """
+    read_case_by_name read_case_through_proc read_case_through_links read_oracle
+    read_system_secrets read_environment read_command_lines read_memory read_memory_by_call
+    use_descriptors trace signal_harness signal_everybody run_away daemonise thread_bomb
+    memory_hogs tcp udp unix_sockets listen write_outside write_case write_kernel_settings
+    open_devices type_on_terminal set_uid namespaces mounts kernel_holes
+    leave_ipc leave_key socket_pairs thread_that_stays futex_table ignored_children
+"""
+_INTO_FOLDER = ("disk_hog", "large_file", "inode_hog", "leave_files")
+_FOLDER = "a folder of its own, counted and removed"
+_AS_ENGINES = (*_FIRST, *holding_roster.ROSTER, *spending_roster.ROSTER)
+ROSTER = (
+    *_AS_ENGINES,
+    *(at_build(attack) for attack in _AS_ENGINES if attack.program in _AT_BUILD.split()),
+    *(at_build(attack, _FOLDER) for attack in _FIRST if attack.program in _INTO_FOLDER),
+    *breaking_roster.ROSTER,
 )

@@ -92,8 +92,21 @@ class Scene:
             "path_socket": str(self.submission / "socket"),
         }
 
+    def new_build(self) -> Path:
+        """Return an empty folder for a build step, gone when the damage is looked at."""
+        self._clear()
+        return self._folder("build")
+
+    def _clear(self) -> bool:
+        """Remove what a build step has left; return whether that was possible."""
+        place = self.folder / "build"
+        folders.remove(str(place))
+        return not os.path.lexists(place)
+
     def damage(self) -> Iterator[str]:
         """Yield what has happened to the scene since it was last asked."""
+        if not self._clear():
+            yield "left what cannot be removed"
         if signals := self._signals():
             yield f"signalled the harness {signals} times"
         yield from (f"reached the {name} socket" for name in self._sockets if self._visited(name))

@@ -1,0 +1,67 @@
+"""What the red team has found, as text and for JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.sandbox.redteam.referee import Finding
+
+
+def is_held(finding: Finding) -> bool:
+    """Whether an attack was held, or is one that its level is known not to hold."""
+    return not finding.escapes or finding.level in finding.attack.leaks
+
+
+def layer(finding: Finding) -> str:
+    """Return the layer that is to stop an attack."""
+    return finding.attack.layer[finding.level]
+
+
+def lines(level: int, findings: list[Finding]) -> Iterator[str]:
+    """Yield a line for each attack on a level, and how many were held."""
+    yield f"\nAttacks on level {level}: an engine or a build step that tries to"
+    for finding in findings:
+        yield _line(finding)
+    held = sum(not finding.escapes for finding in findings)
+    yield f"{held} of {len(findings)} held at level {level}."
+
+
+def _line(finding: Finding) -> str:
+    attack = finding.attack
+    if not finding.escapes:
+        by = str(finding.end.hit) if finding.end.hit else layer(finding)
+        return f"  held     {attack.title:62}{by}"
+    known = " (this level cannot hold it)" if finding.level in attack.leaks else ""
+    return f"  ESCAPED  {attack.title:62}{'; '.join(finding.escapes)}{known}"
+
+
+def layers(attacks: dict[int, list[Finding]]) -> Iterator[str]:
+    """Yield a table: how many attacks each layer holds on each level."""
+    held = {
+        level: Counter(layer(one) for one in findings if not one.escapes)
+        for level, findings in attacks.items()
+    }
+    names = sorted({name for counted in held.values() for name in counted})
+    yield f"\n{'attacks held by':62}" + "".join(f"level {level:<4}" for level in held).rstrip()
+    for name in names:
+        counts = "".join(f"{counted[name] or '-':<10}" for counted in held.values())
+        yield f"  {name:60}{counts.rstrip()}"
+
+
+def as_json(finding: Finding) -> dict[str, object]:
+    """Return what JSON has of one attack."""
+    attack = finding.attack
+    return {
+        "attack": attack.name,
+        "title": attack.title,
+        "at": attack.at,
+        "level": finding.level,
+        "held": not finding.escapes,
+        "layer": layer(finding),
+        "limit": str(finding.end.hit) if finding.end.hit else None,
+        "escapes": list(finding.escapes),
+        "known": finding.level in attack.leaks,
+    }
