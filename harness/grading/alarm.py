@@ -16,8 +16,10 @@ from harness.grading.tested import answers_a_test
 from harness.reading.last_words import last_words, normalized
 from harness.records import Build, FileResult
 from harness.report.tally import never_answers
+from harness.visible import one_line
 
 FIRST = 5  # submissions of which all fail alike; of a smaller class all of them
+_SHOWN = 300  # characters of last words
 _ALONE = 1  # of one submission nothing can be told
 _HINTS = (
     (
@@ -36,7 +38,7 @@ class Trouble(NamedTuple):
     """Why nothing of a submission can be run."""
 
     reason: str  # the same for all that fail alike
-    words: str  # what was said last, on one line
+    words: str  # what was said last, as it came
     builds: bool  # it builds, or need not be built, and does not start
 
 
@@ -111,8 +113,8 @@ def _told(count: int, name: str, example: Trouble, command: str) -> str:
     lines = [
         f"the first {count} submissions do not {fails}, all for the same reason:",
         *([f"  command     {command}"] if command else []),
-        f"  last words  {example.words}",
-        f"  example     {name}",
+        f"  last words  {one_line(example.words, _SHOWN)}",
+        f"  example     {one_line(name)}",
         f"A reason that {count} submissions share is likely not the students' fault.",
         *[hint for word, hint in _HINTS if word in example.words][:1],
         "Look at the course folder (--overlay), at the programs and packages that the assignment"

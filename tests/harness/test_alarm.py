@@ -103,12 +103,13 @@ def test_the_same_archive_counts_once():
 def test_what_is_shown():
     alarm = Alarm(2)
     for name in ("ada", "ben"):
-        alarm.hear(name, name, Trouble("x", "No module named 'numpy'", builds=True))
+        alarm.hear(name, name, Trouble("x", "\x1b[2JNo module named 'numpy'", builds=True))
     with pytest.raises(ClassWideError) as raised:
         alarm.check("python3 Go1.py")
     told = str(raised.value)
     assert "command     python3 Go1.py" in told
     assert "lacks a package" in told
+    assert "\x1b" not in told
 
 
 # --- the command ---

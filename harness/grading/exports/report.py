@@ -89,7 +89,8 @@ def _attention(result: ClassResult, notes: Sequence[str]) -> Iterator[str]:
         _listing("Sheets that were filled in", "warn", map(escape, notes)),
     )
     shown = [section for section in sections if section]
-    yield from shown or [box("Nothing", "<p>All went as it should.</p>", "calm")]
+    calm = "All went as it should." if result.graded else "No submission was graded."
+    yield from shown or [box("Nothing", f"<p>{calm}</p>", "calm")]
 
 
 def _listing(title: str, kind: str, lines: Iterable[str]) -> str:
