@@ -102,6 +102,17 @@ def test_a_slow_command_speaks_for_no_other():
     assert not fairness.alike(slow_call("score b", failure=CPU), score)
 
 
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [((1, 29.5), ""), ((29.5,), "took 29.5 s of 30 s"), ((), "")],
+)
+def test_of_what_is_asked_after_a_file_only_the_first_may_be_slow(after, expected):
+    """That is cputime; quit has a limit of its own."""
+    sent = tuple(Exchange("any", Reply(True, "", "=", seconds)) for seconds in after)
+    one = result([1, 2])._replace(after=sent)
+    assert fairness.near(one, Figures(cpu=3), LIMITS, BOX) == expected
+
+
 def test_no_limit_is_never_in_doubt():
     limits, box = Limits(timeout=0, startup=0, file=0), BoxLimits(cpu=0)
     assert not fairness.in_doubt(result([1e6]), Figures(cpu=1e6), limits, box)
