@@ -194,7 +194,7 @@ def test_what_an_engine_writes_without_end_is_cut(tmp_path):
 
 def test_a_class_of_nobody(tmp_path):
     exports.write(made_class()._replace(graded=(), items=()), tmp_path)
-    assert "All went as it should." in Page((tmp_path / "class.html").read_text()).text
+    assert "No submission was graded." in Page((tmp_path / "class.html").read_text()).text
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):
