@@ -11,6 +11,7 @@ from harness.assignments.assignment import BuildSteps
 from harness.assignments.building import build
 from harness.errors import SandboxError, UsageError
 from harness.sandbox import folders, levels
+from tests.harness.test_sandbox_boxes import needs
 
 LEVELS = ("3", "2", "1")
 
@@ -27,16 +28,15 @@ def stage():
 @pytest.fixture(params=LEVELS)
 def box(request):
     """A level of sandbox."""
-    if request.param == "3":
-        request.getfixturevalue("bwrap")
+    needs(int(request.param))
     return request.param
 
 
 @pytest.fixture(params=[*LEVELS, "off"])
 def sandbox(request):
     """A level of sandbox, or none."""
-    if request.param == "3":
-        request.getfixturevalue("bwrap")
+    if request.param != "off":
+        needs(int(request.param))
     return request.param
 
 
