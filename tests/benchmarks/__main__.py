@@ -1,7 +1,8 @@
-"""Run the benchmarks: ``python -m tests.benchmarks [NAME…]``, all without a name.
+"""Run the benchmarks: ``python -m tests.benchmarks [NAME…] [--seconds N]``, all without a name.
 
 Each ``bench_*.py`` beside this file has ``main()``, which prints its table. A figure is a ratio to
-a peer timed in the same run; no benchmark fails because a machine is busy.
+a peer timed in the same run; no benchmark fails because a machine is busy. ``--seconds`` is for
+those that run as long as they are told: ``syscalls``.
 """
 
 import importlib
@@ -13,13 +14,21 @@ NAMES = sorted(path.stem[len("bench_") :] for path in Path(__file__).parent.glob
 
 def main(chosen: list[str]) -> int:
     """Run the chosen benchmarks in turn; return 2 for an unknown name."""
+    seconds = None
+    if "--seconds" in chosen:
+        place = chosen.index("--seconds")
+        seconds = float(chosen[place + 1])
+        chosen = chosen[:place] + chosen[place + 2 :]
     unknown = [name for name in chosen if name not in NAMES]
     if unknown:
         print(f"no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}", file=sys.stderr)
         return 2
     for name in chosen or NAMES:
         print(f"\n== {name} ==", flush=True)
-        importlib.import_module(f"tests.benchmarks.bench_{name}").main()
+        module = importlib.import_module(f"tests.benchmarks.bench_{name}")
+        if seconds is not None and hasattr(module, "SECONDS"):
+            module.SECONDS = seconds
+        module.main()
     return 0
 
 

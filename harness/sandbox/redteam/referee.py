@@ -130,13 +130,13 @@ def _run(
     if attack.at == "build":
         seen = seen._replace(writable=(where,), copied=())
     box = launcher.start(seen, words)
-    output = _read(box, attack.patience)
+    output = read(box, attack.patience)
     before = time.monotonic()
     end = box.close()
     return end, output, time.monotonic() - before
 
 
-def _read(box: Boxed, patience: float) -> str:
+def read(box: Boxed, patience: float) -> str:
     """Return what a box prints, on either stream, until it ends, or does not for too long."""
     parts: list[bytes] = []
     poll = select.poll()

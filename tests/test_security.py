@@ -1,0 +1,52 @@
+"""SECURITY.md is true: every attack of the red team stands in it, and nothing else."""
+
+import re
+from pathlib import Path
+
+from harness.sandbox import levels
+from harness.sandbox.redteam.roster import ROSTER
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    return TEXT.partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
+def rows(title: str) -> list[list[str]]:
+    """Return the cells of the table of a section, without its head."""
+    lines = [line for line in section(title).splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_every_attack_stands_in_the_table_and_the_other_way_round() -> None:
+    named = [
+        name for row in rows("What the sandbox holds") for name in re.findall("`([^`]+)`", row[2])
+    ]
+    assert sorted(named) == sorted(attack.name for attack in ROSTER)
+
+
+def test_every_claim_names_an_attack() -> None:
+    claims = rows("What the sandbox holds")
+    assert len(claims) > 15
+    assert all(len(row) == 3 and all(row) for row in claims)
+
+
+def test_every_other_claim_names_a_test() -> None:
+    claims = rows("What else is held")
+    for claim, _, tests in claims:
+        named = re.findall("`([^`]+)`", tests)
+        assert named, claim
+        for name in named:
+            assert (ROOT / name).is_file(), name
+            assert "def test_" in (ROOT / name).read_text(encoding="utf-8"), name
+
+
+def test_what_is_not_held_is_told() -> None:
+    """Each attack that a level cannot hold, and each gap that results speak of."""
+    told = section("What is not held")
+    leaks = {attack.name for attack in ROSTER if attack.leaks}
+    assert leaks == set(re.findall(r"`(\w+)`", told)) & {attack.name for attack in ROSTER}
+    for level in levels.GAPS:
+        assert f"Level {level} shows" in told
