@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from harness.records import FileResult, Progress, RunResult, Verdict
 from harness.report.tally import never_answers, plural
 from harness.report.view import FileView
 from harness.report.views import Views
+from harness.running.rerun import believe, fails_by_choice
 from harness.running.runs import run
 from harness.sandbox.levels import EscapeError
 
@@ -55,14 +56,42 @@ def try_out(
     if assignment.python:
         own = own._replace(python=assignment.python.described)
     try:
-        return Trial(run(program, tests, own, on_progress, on_file), "")
+        return Trial(_run(program, tests, own, on_progress, on_file), "")
     except EscapeError:
         raise
     except SandboxError as error:
         if options.sandbox != "auto":
             raise
-        plain = run(program, tests, own._replace(sandbox="off"), on_progress, on_file)
+        plain = _run(program, tests, own._replace(sandbox="off"), on_progress, on_file)
         return Trial(plain, str(error))
+
+
+def _run(
+    program: str,
+    tests: Sequence[str],
+    options: Options,
+    on_progress: Callable[[Progress], None] | None,
+    on_file: Callable[[FileResult], None] | None,
+) -> RunResult:
+    """Run the files; those with a failed choice once more, one at a time, before they are told."""
+    tell = on_file or (lambda _: None)
+    held: list[FileResult] = []
+    result = run(
+        program,
+        tests,
+        options,
+        on_progress,
+        lambda file: held.append(file) if fails_by_choice(file) else tell(file),
+    )
+    known = {file.case.path: file for file in result.files}
+    faults = result.faults
+    for first in held:
+        again = run(program, [first.case.path], options._replace(jobs=1))
+        for second in again.files:
+            known[first.case.path] = believe(first, second)
+        faults += again.faults
+        tell(known[first.case.path])
+    return result._replace(files=tuple(known.values()), faults=faults)
 
 
 def explained(file: FileResult, assignment: Assignment) -> FileView:

@@ -53,8 +53,11 @@ class Reader:
             return attempt
         first = runs[0][0] or result
         limits, box = self._assignment.limits, self._assignment.box
+        counted = result
+        if len(runs) > 1:
+            counted = fairness.believed((first, result), runs[0][1], limits, box)
         return attempt._replace(
-            result=result,
+            result=counted,
             flaky=fairness.changed(first, result),
             near_limit=fairness.near(result, figures, limits, box),
         )

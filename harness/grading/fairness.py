@@ -11,6 +11,10 @@ own limits, alone, and that run counts.
 An adapter, which answers for a program that speaks no GTP, has limits of its own for each call of
 it, and says in its reply that one was hit (:data:`~harness.adapters.inside.board.TIMED_OUT`): that
 is in doubt, whatever was computed.
+
+So is a failed test of a command that chooses a move, or of one after it on the same board: a
+player with a clock and dice is believed to have failed only when it fails again, alone. Such a
+test passes if it passed in either run, within the assignment's limits.
 """
 
 from __future__ import annotations
@@ -21,7 +25,8 @@ from collections.abc import Iterator
 from harness.adapters.inside.board import TIMED_OUT
 from harness.grading.stored import Figures
 from harness.options import Limits
-from harness.records import Failure, FailureKind, FileResult, Reply, Step
+from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Step
+from harness.running.rerun import believe, fails_by_choice
 from harness.sandbox.limits import BoxLimits
 
 MARGIN = 0.2  # of a limit: as near as this is near
@@ -50,7 +55,7 @@ def in_doubt(result: FileResult, figures: Figures, limits: Limits, box: BoxLimit
 
     ``result``: as it was run, with its times.
     """
-    if any(_timed_out(result)):
+    if any(_timed_out(result)) or fails_by_choice(result):
         return True
     if any(seconds > allowed > 0 for seconds, allowed in _waits(result, limits)):
         return True
@@ -103,6 +108,24 @@ def near(result: FileResult, figures: Figures, limits: Limits, box: BoxLimits) -
     return ""
 
 
+def believed(
+    runs: tuple[FileResult, FileResult], figures: Figures, limits: Limits, box: BoxLimits
+) -> FileResult:
+    """Return what counts of two runs: the second, with what was chosen better in the first.
+
+    ``runs``: with their times. ``figures``: of the first one. A choice that took longer than the
+    assignment allows does not count.
+    """
+    first, second = runs
+    is_over = 0 < box.cpu < figures.cpu or 0 < limits.file < first.seconds
+
+    def counts(outcome: Outcome) -> bool:
+        seconds = outcome.reply.seconds if outcome.reply else 0.0
+        return not is_over and not 0 < limits.timeout < seconds
+
+    return believe(first, second, counts)
+
+
 def changed(first: FileResult, second: FileResult) -> tuple[int, ...]:
     """Return the steps on which two runs of a case file gave different verdicts."""
     return tuple(
@@ -113,9 +136,12 @@ def changed(first: FileResult, second: FileResult) -> tuple[int, ...]:
 
 
 def alike(first: FileResult, second: FileResult) -> bool:
-    """Whether a run broke in no other ways than a second one, of any case file, did."""
+    """Whether a run broke in no other ways than a second one, of any case file, did.
+
+    Nothing else may be in doubt about the first.
+    """
     one, other = _breaks(first), _breaks(second)
-    return bool(one) and one <= other
+    return bool(one) and one <= other and not fails_by_choice(first)
 
 
 def _breaks(result: FileResult) -> set[FailureKind | str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
-from harness.records import FileResult, Outcome, Verdict
+from harness.records import CaseFile, FailureKind, FileResult, Outcome, Verdict
 
 # Which of several verdicts on one test is shown: the one that has most to be explained.
 _GRAVEST_FIRST = (
@@ -32,3 +33,59 @@ def merge(results: Sequence[FileResult]) -> FileResult:
 def _merge(outcomes: tuple[Outcome, ...]) -> Outcome:
     gravest = min(outcomes, key=lambda outcome: _GRAVEST_FIRST.index(outcome.verdict))
     return gravest._replace(flaky=len({outcome.verdict for outcome in outcomes}) > 1)
+
+
+# --- moves that an engine chooses ----------------------------------------------------------------
+
+_CHOOSING = re.compile(r".*genmove.*")
+_NEW_BOARD = ("boardsize", "clear_board", "load_board", "loadsgf")
+_TIMED = (FailureKind.CPU, FailureKind.TIMEOUT)  # these are judged by the limits
+
+
+def fails_by_choice(result: FileResult) -> bool:
+    """Whether a test failed that a player with a clock and dice might have passed.
+
+    Such a test is believed to have failed only when it fails again, alone on the machine: an
+    instructor's own engine fails one in seven of them on a busy one.
+    """
+    chosen = _chosen(result.case)
+    broke = {one.step for one in result.failures if one.kind not in _TIMED}
+    return any(
+        outcome.verdict is Verdict.FAILED
+        or (outcome.verdict is Verdict.NOT_RUN and outcome.step in broke)
+        for outcome in result.outcomes
+        if outcome.step in chosen
+    )
+
+
+def _chosen(case: CaseFile) -> set[int]:
+    """Return the steps that choose a move, or come after one on the same board."""
+    found, is_chosen = set(), False
+    for index, step in enumerate(case.steps):
+        name = step.command.partition(" ")[0]
+        is_chosen = is_chosen and name not in _NEW_BOARD
+        is_chosen = is_chosen or _CHOOSING.fullmatch(name) is not None
+        if is_chosen:
+            found.add(index)
+    return found
+
+
+def believe(
+    first: FileResult, second: FileResult, counts: Callable[[Outcome], bool] = lambda _: True
+) -> FileResult:
+    """Return a file's second result, with the tests of a choice that passed in the first one.
+
+    Nobody loses by the second run what another choice had passed in the first. ``counts``: says
+    of such a pass whether it counts, for it may have taken too long.
+    """
+    chosen = _chosen(first.case)
+    pairs = zip(first.outcomes, second.outcomes, strict=True)
+    better = [
+        one if one.step in chosen and _passes(one) and not _passes(two) and counts(one) else two
+        for one, two in pairs
+    ]
+    return second._replace(outcomes=tuple(better))
+
+
+def _passes(outcome: Outcome) -> bool:
+    return outcome.verdict in (Verdict.PASSED, Verdict.UNEXPECTED_PASS)

@@ -5,6 +5,7 @@ import pytest
 from harness.grading import fairness
 from harness.grading.stored import Figures
 from harness.options import Limits
+from harness.reading import casefile
 from harness.records import (
     CaseFile,
     Exchange,
@@ -16,6 +17,7 @@ from harness.records import (
     Step,
     Verdict,
 )
+from harness.running.runner import not_run
 from harness.sandbox.limits import BoxLimits
 
 LIMITS, BOX = Limits(timeout=30, startup=10, file=0), BoxLimits(cpu=60)
@@ -58,7 +60,7 @@ CPU, TIMEOUT = FailureKind.CPU, FailureKind.TIMEOUT
         ([1], 2, TIMEOUT, 0.1, False),  # slept for its limit: however busy the machine
         ([1], 60, TIMEOUT, 0.1, False),  # computed for twice its limit
         ([1, 31], 60, TIMEOUT, 0.1, True),
-        ([1], 1, FailureKind.DIED, 0.1, False),
+        ([1], 1, FailureKind.DIED, 0.1, True),  # it was about to choose a move, perhaps by dice
         ([1], 1, None, 11, True),  # slow to start
     ],
 )
@@ -155,3 +157,68 @@ def test_runs_that_differ():
     assert fairness.alike(second, result([], TIMEOUT))
     assert not fairness.alike(second, result([], CPU))
     assert not fairness.alike(first, first)
+
+
+def judged(text, verdicts, seconds=(1.0,) * 9):
+    """Return the result of a case file with a verdict for each test: p, F or -."""
+    case = casefile.parse(text.encode(), "a.gtp")
+    tests = [index for index, step in enumerate(case.steps) if step.is_test]
+    words = {"p": Verdict.PASSED, "F": Verdict.FAILED, "-": Verdict.NOT_RUN}
+    outcomes = tuple(
+        Outcome(index, words[one], Reply(True, "A1", "= A1", took) if one != "-" else None)
+        for index, one, took in zip(tests, verdicts, seconds, strict=False)
+    )
+    return not_run(case)._replace(outcomes=outcomes)
+
+
+BOARD = "clear_board\n10 score\n20 genmove b\n30 score\nclear_board\n40 score\n50 reg_genmove w\n"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        ("ppppp", False),
+        ("Fpppp", False),  # before the choice, and known to all
+        ("pFppp", True),
+        ("ppFpp", True),  # after the choice, on the same board
+        ("pppFp", False),  # on a new board
+        ("ppppF", True),
+        ("pppp-", False),  # the engine broke before
+    ],
+)
+def test_a_failed_choice_is_in_doubt(verdicts, expected):
+    assert fairness.in_doubt(judged(BOARD, verdicts), Figures(), LIMITS, BOX) is expected
+
+
+def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():
+    for kind, expected in ((FailureKind.DIED, True), (CPU, False)):
+        broke = judged(BOARD, "p----")._replace(failures=(Failure(kind, "It broke.", 2),))
+        assert fairness.in_doubt(broke, Figures(), LIMITS, BOX) is expected
+    elsewhere = judged(BOARD, "-----")._replace(failures=(Failure(FailureKind.DIED, "", 1),))
+    assert not fairness.in_doubt(elsewhere, Figures(), LIMITS, BOX)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "seconds", "cpu", "expected"),
+    [
+        ("pFppp", "ppppp", 1, 1, "ppppp"),
+        ("pFppp", "pFppp", 1, 1, "pFppp"),
+        ("pFppp", "ppppF", 1, 1, "ppppp"),  # the other choice passed before
+        ("pFppp", "p----", 1, 1, "p-p-p"),  # what is not of a choice counts as in the last run
+        ("pFppp", "FpFFp", 1, 1, "FppFp"),
+        ("pFppp", "ppppF", 31, 1, "ppppF"),  # it passed, but took longer than allowed
+        ("pFppp", "ppppF", 1, 61, "ppppF"),
+    ],
+)
+def test_a_choice_passes_if_it_passed_in_either_run(first, second, seconds, cpu, expected):
+    runs = judged(BOARD, first, (seconds,) * 9), judged(BOARD, second)
+    counted = fairness.believed(runs, Figures(cpu=cpu), LIMITS, BOX)
+    letters = {Verdict.PASSED: "p", Verdict.FAILED: "F", Verdict.NOT_RUN: "-"}
+    assert "".join(letters[one.verdict] for one in counted.outcomes) == expected
+
+
+def test_a_file_with_a_failed_choice_is_not_spoken_for_by_another():
+    hung = Failure(TIMEOUT, "It hung.", 1)
+    sure, doubtful = (judged(BOARD, one)._replace(failures=(hung,)) for one in ("F----", "FF---"))
+    assert fairness.alike(sure, sure)
+    assert not fairness.alike(doubtful, sure)

@@ -1,13 +1,17 @@
 """One fault costs one test: classes graded from start to end, every mark computed beforehand."""
 
+import shutil
 from fractions import Fraction
 
 import pytest
 
+from harness.assignments import assignment
+from harness.assignments.trial import try_out
+from harness.options import Options
 from harness.reading.pattern import read_gogui
-from harness.records import Reply
+from harness.records import Reply, Verdict
 from harness.report.difference import difference
-from tests.harness.made_class_of_files import faulty, graded, made, marks, results, scene
+from tests.harness.made_class_of_files import GO, faulty, graded, made, marks, results, scene
 from tests.harness.test_grade import sandbox  # noqa: F401 - a fixture
 
 VERTICES = [f"{column}{row}" for row in range(1, 6) for column in "abcde"][:18]
@@ -94,3 +98,49 @@ def test_a_student_reads_why_a_right_answer_under_another_number_fails():
     expected = "The reply has the id 99, the command has 10: it answers another one."
     assert difference(pattern, reply, 10).hint == expected
     assert "id" not in difference(pattern, reply._replace(raw="= B+18.5"), 10).hint
+
+
+CHOICES = "".join(
+    f"boardsize {size}\nclear_board\n{number} genmove b\n#? [(?i)c3]\n"
+    for number, size in ((10, 5), (20, 6), (30, 7))
+)
+
+
+def player(place, misses):
+    """Return a player that misses choices (of A, B and C) in its first run, its second and so on;
+    the public case file, which is run before, counts as none.
+    """
+    place.mkdir()
+    place.chmod(0o777)
+    (main,) = faulty("chooses_by_chance").values()
+    return main.replace('"PLACE"', repr(str(place))).replace('(("A",), ("B",), ())', repr(misses))
+
+
+def test_a_choice_is_believed_to_have_failed_only_when_it_fails_again_alone(tmp_path):
+    public = ()  # the public file is run first, and asks for no choice
+    files = {
+        "unlucky": player(tmp_path / "1", (public, ("A",), ("B",))),
+        "bad": player(tmp_path / "2", (public, ("A", "B"), ("A", "C"))),
+        "lucky": player(tmp_path / "3", (public, (), ("A", "B", "C"))),
+        "cannot": player(tmp_path / "4", (public, "ABC", "ABC")),
+    }
+    room = made(tmp_path, files, CHOICES, points=3)
+    graded(room, "--unsafe-no-sandbox")
+    assert marks(room) == {"unlucky": 3, "bad": 2, "lucky": 3, "cannot": 0}
+    runs = {name: len(found) for name, found in results(room).items()}
+    assert runs == {"unlucky": 2, "bad": 2, "lucky": 1, "cannot": 2}
+    assert "flaky" in (room / "out" / "class.html").read_text()
+
+
+def test_check_runs_a_failed_choice_again_before_it_tells(tmp_path):
+    files = {"ada": player(tmp_path / "1", (("A",), ("B",)))}
+    room = made(tmp_path, files, CHOICES)
+    (room / "go" / "public.gtp").write_text(CHOICES)
+    stage = room / "stage"
+    shutil.copytree(room / "go" / "util", stage / "util")
+    shutil.copytree(GO / "assignment1", stage / "assignment1")
+    (stage / "assignment1" / "Go1.py").write_text(files["ada"])
+    told = []
+    trial = try_out(assignment.find(str(room / "go")), stage, Options(sandbox="off"), told.append)
+    assert [one.verdict for one in told[0].outcomes] == [Verdict.PASSED] * 3
+    assert trial.result.files == tuple(told)
