@@ -149,7 +149,7 @@ class _Command:
               f" {left} of {len(found.planned)} attempts to be run")  # fmt: skip
         try:
             with GradingProgress(left) as progress:
-                grade.run(wanted, ledger, found, store, progress.on_word)
+                grade.run(wanted, ledger, found, store, progress)
         except KeyboardInterrupt:
             print("What was run is in the ledger: the same command goes on.", file=sys.stderr)
             raise

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ from oracle import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.grading.regrading import Change
-    from harness.grading.runner import Unit, Word
+    from harness.grading.runner import Listener, Unit
 
 BUDGET = 1800.0  # seconds on the wall for all case files of a submission
 
@@ -240,7 +240,7 @@ def run(
     ledger: Ledger,
     found: Plan,
     store: Store,
-    on_word: Callable[[Unit, Word], None],
+    listener: Listener,
 ) -> None:
     """Run what has no result yet; what the harness broke in is tried again.
 
@@ -262,7 +262,7 @@ def run(
         wanted.go_on,
     )
     with ending_on_signals():
-        Runner(ledger, means, on_word).run(units(found, store))
+        Runner(ledger, means, listener).run(units(found, store))
 
 
 # --- marks -------------------------------------------------------------------------------------

@@ -1,10 +1,15 @@
-"""One live line while a grading lasts: how much of it is done, time left, failures so far."""
+"""One live line while a grading lasts: how much of it is done, time left, failures so far.
+
+Off a terminal, a line every half minute says the same.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from harness.grading.runner import Broke, Built, Done, Unit, Word
+from harness.report.heartbeat import Heartbeat, waiting_for
 from harness.visible import one_line
 
 TYPE_CHECKING = False
@@ -23,6 +28,8 @@ class GradingProgress:
     def __init__(self, total: int) -> None:
         self._failed: set[str] = set()
         self._broke = 0
+        self._done, self._total = 0, total
+        self._heartbeat = Heartbeat()
         self._live = _make() if sys.stderr.isatty() and total else None
         if self._live:
             self._line = self._live.add_task("", total=total)
@@ -44,15 +51,24 @@ class GradingProgress:
             self._broke += 1
         elif isinstance(word, Done) and word.failed:
             self._failed.add(key)
+        # What is in doubt is not done: its second run will be.
+        done = isinstance(word, Done) and not word.doubtful
+        self._done += done
         if self._live and not isinstance(word, Built):
-            # What is in doubt is not done: its second run will be.
-            done = isinstance(word, Done) and not word.doubtful
-            self._live.update(self._line, advance=int(done), description=self._said(key))
+            said = f"{self._said()}  {one_line(key, _NAME)}"
+            self._live.update(self._line, advance=int(done), description=said)
             self._live.refresh()
 
-    def _said(self, key: str) -> str:
+    def on_time(self, under_way: Sequence[Unit]) -> None:
+        """Say how far it is, if that cannot be drawn and was not said for a while."""
+        if not self._live:
+            keys = sorted({unit.submission.key for unit in under_way})
+            far = f"{self._done} of {self._total} case files done"
+            self._heartbeat.beat(lambda: f"{far}, {self._said()}{waiting_for(keys)}")
+
+    def _said(self) -> str:
         broke = f", the harness broke {self._broke} times" if self._broke else ""
-        return f"{len(self._failed)} with failures{broke}  {one_line(key, _NAME)}"
+        return f"{len(self._failed)} with failures{broke}"
 
 
 def _make() -> rich.progress.Progress:

@@ -12,10 +12,10 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from harness.assignments import building, workspace
 from harness.assignments.assignment import Assignment
@@ -97,15 +97,23 @@ class Broke(NamedTuple):
 Word = Built | Done | Broke
 
 
-class Runner:
-    """Does what is left of the attempts in a ledger; ``on_word`` is told of each step."""
+class Listener(Protocol):
+    """What is told of a grading while it lasts."""
 
-    def __init__(
-        self, ledger: Ledger, means: Means, on_word: Callable[[Unit, Word], None] = lambda *_: None
-    ) -> None:
+    def on_word(self, unit: Unit, word: Word) -> None:
+        """Take in what a worker says."""
+
+    def on_time(self, under_way: Sequence[Unit]) -> None:
+        """Take note that time goes by; called several times a second, between two words."""
+
+
+class Runner:
+    """Does what is left of the attempts in a ledger."""
+
+    def __init__(self, ledger: Ledger, means: Means, listener: Listener) -> None:
         self._ledger = ledger
         self._means = means
-        self._on_word = on_word
+        self._listener = listener
         self._token = ""
 
     def run(self, units: Sequence[Unit]) -> None:
@@ -191,7 +199,7 @@ class Runner:
             self._record(word, number)
             if isinstance(word, Done):
                 self._watch.hear(word.result)
-            self._on_word(units[index], word)
+            self._listener.on_word(units[index], word)
 
         ends = jobs.run_all(
             units,
@@ -201,6 +209,7 @@ class Runner:
             desk.close,
             forked=True,
             parts=(lambda unit: len(unit.tasks)) if number == 1 else None,
+            on_time=lambda found: self._listener.on_time([units[index] for index in found]),
         )
         with closing(ends):
             for index, end in ends:

@@ -65,6 +65,7 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     *,
     forked: bool = False,
     parts: Callable[[Task], int] | None = None,
+    on_time: Callable[[list[int]], None] = lambda _: None,
 ) -> Generator[tuple[int, Result | Fault], None, None]:
     """Do ``work`` on each task; yield (index, result) in the order in which they end.
 
@@ -76,10 +77,13 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     whose engine sleeps holds no place: another is hired meanwhile, for other parts of its task if
     there are any, else for the next task. The result of a task that several did is a
     :class:`Fault` if one of theirs is.
+
+    ``on_time``: told the tasks under way in other processes, some four times a second.
     """
     with leftovers.ended_on_the_way_out():
         if min(workers, len(tasks)) > (0 if forked else 1):
             pool = _Pool(tasks, work, min(workers, len(tasks)), on_note, leave, parts)
+            pool.on_time = on_time
             yield from pool.results()  # type: ignore[misc]
             return
         for index, task in enumerate(tasks):
@@ -178,6 +182,7 @@ class _Pool:
         self._waiting = list(range(len(tasks)))[::-1]
         self._workers: dict[int, _Worker] = {}  # by the descriptor of its answers
         self._poll = select.poll()
+        self.on_time: Callable[[list[int]], None] = lambda _: None
         # With parts:
         self._counts = [parts(task) for task in tasks] if parts else []
         self._claimed: dict[int, set[int]] = {}  # by task
@@ -194,9 +199,9 @@ class _Pool:
             for _ in range(self._size):
                 self._hire()
             while self._workers:
-                for descriptor, _ in self._poll.poll(_LOOK * 1000 if self._counts else None):
+                for descriptor, _ in self._poll.poll(_LOOK * 1000):
                     yield from self._hear(self._workers[descriptor])
-                if self._counts and time.monotonic() - self._looked >= _LOOK:
+                if time.monotonic() - self._looked >= _LOOK:
                     self._look_around()
         finally:
             for worker in list(self._workers.values()):
@@ -265,10 +270,13 @@ class _Pool:
 
     def _look_around(self) -> None:
         """Hire more workers while there are some that sleep."""
-        now = time.monotonic()
-        for worker in self._workers.values():
-            worker.look(now - self._looked)
+        now, before = time.monotonic(), self._looked
         self._looked = now
+        self.on_time([one.task for one in self._workers.values() if one.task is not None])
+        if not self._counts:
+            return
+        for worker in self._workers.values():
+            worker.look(now - before)
         for _ in range(self._size - self._awake()):
             is_full = len(self._workers) >= _MOST * self._size or not _memory_is_left()
             if is_full or not (self._waiting or self._shared() is not None):

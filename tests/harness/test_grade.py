@@ -135,6 +135,32 @@ def test_on_a_terminal_a_line_tells_how_much_is_left(few):
     assert screen.exitstatus == OK
 
 
+HURRIED = """
+import sys
+from harness import cli
+from harness.report import heartbeat
+heartbeat.SECONDS = 0.5
+sys.exit(cli.main(["grade", *sys.argv[1:]]))
+"""
+
+
+def test_off_a_terminal_a_line_now_and_then_tells_what_it_waits_for(tmp_path, sandbox):
+    one_of(tmp_path, f"{spin(0.5)}\n    return 2 * n", 20)
+    words = arguments(tmp_path, "--no-images")[4:]
+    done = subprocess.run(
+        [sys.executable, "-c", HURRIED, *words],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == OK, done.stderr
+    expected = r"\d:\d\d [0-4] of \d case files done, 0 with failures; waiting for unauna_\w+"
+    lines = done.stderr.splitlines()
+    assert lines
+    assert all(re.fullmatch(expected, line) for line in lines), done.stderr
+
+
 # --- killed ---
 
 
