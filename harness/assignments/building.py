@@ -10,10 +10,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import selectors
+import select
 import shlex
 import stat
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +21,7 @@ from harness.adapters.placing import place
 from harness.assignments import needs
 from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
 from harness.assignments.workspace import beside_submission, workspace
+from harness.engine.clock import Clock
 from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, PlainLauncher, describe_end
 from harness.errors import SandboxError, UsageError
@@ -34,6 +34,7 @@ from harness.sandbox.limits import GIB, BoxLimits
 # The streams of a step in one, as at a terminal.
 _TURN = 'exec "$0" "$@" 2>&1'
 _DISK = GIB  # all that the steps may leave, or use meanwhile
+_GRACE = 1.0  # seconds in which what a step has written may be read after the deadline
 _LONGEST = 40  # characters of a step in a sentence
 _ERROR = re.compile(r"^.*\b(?:error|Error)\b.*$", re.MULTILINE)
 
@@ -131,7 +132,7 @@ def _run(
     engine = room.start(["/bin/sh", "-c", _TURN, *words], folder, scratch)
     written = BothEnds(limits.output)
     try:
-        in_time = _listen(engine, written, time.monotonic() + limits.time)
+        in_time = _listen(engine, written, limits.time)
         broken = engine.broken_by()  # asked before it is ended by us
         status = engine.status()
     finally:
@@ -143,25 +144,29 @@ def _run(
     return written.text(), "" if status == 0 else describe_end(status or 0)
 
 
-def _listen(engine: Engine, written: BothEnds, deadline: float) -> bool:
-    """Take in what a step writes until it has ended; return False at the deadline."""
+def _listen(engine: Engine, written: BothEnds, seconds: float) -> bool:
+    """Take in what a step writes until it has ended; return False if its time was over before."""
     assert engine.stdin
     assert engine.stdout
     engine.stdin.close()
+    clock = Clock(engine.processes)
+    deadline = clock.now() + seconds
+    clock.wait_until(deadline)
     ended = engine.exit_descriptor()
+    open_ = {engine.stdout.fileno(), ended}
+    poll = select.poll()
+    for descriptor in open_:
+        poll.register(descriptor, select.POLLIN)
     try:
-        with selectors.DefaultSelector() as ready:
-            ready.register(engine.stdout, selectors.EVENT_READ)
-            ready.register(ended, selectors.EVENT_READ)
-            while ready.get_map():
-                events = ready.select(deadline - time.monotonic())
-                if not events or time.monotonic() > deadline:
-                    return False
-                for key, _ in events:
-                    piece = b"" if key.fd == ended else os.read(key.fd, 1 << 16)
-                    written.add(piece)
-                    if not piece:
-                        ready.unregister(key.fileobj)
+        while open_:
+            if clock.is_over() and (ended in open_ or clock.now() > deadline + _GRACE):
+                return False
+            for descriptor, _ in clock.sleep(poll):
+                piece = b"" if descriptor == ended else os.read(descriptor, 1 << 16)
+                written.add(piece)
+                if not piece:
+                    poll.unregister(descriptor)
+                    open_.remove(descriptor)
     finally:
         os.close(ended)
     return True

@@ -1,6 +1,7 @@
 package gtpharness;
 
 import java.io.ByteArrayInputStream;
+import java.io.File;
 import java.io.FilterInputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
@@ -16,7 +17,9 @@ import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Scanner;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -162,18 +165,42 @@ public final class Shim {
             Thread thread = new Thread(this, "main");
             thread.setDaemon(true);
             long start = System.nanoTime();
+            Map<String, Long> before = waits();
             thread.start();
             thread.join(500);
             while (thread.isAlive()) {
                 ThreadMXBean threads = ManagementFactory.getThreadMXBean();
                 double elapsed = (System.nanoTime() - start) / 1e9;
                 if (threads.getThreadCpuTime(thread.getId()) / 1e9 > seconds
-                        || elapsed > seconds * PATIENCE) {
+                        || elapsed > seconds * PATIENCE
+                                && elapsed - waited(before) > seconds * PATIENCE) {
                     return "time";
                 }
                 thread.join(50);
             }
             return answer + "\t" + change();
+        }
+
+        /** How many seconds the thread that waited most for a processor did so since then. */
+        private static double waited(Map<String, Long> before) {
+            return waits().entrySet().stream()
+                    .mapToLong(one -> one.getValue() - before.getOrDefault(one.getKey(), 0L))
+                    .max().orElse(0) / 1e9;
+        }
+
+        /** For each thread of this program, for how many nanoseconds it waited for a processor. */
+        private static Map<String, Long> waits() {
+            Map<String, Long> found = new HashMap<>();
+            String[] threads = new File("/proc/self/task").list();
+            for (String thread : threads == null ? new String[0] : threads) {
+                try {
+                    Path figures = Path.of("/proc/self/task", thread, "schedstat");
+                    found.put(thread, Long.parseLong(Files.readString(figures).split(" ")[1]));
+                } catch (IOException | RuntimeException ended) {
+                    continue; // or the kernel does not tell
+                }
+            }
+            return found;
         }
 
         @Override

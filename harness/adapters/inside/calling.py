@@ -8,9 +8,10 @@ import resource
 import selectors
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import NamedTuple
+
+from .patience import Patience
 
 PATIENCE = 8  # times the processor seconds allowed: a program may wait, or the machine be busy
 _MOST = 1 << 16  # bytes of either stream
@@ -40,7 +41,7 @@ def call(words: list[str], folder: Path, seconds: float) -> Call:
         )
     except OSError as error:
         return Call("", "", f"could not be executed ({error.strerror})")
-    streams, cut = _read(process, time.monotonic() + seconds * PATIENCE)
+    streams, cut = _read(process, Patience(process.pid, seconds * PATIENCE))
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     output, errors = (text.decode(errors="replace").replace("\r\n", "\n") for text in streams)
@@ -64,7 +65,7 @@ def describe(status: int, seconds: float) -> str:
     return f"ended with exit status {status}" if status else ""
 
 
-def _read(process: subprocess.Popen[bytes], deadline: float) -> tuple[list[bytearray], str]:
+def _read(process: subprocess.Popen[bytes], patience: Patience) -> tuple[list[bytearray], str]:
     """Return what it wrote until it closed both streams, and why it was cut off, if it was."""
     assert process.stdout
     assert process.stderr
@@ -73,8 +74,8 @@ def _read(process: subprocess.Popen[bytes], deadline: float) -> tuple[list[bytea
         for stream, taken in zip((process.stdout, process.stderr), found, strict=True):
             ready.register(stream, selectors.EVENT_READ, taken)
         while ready.get_map():
-            events = ready.select(max(0.0, deadline - time.monotonic()))
-            if not events:
+            events = ready.select(patience.left())
+            if not events and not patience.left():
                 return found, "did not end by itself: it hangs or waits for input"
             for key, _ in events:
                 piece = os.read(key.fd, 1 << 14)

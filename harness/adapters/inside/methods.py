@@ -6,11 +6,11 @@ import os
 import select
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 from .board import Board, Refusal, TimeOut
+from .patience import Patience
 
 # Started in a third of the time, with fewer threads, and with no more memory than a student needs.
 JAVA = ("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx256m")
@@ -157,10 +157,11 @@ class Methods:
 def _line(java: subprocess.Popen[bytes], seconds: float) -> str | None:
     """Return the next line that Java writes, "" at its end, None if there is none in time."""
     assert java.stdout
-    found, deadline = b"", time.monotonic() + seconds
+    found, patience = b"", Patience(java.pid, seconds)
     while not found.endswith(b"\n"):
-        left = max(0.0, deadline - time.monotonic())
-        if not select.select([java.stdout], [], [], left)[0]:
+        if not select.select([java.stdout], [], [], patience.left())[0]:
+            if patience.left():
+                continue
             return None
         piece = os.read(java.stdout.fileno(), 1 << 14)
         if not piece:

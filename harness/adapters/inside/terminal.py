@@ -19,6 +19,7 @@ from pexpect.popen_spawn import PopenSpawn
 from .board import Refusal, TimeOut
 from .calling import PATIENCE, describe, limit_processor_time, quoted
 from .methods import JAVA, class_path
+from .patience import Patience
 from .reading import Reader, Shown
 
 SIZE = 11  # java-go.txt: "The grid we will use for this assignment is an 11x11 board."
@@ -68,9 +69,11 @@ class Game:
     def _listen(self) -> None:
         """Read until the game waits for input, or ends."""
         # The first moment takes as long as Java does to start.
-        found = self._java.expect_exact(
-            [_ENQUIRY, pexpect.EOF, pexpect.TIMEOUT], timeout=self._patience
-        )
+        patience = Patience(self._java.pid, self._patience)
+        found = 2
+        while found == 2 and (left := patience.left()):
+            wanted = [_ENQUIRY, pexpect.EOF, pexpect.TIMEOUT]
+            found = self._java.expect_exact(wanted, timeout=left)
         self.output += (self._java.before or b"").decode(errors="replace")
         if found == 1:
             self.status = self._java.wait()
