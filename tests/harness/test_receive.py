@@ -184,7 +184,7 @@ def test_hostile_archives_are_refused_and_kept(title, hand_in, store, tmp_path):
             "left out, made by tools: assignment1/._",
         ),
         ("a1.tgz", packed({**FILES, "a.mp4": b"\0"}), "left out, no part of this assignment: ass"),
-        ("a1.tgz", packed({**FILES, "util/x.py": b"1"}), "the course's util is used instead: assignm"),
+        ("a1.tgz", packed({**FILES, "util/x.py": b"1"}), "the course's util is used instead: "),
     ],
 )
 def test_odd_archives_are_taken_with_a_sentence(name, content, said, hand_in, store, tmp_path):
