@@ -2,7 +2,19 @@
 
 It needs no privilege and no namespace. Newer kernels know more kinds of access (their *ABI*
 number says which), and each is refused as soon as the kernel knows it. What no version sees, such
-as ``stat``, ``chmod`` and UDP, is the business of the other layers.
+as ``stat``, ``chdir``, ``chmod`` and UDP, is the business of the other layers, or of none.
+
+===  =====  ==================================================================================
+ABI  Linux  what it adds for us
+===  =====  ==================================================================================
+1    5.13   reading, writing, executing, listing, making and removing files
+2    5.19   moving files between folders, which was refused before
+3    6.2    truncating files
+4    6.7    TCP, though our system call filter refuses all sockets that can address others
+5    6.10   commands to devices (``ioctl``)
+6    6.12   signals and abstract sockets; before, the system call filter keeps signals in
+7    6.15   nothing more: what is refused may be logged
+===  =====  ==================================================================================
 """
 
 from __future__ import annotations

@@ -33,8 +33,13 @@ _LINKS = {
 }
 # What a box's own /proc shows of the whole machine's.
 _MACHINE_WIDE = ("/proc/keys", "/proc/key-users", "/proc/timer_list")
-# Without a /proc of its own an engine sees itself and the machine, but no other process.
-_OWN_PROC = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/loadavg")
+# Without a /proc of its own an engine sees itself and the machine, but no other process; and not
+# the machine's mounts and network, which are there for each process and each of its threads.
+_MACHINE = ("cpuinfo", "meminfo", "stat", "loadavg")
+_ITSELF = (
+    *("auxv", "cmdline", "comm", "environ", "exe", "fd", "fdinfo", "limits", "maps", "oom_score"),
+    *("oom_score_adj", "personality", "smaps", "smaps_rollup", "stat", "statm", "status", "wchan"),
+)
 
 
 def environment(level: int, writable: tuple[str, ...] = ()) -> dict[str, str]:
@@ -91,7 +96,9 @@ def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
         writable = [(place, landlock.WRITE) for place in _changeable(view)]
         return (("/", landlock.READ), *writable, *devices)
     shown = [rule for path in view.shown for rule in _around(path, view.hidden)]
-    own = [(path, landlock.READ) for path in _OWN_PROC]
+    own = [(f"/proc/{name}", landlock.READ) for name in _MACHINE]
+    own += [(f"/proc/self/{name}", landlock.READ) for name in _ITSELF]
+    own += [("/proc/self", landlock.READ_DIR)]
     results = [(path, landlock.WRITE) for path in view.writable]
     return (*shown, *own, *results, *devices)
 

@@ -26,7 +26,7 @@ NAMES = {
     0: "none",
 }
 # What a level cannot hold; the red team shows it. Part of every result.
-GAPS = {1: "an engine sees that private files exist, and how long they are"}
+GAPS = {1: "an engine sees that private files and folders exist, and how long they are"}
 # What else is different there, for whoever wonders.
 REMARKS = {
     3: "exit statuses from 129 on look like signals; what outlives an engine is ended unnamed",

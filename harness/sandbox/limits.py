@@ -68,6 +68,9 @@ def _bytes(count: float) -> str:
 FIRST_TO_DIE = b"500"
 
 
+_TIMERS = 1024  # and signals that wait, of all processes of the user
+
+
 def rlimits(limits: BoxLimits, threads: int) -> list[tuple[int, int, int]]:
     """Return (resource, soft, hard) for each limit that the kernel holds for a process.
 
@@ -86,7 +89,8 @@ def rlimits(limits: BoxLimits, threads: int) -> list[tuple[int, int, int]]:
         (kind, 0, 0)
         for kind in (resource.RLIMIT_CORE, resource.RLIMIT_MSGQUEUE, resource.RLIMIT_RTPRIO)
     ]
-    return [triple for triple in wanted if triple[1]] + none
+    timers = (resource.RLIMIT_SIGPENDING, _TIMERS, _TIMERS)
+    return [*(triple for triple in wanted if triple[1]), *none, timers]
 
 
 def set_limits(pid: int, wanted: Iterable[tuple[int, int, int]]) -> None:

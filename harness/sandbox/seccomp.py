@@ -33,6 +33,9 @@ _THREAD, _SHARED_FILES = 0x1_0000, 0x400  # CLONE_THREAD, CLONE_FILES
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _F_SETOWN, _F_SETOWN_EX = 8, 15  # whom the kernel is to signal when a pipe can be read
 _F_SETPIPE_SZ = 1031
+# Whether others hold a lock, who else opens a file, what changes in a folder: none of ours.
+_F_GETLK, _F_OFD_GETLK, _F_SETLEASE, _F_NOTIFY = 5, 36, 1024, 1026
+_PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
 _SO_SNDBUF, _SO_SNDBUFFORCE = 7, 32
 _PR_SET_DUMPABLE, _PR_FUTEX_HASH = 4, 78
 
@@ -60,10 +63,11 @@ FORBIDDEN = _names(
 # Refused with ENOSYS: programs then take another way. clone3 because a filter cannot see its
 # flags; System V and POSIX queues because they outlive us; the others because they hold memory
 # where nobody can count it: sendmsg (above) puts descriptors into a socket, out of sight; a pipe
-# given a page of an engine keeps the two megabytes around it, a Landlock rule set has no limit.
+# given a page of an engine keeps the two megabytes around it, a Landlock rule set has no limit;
+# io_setup takes slots of which the whole machine has few.
 ABSENT = _names(
     """
-    clone3 io_uring_setup io_uring_enter io_uring_register memfd_create memfd_secret
+    clone3 io_uring_setup io_uring_enter io_uring_register io_setup memfd_create memfd_secret
     vmsplice splice tee inotify_init inotify_init1
     landlock_create_ruleset landlock_add_rule landlock_restrict_self
     shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl
@@ -79,6 +83,10 @@ UNSUPPORTED = _names(
     """
 )
 
+# Answered with success, and not done: a lock on a file that other engines are shown, too, would
+# tell them something. Of fcntl's locks, they cannot see those of others.
+NOT_DONE = ("flock",)
+
 # Where no mount namespace makes files read-only: what Landlock does not see.
 METADATA = _names(
     """
@@ -91,6 +99,13 @@ METADATA = _names(
 # not done. (A linker makes its result executable; who gave it the folder can do that afterwards.)
 PRETENDED = ("chmod", "fchmod", "fchmodat", "fchmodat2")
 
+# These change the process that their first argument names, and may name but the caller itself, by
+# 0: limits at every level, for the box has processes too; the others without a pid namespace.
+LIMITS = ("prlimit64",)
+OF_ANYBODY = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
+# The same with two arguments: the kind of what is named, which must be a process, and its id.
+OF_A_KIND = {"setpriority": _PRIO_PROCESS, "ioprio_set": _IOPRIO_WHO_PROCESS}
+
 # Where neither a pid namespace nor Landlock keeps signals in: a process may signal itself alone.
 SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")
 
@@ -102,7 +117,8 @@ def program(
 ) -> bytes:
     """Return the filter for ``machine`` as the kernel reads it: 8 bytes for each instruction.
 
-    ``metadata``: refuse the calls of :data:`METADATA` too; ``building``: but pretend to do those
+    ``metadata``: without namespaces, refuse the calls of :data:`METADATA` too, and what changes
+    other processes; ``building``: but pretend to do those
     of :data:`PRETENDED`.
     ``signals_of``: the one process (its id) to which signals may be sent; None: no rule.
 
@@ -113,9 +129,12 @@ def program(
     code += _refuse(machine, FORBIDDEN, errno.EPERM)
     code += _refuse(machine, ABSENT, errno.ENOSYS)
     code += _refuse(machine, UNSUPPORTED, errno.EOPNOTSUPP)
+    code += _refuse(machine, NOT_DONE, 0)
     code += _refuse(machine, PRETENDED, 0) if metadata and building else []
     code += _refuse(machine, METADATA, errno.EPERM) if metadata else []
     code += _arguments(machine, owners=signals_of is None)
+    code += _of_itself(machine, LIMITS)
+    code += [*_of_itself(machine, OF_ANYBODY), *_of_a_kind(machine)] if metadata else []
     code += [] if signals_of is None else _signals(machine, signals_of)
     code.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
@@ -161,7 +180,8 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
     """
     table = NUMBERS[machine]
     refuse = (_RETURN, 0, 0, _ERROR | errno.EPERM)
-    stranger = [] if owners else [(_EQUAL, 2, 0, _F_SETOWN), (_EQUAL, 1, 0, _F_SETOWN_EX)]
+    of_others = (_F_SETPIPE_SZ, _F_GETLK, _F_OFD_GETLK, _F_SETLEASE, _F_NOTIFY)
+    refused = of_others if owners else (*of_others, _F_SETOWN, _F_SETOWN_EX)
     alone = [(_AND, 0, 0, _THREAD | _SHARED_FILES), (_EQUAL, 0, 1, _THREAD), refuse]
     return [
         *_on(table["clone"], [_low(0), (_ANY_BIT, 0, 1, _NAMESPACES), refuse, *alone]),
@@ -174,7 +194,7 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
             table["ioctl"],
             [_low(1), (_EQUAL, 1, 0, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX), refuse],
         ),
-        *_on(table["fcntl"], [_low(1), *stranger, (_EQUAL, 0, 1, _F_SETPIPE_SZ), refuse]),
+        *_on(table["fcntl"], [_low(1), *_any_of(refused), refuse]),
         *_on(
             table["setsockopt"],
             [_low(2), (_EQUAL, 1, 0, _SO_SNDBUF), (_EQUAL, 0, 1, _SO_SNDBUFFORCE), refuse],
@@ -188,6 +208,27 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
             ],
         ),
     ]
+
+
+def _any_of(values: Iterable[int]) -> list[Instruction]:
+    """Go on to the next instruction if the accumulator is one of the values, else skip it."""
+    *others, last = values
+    before = [(_EQUAL, 1 + left, 0, value) for left, value in enumerate(reversed(others))]
+    return [*reversed(before), (_EQUAL, 0, 1, last)]
+
+
+def _of_itself(machine: str, names: Iterable[str]) -> Iterable[Instruction]:
+    """Allow what changes a process for the caller itself alone."""
+    table, refuse = NUMBERS[machine], (_RETURN, 0, 0, _ERROR | errno.EPERM)
+    for name in names:
+        yield from _on(table[name], [_low(0), (_EQUAL, 1, 0, 0), refuse])
+
+
+def _of_a_kind(machine: str) -> Iterable[Instruction]:
+    table, refuse = NUMBERS[machine], (_RETURN, 0, 0, _ERROR | errno.EPERM)
+    for name, kind in OF_A_KIND.items():
+        own = [_low(0), (_EQUAL, 0, 2, kind), _low(1), (_EQUAL, 1, 0, 0), refuse]
+        yield from _on(table[name], own)
 
 
 def _signals(machine: str, process: int) -> list[Instruction]:

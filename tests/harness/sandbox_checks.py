@@ -112,6 +112,7 @@ def surroundings(level: int) -> None:
     assert not err, err
     found = json.loads(out)
     names = {"PATH", "HOME", "LANG", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}
+    names |= {"TMPDIR"} if level == 1 else set()
     assert set(found["environment"]) - {"PWD", "LC_CTYPE"} == names
     assert found["environment"]["OPENBLAS_NUM_THREADS"] == "1"
     assert found["folder"] == "/usr"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import struct
 import sys
 from pathlib import Path
@@ -61,6 +62,7 @@ def test_every_named_call_is_refused(machine: str) -> None:
     for answer, names in refused.items():
         for name in set(names) & set(table):
             assert verdict(machine, name) == answer, name
+    assert verdict(machine, "flock") == 0x50000  # success
     for name in set(seccomp.METADATA) & set(table):
         assert verdict(machine, name, metadata=True) == PERM, name
         assert verdict(machine, name) == ALLOW, name
@@ -101,6 +103,37 @@ def test_arguments(machine: str, name: str, arguments: tuple[int, ...], answer: 
     assert verdict(machine, name, *(a | 1 << 40 for a in arguments)) == answer
 
 
+OTHERS = [
+    *((name, (0, 5), ALLOW) for name in (*seccomp.LIMITS, *seccomp.OF_ANYBODY)),
+    *((name, (77, 5), PERM) for name in (*seccomp.LIMITS, *seccomp.OF_ANYBODY)),
+    ("setpriority", (0, 0, 5), ALLOW),
+    ("setpriority", (0, 77, 5), PERM),
+    ("setpriority", (1, 0, 5), PERM),  # a group of processes
+    ("setpriority", (2, 0, 5), PERM),  # all of the user's
+    ("ioprio_set", (1, 0, 5), ALLOW),
+    ("ioprio_set", (1, 77, 5), PERM),
+    ("ioprio_set", (3, 0, 5), PERM),
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(("name", "arguments", "answer"), OTHERS)
+def test_without_namespaces_a_process_changes_itself_alone(
+    machine: str, name: str, arguments: tuple[int, ...], answer: int
+) -> None:
+    assert verdict(machine, name, *arguments, metadata=True) == answer
+    assert verdict(machine, name, *arguments) == (answer if name in seccomp.LIMITS else ALLOW)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("owner", [None, 77])
+def test_locks_of_others_cannot_be_seen(machine: str, owner: int | None) -> None:
+    for command in (5, 36, 1024, 1026, 1031):  # F_GETLK … F_SETPIPE_SZ
+        assert verdict(machine, "fcntl", 3, command, signals_of=owner) == PERM
+    for command in (0, 1, 2, 3, 4, 6, 7, 37, 38, 1030):  # F_DUPFD, F_SETLK …
+        assert verdict(machine, "fcntl", 3, command, signals_of=owner) == ALLOW
+
+
 SIGNALS = [
     ("kill", (77, 9), ALLOW),
     ("kill", (0, 9), ALLOW),  # its own group
@@ -129,7 +162,7 @@ def test_signals_to_itself_alone(
 @pytest.mark.parametrize("machine", MACHINES)
 def test_other_modes_and_the_future(machine: str) -> None:
     program, arch = seccomp.program(machine), seccomp.AUDIT_ARCH[machine]
-    assert evaluate(program, 0, arch=arch) == ALLOW
+    assert evaluate(program, 57, arch=arch) == ALLOW  # fork, close
     for other in (0x40000003, 0xC00000B7, 0xC000003E, 0x40000028, 0):
         if other != arch:
             assert evaluate(program, 0, arch=other) == KILL
@@ -303,7 +336,8 @@ def test_a_limit_says_what_was_reached(hit: Hit, text: str) -> None:
 def test_no_limit_is_zero() -> None:
     none = BoxLimits(*(0 for _ in BoxLimits._fields))
     kinds = [kind for kind, _, _ in limits.rlimits(none, 0)]
-    assert kinds == [kind for kind, soft, _ in limits.rlimits(BoxLimits(), 256) if soft == 0]
+    assert kinds == [kind for kind, *_ in limits.rlimits(BoxLimits(), 256)][-len(kinds) :]
+    assert resource.RLIMIT_AS not in kinds
 
 
 # --- control groups, of a kernel that is not this one's: plain files

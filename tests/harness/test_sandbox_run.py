@@ -316,7 +316,8 @@ def test_what_a_level_cannot_hold_is_recorded(folder: Path) -> None:
     result = run(program, [test], Options(sandbox="1"))
     assert result.options["sandbox"] == (
         "level 1: Landlock, seccomp, limits"
-        " (does not hold: an engine sees that private files exist, and how long they are)"
+        " (does not hold: an engine sees that private files and folders exist,"
+        " and how long they are)"
     )
 
 

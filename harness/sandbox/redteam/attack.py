@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-PYTHON = ("attacks", "holding", "spending", "breaking", "machine")
+PYTHON = ("attacks", "holding", "spending", "reaching", "breaking", "machine")
 
 
 class Attack(NamedTuple):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from harness.sandbox.redteam import breaking_roster, holding_roster, spending_roster
+from harness.sandbox.redteam import (
+    breaking_roster,
+    holding_roster,
+    reaching_roster,
+    spending_roster,
+)
 from harness.sandbox.redteam.attack import Attack, at_build
 
 _FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
@@ -82,10 +87,17 @@ _AT_BUILD = """
     memory_hogs tcp udp unix_sockets listen write_outside write_case write_kernel_settings
     open_devices type_on_terminal set_uid namespaces mounts kernel_holes
     leave_ipc leave_key socket_pairs thread_that_stays futex_table ignored_children
+    read_what_its_first_line_names read_what_its_settings_name read_mounts watch_private_folder
+    lock_shown_files limit_others slow_others take_slots hoard_timers
 """
 _INTO_FOLDER = ("disk_hog", "large_file", "inode_hog", "leave_files")
 _FOLDER = "a folder of its own, counted and removed"
-_AS_ENGINES = (*_FIRST, *holding_roster.ROSTER, *spending_roster.ROSTER)
+_AS_ENGINES = (
+    *_FIRST,
+    *holding_roster.ROSTER,
+    *spending_roster.ROSTER,
+    *reaching_roster.ROSTER,
+)
 ROSTER = (
     *_AS_ENGINES,
     *(at_build(attack) for attack in _AS_ENGINES if attack.program in _AT_BUILD.split()),

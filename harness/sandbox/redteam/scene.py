@@ -79,6 +79,7 @@ class Scene:
         """Return what the programs are told."""
         return {
             "secret": str(self.secret),
+            "notes": str(self.secret.with_name("notes")),
             "submission": str(self.submission),
             "folder": str(self.work),
             "home": HOME,
@@ -140,9 +141,22 @@ class Scene:
         for name in PROGRAMS:
             shutil.copy(Path(attacks.__file__).with_name(name), folder / name)
             (folder / name).chmod(0o644)
+        self._mislead(folder)
         (folder / "symbolic").symlink_to(self.secret)
         os.link(self.secret, folder / "hard")
         return folder
+
+    def _mislead(self, folder: Path) -> None:
+        """Let a program's first line and settings name the private folder."""
+        private = self.secret.parent
+        (private / "notes").write_text(f"{self.token}\n")
+        (private / "gen.sh").write_text("#!/bin/sh\n")
+        (private / "gen.sh").chmod(0o755)
+        program = folder / "reaching.py"
+        program.write_text(f"#!{private}/gen.sh\n{program.read_text()}")
+        program.chmod(0o755)
+        for place in (folder, self.folder):
+            (place / "pyvenv.cfg").write_text(f"home = {private}\n")
 
     def _start_victim(self) -> subprocess.Popen[str]:
         victim = subprocess.Popen(

@@ -1,0 +1,168 @@
+"""Attacks through what a box shows, and on what processes of one machine share.
+
+Each reports what it achieved; what it changes it sets to what it was.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import resource
+import signal
+import sys
+from typing import Any
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from attacks import CALLS, _libc, call, escaped, main, refusals_of, show, trying  # type: ignore[import-not-found]
+
+Aim = dict[str, Any]
+CALLS |= {
+    "io_setup": (206, 0),
+    "ioprio_get": (252, 31),
+    "ioprio_set": (251, 30),
+    "sched_setattr": (314, 274),
+    "timer_create": (222, 107),
+}
+_MANY_TIMERS = 5000
+_ON_ANY_MACHINE = ("/sys", "/run", "/dev/pts", "/sys/fs/cgroup")
+
+
+# What a box shows
+
+
+def read_what_its_first_line_names(aim: Aim) -> None:
+    """Read the folder that the first line of this program names, which is executable."""
+    show(aim["notes"])
+
+
+def read_what_its_settings_name(aim: Aim) -> None:
+    """Read the folder that pyvenv.cfg names, beside this program and above it."""
+    show(aim["notes"])
+    with trying("list the folder"):
+        os.listdir(os.path.dirname(aim["notes"]))
+
+
+def read_mounts(aim: Aim) -> None:
+    """See where the machine's file systems are, and its sockets."""
+    own = ["/proc/self", f"/proc/self/task/{os.getpid()}", "/proc/thread-self"]
+    for folder in own:
+        for name, column in {"mountinfo": 4, "mounts": 1, "net/unix": 7}.items():
+            with refusals_of(f"read {folder}/{name}"), open(f"{folder}/{name}") as file:
+                places = {line.split()[column] for line in file if line.count(" ") > column}
+                if places & {*_ON_ANY_MACHINE, f"@{aim['abstract']}"}:
+                    escaped(f"{folder}/{name} tells of the machine")
+
+
+def enter_private_folder(aim: Aim) -> None:
+    """Stand in the folder of the private case file, and hold a descriptor of it."""
+    folder = os.path.dirname(aim["secret"])
+    with trying("hold the private folder"):
+        os.close(os.open(folder, os.O_PATH))
+    with trying("stand in the private folder"):
+        os.chdir(folder)
+    show(os.path.basename(aim["secret"]))
+
+
+def watch_private_folder(aim: Aim) -> None:
+    """Be told of each file that is opened in a private folder, and in the system's."""
+    for folder in (os.path.dirname(aim["secret"]), "/usr/bin", "/tmp"):
+        watching = _libc.inotify_init()
+        if watching >= 0 and _libc.inotify_add_watch(watching, folder.encode(), 0xFFF) >= 0:
+            escaped(f"watches {folder} (inotify)")
+        with trying(f"watch {folder} (dnotify)"):
+            held = os.open(folder, os.O_RDONLY)
+            fcntl.fcntl(held, fcntl.F_NOTIFY, 1)
+
+
+def lock_shown_files(_aim: Aim) -> None:
+    """Tell another engine something by a lock on a file that both are shown."""
+    shown = [path for path in ("/usr/bin/env", "/bin/sh", sys.executable) if os.path.exists(path)]
+    for path in shown:
+        with open(path, "rb") as one, open(path, "rb") as other:
+            with refusals_of(f"flock {path}"):
+                fcntl.flock(one, fcntl.LOCK_EX)
+                with contextlib.suppress(BlockingIOError):
+                    fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    continue
+                escaped(f"flock on {path} is seen")
+            with refusals_of(f"see a lock on {path}"):
+                _see_lock(one.fileno(), other.fileno(), path)
+    for path in (*shown, os.path.abspath(__file__)):
+        with refusals_of(f"a lease of {path}"), open(path, "rb") as one:
+            fcntl.fcntl(one, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+            escaped(f"whoever writes {path} has to wait")
+
+
+def _see_lock(one: int, other: int, path: str) -> None:
+    """Lock a range with one open file, and ask for it with another."""
+    set_lock, get_lock = 37, 36  # F_OFD_SETLK, F_OFD_GETLK
+    whole = _flock(fcntl.F_RDLCK)
+    fcntl.fcntl(one, set_lock, whole)
+    found = fcntl.fcntl(other, get_lock, _flock(fcntl.F_WRLCK))
+    if found[:2] != int(fcntl.F_UNLCK).to_bytes(2, "little"):
+        escaped(f"a lock on {path} is seen")
+
+
+def _flock(kind: int) -> bytes:
+    """Return ``struct flock`` for the whole file, as 64-bit machines have it."""
+    return kind.to_bytes(2, "little") + bytes(30)
+
+
+# What processes share
+
+
+def limit_others(aim: Aim) -> None:
+    """Read and set the limits of the harness: too little CPU time, and it is killed."""
+    for pid in (aim["victim"], os.getppid()):
+        for name in ("RLIMIT_CPU", "RLIMIT_NOFILE", "RLIMIT_CORE"):
+            with trying(f"prlimit of {pid}, {name}"):
+                kind = getattr(resource, name)
+                resource.prlimit(pid, kind, resource.prlimit(pid, kind))
+
+
+def slow_others(aim: Aim) -> None:
+    """Take the processors from the harness: affinity, priority, scheduling, disk."""
+    victim, own = aim["victim"], os.getuid()
+    with trying("affinity"):
+        os.sched_setaffinity(victim, os.sched_getaffinity(victim))
+    with trying("scheduling"):
+        os.sched_setscheduler(victim, os.SCHED_OTHER, os.sched_param(0))
+    with trying("parameters of scheduling"):
+        os.sched_setparam(victim, os.sched_param(0))
+    with trying("attributes of scheduling"):
+        call("sched_setattr", victim, (ctypes.c_uint32 * 12)(48), 0)
+    with trying("priority"):
+        os.setpriority(os.PRIO_PROCESS, victim, 0)
+    with trying("priority of a group"):
+        os.setpriority(os.PRIO_PGRP, os.getpgid(victim), 0)
+    with trying("disk"):
+        call("ioprio_set", 1, victim, call("ioprio_get", 1, victim))
+    if os.path.exists(f"/proc/{victim}"):  # else all of the user's are those of the box
+        with trying("priority of all of the user's"):
+            os.setpriority(os.PRIO_USER, own, os.getpriority(os.PRIO_USER, own))
+        with trying("disk for all of the user's"):
+            call("ioprio_set", 3, own, call("ioprio_get", 1, 0))
+
+
+def take_slots(_aim: Aim) -> None:
+    """Take the slots for asynchronous input and output, of which the machine has 65,536."""
+    context = ctypes.c_ulong(0)
+    with trying("io_setup"):
+        call("io_setup", 1000, ctypes.byref(context))
+
+
+def hoard_timers(_aim: Aim) -> None:
+    """Make thousands of timers, which count as signals of the user that wait."""
+    made, timer = 0, ctypes.c_int(0)
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    with refusals_of("timer_create"):
+        for _ in range(_MANY_TIMERS):
+            call("timer_create", 1, None, ctypes.byref(timer))
+            made += 1
+    if made >= _MANY_TIMERS:
+        escaped(f"{made:,} timers")
+
+
+if __name__ == "__main__":
+    main(globals())
