@@ -132,6 +132,7 @@ def _lined(way: list[Point], color: str, held: str, turn: int) -> Stones:
 _THREATS = (
     *("xxx", "xxxx", "xx.x", "oxxx", "o.xxx", "xxx.o", "xx.xx", "xxx.x", "oxxxx"),
     *("xxx.xx", "xxxoxx", "x.x.x"),
+    *("o.xxx", "xxx.o") * 3,  # three blocks beside a stone: much must be as it is, so draw more
 )
 
 
