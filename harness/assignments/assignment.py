@@ -72,6 +72,7 @@ class BuildSteps(NamedTuple):
     memory: int  # bytes
     output: int  # bytes kept of what a step writes, from both ends
     needs: tuple[str, ...] = ()  # programs that must be installed
+    files: tuple[str, ...] = ()  # of which one must be there, in the folder itself, to begin with
 
 
 class Cases(NamedTuple):
@@ -392,6 +393,7 @@ _BUILD = {
     "memory": Field(schema.whole(), 2 << 30),
     "output": Field(schema.whole(), 1 << 16),
     "needs": Field(_PROGRAMS, ()),
+    "files": Field(schema.list_of(_file_name), ()),
 }
 _CASES = {
     "public": Field(schema.list_of(_pattern, 1)),

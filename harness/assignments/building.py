@@ -13,12 +13,12 @@ import re
 import select
 import shlex
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from harness.adapters.placing import place
-from harness.assignments import needs
+from harness.assignments import misplaced, needs
 from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
 from harness.assignments.workspace import beside_submission, workspace
 from harness.engine.clock import Clock
@@ -65,6 +65,8 @@ def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build |
 def _steps(assignment: Assignment, stage: Path, scratch: Path, room: Room) -> Build:
     limits, folder = assignment.build, stage / assignment.archive.folder
     assert limits is not None
+    if limits.files and not any((folder / name).is_file() for name in limits.files):
+        return Build(False, "", _nothing_to_build(folder, limits.files))
     output = ""
     for step in limits.steps:
         words = assignment.filled(step, stage)
@@ -79,6 +81,15 @@ def _steps(assignment: Assignment, stage: Path, scratch: Path, room: Room) -> Bu
     if limits.makes and not _made(folder, limits.makes):
         return Build(False, output, f"the build made no {' or '.join(limits.makes)}")
     return Build(True, output)
+
+
+def _nothing_to_build(folder: Path, names: Sequence[str]) -> str:
+    """Return the sentence that a build file is missing, with what there is."""
+    there = sorted(entry.path for entry in folders.walk(str(folder)) if _is_file(entry))
+    near = [found for name in names if (found := misplaced.nearest(name, there))]
+    found = misplaced.listed(list(dict.fromkeys(near)) or there)
+    expected = f"{', '.join(names[:-1])} or {names[-1]}" if names[1:] else names[0]
+    return f"there is no {expected} in {folder.name}, which says how to build it; found {found}"
 
 
 def _shown(step: tuple[str, ...]) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from harness.assignments.assignment import Files, matches
+from harness.assignments import assignment as shipped
+from harness.assignments import misplaced
+from harness.assignments.assignment import Assignment, Files, matches
 from harness.report.tally import plural
 
 
@@ -19,6 +21,7 @@ class Sorted(NamedTuple):
     forbidden: tuple[str, ...]  # the course's own, or a copy of it
     extra: tuple[str, ...]  # what the assignment does not know
     missing: tuple[str, ...]  # required, and not there
+    required: tuple[str, ...]  # and there, of those with a full name
     has_log: bool
 
 
@@ -28,13 +31,17 @@ def sort_files(names: Iterable[str], root: str, files: Files) -> Sorted:
     ``names``: of files, with ``/``. ``root``: what those in the folder begin with, or "".
     """
     heaps: dict[str, list[str]] = {"kept": [], "left_out": [], "forbidden": [], "extra": []}
-    for name in sorted(names):
-        kind = _kind(name, root, files)
+    there = sorted(names)
+    environments = misplaced.environments(there)
+    for name in there:
+        is_tools = misplaced.is_environments(name, environments)
+        kind = "left_out" if is_tools else _kind(name, root, files)
         heaps[kind].append(name.removeprefix(root) if kind == "kept" else name)
     kept = heaps["kept"]
     return Sorted(
         **{kind: tuple(heap) for kind, heap in heaps.items()},
         missing=missing_of(kept, files),
+        required=tuple(name for name in files.required if name in kept),
         has_log=files.log in kept,
     )
 
@@ -69,16 +76,27 @@ def _kind(name: str, root: str, files: Files) -> str:
 
 def faults(found: Sorted) -> list[str]:
     """Return what is wrong with the contents, a phrase for each; none when nothing is."""
-    return [f"{name} is missing{_hint(name, found)}" for name in found.missing]
+    there = [name for name in (*found.kept, *found.extra) if name not in found.required]
+    return [f"{name} is missing{misplaced.hint(name, there)}" for name in found.missing]
 
 
-def _hint(name: str, found: Sorted) -> str:
-    near = [
-        other
-        for other in (*found.kept, *found.extra)
-        if likeness(other) == likeness(name) and other != name
-    ]
-    return f" (there is {near[0]})" if near else ""
+def foreign(found: Sorted, assignment: Assignment) -> list[str]:
+    """Return the phrase that the files are those of another assignment, if they are."""
+    if not found.missing:
+        return []
+    others = (shipped.find(name) for name in shipped.names() if name != assignment.key)
+    phrase = misplaced.other_assignment((*found.kept, *found.extra), assignment.files, others)
+    return [phrase] if phrase else []
+
+
+def nothing(found: Sorted, assignment: Assignment) -> str:
+    """Return the sentence, without its end, that no file of the assignment is there."""
+    there = misplaced.listed([*found.extra, *found.left_out, *found.forbidden])
+    wanted = ", ".join(assignment.files.required)
+    what = f"expected {wanted} in {assignment.archive.folder}, found {there or 'no file'}"
+    return "; ".join(
+        [f"it has no file that the assignment wants ({what})", *foreign(found, assignment)]
+    )
 
 
 def likeness(name: str) -> str:

@@ -38,7 +38,8 @@ def look_into(path: str, assignment: Assignment, name: str = "") -> Submitted:
     contents = archive.examine(path, name=name)
     names = [file.name for file in contents.files]
     # Junk does not decide where the folder is.
-    seen = [one for one in names if one not in sort_files([one], "", assignment.files).left_out]
+    junk = set(sort_files(names, "", assignment.files).left_out)
+    seen = [one for one in names if one not in junk]
     placing = place(seen or names, assignment.archive.folder)
     found = sort_files(names, placing.root, assignment.files)
     remarks = (*contents.remarks, *filter(None, [placing.remark]))

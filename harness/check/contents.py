@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments import workspace
-from harness.assignments.contents import Sorted, faults, remarks, sort_files
+from harness.assignments.contents import Sorted, faults, foreign, remarks, sort_files
 from harness.assignments.submitted import look_into
 from harness.check.desk import Desk
 from harness.intake.packing import files_in
@@ -69,4 +69,4 @@ def _describe(desk: Desk, found: Sorted, sizes: dict[str, int]) -> None:
         old = " (an old one: it is written anew)" if is_log else ""
         desk.sayer.note(f"{visible(name):32}{size:>9,} bytes{old}")
     desk.sayer.remarks(remarks(found, desk.assignment.engine.overlay))
-    desk.sayer.faults(faults(found))
+    desk.sayer.faults([*faults(found), *foreign(found, desk.assignment)])

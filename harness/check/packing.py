@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.assignments import receipt, workspace
-from harness.assignments.contents import changed_copy
+from harness.assignments.contents import changed_copy, nothing
 from harness.check.contents import Given
 from harness.check.desk import Desk
 from harness.errors import UsageError
@@ -27,7 +27,7 @@ def unpacked(desk: Desk, given: Given) -> Given:
     sayer.step(f"The archive, unpacked into a new folder: tar -xf {form.name}")
     kept = tuple(name for name in given.found.kept if name != desk.assignment.files.log)
     if not kept:
-        raise UsageError(f"{given.folder} has no file that the assignment wants")
+        raise UsageError(f"{desk.wanted.source}: {nothing(given.found, desk.assignment)}")
     path = desk.room / form.name
     pack(path, form.folder, given.folder, kept)
     for file in archive.examine(str(path)).files:

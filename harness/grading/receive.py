@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.assignments import receipt
 from harness.assignments.assignment import Assignment
-from harness.assignments.contents import changed_copy, faults, likeness, remarks
+from harness.assignments.contents import changed_copy, faults, foreign, likeness, nothing, remarks
 from harness.assignments.submitted import Submitted, changes, look_into
 from harness.errors import ArchiveError
 from harness.grading import evidence
@@ -86,13 +86,13 @@ def _received(
     path = str(store.path(sha256))
     inside = look_into(path, assignment, name)
     if not set(inside.found.kept) - {assignment.files.log}:
-        raise ArchiveError("it has no file that the assignment wants")
+        raise ArchiveError(nothing(inside.found, assignment))
     return own._replace(
         sha256=sha256,
         root=inside.root,
         kept=inside.found.kept,
         forbidden=inside.found.forbidden,
-        faults=tuple(faults(inside.found)),
+        faults=(*faults(inside.found), *foreign(inside.found, assignment)),
         remarks=tuple(
             map(visible, filter(None, [odd, *_remarks(inside, assignment, path, overlay)]))
         ),

@@ -10,6 +10,7 @@ from harness.errors import ArchiveError
 KIB = 1024
 MIB = 1024 * KIB
 _SLACK = MIB  # unpacked bytes that are never too many for the ratio: a file of blanks is one
+_HINT = ": hand in your own files, without virtual environments and what tools have made"
 
 
 class IntakeLimits(NamedTuple):
@@ -17,7 +18,7 @@ class IntakeLimits(NamedTuple):
 
     compressed: int = 32 * MIB
     unpacked: int = 128 * MIB
-    members: int = 2_000
+    members: int = 20_000  # a virtual environment has thousands, and is left out
     ratio: int = 100  # unpacked to compressed
     depth: int = 16  # folders within one another
     name: int = 512  # bytes of a whole name; 255 of each part, as file systems have it
@@ -46,7 +47,9 @@ class Meter:
         self._unpacked += count
         limits = self.limits
         if self._unpacked > limits.unpacked:
-            raise ArchiveError(f"it unpacks to more than the limit of {limits.unpacked:,} bytes")
+            raise ArchiveError(
+                f"it unpacks to more than the limit of {limits.unpacked:,} bytes{_HINT}"
+            )
         if self._unpacked > limits.ratio * self._compressed + _SLACK:
             raise ArchiveError(
                 f"it unpacks to more than {limits.ratio} times its size, as a zip bomb does"
@@ -58,4 +61,6 @@ class Meter:
         """Count a member."""
         self._members += 1
         if self._members > self.limits.members:
-            raise ArchiveError(f"it has more members than the limit of {self.limits.members:,}")
+            raise ArchiveError(
+                f"it has more members than the limit of {self.limits.members:,}{_HINT}"
+            )
