@@ -12,6 +12,7 @@ from harness.assignments.assignment import Assignment, Files, matches
 
 _COPY = re.compile(r"\s*\(\d+\)|[ _-]+(copy|final|new|v?\d+)\b.*", re.IGNORECASE)
 _VENV = "pyvenv.cfg"
+_LINKS = re.compile(r"(^|/)(\.?v?env|virtualenv)/|(^|/)(bin/python[\d.]*|lib64)$")
 _PARTS = ("bin", "lib", "lib64", "include", "share", "Scripts", "Lib", "Include")
 _MOST = 4  # names in a phrase
 
@@ -117,6 +118,16 @@ def _environment(name: str, names: Sequence[str]) -> Iterator[str]:
     else:
         yield name
         yield from parts
+
+
+def of_environment(member: str) -> str:
+    """Return what to do about a member that is refused, if it is of a virtual environment.
+
+    Its programs are links, which no archive may have.
+    """
+    if not _LINKS.search(member):
+        return ""
+    return "it belongs to a virtual environment: hand in without that"
 
 
 def is_environments(name: str, prefixes: tuple[str, ...]) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignments import workspace
+from harness.assignments import misplaced, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.contents import Sorted, sort_files
+from harness.errors import ArchiveError
 from harness.intake import archive
 from harness.intake.placing import place
 
@@ -35,7 +36,12 @@ def look_into(path: str, assignment: Assignment, name: str = "") -> Submitted:
 
     ``name``: as of :func:`harness.intake.archive.examine`; raises as that does.
     """
-    contents = archive.examine(path, name=name)
+    try:
+        contents = archive.examine(path, name=name)
+    except ArchiveError as error:
+        advice = misplaced.of_environment(error.member)
+        message = "; ".join(filter(None, (error.message, advice)))
+        raise ArchiveError(message, error.member) from None
     names = [file.name for file in contents.files]
     # Junk does not decide where the folder is.
     junk = set(sort_files(names, "", assignment.files).left_out)

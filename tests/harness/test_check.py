@@ -420,7 +420,7 @@ def test_files_are_sorted_by_what_the_assignment_says():
     assert found.missing == ("gtp_connection_go1.py", "readme.txt")
     assert found.has_log
     assert faults(found) == [
-        "gtp_connection_go1.py is missing",
+        "gtp_connection_go1.py is missing (found other/Go1.py)",
         "readme.txt is missing (there is README.txt)",
     ]
     assert len(remarks(found, "util")) == 3
@@ -430,7 +430,9 @@ def test_a_file_that_is_required_by_name_lies_in_the_folder_itself():
     """``python3 {folder}/Go1.py`` would not find it elsewhere; ``*.c`` may lie anywhere."""
     found = sort_files(["a1/Go1.py", "gtp_connection_go1.py", "readme.txt"], "", FILES)
     assert found.kept == ("a1/Go1.py", "gtp_connection_go1.py", "readme.txt")
-    assert faults(found) == ["Go1.py is missing (there is a1/Go1.py)"]
+    assert faults(found) == [
+        "Go1.py is missing (there is a1/Go1.py, expected in the folder itself)"
+    ]
     assert not sort_files(["src/main.c"], "", assignment.find("gosensei").files).missing
 
 

@@ -1,0 +1,268 @@
+"""Real work in the wrong place or by the wrong name: each is told what was found and expected.
+
+All are made of the right submission to go-scoring, checked one by one and graded as one class.
+"""
+
+import html
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from harness.assignments import assignment, misplaced, workspace
+from harness.assignments.building import build
+from harness.assignments.contents import faults, sort_files
+from harness.intake.placing import place
+
+ROOT = Path(__file__).parents[2]
+SUBMISSIONS = ROOT / "tests" / "submissions"
+FOLDER = "assignment1"
+RIGHT = {
+    path.name: path.read_bytes() for path in (SUBMISSIONS / "go-scoring" / FOLDER).glob("*.*")
+}
+GOMOKU = {
+    path.name: path.read_bytes()
+    for path in (
+        *(SUBMISSIONS / "gomoku-policy" / "assignment3").glob("*.*"),
+        SUBMISSIONS / "gomoku-rules" / FOLDER / "gtp_connection.py",
+    )
+}
+Files = dict[str, bytes]
+
+
+def packed(files: Files) -> bytes:
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return written.getvalue()
+
+
+def below(folder: str, files: Files = RIGHT) -> Files:
+    return {f"{folder}/{name}": content for name, content in files.items()}
+
+
+def renamed(old: str, new: str) -> Files:
+    return {f"{FOLDER}/{new if name == old else name}": text for name, text in RIGHT.items()}
+
+
+def with_environment(folder: str) -> Files:
+    """As people have it: 5,579 members."""
+    site = f"{folder}lib/python3.11/site-packages"
+    found = {f"{folder}pyvenv.cfg": b"home = /usr/bin\n", f"{folder}bin/activate_this.py": b""}
+    return found | {f"{site}/p{n % 70}/m{n}.py": b"" for n in range(5_574)}
+
+
+def empty() -> bytes:
+    return packed({})
+
+
+def with_links() -> bytes:
+    """As tar packs an environment: its python is a link."""
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w:gz") as tar:
+        for name, content in below(FOLDER).items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+        link = tarfile.TarInfo(f"{FOLDER}/my/bin/python3")
+        link.type, link.linkname = tarfile.SYMTYPE, "/usr/bin/python3"
+        tar.addfile(link)
+    return written.getvalue()
+
+
+def zipped_apple() -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as file:
+        for name, content in RIGHT.items():
+            file.writestr(f"{FOLDER}/{name}", content)
+            file.writestr(f"__MACOSX/{FOLDER}/._{name}", b"\0\5\x16\7")
+    return written.getvalue()
+
+
+class Work(NamedTuple):
+    """A submission, what is said of it, and whether its engine passes the public tests."""
+
+    make: Callable[[], bytes]
+    said: str
+    passes: bool
+
+
+WORKS = {
+    "lower-case": Work(lambda: packed(renamed("Go1.py", "go1.py")),
+                       "Go1.py is missing (there is go1.py)", False),
+    "downloaded-twice": Work(lambda: packed(renamed("Go1.py", "Go1 (1).py")),
+                             "Go1.py is missing (there is Go1 (1).py)", False),
+    "two-suffixes": Work(lambda: packed(renamed("Go1.py", "Go1.py.txt")),
+                         "Go1.py is missing (there is Go1.py.txt)", False),
+    "other-number": Work(lambda: packed(renamed("Go1.py", "Go3.py")),
+                         "Go1.py is missing (there is Go3.py)", False),
+    "own-name": Work(lambda: packed(renamed("Go1.py", "main.py")),
+                     "Go1.py is missing (found main.py)", False),
+    "in-src": Work(lambda: packed(below(f"{FOLDER}/src")),
+                   "Go1.py is missing (there is src/Go1.py, expected in the folder itself)",
+                   False),
+    "folder-twice": Work(lambda: packed(below(f"{FOLDER}/{FOLDER}")),
+                         "wrapped in another of the same name", True),
+    "other-folder": Work(lambda: packed(below("my work")),
+                         "The folder is called 'my work', it should be called assignment1.", True),
+    "no-folder": Work(lambda: packed(RIGHT), "not in a folder assignment1", True),
+    "gomoku": Work(lambda: packed(below(FOLDER, GOMOKU)),
+                   "this looks like Gomoku policy: found Gomoku3.py, expected Go1.py,", False),
+    "apple": Work(zipped_apple, "left out, made by tools: __MACOSX/assignment1/._Go1.py", True),
+    "text": Work(lambda: b"I forgot to pack it.\n", "it is a text file, expected a .tgz", False),
+    "empty": Work(empty, "the archive has no files in it", False),
+    "pictures": Work(lambda: packed({f"{FOLDER}/a.png": b"\x89PNG"}),
+                     "expected Go1.py, gtp_connection_go1.py, readme.txt in assignment1, found"
+                     " assignment1/a.png", False),
+    "environment": Work(lambda: packed(below(FOLDER) | with_environment(f"{FOLDER}/.venv/")),
+                        "left out, made by tools: assignment1/.venv/", True),
+    "environment-with-links": Work(with_links, "it belongs to a virtual environment", False),
+    "environment-around": Work(lambda: packed(below(FOLDER) | with_environment(f"{FOLDER}/")),
+                               "left out, made by tools: assignment1/bin/activate_this.py", True),
+}  # fmt: skip
+
+
+def command(*words: str | Path) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "harness.cli", *map(str, words)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """go-scoring with few tests, the course's util, and everybody's submission."""
+    folder = tmp_path_factory.mktemp("course")
+    shutil.copytree(SUBMISSIONS / "go-scoring" / "cases", folder / "go-scoring")
+    shutil.copy(assignment.shipped() / "go-scoring" / assignment.FILE, folder / "go-scoring")
+    shutil.copytree(SUBMISSIONS / "go-scoring" / "util", folder / "go-scoring" / "util")
+    for number, (name, work) in enumerate(WORKS.items()):
+        path = folder / "submissions" / f"{name.replace('-', '')}_{number}_{number}_a1.tgz"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(work.make())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def graded(course):
+    done = command("grade", course / "submissions", "--assignment", course / "go-scoring",
+                   "--output", course / "graded", "--public-only", "--no-images",
+                   "--go-on")  # fmt: skip
+    assert done.returncode in (0, 4), done.stdout + done.stderr  # 4: many fail alike
+    found = json.loads((course / "graded" / "class.json").read_text())
+    return {one["key"]: one for one in found["submissions"]}
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_it_is_graded_and_told(name, graded, course):
+    key = next(one for one in graded if one.startswith(name.replace("-", "")[:18]) and (
+        graded[one]["students"][0]["name"] == name.replace("-", "")))  # fmt: skip
+    one, work = graded[key], WORKS[name]
+    public = [part for part in one["marks"]["parts"] if part["name"] == "public tests"]
+    assert not one["marks"]["withheld"], one["marks"]
+    assert (bool(public) and public[0]["points"]["rounded"] == 2) == work.passes, one["marks"]
+    pages = [path.read_text() for path in (course / "graded" / "feedback").glob("*.html")]
+    own = next(page for page in pages if f"<h1>{name.replace('-', '')}</h1>" in page)
+    assert work.said in html.unescape(re.sub(r"<[^>]+>", "", own))
+    if not work.passes:
+        assert work.said in html.unescape((course / "graded" / "class.html").read_text())
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_it_is_checked_and_told(name, course, tmp_path):
+    path = tmp_path / "a1.tgz"
+    path.write_bytes(WORKS[name].make())
+    done = command("check", path, "--assignment", course / "go-scoring")
+    assert WORKS[name].said in done.stdout + done.stderr
+    assert ("fail" not in done.stdout and done.returncode in (0, 1)) == WORKS[name].passes
+
+
+def test_a_folder_with_an_environment_is_checked(course, tmp_path):
+    for name, content in (below(FOLDER) | with_environment(f"{FOLDER}/venv/")).items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    (tmp_path / FOLDER / "venv" / "bin" / "python3").symlink_to("/usr/bin/python3")
+    done = command("check", tmp_path / FOLDER, "--assignment", course / "go-scoring")
+    assert "left out, made by tools: venv/" in done.stdout
+    assert done.returncode == 0, done.stdout
+
+
+# --- a C program without what says how to build it
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"main.c": ""}, "found main.c"),
+        ({"src/main.c": "", "src/CMakeLists.txt": ""}, "found src/CMakeLists.txt"),
+        ({"main.c": "", "Makefile.txt": ""}, "found Makefile.txt"),
+        ({"main.c": "", "cmakelists.txt": ""}, "found cmakelists.txt"),
+    ],
+)
+def test_a_build_file_that_is_missing_is_told(files, said):
+    with workspace.workspace() as room:
+        for name, text in files.items():
+            path = room / "gosensei" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        built = build(assignment.find("gosensei"), room)
+    assert built is not None
+    assert not built.ok
+    expected = "there is no CMakeLists.txt, Makefile or makefile in gosensei"
+    assert built.message == f"{expected}, which says how to build it; {said}"
+
+
+# --- names only
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"),
+    [
+        (("Go1.py", "env/pyvenv.cfg", "env/lib/x.py", "env/x.py"), ("Go1.py", "env/x.py")),
+        (("Go1.py", "env/pyvenv.cfg", "env/lib/x.py"), ("Go1.py",)),
+        (("Go1.py", "pyvenv.cfg", "lib/x.py", "src/y.py"), ("Go1.py", "src/y.py")),
+        (("Go1.py", "a/site-packages/x.py"), ("Go1.py",)),
+        (("Go1.py", "lib/x.py"), ("Go1.py", "lib/x.py")),
+    ],
+)
+def test_only_an_environment_is_left_out(names, kept):
+    assert sort_files(names, "", assignment.find("go-scoring").files).kept == kept
+
+
+def test_no_assignment_that_ships_looks_like_another():
+    every = [assignment.find(name) for name in assignment.names()]
+    for one in every:
+        others = [other for other in every if other.key != one.key]
+        names = [name for name in one.files.required if "*" not in name]
+        assert misplaced.other_assignment(names, one.files, others) == ""
+
+
+def test_what_is_there_is_not_named_in_place_of_another():
+    files = assignment.find("go-scoring").files
+    found = sort_files(["Go1.py", "readme.txt"], "", files)
+    assert faults(found) == ["gtp_connection_go1.py is missing"]
+
+
+def test_a_folder_in_itself_beside_other_files_is_not_entered():
+    assert place(["a/a/x.py", "a/y.py"], "a").root == "a/"
+    assert place(["a/a/x.py", "a/a/y.py"], "a").root == "a/a/"
+    assert place(["a/a/a/x.py"], "a").root == "a/a/a/"
