@@ -18,7 +18,7 @@ class IntakeLimits(NamedTuple):
 
     compressed: int = 32 * MIB
     unpacked: int = 128 * MIB
-    members: int = 20_000  # a virtual environment has thousands, and is left out
+    members: int = 10_000  # a virtual environment has thousands, and is left out
     ratio: int = 100  # unpacked to compressed
     depth: int = 16  # folders within one another
     name: int = 512  # bytes of a whole name; 255 of each part, as file systems have it

@@ -343,7 +343,7 @@ def test_the_same_folder_always_has_the_same_hash(store, tmp_path):
 
 
 def test_a_folder_with_far_too_much(store, tmp_path):
-    crowded = folder(tmp_path / "1", {f"{number}.py": b"" for number in range(20_001)})
+    crowded = folder(tmp_path / "1", {f"{number}.py": b"" for number in range(10_001)})
     assert "far too many files" in from_folder(crowded, store).refused
     large = folder(tmp_path / "2", {"Go1.py": bytes(33 * MIB)})
     assert "the limit is 33554432" in from_folder(large, store).refused.replace(",", "")
