@@ -23,18 +23,26 @@ class Size(NamedTuple):
 
     used: int = 0
     files: int = 0
+    largest: int = 0  # bytes of one file
+
+    def __add__(self, other: object) -> Size:
+        """Return what two copies take."""
+        assert isinstance(other, Size)
+        largest = max(self.largest, other.largest)
+        return Size(self.used + other.used, self.files + other.files, largest)
 
 
 def measure(folder: str) -> Size | None:
     """Return what a copy of ``folder`` will take, None if that is too much."""
-    used = files = 0
+    used = files = largest = 0
     for _, entry in _entries(folder):
         found = entry.stat(follow_symlinks=False)
         used += -(-found.st_size // _PAGE) * _PAGE if stat.S_ISREG(found.st_mode) else _PAGE
         files += 1
+        largest = max(largest, found.st_size)
         if used > MOST_BYTES or files > MOST_FILES:
             return None
-    return Size(used, files)
+    return Size(used, files, largest)
 
 
 def copy(source: str, target: str, owner: int = 0, left_out: Collection[str] = ()) -> None:

@@ -41,6 +41,7 @@ from harness.sandbox.programs import is_in_one
 
 _LONGEST_REPORT = 1 << 16
 _LONGEST_PLAN = 1 << 17
+_TO_COPY = 4  # processes and threads of a box whose shell starts cp
 _ROOM = Path(__file__).resolve().parents[2]
 # Users nobody is: far beyond all that are given out, or systemd's own range for such users where
 # a container maps no others.
@@ -210,7 +211,11 @@ class BoxLauncher:
         tree = layout.mounts(seen)
         environment = layout.environment(self.level, seen.writable)
         allowed = self.limits.after(spent)
-        room = Room(allowed.scratch, allowed.scratch_files, own, self._identity)
+        threads = self._threads
+        if self.level == 3 and seen.copied:
+            allowed = _with_room_to_copy(allowed, own)
+            threads = max(_TO_COPY, threads) if threads else 0
+        room = Room(allowed.scratch, allowed.scratch_files, own[:2], self._identity)
         options = bubblewrap.options(tree, room, seen.folder, environment)
         if self.level == 3:
             command = bubblewrap.connected(tree, self._identity, command)
@@ -225,8 +230,8 @@ class BoxLauncher:
             landlock=self._landlock,
             bubblewrap=self._bubblewrap,
             options=options if self.level == 3 else b"",
-            rlimits=tuple(limits.rlimits(allowed, self._threads)),
-            threads=self._threads,
+            rlimits=tuple(limits.rlimits(allowed, threads)),
+            threads=threads,
             watched=Watched(
                 allowed.memory,
                 allowed.cpu,
@@ -236,7 +241,7 @@ class BoxLauncher:
             ),
             scratch=layout.scratch_places(seen) if self.level >= 2 else (),
             writable=tuple(map(os.path.realpath, seen.writable)),
-            own=own,
+            own=own[:2],
         )
 
     def give(self, folder: Path) -> None:
@@ -279,8 +284,18 @@ def _with_copies(seen: view.View) -> tuple[view.View, Size]:
     """
     sizes = {path: copying.measure(path) for path in seen.copied}
     made = {path: size for path, size in sizes.items() if size is not None}
-    own = Size(sum(size.used for size in made.values()), sum(s.files for s in made.values()))
+    own = Size()
+    for size in made.values():
+        own += size
     return seen._replace(copied=tuple(made)), own
+
+
+def _with_room_to_copy(allowed: BoxLimits, own: Size) -> BoxLimits:
+    """Return limits under which ``cp`` can copy before the engine is executed in its place."""
+    return allowed._replace(
+        file_size=max(own.largest, allowed.file_size) if allowed.file_size else 0,
+        processes=max(2, allowed.processes) if allowed.processes else 0,
+    )
 
 
 def _refuse_unreadable(seen: view.View, level: int) -> None:
@@ -289,8 +304,8 @@ def _refuse_unreadable(seen: view.View, level: int) -> None:
     Raises:
         SandboxError: with namespaces, a shown path must be open to all; without, those above too.
     """
-    given = [path for path in (*seen.shown, seen.program) if not is_in_one(path, seen.copied)]
-    for path in given:
+    program = [] if is_in_one(seen.program, seen.copied) else [seen.program]
+    for path in (*seen.shown, *program):
         above = Path(path).parents if level == 1 else ()
         shut = [str(p) for p in above if not p.stat().st_mode & 0o001]
         if not os.stat(path).st_mode & 0o004:

@@ -51,6 +51,7 @@ _PATIENCE = 0.5  # seconds that a keeper has to end its engine before we do it o
 # half a second, waited for a box in vain: that must not look like an engine that does not answer.
 _LONGEST_START = 5.0
 _LONG_START = 0.5
+_COPIED = (20 << 20, 1000)  # bytes and files that are copied in a second, even if it is a bad one
 _OWN_PROCESSES = {3: 2, 2: 1, 1: 1}  # of a box: bubblewrap's two, or the keeper
 
 
@@ -169,7 +170,8 @@ class Box:
         poll.register(reading, select.POLLIN)
         poll.register(self._control, select.POLLIN)
         tick = time.monotonic() + self._pause(0)
-        while self._status is None and not self._hit and not self._takes(_LONGEST_START):
+        patience = _LONGEST_START + self._plan.own[0] / _COPIED[0] + self._plan.own[1] / _COPIED[1]
+        while self._status is None and not self._hit and not self._takes(patience):
             ready = [number for number, _ in poll.poll(max(0, tick - time.monotonic()) * 1000)]
             if reading in ready and not self._read_status(reading, block):
                 return

@@ -236,13 +236,15 @@ time.sleep(20)
 
 def its_own_files_take_no_room(level: int) -> None:
     """A submission as large as the limit may write as much as any; and no more."""
-    with tempfile.TemporaryDirectory() as name, launcher_at(level, MEAGRE) as launcher:
+    limits = MEAGRE._replace(file_size=6 * MIB, processes=1, threads=1)  # its own files are larger
+    with tempfile.TemporaryDirectory() as name, launcher_at(level, limits) as launcher:
         os.chmod(name, 0o755)
         place = Path(name, "submission")
         place.mkdir()
         for number in range(2):
             (place / f"large{number}").write_bytes(bytes(7 * MIB))
-        code = "import time; open('half', 'wb').write(bytes(6 << 20)); time.sleep(0.3)"
+        code = "import os, time; assert os.path.getsize('large0') == os.path.getsize('large1') > 0"
+        code += "\nopen('half', 'wb').write(bytes(6 << 20)); time.sleep(0.3)"
         (place / "fair.py").write_text(code)
         (place / "fills.py").write_text(FILLS)
         for script, hit in (("fair.py", None), ("fills.py", "disk")):
