@@ -127,10 +127,10 @@ def test_bad_input_does_not_end_the_other_files(capsys, program, here):
 def test_the_report_for_readers(capsys, program):
     status, out, err = call(capsys, "--report", program, "bad.gtp", "dying.gtp")
     assert (status, err) == (2, "")
-    assert "✗ FAILED  10 say B+2  bad.gtp:4\n    expected  B\\+1\n" in out
+    assert "✗ FAILED  10 say B+2  bad.gtp:4\n    expected  B+1\n" in out
     assert " 2  ├(●)┤  2\n" in out
     assert "✗ ENGINE died  dying.gtp:3: 2 die\n" in out
-    assert "stderr: last words" in out
+    assert "Its last words: last words" in out
     assert out.count("✗ FAILED") == 2
 
 
