@@ -29,6 +29,7 @@ from harness.sandbox.redteam import reaching_roster, referee
 from harness.sandbox.redteam.roster import ROSTER
 from harness.sandbox.redteam.scene import Scene
 from tests.harness.sandbox_checks import CHECKS
+from tests.harness.sandbox_mutants import LAYERS, MUTANTS
 
 ROOM = Path(__file__).resolve().parents[2]
 SOMEBODY = 54321  # a user id that needs no entry anywhere
@@ -123,6 +124,16 @@ def test_every_attack_is_held(level: int, user: str, open_room: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert not any("Traceback" in text for text in (done.stdout, done.stderr))
     assert done.stderr == ""  # progress is for terminals
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_each_layer_matters(level: int, open_room: Path) -> None:
+    """With it taken out, an attack gets through that is held with it."""
+    needs(level)
+    known = {layer for layer, one in LAYERS if one == level}
+    assert known == {mutant.layer for mutant in MUTANTS if mutant.level == level}
+    done = as_user("ordinary user", open_room, "-m", "tests.harness.sandbox_mutants", str(level))
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_roster() -> None:

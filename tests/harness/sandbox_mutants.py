@@ -1,0 +1,167 @@
+"""Sandboxes with a layer taken out: each layer has attacks that only it holds.
+
+``python -m tests.harness.sandbox_mutants LEVEL`` runs the table for whoever runs it; an ordinary
+user, for root's engines are somebody else besides. Layers are taken out of the box server's code
+as it starts, and of the plan of each engine: there is no option for that.
+
+Where two layers hold the same, one of them is out in both runs: with it alone the attack is held.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from io import FileIO
+from typing import NamedTuple
+
+from harness.sandbox import launcher
+from harness.sandbox.launcher import BoxLauncher
+from harness.sandbox.plan import Plan
+from harness.sandbox.redteam import referee
+from harness.sandbox.redteam.roster import ROSTER
+
+# A filter of one instruction: return SECCOMP_RET_ALLOW.
+ALL_CALLS = (
+    "import harness.sandbox.seccomp as s;"
+    " s.for_this_machine = lambda *a, **k: b'\\x06\\0\\0\\0\\0\\0\\xff\\x7f'"
+)
+
+
+class Layer(NamedTuple):
+    """How to take a layer out."""
+
+    code: str = ""  # run by the server before all else
+    plan: Callable[[Plan], Plan] = lambda plan: plan
+
+
+def _without_options(plan: Plan) -> Plan:
+    """Take bubblewrap's options for processes away; the machine's /proc is shown instead."""
+    options = plan.options.replace(b"--unshare-pid\0", b"")
+    proc = b"--proc\0/proc\0--ro-bind\0/proc/sys\0/proc/sys\0"
+    assert proc in options
+    kept = options.replace(proc, b"--ro-bind\0/proc\0/proc\0")
+    words = kept.split(b"\0")
+    # The masks within /proc have no place to be made at.
+    for place in (b"/proc/keys", b"/proc/key-users", b"/proc/timer_list"):
+        if place in words:
+            at = words.index(place)
+            del words[at - 4 : at + 1]
+    return plan._replace(options=b"\0".join(words))
+
+
+def _with_the_machines_files(plan: Plan) -> Plan:
+    """Show the machine's /tmp, where all that is private lies, in place of an empty one."""
+    own = re.compile(rb"--perms\x001777\0(--size\0\d+\0)?--tmpfs\0/tmp\0")
+    assert own.search(plan.options)
+    options = own.sub(b"--ro-bind\0/tmp\0/tmp\0", plan.options)
+    return plan._replace(options=options, scratch=())
+
+
+LAYERS: dict[tuple[str, int], Layer] = {
+    **{("seccomp", level): Layer(ALL_CALLS) for level in (3, 2, 1)},
+    **{
+        ("Landlock", level): Layer(plan=lambda plan: plan._replace(landlock=0)) for level in (2, 1)
+    },
+    **{
+        ("resource limits", level): Layer(plan=lambda plan: plan._replace(rlimits=()))
+        for level in (3, 2, 1)
+    },
+    **{
+        ("watch", level): Layer(
+            plan=lambda plan: plan._replace(
+                watched=plan.watched._replace(memory=0, cpu=0.0, processes=0)
+            )
+        )
+        for level in (3, 2, 1)
+    },
+    ("pid namespace", 3): Layer(plan=_without_options),
+    ("network namespace", 3): Layer(
+        plan=lambda plan: plan._replace(options=plan.options.replace(b"--unshare-net\0", b""))
+    ),
+    ("network namespace", 2): Layer(
+        "import harness.sandbox.inside as i; i.NAMESPACES &= ~0x40000000"
+    ),
+    ("mount namespace", 2): Layer(
+        "import harness.sandbox.tree as t; t.arrange = lambda *a: None",
+        lambda plan: plan._replace(scratch=()),  # or the machine's own /tmp would be measured
+    ),
+    ("mount namespace", 3): Layer(plan=_with_the_machines_files),
+}
+
+
+class Mutant(NamedTuple):
+    """A layer that is out, and an attack that then gets through."""
+
+    layer: str
+    level: int
+    attack: str
+    also: tuple[str, ...] = ()  # layers that are out in both runs
+    proof: str = ""  # what the referee then says, and not before; empty: anything
+
+
+MUTANTS = (
+    *(Mutant("seccomp", level, "kernel_holes") for level in (3, 2, 1)),
+    *(Mutant("seccomp", level, "futex_table") for level in (3, 1)),
+    *(Mutant("resource limits", level, "many_descriptors") for level in (3, 2, 1)),
+    *(Mutant("watch", level, "memory_hog") for level in (3, 2, 1)),
+    Mutant("Landlock", 1, "read_case_by_name"),
+    Mutant("Landlock", 1, "read_environment"),
+    Mutant("Landlock", 2, "tcp", ("seccomp", "network namespace")),
+    Mutant("mount namespace", 2, "read_case_by_name"),
+    Mutant("mount namespace", 3, "read_metadata"),
+    Mutant("pid namespace", 3, "read_command_lines"),
+    Mutant("network namespace", 3, "tcp", ("seccomp",), "reached the tcp socket"),
+    Mutant("network namespace", 2, "udp", ("seccomp", "Landlock")),
+)
+
+
+class Mutated(BoxLauncher):
+    """A launcher of boxes that lack layers."""
+
+    def __init__(self, level: int, layers: Iterable[str]) -> None:
+        self._out = [LAYERS[name, level] for name in layers]
+        whole = launcher._TURN
+        code = "".join(f"{layer.code}; " for layer in self._out if layer.code)
+        launcher._TURN = whole.replace("from harness.", f"{code}from harness.", 1)
+        try:
+            super().__init__(level, referee.LIMITS)
+        finally:
+            launcher._TURN = whole
+
+    def _send(self, wanted: Plan) -> tuple[FileIO, FileIO, FileIO]:
+        for layer in self._out:
+            wanted = layer.plan(wanted)
+        return super()._send(wanted)
+
+
+def escapes(level: int, layers: Iterable[str], attack: str) -> tuple[str, ...]:
+    """Return what an attack achieves where these layers are out."""
+    chosen = tuple(one._replace(patience=30) for one in ROSTER if one.name == attack)
+    assert len(chosen) == 1, attack
+    with closing(Mutated(level, layers)) as boxes:
+        (finding,) = referee.play(boxes, chosen)
+    return finding.escapes
+
+
+def main(level: int) -> None:
+    """Check the mutants of a level; print the table of layers and attacks."""
+    wrong = []
+    for mutant in MUTANTS:
+        if mutant.level != level:
+            continue
+        layers = (mutant.also, (*mutant.also, mutant.layer))
+        whole, out = (
+            [line for line in escapes(level, one, mutant.attack) if mutant.proof in line]
+            for one in layers
+        )
+        told = f"without {mutant.layer:18} {mutant.attack:20} {'; '.join(out) or 'held'}"
+        print(told, f"(and without {', '.join(mutant.also)})" if mutant.also else "", flush=True)
+        if whole or not out or any("did not run" in line for line in out):
+            wrong.append((mutant, whole, out))
+    assert not wrong, wrong
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
