@@ -35,6 +35,7 @@ _COST = 20  # looks take no more than one part in so many
 _LATE = 0.1  # seconds: waking later than this without a reason is to have stood still
 _MOST = 50  # times a limit by the clock on the wall; then the machine is too busy to judge
 _AT_LEAST = 60.0  # seconds
+_UNSEEN = 5.0  # seconds in which there may be no process: a box is made, or has failed, by then
 _STILL = 0.05  # a stopped engine ran for less than this part of the time
 _NS = 1e-9
 NEVER = float("inf")
@@ -112,6 +113,7 @@ class Clock:
         self._cores = len(os.sched_getaffinity(0))
         self._threads: Threads = {}
         self._seen = False  # there was a process to look at
+        self._born = monotonic()
         self._ours = _ours()  # None: the kernel keeps no such figures
         self._lost = 0.0  # seconds in which the engine could not go on
         self._forgiven = 0.0  # seconds for what it computed beside others
@@ -183,7 +185,7 @@ class Clock:
             self._pause = LOOK
             return
         pids = self._processes()
-        self._seen = self._seen or bool(pids)
+        self._seen = self._seen or bool(pids) or begun > self._born + _UNSEEN
         before, self._threads = self._threads, look(pids, self._threads)
         self._count(use(before, self._threads, seconds), seconds, self._still(seconds - slept))
         self._pause = max(LOOK, _COST * (monotonic() - begun))

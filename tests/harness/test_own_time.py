@@ -240,3 +240,14 @@ def test_without_figures_all_time_counts(monkeypatch):
     assert one.is_over()
     assert one.own() == pytest.approx(time.monotonic(), abs=0.01)
     assert begun < one.now()
+
+
+def test_processes_that_cannot_be_seen_are_not_waited_for(monkeypatch):
+    monkeypatch.setattr(clock, "_UNSEEN", 0.05)
+    one = Clock(list)
+    one.wait_until(one.now() + 0.2)
+    ends = time.monotonic() + 10
+    while not one.is_over():
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+        one.look_if_due()
