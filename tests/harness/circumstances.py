@@ -1,0 +1,84 @@
+"""The machines and users that grading meets: root, an ordinary user, a chroot, a busy machine.
+
+``command(NAME, words, room)`` returns the words that run ``words`` so. The code must lie where
+every user can read it: :func:`open_room` copies it there, with what it imports.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOMEBODY = 54321  # a user id that needs no entry anywhere
+_IMPORTED = ("pexpect", "ptyprocess", "rich", "markdown_it", "mdurl", "pygments", "sgfmill", "numpy")
+_BECOME = ("setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups")
+# All of the machine, but not at the root of its file tree: there the kernel refuses namespaces.
+_CHROOT = 'mount --rbind / "$0" && exec chroot "$0" "$@"'
+
+USERS = ("root", "ordinary user", "chroot")
+
+
+def command(name: str, words: list[str], room: Path) -> list[str]:
+    """Return the words that run ``words`` in the circumstances of that name."""
+    if name == "root" or os.geteuid() != 0:
+        return words
+    if name == "ordinary user":
+        return [*_BECOME, *words]
+    there = room / "chroot"
+    there.mkdir(exist_ok=True)
+    return ["unshare", "--mount", "sh", "-c", _CHROOT, str(there), *_BECOME, *words]
+
+
+def open_room(folder: Path) -> Path:
+    """Copy the code and its imports to ``folder``, where every user may read them."""
+    folder.chmod(0o755)
+    ignore = shutil.ignore_patterns("__pycache__", "tests", "golden", "include", "*.pyi")
+    for name in ("harness", "oracle", "cases"):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+    for name in _IMPORTED:
+        found = importlib.util.find_spec(name)
+        if found and found.origin:
+            place = Path(found.origin).parent
+            shutil.copytree(place, folder / "imports" / name, ignore=ignore)
+            beside = place.parent / f"{name}.libs"
+            if beside.is_dir():
+                shutil.copytree(beside, folder / "imports" / beside.name)
+    for path in folder.rglob("*"):
+        path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
+    return folder
+
+
+def environment(room: Path) -> dict[str, str]:
+    """Return the environment in which the code of :func:`open_room` runs."""
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+        "PYTHONPATH": f"{room}:{room / 'imports'}",
+        "HOME": str(room),
+        "LANG": "C.UTF-8",
+    }
+
+
+def python() -> str:
+    """Return a Python of this version that every user may execute."""
+    version = f"/usr/bin/python3.{sys.version_info.minor}"
+    return version if os.path.exists(version) else sys.executable
+
+
+@contextlib.contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Let so many processes compute beside what is tested."""
+    words = [sys.executable, "-c", "while True: pass"]
+    running = [subprocess.Popen(words) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
