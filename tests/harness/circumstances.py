@@ -17,7 +17,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOMEBODY = 54321  # a user id that needs no entry anywhere
-_IMPORTED = ("pexpect", "ptyprocess", "rich", "markdown_it", "mdurl", "pygments", "sgfmill", "numpy")
+_IMPORTED = (
+    "pexpect",
+    "ptyprocess",
+    "rich",
+    "markdown_it",
+    "mdurl",
+    "pygments",
+    "sgfmill",
+    "numpy",
+)
 _BECOME = ("setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups")
 # All of the machine, but not at the root of its file tree: there the kernel refuses namespaces.
 _CHROOT = 'mount --rbind / "$0" && exec chroot "$0" "$@"'

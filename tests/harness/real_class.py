@@ -444,8 +444,8 @@ def _slow() -> Iterator[Real]:
     yield _right(
         "does not end at quit",
         ("import os\n", "import os\nimport threading\n"),
-        at_start(
-        "threading.Thread(target=time.sleep, args=(1000,)).start()"))  # fmt: skip
+        at_start("threading.Thread(target=time.sleep, args=(1000,)).start()"),
+    )
 
 
 def _wrong() -> Iterator[Real]:
@@ -541,8 +541,10 @@ def _archives() -> Iterator[Real]:
 
 
 def _alike() -> Iterator[Real]:
-    mine = ("        return list(self.board.values()).count(color)\n",
-            "        return sum(1 for each in self.board.values() if each == color)\n")  # fmt: skip
+    mine = (
+        "        return list(self.board.values()).count(color)\n",
+        "        return sum(1 for each in self.board.values() if each == color)\n",
+    )
     yield _right("the first of three alike", mine)
     yield _right("the same bytes", mine, look="the first of three alike")
     spaced = (mine[0], mine[1].replace("\n", "  # count them\n\n"))

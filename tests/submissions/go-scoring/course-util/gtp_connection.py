@@ -1,4 +1,4 @@
-"""What a course's own starter code is like: a log in the working directory, no ids, ``b`` and ``w``.
+"""What a course's own starter code is like: a log where it runs, no ids, ``b`` and ``w``.
 
 Written from what real starter code does, in the order in which it does it. Students may not
 change this file.
@@ -19,7 +19,7 @@ def neighbors(size, point):
 
 class GtpConnection:
     def __init__(self, name, outfile="gtp_log"):
-        self.file = open(outfile, "w")
+        self.file = open(outfile, "w")  # noqa: SIM115 - as it is done
         sys.stdout.write("\n")
         self.name = name
         self.komi = 0.0
