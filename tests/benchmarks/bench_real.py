@@ -14,9 +14,7 @@ CIRCUMSTANCES = {
 
 def main() -> None:
     """Print a row for each of the circumstances."""
-    print(
-        "| graded as | sandbox | marks | not as computed | withheld | wall |\n|---|---|---|---|---|---|"
-    )
+    print("| graded as | sandbox | marks | not as computed | withheld | wall |\n|" + "---|" * 6)
     for label, (name, busy) in CIRCUMSTANCES.items():
         with graded(name, busy) as one:
             wrong = one.wrong()
