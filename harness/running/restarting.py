@@ -21,6 +21,7 @@ MOST = 5  # new engines for one file
 _MARK = re.compile(r"\s*#!\s*restart\s*")
 _CLEARS = ("clear_board", "load_board")
 _SIZES = ("boardsize", "load_board")  # the last of them counts
+_SIZE = "size"  # what they set
 # Settings of which the last one alone counts.
 _MODES = ("komi", "policy")
 _PREPARES = ("boardsize", *_MODES)  # may stand between a place and its clear_board
@@ -46,18 +47,27 @@ class Place(NamedTuple):
     settings: tuple[str, ...]  # commands to be sent before
 
 
-def next_place(case: CaseFile, broken: int) -> Place | None:
-    """Return the next place after the command at which an engine broke, None if there is none.
+def next_place(case: CaseFile, broken: int, begun: int) -> Place | None:
+    """Return where to go on after an engine broke at a command, None if there is no such place.
 
-    ``broken``: the command's index in ``case.steps``. A place does not count if no test comes
-    after it, or if the very command would have to be sent again.
+    ``broken``: the command's index in ``case.steps``; ``begun``: that of the engine's first one.
+    A program that prints an error and then ends is found dead at the next command only. So where
+    a new board begins with the very command, that is the place, unless it was the engine's first.
+    A place does not count if no test comes after it, or if the command would have to be sent
+    again before it.
     """
     for place in _places(case):
-        if place.step > broken:
-            again = case.steps[broken].command in place.settings
+        is_same = place.step == broken > begun and _begins(case, broken)
+        if is_same or place.step > broken:
+            again = not is_same and case.steps[broken].command in place.settings
             if not again and any(step.is_test for step in case.steps[place.step :]):
                 return place
     return None
+
+
+def _begins(case: CaseFile, index: int) -> bool:
+    """Whether the commands that make a new board begin here."""
+    return index == 0 or _name(case.steps[index - 1]) not in _PREPARES
 
 
 def _places(case: CaseFile) -> Iterator[Place]:
@@ -70,8 +80,9 @@ def _places(case: CaseFile) -> Iterator[Place]:
             known = True
             settings.clear()
             yield Place(index, ())
-        elif known and _clears(case, index):
-            yield Place(index, tuple(settings.values()))
+        elif known and (made := _made_anew(case, index)) is not None:
+            kept = (command for key, command in settings.items() if key not in made)
+            yield Place(index, tuple(kept))
         if name == "quit":
             return
         known = known and not _is_unknown(step)
@@ -86,14 +97,20 @@ def _marked(case: CaseFile) -> set[int]:
     return {index for found in after for index in found}
 
 
-def _clears(case: CaseFile, index: int) -> bool:
-    """Whether the board is cleared from a step on before anything is asked or played."""
+def _made_anew(case: CaseFile, index: int) -> set[str] | None:
+    """Return the settings that are made from a step on before the board is cleared.
+
+    None: something is asked or played before.
+    """
+    made: set[str] = set()
     for step in case.steps[index:]:
-        if _name(step) in _CLEARS:
-            return True
-        if step.is_test or _name(step) not in _PREPARES:
-            return False
-    return False
+        name = _name(step)
+        if name in _CLEARS:
+            return made | ({_SIZE} if name in _SIZES else set())
+        if step.is_test or name not in _PREPARES:
+            return None
+        made.add(_SIZE if name in _SIZES else name)
+    return None
 
 
 def _is_unknown(step: Step) -> bool:
@@ -107,7 +124,7 @@ def _remember(settings: dict[str, str], index: int, step: Step) -> None:
     """Keep a command that may have made a setting: all set-up that is known for nothing else."""
     name = _name(step)
     if name in _SIZES or name in _MODES:
-        key = "size" if name in _SIZES else name
+        key = _SIZE if name in _SIZES else name
         settings.pop(key, None)
         settings[key] = step.command
     elif not _MOVES.fullmatch(name) and not _QUESTIONS.fullmatch(name):

@@ -151,7 +151,7 @@ class _Run:
             return None
         begun = process.clock.now()
         self._session = self._session_with(process)
-        is_under_way = False
+        is_under_way = again
         try:
             self._prepare_again(place) if again else self._prepare()
             is_under_way = True
@@ -163,7 +163,7 @@ class _Run:
         finally:
             self._session.close()  # by force, unless it has ended properly
             self._collect(process, process.clock.now() - begun)
-        return self._next_place() if is_under_way else None
+        return self._next_place(place.step) if is_under_way else None
 
     def _start(self) -> EngineProcess:
         options = self._setting.options
@@ -193,7 +193,7 @@ class _Run:
         self._warnings += self._session.warnings
         self._stderr += self._session.stderr
 
-    def _next_place(self) -> Place | None:
+    def _next_place(self, begun: int) -> Place | None:
         """Return where the file goes on after an engine broke at a command of it, if it may."""
         options, failure = self._setting.options, self._failures[-1]
         limits, count = options.limits, len(self._restarts)
@@ -206,7 +206,7 @@ class _Run:
             or 0 < limits.max_total_output <= self._written
         )
         assert failure.step is not None
-        return None if used_up else restarting.next_place(self._case, failure.step)
+        return None if used_up else restarting.next_place(self._case, failure.step, begun)
 
     def _prepare(self) -> None:
         self._set_up(self._before)

@@ -497,10 +497,13 @@ def _protocol() -> Iterator[Real]:
         "        self.id = words[0] if words and words[0].isdigit() else ''\n"
         "        GtpConnection.get_cmd(self, command)\n\n"
         "    def respond(self, response=''):\n"
-        "        print(f'={ID} {response}\\n', flush=True)\n\n    def told"
+        "        print('=%s %s\\n' % (ID, response), flush=True)\n\n    def told"
     )
     yield _right("repeats ids", ("    def told", ids.replace("ID", "self.id")))
-    yield _right("a tab after the id", ("    def told", ids.replace("{ID} ", "{self.id}\\t")))
+    yield _right(
+        "a tab after the id",
+        ("    def told", ids.replace("ID", "self.id").replace("=%s %s", "=%s\\t%s")),
+    )
     other = ids.replace("ID", "int(self.id) + 10 if self.id else ''")
     yield Real("ids of other tests", source(("    def told", other)), lambda _: "B+1000")
     forged = (

@@ -250,7 +250,7 @@ def assert_a_place_before_each_test(case):
     """A new engine may go on between any two tests, so that one that breaks costs one of them."""
     asked = [index for index, step in enumerate(case.steps) if step.is_test]
     for one, other in pairwise(asked):
-        place = restarting.next_place(case, one)
+        place = restarting.next_place(case, one, 0)
         assert place and place.step <= other, case.steps[other]
 
 

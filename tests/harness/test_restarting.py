@@ -42,11 +42,17 @@ def parse(text, path="some.gtp"):
     return casefile.parse(text.encode(), path)
 
 
-def place_after(text, broken):
-    """Return the line of the next place after a line, and what is sent there."""
+def place_after(text, broken, begun=None):
+    """Return the line of the next place after a line, and what is sent there.
+
+    ``begun``: the line at which the engine began; by default the one that broke it.
+    """
     case = parse(text)
-    (index,) = [i for i, step in enumerate(case.steps) if step.line == broken]
-    found = restarting.next_place(case, index)
+    index, first = (
+        next(i for i, step in enumerate(case.steps) if step.line == line)
+        for line in (broken, begun or broken)
+    )
+    found = restarting.next_place(case, index, first)
     return found and (case.steps[found.step].line, found.settings)
 
 
@@ -56,18 +62,19 @@ TWO = "boardsize 7\nclear_board\nplay b a1\n10 score\n"
 @pytest.mark.parametrize(
     ("text", "broken", "expected"),
     [
-        (f"{TWO}{TWO}", 4, (5, ("boardsize 7",))),
-        (f"{TWO}{TWO}", 1, None),  # it would be sent again
-        (f"{TWO}boardsize 9\nclear_board\n10 score\n", 1, (6, ("boardsize 9",))),
+        (f"{TWO}{TWO}", 4, (5, ())),
+        (f"{TWO}{TWO}", 1, (5, ())),
+        (f"{TWO}boardsize 9\nclear_board\n10 score\n", 1, (5, ())),  # it sets its own size
+        (f"{TWO}clear_board\n10 score\n", 1, None),  # it would be sent again
         (f"{TWO}{TWO}", 8, None),  # nothing comes after it
         (f"{TWO}clear_board\n10 score\n", 4, (5, ("boardsize 7",))),
         (f"{TWO}clear_board\nplay b a1\n", 4, None),  # nothing is asked after it
         (f"{TWO}boardsize 5\nplay b a1\n10 score\n", 4, None),  # the stones of the board before
         # Komi and policy outlive boardsize and clear_board: the last one is sent again.
-        (f"komi 1\nkomi 6.5\n{TWO}{TWO}", 6, (7, ("komi 6.5", "boardsize 7"))),
-        (f"{TWO}5 komi 2\n{TWO}", 4, (6, ("boardsize 7", "komi 2"))),  # though it is a test
+        (f"komi 1\nkomi 6.5\n{TWO}{TWO}", 6, (7, ("komi 6.5",))),
+        (f"{TWO}5 komi 2\n{TWO}", 4, (6, ("komi 2",))),  # though it is a test
         (f"{TWO}komi 2\n{TWO}", 5, None),  # it was the komi that broke it
-        (f"{TWO}komi 2\n{TWO}komi 3\n{TWO}", 5, (11, ("boardsize 7", "komi 3"))),
+        (f"{TWO}komi 2\n{TWO}komi 3\n{TWO}", 5, (10, ())),
         # As the course's own file of 2021 begins, and goes on.
         (
             "boardsize 7\npolicy rule_based\nclear_board\n10 policy_moves\nclear_board\n"
@@ -77,13 +84,13 @@ TWO = "boardsize 7\nclear_board\nplay b a1\n10 score\n"
         ),
         ("clear_board\n10 score\npolicy random\nclear_board\n20 score\n", 2, (3, ())),
         # What is not known may make a setting: set-up is sent again, after a test there is none.
-        (f"selection ucb\n{TWO}{TWO}", 5, (6, ("selection ucb", "boardsize 7"))),
+        (f"selection ucb\n{TWO}{TWO}", 5, (6, ("selection ucb",))),
         (f"5 selection ucb\n{TWO}{TWO}", 5, None),
         (f"5 selection ucb\n{TWO}#! restart\n{TWO}", 5, (7, ())),
         (f"komi 5\n{TWO}#! restart\n{TWO}", 5, (7, ())),
         (f"komi 5\n{TWO}  #!  restart \n\n# more\nplay b a1\n20 score", 5, (9, ())),
         (f"{TWO}# restart\nplay b a1\n20 score", 4, None),
-        (f"{TWO}load_board a.txt\n20 eyes\n", 4, (5, ("boardsize 7",))),
+        (f"{TWO}load_board a.txt\n20 eyes\n", 4, (5, ())),
         ("load_board a.txt\n10 eyes\nclear_board\n20 eyes\n", 2, (3, ("load_board a.txt",))),
         (f"{TWO}quit\n{TWO}", 4, None),
     ],
@@ -201,6 +208,31 @@ def run_engine(tmp_path, name, text=FAULTS, **options):
     program = shlex.join([sys.executable, str(ENGINES / f"{name}.py")])
     limits = Limits(timeout=options.pop("timeout", 20), quit=1)
     return run(program, [str(case)], Options(limits=limits, jobs=1, **options))
+
+
+@pytest.mark.parametrize(
+    ("broken", "begun", "expected"),
+    [
+        (5, 1, (5, ())),  # it may have died of the test before, and be found dead only here
+        (5, 5, None),  # the engine's first command: it died of that
+        (6, 1, None),  # the board was made, and the engine was alive
+    ],
+)
+def test_an_engine_found_dead_at_a_new_board_goes_on_there(broken, begun, expected):
+    assert place_after(f"{TWO}{TWO}", broken, begun) == expected
+
+
+def test_a_program_that_tells_its_error_and_ends_costs_one_test(tmp_path):
+    text = "boardsize 5\nclear_board\n10 score\nboardsize 6\nclear_board\n20 name\n" * 2
+    (file,) = run_engine(tmp_path, "dies_after_an_error", text, restart=True).files
+    assert verdicts(file) == "FPFP"
+    assert [one.step for one in file.restarts] == [3, 9]
+
+
+def test_a_program_that_dies_in_its_setup_costs_the_tests_of_that_board(tmp_path):
+    text = "boardsize 5\nclear_board\n10 name\nboardsize 2\nclear_board\n20 name\n" * 2
+    (file,) = run_engine(tmp_path, "dies_after_an_error", text, restart=True).files
+    assert verdicts(file) == "P-P-"
 
 
 def verdicts(file):
@@ -336,7 +368,7 @@ def test_a_mistake_that_hangs_is_recognised_over_all_engines(tmp_path):
     result = run(program, [str(case)], Options(restart=True, jobs=1, limits=Limits(timeout=2)))
     (file,) = result.files
     assert verdicts(file) == "-P-P"
-    assert [one.sent[-1].text for one in file.restarts] == ["komi 0.5", "boardsize 5"]
+    assert [one.sent[-1].text for one in file.restarts] == ["komi 0.5", "komi 0.5"]
     (found,) = diagnoses(result.files)
     assert mistake in {one.name for one in found.mistakes}
     assert found.failures == 2
