@@ -87,7 +87,7 @@ def as_user(user: str, room: Path, *words: str) -> subprocess.CompletedProcess[s
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(room)},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,  # a busy machine is no failure
         check=False,
     )
     print(done.stdout, done.stderr)

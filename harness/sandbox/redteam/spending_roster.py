@@ -8,7 +8,7 @@ _CLOCK = dict.fromkeys((3, 2, 1), "the clock of the whole tree")
 
 
 def _cpu(program: str, title: str) -> Attack:
-    return Attack(program, f"compute in {title}", _CLOCK, source="spending", patience=9, cpu=2)
+    return Attack(program, f"compute in {title}", _CLOCK, source="spending", patience=9, cpu=1)
 
 
 ROSTER = (
