@@ -36,8 +36,8 @@ CALLS |= {
 }
 _SHARED, _PRIVATE, _ANONYMOUS, _NORESERVE = 1, 2, 0x20, 0x4000
 _PAGE = 4096
-_TIME = 2.5  # seconds: who has not got it by then has been held
-_PACE = 3e-9  # seconds for each byte of all: a second in all, so that a busy machine is no escape
+_TIME = 3.5  # seconds: who has not got it by then has been held
+_PACE = 5e-9  # seconds for each byte of all: almost two, so that a busy machine is no escape
 
 
 class EnoughError(Exception):
@@ -116,7 +116,7 @@ def _fill(way: Way, hoard: Hoard) -> None:
 
 
 def _claim(count: int) -> None:
-    time.sleep(0.3)  # it must be held for a moment: who is ended has not got it
+    time.sleep(1.0)  # it must be held for a moment: who is ended has not got it
     escaped(f"holds {count // MIB} MiB")
 
 
