@@ -12,12 +12,13 @@ from harness.cli.arguments import Parser, figure, number, size, whole, with_conf
 from harness.cli.console import Console, Style
 from harness.exits import ExitCode
 from harness.options import UNTRUSTED, Limits, Options, limits_of
-from harness.reading.suite import expand
+from harness.reading.gathered import gather
 from harness.records import FileResult, RunResult
 from harness.report import files
 from harness.report.tally import exit_code
 from harness.report.view import FileView, view
-from harness.running.runs import Interrupted, run
+from harness.running.gathering import Told
+from harness.running.runs import Interrupted, run_gathered
 from harness.visible import without_surrogates
 
 TYPE_CHECKING = False
@@ -69,13 +70,13 @@ class _Run:
     def __init__(self, given: argparse.Namespace) -> None:
         self.given = given
         self.program, *tests = given.arguments
-        self.paths = expand(tests)
         self.options = _options(given)
+        self.found = gather(tests, given.dialect, given.only, given.ids)
         self.former = _former(given.baseline)
         for path in filter(None, (given.json, given.junit, given.tap)):
             files.try_to_write(path)
         self.views: list[FileView] = []
-        self.console = Console(len(self.paths), _style(given))
+        self.console = Console(self.found.named, _style(given))
 
     def main(self) -> int:
         """Run, report, and return the exit status."""
@@ -91,9 +92,10 @@ class _Run:
 
     def _result(self) -> RunResult:
         """Run; what was found before a Ctrl-C is reported like the rest."""
-        console = self.console
+        console, found = self.console, self.found
+        told = Told(console.on_progress, self._on_file)
         try:
-            return run(self.program, self.paths, self.options, console.on_progress, self._on_file)
+            return run_gathered(self.program, found, self.options, told)
         except Interrupted as interrupted:
             result = interrupted.result
             for file in result.files[len(self.views) :]:

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from harness.assignments import assignment
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.cli.arguments import Parser, number
+from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.judging.strength import Strength, Test, measure
-from harness.reading import casefile
-from harness.reading.suite import expand
+from harness.reading.gathered import gather
 from harness.report import files
 from harness.report.tally import plural
 from harness.visible import one_line, without_surrogates
@@ -63,7 +63,9 @@ def main(arguments: list[str]) -> int:
         files.try_to_write(given.json)
     if not given.cases:
         return _tell_sets(given)
-    cases = [casefile.read(path, given.dialect) for path in expand(given.cases)]
+    cases, errors, _ = gather(given.cases, given.dialect)
+    if errors:
+        raise UsageError("\n".join(errors))  # a kill rate without them would be too low
     found = measure(cases, given.assignment, given.dialect)
     if not found.tests and not found.wrong:
         parser.error("there is no test in these files")

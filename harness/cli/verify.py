@@ -12,8 +12,7 @@ from harness.cli.arguments import Parser
 from harness.cli.console import colors_wanted, never_fail_to_encode
 from harness.exits import ExitCode
 from harness.judging.equivalence import FORMS
-from harness.reading import casefile
-from harness.reading.suite import expand
+from harness.reading.gathered import gather
 from harness.report import files
 from harness.report.paint import Paint
 from harness.report.tally import plural
@@ -47,7 +46,7 @@ _EPILOG = """\
 Exit status:
     0  nothing was found
     1  something was found (but for what --allow names)
-    2  the input was bad
+    2  the input was bad, or there was nothing to check
 
 A file's assignment is that of --assignment, of its folder, or what its commands
 tell. Tests of settings, and of commands that the assignment does not define, are
@@ -69,16 +68,20 @@ def main(arguments: list[str]) -> int:
     if given.json:
         files.try_to_write(given.json)
     never_fail_to_encode()
-    cases = [casefile.read(path, given.dialect) for path in expand(given.cases)]
+    cases, errors, _ = gather(given.cases, given.dialect)
     found = verify(cases, given.assignment, given.dialect)
     allowed = {Kind(name) for name in given.allow}
     paint = Paint(not given.no_color and sys.stdout.isatty() and colors_wanted())
     shown = [one for one in found.findings if one.kind not in allowed]
     for one in shown:
         print("\n".join(_paragraph(one, paint)) + "\n")
+    for error in errors:
+        print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
     print(_summary(found))
     if given.json:
         files.write(given.json, [_document(found)], without_surrogates)
+    if errors:
+        return ExitCode.BROKEN
     return ExitCode.FAILED if shown else ExitCode.OK
 
 

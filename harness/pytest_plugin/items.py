@@ -62,7 +62,7 @@ class Collecting:
     ) -> CaseFileCollector | None:
         """Take case files; hidden ones only if they are named, as ``gtp-harness run`` does."""
         hidden = file_path.name.startswith(".") and not parent.session.isinitpath(file_path)
-        if file_path.suffix not in SUFFIXES or hidden:
+        if file_path.suffix.lower() not in SUFFIXES or hidden:
             return None
         return CaseFileCollector.from_parent(parent, path=file_path)
 

@@ -6,7 +6,9 @@ out.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from pathlib import Path
 from sys import intern
 
@@ -18,6 +20,7 @@ from harness.records import CaseFile, Step
 # A command's id, as gogui-regress reads it: Java's Integer.parseInt() of all before the blank.
 _ID = re.compile(r"([+-]?[0-9]+) +")
 _MAX_ID = 2**31 - 1
+_MOST_DIGITS = 1_000  # of a number that is read; Python refuses those of some thousand
 
 # Where str.strip() and Java's String.trim() differ: control characters and Unicode's blanks.
 _UNUSUAL = bytes([*range(9), *range(14, 28), *range(128, 256)])
@@ -33,7 +36,7 @@ def read(path: str, dialect: str = "gogui") -> CaseFile:
     Raises:
         CaseError: it cannot be read, or a line of it is wrong.
     """
-    return parse(_bytes_of(path), path, dialect)
+    return parse(content(path), path, dialect)
 
 
 def read_commands(path: str) -> tuple[str, ...]:
@@ -42,7 +45,7 @@ def read_commands(path: str) -> tuple[str, ...]:
     Raises:
         CaseError: it cannot be read.
     """
-    lines = [line.strip(BLANKS) for line in split_lines(_bytes_of(path), path)]
+    lines = [line.strip(BLANKS) for line in split_lines(content(path), path)]
     return tuple(line.replace("\t", " ") for line in lines if line and line[0] != "#")
 
 
@@ -60,11 +63,31 @@ def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
     return CaseFile(path, tuple(steps), tuple(lines))
 
 
-def _bytes_of(path: str) -> bytes:
+def content(path: str, what: str = "") -> bytes:
+    """Return all of a file, of a suite for instance, which ``what`` names.
+
+    Raises:
+        CaseError: it cannot be read, or reading it might never end: it is a FIFO or a device.
+    """
+    who = f"the {what} " if what else ""
     try:
+        if (kind := _endless(path)) is not None:
+            raise CaseError(f"{who}cannot be read: found {kind}, expected a file", path)
         return Path(path).read_bytes()
     except OSError as error:
-        raise CaseError(f"cannot be read: {error.strerror}", path) from None
+        raise CaseError(f"{who}cannot be read: {error.strerror}", path) from None
+    except ValueError as error:  # a name that no file has
+        raise CaseError(f"{who}cannot be read: {error}", path) from None
+
+
+def _endless(path: str) -> str | None:
+    """Return what a path leads to, if that is not made to be read to its end; None: it is."""
+    status = os.stat(path)  # noqa: PTH116
+    if stat.S_ISFIFO(status.st_mode):
+        # A pipe without a name was given to us, with somebody at its other end: run … <(command).
+        return "a FIFO" if os.path.exists(os.path.realpath(path)) else None  # noqa: PTH110
+    is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
+    return "a device" if is_device and not os.path.samestat(status, os.stat(os.devnull)) else None  # noqa: PTH116
 
 
 def split_lines(data: bytes, path: str) -> list[str]:
@@ -90,7 +113,7 @@ def _steps(lines: list[str], trimmed: list[str], path: str, dialect: Dialect) ->
         if not text:
             patterns = None
         elif text[0] != "#":
-            steps.append(_command(number, text))
+            steps.append(_command(number, text, path))
             patterns = 0
         elif text[:2] != "#?" or (wanted := dialect.pattern_part(lines[number - 1])) is None:
             patterns = None
@@ -123,11 +146,14 @@ def _trimmed(lines: list[str], data: bytes) -> list[str]:
     return [line.strip(BLANKS) for line in lines]
 
 
-def _command(number: int, text: str) -> Step:
+def _command(number: int, text: str, path: str) -> Step:
     if "\t" in text:
         text = text.replace("\t", " ")
     if text[0] in "0123456789+-":
         found = _ID.match(text)
+        if found and len(found[1]) > _MOST_DIGITS:
+            what = f"found a number of {len(found[1]):,} digits, expected an id up to {_MAX_ID}"
+            raise CaseError(what, path, number)
         if found and 0 <= (id_ := int(found[1])) <= _MAX_ID:
             command = intern(text[found.end() :])  # many tests are the same but for their id
             return _new(Step, (number, text, id_, command, True, None))

@@ -10,6 +10,8 @@ from harness.records import CaseFile, Step
 
 _RANGE = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
 
+_LONGEST = 60  # characters of a range: no id has so many digits
+
 
 class Selection:
     """The tests wanted: ``only`` is a regular expression searched in their commands, ``ids`` a
@@ -20,9 +22,14 @@ class Selection:
     """
 
     def __init__(self, only: str | None = None, ids: str | None = None) -> None:
+        self._words = [f"--only '{only}'"] if only is not None else []
+        self._words += [f"--ids {ids}"] if ids is not None else []
         self._everything = only is None and ids is None
         self._only = _expression(only) if only is not None else re.compile("")
         self._ids = None if ids is None else [_range(part) for part in ids.split(",")]
+
+    def __str__(self) -> str:
+        return " with ".join(self._words)
 
     def of(self, case: CaseFile) -> CaseFile | None:
         """Return ``case`` with no other tests than those selected, None if it has none of them.
@@ -62,7 +69,7 @@ def _expression(only: str) -> re.Pattern[str]:
 
 def _range(part: str) -> range:
     found = _RANGE.fullmatch(part)
-    if found is None:
-        raise UsageError(f"--ids: found {part!r}, expected ids such as 10,20-29")
+    if found is None or len(part) > _LONGEST:
+        raise UsageError(f"--ids: found {part[:_LONGEST]!r}, expected ids such as 10,20-29")
     first = int(found[1])
     return range(first, int(found[2] or first) + 1)

@@ -3,77 +3,113 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from harness.engine.replies import BLANKS
 from harness.errors import CaseError
+from harness.reading import casefile
 from harness.reading.casefile import split_lines
 
 SUFFIXES = (".gtp", ".tst")
 
 
-def expand(tests: Sequence[str]) -> list[str]:
+Refuse = Callable[[CaseError], object]
+
+
+def _raise(error: CaseError) -> NoReturn:
+    raise error
+
+
+def is_named_as_case(path: str) -> bool:
+    """Whether a file's name is that of a case file."""
+    return path.lower().endswith(SUFFIXES)
+
+
+def expand(tests: Sequence[str], refuse: Refuse = _raise) -> list[str]:
     """Return the paths of the case files that ``tests`` name, in their order.
 
     * ``@FILE`` is a suite: a name in each line, which may be another ``@FILE``; empty lines and
       those that begin with ``#`` are skipped. Names are looked up from here, as gogui-regress
       does, or else from the suite's own folder.
-    * A folder stands for its ``.gtp`` and ``.tst`` files and those of its subfolders, hidden ones
-      left out, sorted by path.
+    * A folder stands for its ``.gtp`` and ``.tst`` files (``.GTP`` and ``.TST``, too) and those of
+      its subfolders, hidden ones left out, sorted by path. Symbolic links are followed; each
+      folder is read once, by its own name if it has one there.
     * Anything else is a case file, whatever its name, and whether it exists or not.
 
+    ``refuse``: called with the error of a suite or folder that cannot be read or has no case
+    files; when it returns, the others are read.
+
     Raises:
-        CaseError: a suite cannot be read or contains itself; a folder has no case files.
+        CaseError: a suite contains itself; or what ``refuse`` raises, by default its error.
     """
-    return [path for test in tests for path in _expand(test, ())]
+    return [path for test in tests for path in _expand(test, (), refuse)]
 
 
-def _expand(test: str, outer: tuple[str, ...]) -> Iterator[str]:
+def _expand(test: str, outer: tuple[str, ...], refuse: Refuse) -> Iterator[str]:
     if test.startswith("@"):
-        yield from _suite(test[1:], outer)
+        yield from _suite(test[1:], outer, refuse)
     elif os.path.isdir(test):  # noqa: PTH112 - a name is kept as it was typed
-        yield from _folder(test)
+        yield from _folder(test, refuse)
     else:
         yield test
 
 
-def _suite(path: str, outer: tuple[str, ...]) -> Iterator[str]:
-    file = Path(path)
-    own = str(file.resolve())
+def _suite(path: str, outer: tuple[str, ...], refuse: Refuse) -> Iterator[str]:
+    try:
+        names = [line.strip(BLANKS) for line in split_lines(casefile.content(path, "suite"), path)]
+    except CaseError as error:
+        refuse(error)
+        return
+    own = os.path.realpath(path)
     if own in outer:
         circle = " → ".join(["@" + Path(name).name for name in (*outer[outer.index(own) :], own)])
         raise CaseError(f"the suite contains itself: {circle}", path)
-    for name in _names(file):
-        yield from _expand(_located(name, file.parent), (*outer, own))
-
-
-def _names(file: Path) -> list[str]:
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise CaseError(f"the suite cannot be read: {error.strerror}", str(file)) from None
-    names = [line.strip(BLANKS) for line in split_lines(data, str(file))]
-    return [name for name in names if name and not name.startswith("#")]
+    for name in names:
+        if name and not name.startswith("#"):
+            yield from _expand(_located(name, Path(path).parent), (*outer, own), refuse)
 
 
 def _located(name: str, folder: Path) -> str:
     mark = "@" if name.startswith("@") else ""
     path = name.removeprefix("@")
-    beside = folder / path
-    return mark + (str(beside) if not Path(path).exists() and beside.exists() else path)
+    beside = str(folder / path)
+    # (Not pathlib's exists(), which raises for a name that is too long.)
+    return mark + (path if os.path.exists(path) or not os.path.exists(beside) else beside)  # noqa: PTH110
 
 
-def _folder(path: str) -> list[str]:
-    found = []
-    for folder, subfolders, files in os.walk(path):
-        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        found += [
-            os.path.join(folder, name)  # noqa: PTH118
-            for name in files
-            if name.endswith(SUFFIXES) and not name.startswith(".")
-        ]
-    if not found:
+def _folder(path: str, refuse: Refuse) -> list[str]:
+    errors: list[CaseError] = []
+    found = sorted(_walk(path, errors))
+    if not found and not errors:
         expected = " or ".join("*" + suffix for suffix in SUFFIXES)
-        raise CaseError(f"found no case files in this folder, expected {expected}", path)
-    return sorted(found)
+        errors = [CaseError(f"found no case files in this folder, expected {expected}", path)]
+    for error in errors:
+        refuse(error)
+    return found
+
+
+def _walk(path: str, errors: list[CaseError]) -> Iterator[str]:
+    """Yield the case files within a folder; links to folders come after all other folders."""
+
+    def note(error: OSError) -> None:
+        errors.append(CaseError(f"the folder cannot be read: {error.strerror}", error.filename))
+
+    waiting, seen = [path], set()
+    while waiting:
+        for folder, subfolders, files in os.walk(waiting.pop(0), onerror=note):
+            status = os.stat(folder)  # noqa: PTH116
+            own = status.st_dev, status.st_ino
+            shown = [] if own in seen else sorted(filter(_is_shown, subfolders))
+            links = [os.path.join(folder, name) for name in shown]  # noqa: PTH118
+            waiting += filter(os.path.islink, links)
+            subfolders[:] = shown
+            if own not in seen:
+                named = filter(is_named_as_case, filter(_is_shown, files))
+                yield from (os.path.join(folder, name) for name in named)  # noqa: PTH118
+            seen.add(own)
+
+
+def _is_shown(name: str) -> bool:
+    return not name.startswith(".")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from harness.options import Options
 from harness.records import CaseFile, Failure, FailureKind, FileResult, Progress, Verdict
@@ -13,6 +14,13 @@ from harness.running.rerun import merge
 from harness.running.runner import Judged, Setting, not_run, run_file
 
 _NO_CASE = CaseFile("", (), ())
+
+
+class Told(NamedTuple):
+    """Who is told of a run while it lasts."""
+
+    on_progress: Callable[[Progress], None] | None = None
+    on_file: Callable[[FileResult], None] | None = None
 
 
 class Gathering:
@@ -26,15 +34,14 @@ class Gathering:
         self,
         cases: Sequence[CaseFile],
         options: Options,
-        on_progress: Callable[[Progress], None] | None,
-        on_file: Callable[[FileResult], None] | None,
+        told: Told,
     ) -> None:
         self.results: list[FileResult] = []
         self.faults: list[str] = []
         self._cases = cases
         self._options = options
-        self._on_progress = on_progress or (lambda _: None)
-        self._on_file = on_file or (lambda _: None)
+        self._on_progress = told.on_progress or (lambda _: None)
+        self._on_file = told.on_file or (lambda _: None)
         self._totals = [sum([step.is_test for step in case.steps]) for case in cases]
         self._early: dict[int, FileResult] = {}  # those after a gap
 

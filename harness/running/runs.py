@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from harness.engine.launch import Launcher, PlainLauncher, as_typed, split_program, with_seed
 from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
-from harness.reading import casefile, deadline, suite
+from harness.reading import casefile, deadline
 from harness.reading.dialect import named
-from harness.reading.selection import Selection
+from harness.reading.gathered import Gathered, gather
 from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
-from harness.running.gathering import Gathering
+from harness.running.gathering import Gathering, Told
 from harness.running.runner import Setting
 from harness.signals import ending_on_signals
 
@@ -68,19 +68,11 @@ def run(
         UsageError: ``program`` is empty or cannot be split; an option makes no sense.
         Interrupted: by Ctrl-C, SIGTERM or SIGHUP; all engines are ended.
         CaseError: a suite is a circle. (A case file that cannot be read ends up in
-            ``RunResult.errors``, and the others are run.)
+            ``RunResult.errors``, and the others are run; so does a lack of tests.)
     """
     with _without_collecting():
-        cases, errors = _cases(tests, options)
-        try:
-            result = run_cases(program, cases, options, on_progress, on_file)
-        except Interrupted as interrupted:
-            raise Interrupted(_with_errors(interrupted.result, errors)) from None
-    return _with_errors(result, errors)
-
-
-def _with_errors(result: RunResult, errors: Sequence[str]) -> RunResult:
-    return result._replace(errors=(*errors, *result.errors))
+        found = gather(tests, options.dialect, options.only, options.ids)
+        return run_gathered(program, found, options, Told(on_progress, on_file))
 
 
 def run_cases(
@@ -97,6 +89,12 @@ def run_cases(
         Interrupted: by Ctrl-C, SIGTERM or SIGHUP; all engines are ended.
         CaseError: the ``--gtpfile`` cannot be read.
     """
+    return run_gathered(program, Gathered(tuple(cases)), options, Told(on_progress, on_file))
+
+
+def run_gathered(program: str, gathered: Gathered, options: Options, told: Told) -> RunResult:
+    """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`."""
+    cases = gathered.cases
     program = with_seed(program)
     setting = Setting(
         tuple(as_typed(split_program(program))),
@@ -107,13 +105,13 @@ def run_cases(
     )
     sandbox = sandbox_for(options, cases)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    gathering = Gathering(cases, options, on_progress, on_file)
+    gathering = Gathering(cases, options, told)
 
     def found(results: Sequence[FileResult], unfinished: Sequence[str] = ()) -> RunResult:
         return RunResult(
             program=program,
             files=tuple(results),
-            errors=tuple(_not_judged(results)),
+            errors=(*gathered.errors, *_not_judged(results)),
             started=started,
             host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
             options=_described(options, sandbox.description),
@@ -138,22 +136,6 @@ def run_cases(
 def _end(limits: Limits) -> float:
     """Return when the run is over, of ``time.monotonic()``."""
     return time.monotonic() + (limits.total or float("inf"))
-
-
-def _cases(tests: Sequence[str], options: Options) -> tuple[list[CaseFile], list[str]]:
-    """Return the case files with a test that is wanted, and an error for each that is bad."""
-    named(options.dialect)
-    selection = Selection(options.only, options.ids)
-    cases: list[CaseFile] = []
-    errors: list[str] = []
-    for path in suite.expand(tests):
-        try:
-            case = selection.of(casefile.read(path, options.dialect))
-        except CaseError as error:
-            errors.append(str(error))
-        else:
-            cases += [case] if case else []
-    return cases, errors
 
 
 def _not_judged(results: Sequence[FileResult]) -> Iterator[str]:

@@ -33,6 +33,7 @@ for line in iter(sys.stdin.readline, ""):
         print("last words", file=sys.stderr, flush=True)
         os.kill(os.getpid(), 9)
     if name == "sleep":
+        open("sleeps", "w").close()
         time.sleep(float(rest[0]))
     status = "?" if name == "wrong" else "="
     text = " ".join(rest) if name == "say" else "made" if name == "name" else ""
@@ -122,6 +123,55 @@ def test_bad_input_does_not_end_the_other_files(capsys, program, here):
     assert "case file  wrong.gtp:3: " in err
     assert "case file  missing.gtp: " in err
     assert "1 file: 2 tests" in err
+
+
+README_TEXT = "# How to run\nStart the engine and wait.\n"
+SGF = "(;GM[1]FF[4]SZ[9];B[ee])\n"
+NOTHING = [
+    (["--ids", "7-9", "good.gtp"], "--ids 7-9 selects none of the 2 tests of good.gtp"),
+    (["--only", "^x", "good.gtp", "bad.gtp"],
+     "--only '^x' selects none of the 4 tests of these 2 files"),
+    (["--only", "hello", "--ids", "2", "good.gtp"],
+     "--only 'hello' with --ids 2 selects none of the 2 tests of good.gtp"),
+    (["empty"], "empty: found no case files in this folder, expected *.gtp or *.tst"),
+    (["@none"], "none: the suite cannot be read: No such file or directory"),
+    (["game.sgf"], "game.sgf: found no test, expected a command"),
+    (["good.gtp", "README"], "README: found no test, expected a command"),
+    (["setup.gtp"], "setup.gtp: found no test, expected a command"),
+    (["setup.gtp", "blank.gtp"], "these 2 files: found no test, expected a command"),
+    (["good.gtp", "fifo.gtp"], "fifo.gtp: cannot be read: found a FIFO, expected a file"),
+    (["good.gtp", "zero.gtp"], "zero.gtp: cannot be read: found a device, expected a file"),
+    (["good.gtp", "long.gtp"], "long.gtp:1: found a number of 5,000 digits, expected an id"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "message"), NOTHING)
+def test_nothing_tested_is_no_success(capsys, program, here, words, message):
+    _write_files_without_tests(here)
+    status, _, err = call(capsys, program, *words)
+    assert (status, message in err) == (2, True), err
+    ran = "1 file: 2 tests, " in err
+    assert ran == (len(words) == 2 and words[0] == "good.gtp"), err
+
+
+@pytest.mark.parametrize("command", ["verify", "strength"])
+@pytest.mark.parametrize("name", ["empty", "game.sgf", "README", "setup.gtp", "fifo.gtp"])
+def test_nothing_checked_is_no_success(capsys, here, command, name):
+    _write_files_without_tests(here)
+    status, out, err = call(capsys, name, "--assignment", "go-scoring", command=command)
+    assert status == 2, out
+    assert err.startswith(f"gtp-harness: {name}: ")
+
+
+def _write_files_without_tests(here):
+    (here / "empty").mkdir()
+    (here / "README").write_text(README_TEXT)
+    (here / "game.sgf").write_text(SGF)
+    (here / "setup.gtp").write_text("boardsize 9\nclear_board\n")
+    (here / "blank.gtp").write_text("")
+    (here / "long.gtp").write_text("1" * 5000 + " say a\n")
+    (here / "zero.gtp").symlink_to("/dev/zero")
+    os.mkfifo(here / "fifo.gtp")
 
 
 def test_the_report_for_readers(capsys, program):
@@ -252,7 +302,6 @@ MISTAKES = [
     (["--gtpfile", "none", "p", "good.gtp"], "none"),
     (["", "good.gtp"], "empty"),
     (["'open", "good.gtp"], "open"),
-    (["p", "@none"], "none"),
 ]
 
 
@@ -318,7 +367,7 @@ def test_a_fault_of_the_harness_is_said_to_be_one(capsys, program, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr("harness.cli.run.run", broken)
+    monkeypatch.setattr("harness.cli.run.run_gathered", broken)
     status, out, err = call(capsys, program, "good.gtp")
     assert (status, out) == (3, "")
     assert "the harness itself failed, not the engine: ZeroDivisionError: oh" in err
@@ -334,6 +383,14 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM
 ALL_REPORTS = ("--report", "--json=a.json", "--junit=a.xml", "--tap=a.tap", "--output=pages")
 
 
+def _wait_for(path):
+    """Wait until the engine sleeps."""
+    ends = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
 def test_interrupted(here, program):
     """What was found before is reported all the same, in every format."""
     (here / "quick.gtp").write_text("1 say a\n#? [a]\n")
@@ -345,7 +402,7 @@ def test_interrupted(here, program):
         text=True,
         env=ENVIRONMENT,
     )
-    time.sleep(1.5)
+    _wait_for(here / "sleeps")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (130, "")

@@ -1,5 +1,7 @@
 """What TEST arguments name."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,43 @@ def test_names(tests: list[str], paths: list[str], folder: Path) -> None:
 def test_errors(test: str, message: str, folder: Path) -> None:
     with pytest.raises(CaseError, match=message):
         expand(["a.tst", test])
+
+
+def test_links_and_capitals(folder: Path) -> None:
+    """Each folder is read once, under its own name if it has one here."""
+    (folder / "sub" / "UPPER.GTP").write_text("")
+    (folder / "sub" / "round").symlink_to(folder)
+    (folder / "again").symlink_to("sub")
+    (folder / "more").mkdir()
+    (folder / "more" / "x.tst").symlink_to(folder / "a.tst")
+    (folder / "here").symlink_to(folder / "more")
+    assert expand(["sub"])[:2] == ["sub/UPPER.GTP", "sub/c.gtp"]
+    assert expand(["."]) == [
+        *("./a.tst", "./b.gtp", "./more/x.tst", "./sub/UPPER.GTP", "./sub/c.gtp"),
+    ]
+    assert expand(["here"]) == ["here/x.tst"]
+
+
+def test_what_cannot_be_read_stops_no_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root can read anything, so that the kernel's refusal is made up."""
+    scan = os.scandir
+
+    def refusing(path: str) -> object:
+        if path == "./sub":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    (folder / "odd").write_text("a\0b\n" + 300 * "x" + "\nb.gtp\n")
+    errors: list[str] = []
+    names = [".", "empty", "@missing", "@odd"]
+    assert expand(names, lambda error: errors.append(str(error))) == [
+        *("./a.tst", "./b.gtp", "a\0b", 300 * "x", "b.gtp"),
+    ]
+    assert errors == [
+        "./sub: the folder cannot be read: Permission denied",
+        "empty: found no case files in this folder, expected *.gtp or *.tst",
+        "missing: the suite cannot be read: No such file or directory",
+    ]

@@ -1,0 +1,75 @@
+"""The case files that a command line names: all that can be read, and what is wrong with the rest.
+
+A run in which nothing is tested is never a success: that is told like a bad case file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from harness.errors import CaseError
+from harness.reading import casefile, suite
+from harness.reading.dialect import named
+from harness.reading.selection import Selection
+from harness.records import CaseFile
+
+_EXPECTED = "expected a command with a number before it, or with '#? [answer]' in the next line"
+
+
+class Gathered(NamedTuple):
+    """What was found at the names given."""
+
+    cases: tuple[CaseFile, ...]  # those with a test that is wanted
+    errors: tuple[str, ...] = ()  # one sentence each
+    named: int = 0  # how many files there are, bad ones among them
+
+
+def gather(
+    tests: Sequence[str], dialect: str = "gogui", only: str | None = None, ids: str | None = None
+) -> Gathered:
+    """Read the case files that ``tests`` name, as on a command line.
+
+    A folder or file that cannot be read becomes an error, and the others are read. So does a
+    file without a test whose name is not that of a case file, and the lack of any test at all.
+
+    Raises:
+        CaseError: a suite contains itself.
+        UsageError: there is no such dialect; ``only`` or ``ids`` cannot be read.
+    """
+    named(dialect)
+    selection = Selection(only, ids)
+    errors: list[str] = []
+    paths = suite.expand(tests, lambda error: errors.append(str(error)))
+    read = list(_read(paths, dialect, errors))
+    cases = [one for one in map(selection.of, read) if one is not None]
+    if not any(map(has_tests, cases)) and not errors:
+        errors.append(_nothing(read, selection))
+    return Gathered(tuple(cases), tuple(errors), len(paths))
+
+
+def has_tests(case: CaseFile) -> bool:
+    """Whether a case file has a test."""
+    return any(step.is_test for step in case.steps)
+
+
+def _read(paths: Sequence[str], dialect: str, errors: list[str]) -> Iterator[CaseFile]:
+    for path in paths:
+        try:
+            case = casefile.read(path, dialect)
+            if not suite.is_named_as_case(path) and not has_tests(case):
+                raise CaseError(f"found no test, {_EXPECTED}", path)
+        except CaseError as error:
+            errors.append(str(error))
+        else:
+            yield case
+
+
+def _nothing(read: Sequence[CaseFile], selection: Selection) -> str:
+    """Say why nothing is tested."""
+    count = sum(step.is_test for case in read for step in case.steps)
+    place = read[0].path if len(read) == 1 else f"these {len(read)} files"
+    if not count:
+        return f"{place}: found no test, {_EXPECTED}"
+    tests = "the only test" if count == 1 else f"none of the {count:,} tests"
+    return f"{selection} selects {'not ' if count == 1 else ''}{tests} of {place}"
