@@ -25,7 +25,7 @@ class Graded(NamedTuple):
     said: str
     document: dict[str, Any]  # class.json
     seconds: float
-    truth: dict[int, tuple[str, Fraction]]
+    truth: dict[int, tuple[str, Fraction]]  # at the level that it was graded at
 
     def marks(self) -> dict[int, str]:
         """Return the marks by Canvas id, as exact fractions, or ``withheld``."""
@@ -70,4 +70,9 @@ def graded(name: str, busy: int = 0, most: int = 1000) -> Iterator[Graded]:
         seconds = time.monotonic() - begun
         assert (room / "out" / "class.json").exists(), done.stdout[-2000:] + done.stderr[-2000:]
         document = json.loads((room / "out" / "class.json").read_text())
-        yield Graded(done.returncode, done.stdout, document, seconds, made.marks)
+        lost = made.temporary if document["sandbox"].startswith("level 1") else frozenset()
+        truth = {
+            number: (label, Fraction(0) if number in lost else mark)
+            for number, (label, mark) in made.marks.items()
+        }
+        yield Graded(done.returncode, done.stdout, document, seconds, truth)

@@ -256,7 +256,7 @@ class Real(NamedTuple):
     log: bool = True  # the point for log and readme
     late: bool = False
     breaks: str = ""  # "crash" or "hang" where the reply is None
-    look: str = ""  # what the teacher is told of it at least
+    temporary: bool = False  # it writes to /tmp or /dev/shm, which level 1 cannot give
 
     def mark(self, public: tuple[tuple[Test, ...], ...], private: tuple[Test, ...]) -> Fraction:
         """Return the mark in the gradebook."""
@@ -389,10 +389,13 @@ def _in_their_folder() -> Iterator[Real]:
         'open("starts.txt", "w")'
     )
     yield _right("must not find what its last start left", count)
-    yield _right("uses /tmp", at_start('open("/tmp/scratch", "x").write("x")'))
+    scratch = at_start('open("/tmp/scratch", "x").write("x")')
+    yield _right("uses /tmp", scratch, temporary=True)
+    named = at_start("import tempfile; tempfile.TemporaryFile().write(b'x')")
+    yield _right("uses the folder for temporary files", named)
     yield _right("starts a process", at_start("import subprocess; subprocess.run(['true'])"))
     pool = "import multiprocessing; multiprocessing.Pool(2).map(abs, [1, -1])"
-    yield _right("has a pool of processes", at_start(pool))
+    yield _right("has a pool of processes", at_start(pool), temporary=True)
     yield _right("changes to its own folder", at_start("os.chdir(sys.path[0])"))
 
 
@@ -520,7 +523,7 @@ def _protocol() -> Iterator[Real]:
 def _archives() -> Iterator[Real]:
     files = source()
     renamed = {("go1.py" if name == "Go1.py" else name): one for name, one in files.items()}
-    yield Real("its main file is called go1.py", renamed, None, look="Go1.py")
+    yield Real("its main file is called go1.py", renamed, None)
     gomoku = {
         "Gomoku3.py": (b"print('a game of five')\n", 0o644),
         "readme.txt": (b"Ada\n", 0o644),
@@ -549,9 +552,9 @@ def _alike() -> Iterator[Real]:
         "        return sum(1 for each in self.board.values() if each == color)\n",
     )
     yield _right("the first of three alike", mine)
-    yield _right("the same bytes", mine, look="the first of three alike")
+    yield _right("the same bytes", mine)
     spaced = (mine[0], mine[1].replace("\n", "  # count them\n\n"))
-    yield _right("other blanks and comments", spaced, look="the first of three alike")
+    yield _right("other blanks and comments", spaced)
 
 
 # --- on disk -----------------------------------------------------------------------------------
@@ -563,6 +566,7 @@ class Class(NamedTuple):
     assignment: Path
     download: Path
     marks: dict[int, tuple[str, Fraction]]  # by Canvas id: label and mark
+    temporary: frozenset[int]  # those that cannot run at level 1
 
 
 def make(folder: Path, most: int = 1000) -> Class:
@@ -580,12 +584,14 @@ def make(folder: Path, most: int = 1000) -> Class:
         (assignment / f"public{number}.gtp").write_text(case_text(tests))
     (assignment / "private" / "private.gtp").write_text(case_text(private))
     marks = {}
-    for number, real in enumerate(list(submissions())[:most], 4000):
+    numbered = dict(enumerate(list(submissions())[:most], 4000))
+    for number, real in numbered.items():
         marks[number] = real.label, real.mark(public, private)
         (download / student_file(number, real)).write_bytes(
             tgz(real.files) if real.archive is None else real.archive
         )
-    return Class(assignment, download, marks)
+    temporary = frozenset(number for number, real in numbered.items() if real.temporary)
+    return Class(assignment, download, marks, temporary)
 
 
 def student_file(number: int, real: Real) -> str:
