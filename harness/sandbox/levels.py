@@ -30,8 +30,8 @@ GAPS = {1: "an engine sees that private files and folders exist, and how long th
 # What else is different there, for whoever wonders.
 REMARKS = {
     3: "exit statuses from 129 on look like signals; what outlives an engine is ended unnamed",
-    1: "an engine runs in a copy at another path; it may write there and in TMPDIR, but not to /tmp"
-    " and /dev/shm; the disk it uses is looked at every 50 ms",
+    1: "an engine runs in a copy at another path; it may write there and in TMPDIR, not to"
+    " /tmp and /dev/shm; the disk it uses is looked at every 50 ms",
 }
 _PATIENCE = 10.0  # seconds; the canary takes 0.03
 
