@@ -197,9 +197,9 @@ time.sleep(1)
 """
 DEEP_DOWN = """
 import os, time
-for _ in range(1500):
-    os.mkdir("d")
-    os.chdir("d")
+for _ in range(40):  # 10,000 bytes: no path reaches it, and a count does
+    os.mkdir("d" * 250)
+    os.chdir("d" * 250)
 for number in range(60):
     open(f"{number}", "wb").write(bytes(1 << 20))
     time.sleep(0.03)
