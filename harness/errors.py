@@ -2,6 +2,7 @@
 
     HarnessError               printed as one line, exit status 2; never a traceback
     ├── UsageError             the command line or an option file is wrong
+    ├── ReportError            a report that cannot be written; exit status 3
     ├── CaseError              a case file or suite is wrong: file, line, found, expected
     ├── UndecidedError         matching takes too long; becomes the verdict "not judged"
     ├── AssignmentError        an assignment.toml is wrong: file, key, found, expected
@@ -30,6 +31,10 @@ class HarnessError(Exception):
 
 class UsageError(HarnessError):
     """The command line or an option file asks for something that cannot be done."""
+
+
+class ReportError(HarnessError):
+    """A report that could not be written: the harness's trouble, never an engine's."""
 
 
 class CaseError(HarnessError):

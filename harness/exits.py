@@ -13,4 +13,5 @@ class ExitCode(enum.IntEnum):
     BROKEN = 2  # an engine died, hung or could not start, or the input was bad
     FAULT = 3  # the harness itself failed; no engine is to blame
     ATTENTION = 4  # of grade: all marks are there, but something concerns several submissions
+    NO_READER = 141  # the reader of our output has gone, as shells count it: 128 + SIGPIPE
     INTERRUPTED = 130  # Ctrl-C, as shells count it: 128 + SIGINT; after SIGTERM it becomes 143

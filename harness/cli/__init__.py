@@ -7,6 +7,7 @@ what a command does not use costs it nothing.
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 from oracle import interrupts  # all else after main() is called: until then Ctrl-C is Python's
 
@@ -33,31 +34,34 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is not None:
         return _answer(arguments)
     interrupts.leave_at_once("gtp-harness")
+    from harness.cli import streams
+
+    streams.open_all()
     try:
-        return _answer(sys.argv[1:])
+        return streams.settled(_answer(sys.argv[1:]))
     finally:
         interrupts.leave_at_once("gtp-harness")
 
 
 def _answer(arguments: list[str]) -> int:
     from harness import signals
-    from harness.errors import ClassWideError, HarnessError, SandboxError
+    from harness.errors import ClassWideError, HarnessError, ReportError, SandboxError
     from harness.exits import ExitCode
 
     try:
         return _dispatch(arguments)
-    except (ClassWideError, SandboxError) as error:
+    except (ClassWideError, ReportError, SandboxError) as error:
         return _say(str(error), ExitCode.FAULT)
     except HarnessError as error:
         return _say(str(error), ExitCode.BROKEN)
     except KeyboardInterrupt:
         return _say("interrupted", signals.exit_status())
     except BrokenPipeError:
-        # The reader of our output has gone; nobody is left to tell, not even at exit.
-        import os
+        # The reader of our output has gone; nobody is left to tell.
+        from harness.cli import streams
 
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.BROKEN
+        streams.give_up(sys.stdout)
+        return ExitCode.NO_READER
     except Exception as error:  # noqa: BLE001 - the one place where a fault becomes a sentence
         return _fault(error)
 
@@ -100,22 +104,28 @@ def version() -> str:
 
 
 def _say(message: str, status: int) -> int:
-    print(f"gtp-harness: {message}", file=sys.stderr)
+    with suppress(OSError, ValueError):  # it is tried again, and noticed, at the end
+        print(f"gtp-harness: {message}", file=sys.stderr)
     return status
 
 
 def _fault(error: Exception) -> int:
     """Tell of a fault of the harness itself; with GTP_HARNESS_DEBUG=1, where it is."""
+    import errno
     import os
 
     from harness.exits import ExitCode
 
     if os.environ.get("GTP_HARNESS_DEBUG"):
         raise error
-    place = error.__traceback__
-    while place and place.tb_next:
-        place = place.tb_next
-    where = f" ({place.tb_frame.f_code.co_filename}:{place.tb_lineno})" if place else ""
+    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    if isinstance(error, OSError) and error.errno in full:
+        place = error.filename or "to standard output or a file"
+        return _say(f"cannot write {place}: {error.strerror}", ExitCode.FAULT)
+    last = error.__traceback__
+    while last and last.tb_next:
+        last = last.tb_next
+    where = f" ({last.tb_frame.f_code.co_filename}:{last.tb_lineno})" if last else ""
     what = f"{type(error).__name__}: {error}"
     hint = "GTP_HARNESS_DEBUG=1 shows more"
     return _say(

@@ -14,6 +14,7 @@ from functools import cached_property
 from io import TextIOWrapper
 from typing import NamedTuple
 
+from harness.cli import streams
 from harness.records import RunResult
 from harness.report.paint import Paint
 from harness.report.summary import summary
@@ -42,6 +43,7 @@ class Style(NamedTuple):
     color: bool = True
     unicode: bool = True
     progress: bool = True  # live lines
+    aside: bool = False  # all on standard error: standard output is a report's
 
 
 class Console:
@@ -51,11 +53,13 @@ class Console:
         never_fail_to_encode()
         self.files = files
         self.long = style.long
-        self.lines = style.long or style.plain or not (style.report or sys.stdout.isatty())
+        self.out = sys.stderr if style.aside else sys.stdout
+        self.lost: OSError | ValueError | None = None  # why something could not be written
+        self.lines = style.long or style.plain or not (style.report or self.out.isatty())
         self.paint = Paint(style.color and not self.lines and colors_wanted())
-        self.unicode = style.unicode and "utf" in (sys.stdout.encoding or "").lower()
+        self.unicode = style.unicode and "utf" in (self.out.encoding or "").lower()
         self.live: LiveProgress | None = None
-        if style.progress and sys.stdout.isatty() and sys.stderr.isatty():
+        if style.progress and self.out.isatty() and sys.stderr.isatty():
             from harness.report.progress import LiveProgress
 
             self.live = LiveProgress(files)
@@ -70,7 +74,21 @@ class Console:
         texts = self._lines(view) if self.lines else self._report(view)
         if texts:
             with self.live.hidden() if self.live else nullcontext():
-                print("\n".join(texts), flush=True)
+                self._say("\n".join(texts), self.out)
+
+    def _say(self, text: str, stream: TextIO) -> None:
+        """Write; what cannot be written is no reason to lose the run."""
+        try:
+            print(text, file=stream, flush=True)
+        except (OSError, ValueError) as error:
+            self.lose(stream, error)
+
+    def lose(self, stream: TextIO, error: OSError | ValueError) -> None:
+        """Write no more to a stream that takes nothing."""
+        self.lost = self.lost or error
+        streams.give_up(stream)
+        if stream is not sys.stderr and not isinstance(error, BrokenPipeError):
+            self._say(f"gtp-harness: {streams.sentence_of(error)}", sys.stderr)
 
     def _lines(self, view: FileView) -> list[str]:
         from harness.report import gogui
@@ -93,25 +111,27 @@ class Console:
             for file in run.files:
                 for failure in file.failures:
                     message = f"{file.case.path}: {failure.message}"
-                    print(f"gtp-harness: {visible(message)}", file=sys.stderr)
-        print(summary(run, tallies, self.paint), file=self._aside())
+                    self._say(f"gtp-harness: {visible(message)}", sys.stderr)
+        self._say(summary(run, tallies, self.paint), self._aside())
+
+    def complain(self, message: str) -> None:
+        """Say what else went wrong."""
+        self._say(f"gtp-harness: {visible(message)}", sys.stderr)
 
     def _aside(self) -> TextIO:
         """Return where to write what scripts do not look for in gogui's lines."""
-        return sys.stderr if self.lines else sys.stdout
+        return sys.stderr if self.lines else self.out
 
     def comparison(self, comparison: Comparison) -> None:
         """Write how the run differs from the baseline."""
         sections = list(comparison.sections())
-        stream = self._aside()
         since = f"compared with the run of {comparison.started}"
-        print(f"{since}: {'the same' if not sections else 'not the same'}", file=stream)
-        for heading, lines in sections:
-            print(f"  {heading}", file=stream)
-            for line in lines[:_LISTED]:
-                print(f"    {visible(line)}", file=stream)
-            if len(lines) > _LISTED:
-                print(f"    and {len(lines) - _LISTED} more", file=stream)
+        lines = [f"{since}: {'the same' if not sections else 'not the same'}"]
+        for heading, found in sections:
+            lines.append(f"  {heading}")
+            lines += [f"    {visible(line)}" for line in found[:_LISTED]]
+            lines += [f"    and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
+        self._say("\n".join(lines), self._aside())
 
     def close(self) -> None:
         """Take the live lines away for good."""

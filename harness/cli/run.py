@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
-from harness.cli import sandbox, version
+from harness.cli import sandbox, streams, version
 from harness.cli.arguments import Parser, figure, number, size, whole, with_config
 from harness.cli.console import Console, Style
+from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode
 from harness.options import UNTRUSTED, Limits, Options, limits_of
 from harness.reading.gathered import gather
 from harness.records import FileResult, RunResult
 from harness.report import files
-from harness.report.tally import exit_code
+from harness.report.files import STDOUT
+from harness.report.tally import exit_code, tally
 from harness.report.view import FileView, view
 from harness.running.gathering import Told
 from harness.running.runs import Interrupted, run_gathered
@@ -38,8 +42,9 @@ Exit status:
     0  no test failed unexpectedly
     1  at least one did (with --baseline: something broke that was well before)
     2  an engine died, hung or could not start, or the input was bad
-    3  the harness itself failed; the engine is not to blame
+    3  the harness itself failed, or could not write; the engine is not to blame
   130  interrupted with Ctrl-C
+  141  the reader of standard output has gone; the reports are written all the same
 
 Examples:
   gtp-harness run "gnugo --mode gtp" reading.tst
@@ -73,22 +78,40 @@ class _Run:
         self.options = _options(given)
         self.found = gather(tests, given.dialect, given.only, given.ids)
         self.former = _former(given.baseline)
-        for path in filter(None, (given.json, given.junit, given.tap)):
-            files.try_to_write(path)
+        self.faults: list[str] = []  # of our own
+        self.reports = _places(given)
         self.views: list[FileView] = []
         self.console = Console(self.found.named, _style(given))
 
     def main(self) -> int:
         """Run, report, and return the exit status."""
+        result = self._result()
+        if self._is_useless:
+            status: int = ExitCode.FAULT
+        else:
+            status = self._report(_diagnosed(self._with_faults(result)))
+        lost = self.console.lost
+        return streams.status_of(lost) if lost else status
+
+    @property
+    def _is_useless(self) -> bool:
+        """Whether nobody can learn of what a run finds."""
+        return self.console.lost is not None and not self.reports
+
+    def _with_faults(self, result: RunResult) -> RunResult:
+        return result._replace(faults=(*result.faults, *self.faults))
+
+    def _report(self, result: RunResult) -> int:
+        """Write all reports; return the exit status."""
         console = self.console
-        result = _diagnosed(self._result())
         comparison = self._compared(result)
-        self._write_reports(result, comparison)
+        is_whole = self._write_reports(result, comparison)
         console.summary(result, [shown.tally for shown in self.views])
-        if comparison is None:
-            return exit_code(result)
-        console.comparison(comparison)
-        return ExitCode.INTERRUPTED if result.unfinished else comparison.exit_code
+        status = exit_code(result)
+        if comparison is not None:
+            console.comparison(comparison)
+            status = ExitCode.INTERRUPTED if result.unfinished else comparison.exit_code
+        return status if is_whole else max(status, ExitCode.FAULT)
 
     def _result(self) -> RunResult:
         """Run; what was found before a Ctrl-C is reported like the rest."""
@@ -99,15 +122,25 @@ class _Run:
         except Interrupted as interrupted:
             result = interrupted.result
             for file in result.files[len(self.views) :]:
-                self.views.append(view(file, self.given.game))
+                self.views.append(self._view(file))
             return result
         finally:
             console.close()
 
     def _on_file(self, file: FileResult) -> None:
-        shown = view(file, self.given.game)
+        shown = self._view(file)
         self.views.append(shown)
         self.console.on_file(shown)
+        if self._is_useless:
+            raise KeyboardInterrupt
+
+    def _view(self, file: FileResult) -> FileView:
+        """Derive what is shown; a fault of ours there costs the boards, not the results."""
+        try:
+            return view(file, self.given.game)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the verdicts are known
+            self.faults.append(f"{file.case.path}: no boards: {type(error).__name__}: {error}")
+            return FileView(file, tally(file), (), {})
 
     def _compared(self, result: RunResult) -> Comparison | None:
         if self.former is None:
@@ -116,25 +149,44 @@ class _Run:
 
         return baseline.compare(self.former, result)
 
-    def _write_reports(self, result: RunResult, comparison: Comparison | None) -> None:
-        given = self.given
+    def _write_reports(self, result: RunResult, comparison: Comparison | None) -> bool:
+        """Write all reports, and return whether all could be: one that fails takes no other."""
+        is_whole = True
+        for kind, path in self.reports.items():
+            try:
+                self._write(kind, path, result, comparison)
+            except ReportError as error:
+                if path in files.STDOUT and isinstance(error.__cause__, OSError):
+                    self.console.lose(sys.stdout, error.__cause__)
+                else:
+                    self.console.complain(str(error))
+                is_whole = False
+            except Exception as error:  # noqa: BLE001 - a fault of ours, told as one
+                why = f"{type(error).__name__}: {error}"
+                self.console.complain(f"the harness itself failed at --{kind} {path}: {why}")
+                is_whole = False
+        return is_whole
+
+    def _write(
+        self, kind: str, path: str, result: RunResult, comparison: Comparison | None
+    ) -> None:
         tallies = [shown.tally for shown in self.views]
-        if given.output:
+        if kind == "output":
             from harness.report import html
 
-            html.write(Path(given.output), result, self.views, comparison)
-        if given.json:
+            html.write(Path(path), result, self.views, comparison)
+        elif kind == "json":
             from harness.report import json
 
-            files.write(given.json, json.parts(result, tallies), without_surrogates)
-        if given.junit:
+            files.write(path, json.parts(result, tallies), without_surrogates)
+        elif kind == "junit":
             from harness.report import junit
 
-            files.write(given.junit, junit.parts(result, tallies))
-        if given.tap:
+            files.write(path, junit.parts(result, tallies))
+        else:
             from harness.report import tap
 
-            files.write(given.tap, tap.parts(result))
+            files.write(path, tap.parts(result))
 
 
 # --- the command line --------------------------------------------------------------------------
@@ -213,9 +265,9 @@ def _add_selection(parser: Parser) -> None:
 
 def _add_output(parser: Parser) -> None:
     add = parser.add_argument_group("output").add_argument
-    add("--json", metavar="FILE", help="write all results as JSON")
-    add("--junit", metavar="FILE", help="write JUnit XML")
-    add("--tap", metavar="FILE", help="write TAP version 14")
+    add("--json", metavar="FILE", help="write all results as JSON (-: to standard output)")
+    add("--junit", metavar="FILE", help="write JUnit XML (-: to standard output)")
+    add("--tap", metavar="FILE", help="write TAP version 14 (-: to standard output)")
     add("--baseline", metavar="FILE", help="compare with a former --json")
     add("--report", action="store_true",
         help="results with boards and a summary, even when not on a terminal")  # fmt: skip
@@ -246,8 +298,37 @@ def _options(given: argparse.Namespace) -> Options:
     return Options(limits=limits, box=box, show=show, **others)
 
 
+_REPORTS = ("output", "json", "junit", "tap")
+
+
+def _places(given: argparse.Namespace) -> dict[str, str]:
+    """Return where each report that is asked for is to be written, once it is sure that it can be.
+
+    Raises :class:`UsageError`.
+    """
+    places = {kind: getattr(given, kind) for kind in _REPORTS if getattr(given, kind)}
+    taken: dict[str, str] = {}
+    for kind, path in places.items():
+        if kind == "output":
+            _try_folder(path)
+            continue
+        files.try_to_write(path)
+        real = STDOUT[0] if path in STDOUT else os.path.realpath(path)
+        if other := None if real == os.devnull else taken.get(real):
+            raise UsageError(f"--{other} and --{kind} would both be written to {path}")
+        taken[real] = kind
+    return places
+
+
+def _try_folder(path: str) -> None:
+    if path in STDOUT:
+        raise UsageError(f"--output: found {path}, expected a folder for many files")
+    files.try_to_write_into(path)
+
+
 def _style(given: argparse.Namespace) -> Style:
     return Style(
+        aside=any(getattr(given, kind) in STDOUT for kind in _REPORTS),
         long=given.long,
         plain=given.plain,
         report=given.report,

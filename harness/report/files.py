@@ -1,41 +1,132 @@
-"""Writing reports, which may be large: never the whole of one in memory."""
+"""Writing reports, which may be large: never the whole of one in memory.
+
+A report is written beside its place and then renamed, so that there is a whole one or none: never
+half of one, nor an empty file where the last one was.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
 
-from harness.errors import UsageError
+from harness.errors import ReportError, UsageError
 from harness.visible import visible
 
+STDOUT = ("-", "/dev/stdout")  # what names standard output
 _BATCH = 1_000  # parts written at once; a part is a line or a few
+_NEW = 0o666  # the mode of a new file, of which the umask takes its part
 
 
 def write(path: str, parts: Iterable[str], clean: Callable[[str], str] = visible) -> None:
     """Write a text given in parts, as UTF-8.
 
-    ``clean`` makes what comes from engines fit to be written; it is called with whole batches.
+    ``path``: ``-`` is standard output. ``clean`` makes what comes from engines fit to be written;
+    it is called with whole batches.
 
-    Raises :class:`UsageError` when the file cannot be written. (It is opened by hand because a
+    Raises :class:`ReportError` when the file cannot be written. (It is opened by hand because a
     run may write hundreds, and pathlib's way takes twice the time.)
     """
     try:
-        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        with os.fdopen(opened, "wb") as file:
+        with _opened(path) as file:
             rest = iter(parts)
             while batch := list(islice(rest, _BATCH)):
                 file.write(clean("".join(batch)).encode())
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+        raise ReportError(f"cannot write {_named(path)}: {error.strerror}") from error
+
+
+def _named(path: str) -> str:
+    return "to standard output" if path in STDOUT else path
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    if path in STDOUT:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    place, mode = _place(path)
+    beside = _beside(place)
+    try:
+        opened = None if mode is None else _open_new(beside, mode)
+    except OSError:  # the folder takes no new file, but the old one may be written
+        opened = None
+    if opened is None:
+        with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _NEW), "wb") as file:
+            yield file
+        return
+    try:
+        with os.fdopen(opened, "wb") as file:
+            yield file
+        os.rename(beside, place)  # noqa: PTH104
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)  # noqa: PTH108
+        raise
+
+
+def _place(path: str) -> tuple[str, int | None]:
+    """Return where a file really lies, and its mode; None: it is a pipe, a device or a folder."""
+    try:
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
+            status = os.stat(path)  # noqa: PTH116
+            path = os.path.realpath(path) if stat.S_ISREG(status.st_mode) else path
+    except FileNotFoundError:
+        return os.path.realpath(path), _NEW
+    return path, stat.S_IMODE(status.st_mode) if stat.S_ISREG(status.st_mode) else None
+
+
+def _beside(place: str) -> str:
+    return os.path.join(os.path.dirname(place), f".gtp-harness-{os.getpid()}.part")  # noqa: PTH118, PTH120
+
+
+def _open_new(path: str, mode: int) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
 
 
 def try_to_write(path: str) -> None:
     """Find out before a long run, not after it, that a report cannot be written.
 
+    Nothing is left behind. Raises :class:`UsageError`.
+    """
+    if path in STDOUT:
+        return
+    try:
+        place, mode = _place(path)
+        if os.path.isdir(place) or not os.path.basename(place):  # noqa: PTH112, PTH119
+            raise IsADirectoryError(0, "Is a directory")
+        if mode is None:  # to open a pipe and close it would be its reader's end
+            if not os.access(place, os.W_OK):
+                raise PermissionError(0, "Permission denied")
+        elif os.path.exists(place):  # noqa: PTH110
+            os.close(os.open(place, os.O_WRONLY))
+        else:
+            _try_beside(place)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def try_to_write_into(folder: str) -> None:
+    """Find out before a long run that no files can be written in a folder; it is made.
+
     Raises :class:`UsageError`.
     """
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o666))
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        _try_beside(os.path.join(folder, ""))  # noqa: PTH118
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+        raise UsageError(f"cannot write into {folder}: {error.strerror}") from error
+
+
+def _try_beside(place: str) -> None:
+    beside = _beside(place)
+    os.close(_open_new(beside, _NEW))
+    os.unlink(beside)  # noqa: PTH108

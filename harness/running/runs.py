@@ -183,7 +183,8 @@ def sandbox_for(options: Options, cases: Sequence[CaseFile]) -> Sandbox | _NoSan
 def _to_stderr(line: str) -> None:
     from harness.visible import visible
 
-    print(visible(line), file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError, ValueError):  # no reason to lose the run
+        print(visible(line), file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, settings
 
-from harness.errors import UsageError
+from harness.errors import ReportError
 from harness.report import html, json
 from harness.report.baseline import compare
 from harness.report.html.names import link, page_names
@@ -163,7 +163,7 @@ def test_a_comparison_stands_on_the_first_page(tmp_path):
 
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot make"):
+    with pytest.raises(ReportError, match="cannot make"):
         write(GREEN, tmp_path / "file")
 
 

@@ -432,7 +432,7 @@ def test_a_reader_that_goes_away(here, program):
     process.stdout.readline()
     process.stdout.close()
     assert "Traceback" not in process.stderr.read()
-    assert process.wait(timeout=60) == 2
+    assert process.wait(timeout=60) == 141
 
 
 def at_terminal(words, environment):
@@ -490,3 +490,115 @@ def test_ascii_where_the_terminal_knows_no_more(here, program):
     assert found.returncode == 1
     assert b" 2  .(X).  2\n" in found.stdout
     assert b"Traceback" not in found.stderr
+
+
+# --- places to write ---------------------------------------------------------------------------
+
+PLACES = [
+    (["--json", "no/such/x.json"], "cannot write no/such/x.json: No such file or directory"),
+    (["--tap", "taken"], "cannot write taken: Is a directory"),
+    (["--junit", "taken/"], "cannot write taken/: Is a directory"),
+    (["--output", "good.gtp"], "cannot write into good.gtp: File exists"),
+    (["--output", "good.gtp/x"], "cannot write into good.gtp/x: Not a directory"),
+    (["--output", "-"], "--output: found -, expected a folder for many files"),
+    (["--json", "-", "--tap", "-"], "--json and --tap would both be written to -"),
+    (["--json", "x", "--tap", "./x"], "--json and --tap would both be written to ./x"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), PLACES)
+def test_places_are_tried_before_an_engine_starts(capsys, program, here, words, message):
+    (here / "taken").mkdir()
+    (here / "first.gtp").write_text("1 sleep 0\n")
+    status, out, err = call(capsys, *words, program, "first.gtp")
+    assert (status, out, err) == (2, "", f"gtp-harness: {message}\n")
+    assert not (here / "sleeps").exists()
+    assert not list(here.rglob(".gtp-harness*"))
+
+
+@pytest.mark.parametrize(("kind", "start"), [("json", '{"schema"'), ("junit", "<?xml"),
+                                             ("tap", "TAP version 14\n")])  # fmt: skip
+def test_a_dash_is_standard_output(here, program, kind, start):
+    found = shell(f"{{run}} --{kind} - -long {{program}} good.gtp", program)
+    assert found.returncode == 0
+    assert found.stdout.startswith(start)
+    assert "Summary: 1/2 passes" in found.stderr
+    assert not (here / "-").exists()
+
+
+def test_a_report_that_fails_takes_no_other(here, program):
+    """Files of this process cannot grow beyond 16 kB, as if the disk were full."""
+    (here / "many.gtp").write_text("".join(f"{i} say {'x' * 80}\n" for i in range(100)))
+    (here / "a.json").write_text("former")
+    (here / "link.json").symlink_to("a.json")
+    (here / "b.json").write_text("former")
+    (here / "b.json").chmod(0o600)
+    line = "ulimit -f 16; {run} --json link.json --output pages --tap a.tap {program}"
+    found = shell(f"{line} many.gtp", program)
+    assert found.returncode == 3
+    assert "cannot write link.json: File too large" in found.stderr
+    assert (here / "a.json").read_text() == "former"
+    assert (here / "a.tap").read_text().endswith("1..1\n")
+    assert not list(here.rglob(".gtp-harness*"))
+    found = shell("{run} --json b.json {program} many.gtp", program)
+    assert found.returncode == 0
+    assert json.loads((here / "b.json").read_text())["tally"]["passed"] == 100
+    assert (here / "b.json").stat().st_mode & 0o777 == 0o600
+
+
+STREAMS = [  # how standard output and error are, exit status, what is said
+    (">/dev/full", 3, "cannot write to standard output: No space left on device"),
+    (">&-", 3, "cannot write to standard output: Bad file descriptor"),
+    ("| head -1", 141, ""),
+    ("2>/dev/full", 3, ""),
+    ("2>&-", 3, ""),
+    (">&- 2>&-", 3, ""),
+    (">/dev/full 2>/dev/full", 3, ""),
+    ("--verbose 2>/dev/full", 3, ""),
+    ("--report >/dev/full", 3, "cannot write to standard output: No space left on device"),
+    ("--tap - >/dev/full", 3, "cannot write to standard output: No space left on device"),
+]
+
+
+@pytest.mark.parametrize(("streams", "status", "message"), STREAMS)
+@pytest.mark.parametrize("report", ["", "--json x.json"])
+def test_streams_that_take_nothing(here, program, streams, status, message, report):
+    (here / "many.gtp").write_text("".join(f"{i} wrong {'x' * 60}\n" for i in range(2_000)))
+    line = f"set -o pipefail; {{run}} {report} {{program}} many.gtp many.gtp {streams}"
+    found = shell(line, program)
+    assert found.returncode == status, found.stderr
+    assert message in found.stderr
+    assert "Traceback" not in found.stderr
+    assert "Exception" not in found.stderr
+    if report:
+        document = json.loads((here / "x.json").read_text())
+        assert document["tally"]["failed"] == 4_000
+        assert document["unfinished"] == []
+
+
+@pytest.mark.parametrize(
+    "command", ["run --help", "verify v.gtp --assignment go-scoring", "--version"]
+)
+@pytest.mark.parametrize("stream", [">/dev/full", ">&-"])
+def test_every_command_tells_of_lost_output(here, command, stream):
+    (here / "v.gtp").write_text("boardsize 3\n1 final_score\n#? [0]\n")
+    line = f"{shlex.quote(sys.executable)} -m harness.cli {command} {stream}"
+    found = subprocess.run(
+        ["bash", "-c", line], capture_output=True, text=True, env=ENVIRONMENT, check=False
+    )
+    assert found.returncode == 3
+    assert "Traceback" not in found.stderr
+    assert "cannot write to standard output" in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+def shell(line, program):
+    """Run a line of bash in which ``{run}`` and ``{program}`` stand for what they say."""
+    run = f"{shlex.join(COMMAND)} --jobs=1"
+    return subprocess.run(
+        ["bash", "-c", line.format(run=run, program=shlex.quote(program))],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        check=False,
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.errors import UsageError
+from harness.errors import ReportError
 from harness.records import RunResult
 from harness.report import files
 from harness.report.gogui import summary_dat
@@ -32,14 +32,14 @@ def write(
 ) -> None:
     """Write all pages of a run; the folder is made if there is none.
 
-    Raises :class:`UsageError` when the folder cannot be written to.
+    Raises :class:`ReportError` when the folder cannot be written to.
     """
     names = page_names([file.case.path for file in run.files])
     tallies = [view.tally for view in views]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot make {folder}: {error.strerror}") from error
+        raise ReportError(f"cannot make {folder}: {error.strerror}") from error
     for view, name in zip(views, names, strict=True):
         files.write(f"{folder}/{name}.html", file_page(view, run, name))
         files.write(f"{folder}/{log_name(name)}.html", log_page(view.file, run, name))
