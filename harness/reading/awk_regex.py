@@ -9,11 +9,11 @@ Source: POSIX.1-2017, XBD 9.4 and the awk utility; gawk 5.2, compared with on ra
 from __future__ import annotations
 
 import re
-from typing import NoReturn
 
 from harness.errors import PatternError
 from harness.reading import charset
 from harness.reading.charset import Ranges
+from harness.reading.regex_reader import Reader
 
 _CLASSES = {
     "alnum": charset.of(["az", "AZ", "09"]),
@@ -72,34 +72,16 @@ def _coded(found: re.Match[str]) -> str:
     return character
 
 
-class _Parser:
+class _Parser(Reader):
     """Reads an expression from left to right; each method returns the Python of what it read."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._place = 0
+        super().__init__(text)
         self._depth = 0
 
     def whole(self) -> str:
         """Read all of it."""
         return self._alternatives()
-
-    def _refuse(self, why: str) -> NoReturn:
-        raise PatternError(why)
-
-    def _peek(self) -> str:
-        return self._text[self._place : self._place + 1]
-
-    def _next(self) -> str:
-        self._place += 1
-        return self._text[self._place - 1 : self._place]
-
-    def _alternatives(self) -> str:
-        found = [self._sequence()]
-        while self._peek() == "|":
-            self._place += 1
-            found.append(self._sequence())
-        return "|".join(found)
 
     def _sequence(self) -> str:
         parts: list[str] = []

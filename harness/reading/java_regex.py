@@ -14,11 +14,11 @@ expressions (``tests/harness/test_java_regex.py``).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
-from harness.errors import PatternError
 from harness.reading import charset
 from harness.reading.charset import Ranges
+from harness.reading.regex_reader import Reader
 
 _LINE_ENDS = "\n\r\x85\u2028\u2029"
 _DIGIT, _SPACE = charset.of(["09"]), charset.of([" ", "\t\r"])
@@ -132,12 +132,11 @@ def _quoted(character: str) -> str:
     return character if character.isalpha() or not character.isascii() else f"\\{character}"
 
 
-class _Parser:
+class _Parser(Reader):
     """Reads an expression from left to right; each method returns the Python of what it read."""
 
     def __init__(self, text: str, beyond: str) -> None:
-        self._text = text
-        self._place = 0
+        super().__init__(text)
         self._flags = Flags()
         self._beyond = beyond
         self._groups: list[str] = []  # the names of those that have begun, "" for none
@@ -159,9 +158,6 @@ class _Parser:
             self._refuse("it refers to a group before the group's end, and is repeated")
         return found
 
-    def _refuse(self, why: str) -> NoReturn:
-        raise PatternError(why)
-
     # --- characters
 
     def _skip(self) -> None:
@@ -182,25 +178,7 @@ class _Parser:
         self._skip()
         return self._raw()
 
-    def _raw(self, ahead: int = 0) -> str:
-        """Return a character as it stands there, "" behind the end."""
-        return self._text[self._place + ahead : self._place + ahead + 1]
-
-    def _takes(self, text: str) -> bool:
-        """Go past ``text`` if that comes next."""
-        if not self._text.startswith(text, self._place):
-            return False
-        self._place += len(text)
-        return True
-
     # --- structure
-
-    def _alternatives(self) -> str:
-        found = [self._sequence()]
-        while self._peek() == "|":
-            self._place += 1
-            found.append(self._sequence())
-        return "|".join(found)
 
     def _sequence(self) -> str:
         parts: list[str] = []
@@ -463,11 +441,6 @@ class _Parser:
         if 0xD800 <= code < 0xE000:
             self._refuse("it has half of a surrogate pair")
         return code
-
-    def _next(self, count: int) -> str:
-        found = self._text[self._place : self._place + count]
-        self._place += count
-        return found if len(found) == count else ""
 
     def _from_hex(self, digits: str) -> int:
         if not digits or any(digit not in "0123456789abcdefABCDEF" for digit in digits):
