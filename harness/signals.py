@@ -24,11 +24,14 @@ from signal import (
     SIGTERM,
     SIGXFSZ,
 )
+from time import monotonic
 from typing import NoReturn
 
 # Python ignores these two, and subprocess.Popen gives them back to what it starts.
 _OF_PYTHON = {SIGPIPE, SIGXFSZ}
 _SOON = 0.01  # seconds
+_ECHO = 0.5  # seconds after a signal in which another one is the same wish
+_times: list[float] = []  # of time.monotonic(), when signals came
 _received: list[int] = []  # the numbers of signals that ended what was under way
 _CHANGEABLE = sorted(signal.valid_signals() - {SIGKILL, SIGSTOP})
 
@@ -56,9 +59,37 @@ def notice_children() -> None:
 
 
 def end_on_sigterm() -> None:
-    """Let SIGTERM unwind the stack of this process, a worker of ours, even where we ignore it."""
-    signal.signal(SIGTERM, _end)
+    """Let SIGTERM unwind the stack of this process, a worker of ours, even where we ignore it.
+
+    Only the first one does: another would break off what is done at the end.
+    """
+    signal.signal(SIGTERM, _end_once)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [SIGTERM])
+
+
+def _end_once(number: int, frame: object) -> None:
+    signal.signal(number, _nothing)
+    _end(number, frame)
+
+
+def _nothing(_number: int, _frame: object) -> None:
+    """A handler, for a signal that is ignored stays so in what is executed."""
+
+
+def leave_sigint_to_the_parent() -> None:
+    """Let Ctrl-C do nothing to this process, a worker: its parent gets it, and ends it."""
+    if signal.getsignal(SIGINT) is not SIG_IGN:
+        signal.signal(SIGINT, _nothing)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Let SIGTERM wait for the end of something that must be done as a whole."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [SIGTERM])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [SIGTERM])
 
 
 class Ended(KeyboardInterrupt):
@@ -68,9 +99,13 @@ class Ended(KeyboardInterrupt):
     """
 
 
-def _end(number: int, _frame: object) -> NoReturn:
-    _received.append(number)
-    raise Ended
+def _end(number: int, _frame: object) -> None:
+    # timeout(1) sends its signal twice, to us and to our group: once is enough.
+    is_echo = bool(_times) and monotonic() - _times[-1] < _ECHO
+    _times.append(monotonic())
+    if not is_echo:
+        _received.append(number)
+        raise Ended
 
 
 def exit_status() -> int:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from io import TextIOWrapper
 from typing import NamedTuple
 
 from harness.cli import streams
-from harness.records import RunResult
+from harness.records import Outcome, RunResult, Verdict
 from harness.report.paint import Paint
 from harness.report.summary import summary
 from harness.report.tally import Tally
@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from harness.records import Progress
+    from harness.records import CaseFile, Progress
     from harness.report.baseline import Comparison
     from harness.report.progress import LiveProgress
     from harness.report.terminal import Terminal
@@ -58,6 +58,8 @@ class Console:
         self.lines = style.long or style.plain or not (style.report or self.out.isatty())
         self.paint = Paint(style.color and not self.lines and colors_wanted())
         self.unicode = style.unicode and "utf" in (self.out.encoding or "").lower()
+        self._under_way: CaseFile | None = None  # a file of which lines are written already
+        self._next = 0  # the first step of it that is not
         self.live: LiveProgress | None = None
         if style.progress and self.out.isatty() and sys.stderr.isatty():
             from harness.report.progress import LiveProgress
@@ -69,9 +71,20 @@ class Console:
         if self.live:
             self.live.update(progress)
 
+    def on_test(self, case: CaseFile, outcome: Outcome) -> None:
+        """Write the line of a test that was judged, and of those before it that were not run."""
+        if self._under_way is not case:
+            self._under_way, self._next = case, 0
+        left_out = (step for step in range(self._next, outcome.step) if case.steps[step].is_test)
+        found = [*(Outcome(step, Verdict.NOT_RUN, None) for step in left_out), outcome]
+        self._next = outcome.step + 1
+        self._write([line for one in found for line in self._line(case, one)])
+
     def on_file(self, view: FileView) -> None:
-        """Write what is to be said about one file."""
-        texts = self._lines(view) if self.lines else self._report(view)
+        """Write what is to be said about one file, and was not yet."""
+        self._write(self._lines(view) if self.lines else self._report(view))
+
+    def _write(self, texts: Sequence[str]) -> None:
         if texts:
             with self.live.hidden() if self.live else nullcontext():
                 self._say("\n".join(texts), self.out)
@@ -90,10 +103,18 @@ class Console:
         if stream is not sys.stderr and not isinstance(error, BrokenPipeError):
             self._say(f"gtp-harness: {streams.sentence_of(error)}", sys.stderr)
 
+    def _line(self, case: CaseFile, outcome: Outcome) -> Iterator[str]:
+        from harness.report import gogui
+
+        return gogui.line(case, outcome, prefix=self.files > 1, long=self.long)
+
     def _lines(self, view: FileView) -> list[str]:
         from harness.report import gogui
 
-        return list(gogui.lines(view.file, prefix=self.files > 1, long=self.long))
+        first = self._next if view.file.case is self._under_way else 0
+        self._under_way = None
+        many = self.files > 1
+        return list(gogui.lines(view.file, prefix=many, long=self.long, first=first))
 
     def _report(self, view: FileView) -> list[str]:
         return list(self._terminal.file(view))

@@ -16,7 +16,7 @@ from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode
 from harness.options import UNTRUSTED, Limits, Options, limits_of
 from harness.reading.gathered import gather
-from harness.records import FileResult, RunResult
+from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
 from harness.report import files
 from harness.report.files import STDOUT
 from harness.report.tally import exit_code, tally
@@ -116,16 +116,23 @@ class _Run:
     def _result(self) -> RunResult:
         """Run; what was found before a Ctrl-C is reported like the rest."""
         console, found = self.console, self.found
-        told = Told(console.on_progress, self._on_file)
+        told = Told(console.on_progress, self._on_file, self._on_test if console.lines else None)
         try:
             return run_gathered(self.program, found, self.options, told)
         except Interrupted as interrupted:
             result = interrupted.result
             for file in result.files[len(self.views) :]:
                 self.views.append(self._view(file))
+                if any(outcome.verdict is not Verdict.NOT_RUN for outcome in file.outcomes):
+                    console.on_file(self.views[-1])
             return result
         finally:
             console.close()
+
+    def _on_test(self, case: CaseFile, outcome: Outcome) -> None:
+        self.console.on_test(case, outcome)
+        if self._is_useless:
+            raise KeyboardInterrupt
 
     def _on_file(self, file: FileResult) -> None:
         shown = self._view(file)

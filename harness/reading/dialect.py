@@ -19,6 +19,7 @@ class Dialect:
     """How gogui-regress reads and judges."""
 
     name = "gogui"
+    settles_late = False  # whether an outcome may be another one at the end of the file
 
     def pattern_part(self, line: str) -> str | None:
         """Return what follows ``#?`` in a line of which that is the first word."""
@@ -65,6 +66,7 @@ class GnuGo(Dialect):
     """How ``regress.awk`` does: it keeps one pattern and one reply for each id."""
 
     name = "gnugo"
+    settles_late = True
 
     def pattern_part(self, line: str) -> str | None:
         return line[2:] if line.startswith("#?") else None

@@ -27,21 +27,28 @@ _LINES: dict[Verdict, tuple[str | None, str | None]] = {
 }
 
 
-def lines(file: FileResult, *, prefix: bool, long: bool = False) -> Iterator[str]:
+def lines(file: FileResult, *, prefix: bool, long: bool = False, first: int = 0) -> Iterator[str]:
     """Yield the lines for one file.
 
     Args:
         file: what happened to it.
         prefix: whether lines begin with the file's name; gogui does so with several files.
         long: the format of ``--long``, with its summary line.
+        first: the first step whose line is wanted.
     """
-    start = f"{file.case.path} " if prefix else ""
     for outcome in file.outcomes:
-        line = _line(file.case, outcome, long)
-        if line is not None:
-            yield visible(f"{start}{file.case.steps[outcome.step].id} {line}")
+        if outcome.step >= first:
+            yield from line(file.case, outcome, prefix=prefix, long=long)
     if long:
         yield summary(tally(file))
+
+
+def line(case: CaseFile, outcome: Outcome, *, prefix: bool, long: bool) -> Iterator[str]:
+    """Yield the line for one test, if it has one."""
+    found = _line(case, outcome, long)
+    if found is not None:
+        start = f"{case.path} " if prefix else ""
+        yield visible(f"{start}{case.steps[outcome.step].id} {found}")
 
 
 def _line(case: CaseFile, outcome: Outcome, long: bool) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from harness.options import Options
-from harness.records import CaseFile, Failure, FailureKind, FileResult, Progress, Verdict
+from harness.records import CaseFile, Failure, FailureKind, FileResult, Outcome, Progress, Verdict
 from harness.running import jobs
 from harness.running.rerun import merge
 from harness.running.runner import Judged, Setting, not_run, run_file
@@ -21,6 +21,7 @@ class Told(NamedTuple):
 
     on_progress: Callable[[Progress], None] | None = None
     on_file: Callable[[FileResult], None] | None = None
+    on_test: Callable[[CaseFile, Outcome], None] | None = None  # of one file at a time only
 
 
 class Gathering:
@@ -41,14 +42,19 @@ class Gathering:
         self._cases = cases
         self._options = options
         self._on_progress = told.on_progress or (lambda _: None)
+        self._on_test = told.on_test
         self._on_file = told.on_file or (lambda _: None)
         self._totals = [sum([step.is_test for step in case.steps]) for case in cases]
         self._early: dict[int, FileResult] = {}  # those after a gap
+        self._cut: dict[int, FileResult] = {}  # those broken off
 
     def run(self, setting: Setting) -> None:
         """Run all files, until one says that it was the last."""
+        workers = min(self._workers(), len(self._cases))
+        if workers <= 1 and not self._options.rerun and not setting.dialect.settles_late:
+            setting = setting._replace(on_test=self._on_test)
         running = jobs.run_all(
-            self._cases, _work(setting), self._workers(), self._progress, setting.leave
+            self._cases, _work(setting), workers, self._progress, setting.leave, hear_out=True
         )
         with contextlib.closing(running):
             for place, result in running:
@@ -62,6 +68,7 @@ class Gathering:
         """Return a result for each file, and which have come to none: when all is broken off."""
         found = dict(enumerate(self.results)) | self._early
         missing = [case.path for place, case in enumerate(self._cases) if place not in found]
+        found = self._cut | found
         cases = enumerate(self._cases)
         return [found.get(place) or not_run(case) for place, case in cases], missing
 
@@ -71,7 +78,14 @@ class Gathering:
         return self._options.jobs or len(os.sched_getaffinity(0))
 
     def _progress(self, place: int, judged: object) -> None:
+        case = self._cases[place]
+        if isinstance(judged, FileResult):  # that ended when all was being broken off
+            self._early[place] = judged._replace(case=case)
+            return
         assert isinstance(judged, Judged)
+        if judged.cut:
+            self._cut[place] = judged.cut._replace(case=case)
+            return
         self._tell(place, judged.done, judged.failed)
 
     def _arrive(self, place: int, result: FileResult | jobs.Fault) -> bool:
@@ -126,10 +140,23 @@ def _hung(failure: Failure) -> bool:
 
 def _work(setting: Setting) -> jobs.Work[CaseFile, FileResult]:
     def work(case: CaseFile, note: jobs.Note) -> FileResult:
-        note(Judged(0, 0))
-        runs = [run_file(case, setting, note) for _ in range(1 + setting.options.rerun)]
-        result = merge(runs) if len(runs) > 1 else runs[0]
+        runs: list[FileResult] = []
+
+        def tell(judged: Judged) -> None:
+            if judged.cut:
+                # A run that is whole is worth more than a second one that is broken off.
+                known = _merged(runs) if runs else judged.cut
+                judged = judged._replace(cut=known._replace(case=_NO_CASE))
+            note(judged)
+
+        tell(Judged(0, 0))
+        for _ in range(1 + setting.options.rerun):
+            runs.append(run_file(case, setting, tell))
         # Whoever gave the case has it: it need not be sent back from another process.
-        return result._replace(case=_NO_CASE)
+        return _merged(runs)._replace(case=_NO_CASE)
 
     return work
+
+
+def _merged(runs: Sequence[FileResult]) -> FileResult:
+    return merge(runs) if len(runs) > 1 else runs[0]

@@ -42,6 +42,7 @@ Work = Callable[[Task, Note], Result]
 _HEADER = struct.Struct("!Q")  # the length of a message
 _DONE, _NOTE, _CLAIM = range(3)  # kinds of messages
 _YES, _NO = b"y", b"n"
+_SOON = 0.1  # seconds between two looks whether a worker has ended
 _LOOK = 0.25  # seconds between two looks at who sleeps
 _ASLEEP = 0.15  # of a core: less than that a worker uses whose engine sleeps
 _SLEPT = 0.5  # seconds after which a worker holds no place
@@ -66,6 +67,7 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     forked: bool = False,
     parts: Callable[[Task], int] | None = None,
     on_time: Callable[[list[int]], None] = lambda _: None,
+    hear_out: bool = False,
 ) -> Generator[tuple[int, Result | Fault], None, None]:
     """Do ``work`` on each task; yield (index, result) in the order in which they end.
 
@@ -79,11 +81,14 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     :class:`Fault` if one of theirs is.
 
     ``on_time``: told the tasks under way in other processes, some four times a second.
+    ``hear_out``: whether what workers tell while they are ended early is heard, too, by
+    ``on_note``: notes, and the result of a task that had come to its end.
     """
     with leftovers.ended_on_the_way_out():
         if min(workers, len(tasks)) > (0 if forked else 1):
             pool = _Pool(tasks, work, min(workers, len(tasks)), on_note, leave, parts)
             pool.on_time = on_time
+            pool.hears_out = hear_out
             yield from pool.results()  # type: ignore[misc]
             return
         for index, task in enumerate(tasks):
@@ -183,6 +188,7 @@ class _Pool:
         self._workers: dict[int, _Worker] = {}  # by the descriptor of its answers
         self._poll = select.poll()
         self.on_time: Callable[[list[int]], None] = lambda _: None
+        self.hears_out = False
         # With parts:
         self._counts = [parts(task) for task in tasks] if parts else []
         self._claimed: dict[int, set[int]] = {}  # by task
@@ -204,8 +210,12 @@ class _Pool:
                 if time.monotonic() - self._looked >= _LOOK:
                     self._look_around()
         finally:
-            for worker in list(self._workers.values()):
+            ended = list(self._workers.values())
+            for worker in ended:
                 os.kill(worker.pid, signal.SIGTERM)
+            for worker in ended:
+                if self.hears_out:
+                    self._hear_out(worker)
                 self._dismiss(worker)
             leftovers.end_leftovers(known)
 
@@ -231,11 +241,13 @@ class _Pool:
         """Do what is asked until there are no more requests. Runs in the worker; never returns."""
         try:
             signals.end_on_sigterm()
+            signals.leave_sigint_to_the_parent()
             while request := os.read(requests, _HEADER.size):
                 (index,) = _HEADER.unpack(request)
                 line = _Piped(requests, answers, self._dump)
                 result = _attempt(self._work, self._tasks[index], line)
-                _send(answers, self._dump((_DONE, result)))
+                with signals.held_back():  # half a result is none
+                    _send(answers, self._dump((_DONE, result)))
             self._leave()
         finally:
             os._exit(0)  # no buffers, no handlers: they are the parent's
@@ -312,6 +324,20 @@ class _Pool:
             self._employ(worker)
             yield from self._ended(index, content)
 
+    def _hear_out(self, worker: _Worker) -> None:
+        """Take in what a worker tells from now to its end."""
+        answers = select.poll()
+        answers.register(worker.answers, select.POLLIN)
+        while answers.poll(_SOON * 1000) or not _has_ended(worker.pid):
+            if not answers.poll(0):
+                continue
+            message = _receive(worker.answers)
+            if message is None:
+                return
+            kind, content = self._load(message)
+            if kind != _CLAIM and worker.task is not None:
+                self._on_note(worker.task, content)
+
     def _grant(self, worker: _Worker, part: int) -> None:
         assert worker.task is not None
         claimed = self._claimed.setdefault(worker.task, set())
@@ -325,6 +351,11 @@ class _Pool:
             self._faults[index] = end
         if not any(worker.task == index for worker in self._workers.values()):
             yield index, self._faults.pop(index, end)
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a child has ended; it can be waited for all the same."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _memory_is_left() -> bool:

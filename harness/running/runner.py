@@ -50,6 +50,7 @@ class Setting(NamedTuple):
     ends: float = NEVER  # of time.monotonic(): the end of the whole run
     trace: Callable[[str], None] | None = None  # is told each line of the GTP stream
     beside: float = 1.0  # of the engine's clock
+    on_test: Callable[[CaseFile, Outcome], object] | None = None  # told as soon as one is judged
 
 
 class Judged(NamedTuple):
@@ -57,6 +58,7 @@ class Judged(NamedTuple):
 
     done: int  # tests
     failed: int  # unexpected failures among them
+    cut: FileResult | None = None  # of a file that is broken off: all that is known of it
 
 
 def run_file(
@@ -64,12 +66,16 @@ def run_file(
 ) -> FileResult:
     """Run ``case`` and return what happened; whatever the engine does, it is gone afterwards.
 
-    ``report`` is called some ten times a second.
+    ``report`` is called some ten times a second, and when Ctrl-C or the like breaks the file off.
     """
     if monotonic() >= setting.ends:
         return not_run(case, _over(setting.options.limits.total))
     run = _Run(case, setting, report)
-    run.go()
+    try:
+        run.go()
+    except KeyboardInterrupt:
+        report(run.cut())
+        raise
     return run.result()
 
 
@@ -274,7 +280,10 @@ class _Run:
 
     def _judge(self, index: int, step: Step, reply: Reply) -> bool:
         verdict = self._verdict(step, reply)
-        self._outcomes.append(Outcome(index, verdict, reply))
+        outcome = Outcome(index, verdict, reply)
+        self._outcomes.append(outcome)
+        if self._setting.on_test:
+            self._setting.on_test(self._case, outcome)
         if verdict is not Verdict.FAILED:
             return False
         self._failed += 1
@@ -303,6 +312,10 @@ class _Run:
         else:
             self._own(["cputime"], self._after)
             self._after.append(Exchange("quit", self._session.leave()))
+
+    def cut(self) -> Judged:
+        """Return what is known when it is broken off."""
+        return Judged(len(self._outcomes), self._failed, self.result())
 
     def result(self) -> FileResult:
         """Return all that happened, once it is over."""

@@ -391,33 +391,81 @@ def _wait_for(path):
         time.sleep(0.05)
 
 
-def test_interrupted(here, program):
-    """What was found before is reported all the same, in every format."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_interrupted(here, program, number, jobs):
+    """What was judged before is reported all the same, in every format."""
     (here / "quick.gtp").write_text("1 say a\n#? [a]\n")
-    (here / "slow.gtp").write_text("1 say a\n#? [a]\n2 sleep 60\n#? []\n")
-    process = subprocess.Popen(
-        [*COMMAND, "--jobs=1", *ALL_REPORTS, program, "quick.gtp", "slow.gtp", "slow.gtp"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=ENVIRONMENT,
-    )
+    (here / "slow.gtp").write_text("1 say a\n#? [a]\n2 wrong\n3 sleep 60\n#? []\n4 say b\n")
+    process = start([*COMMAND, f"--jobs={jobs}", *ALL_REPORTS, program, "quick.gtp", "slow.gtp"])
     _wait_for(here / "sleeps")
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
-    assert (process.returncode, err) == (130, "")
-    assert out.count("interrupted  slow.gtp") == 2
-    assert "3 files: 5 tests, 4 not run, 1 passed" in out.replace("✓ ", "")
+    for _ in range(2 if number == signal.SIGTERM else 1):  # as timeout(1) does
+        process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (128 + number, "")
+    assert out.count("interrupted  slow.gtp") == 1
+    assert "2 files: 5 tests, 1 FAILED, 2 not run, 2 passed" in out.replace("✓ ", "")
+    assert "FAILED  2 wrong" in out
     found = json.loads((here / "a.json").read_text())
-    assert [file["tests"][0]["verdict"] for file in found["files"]] == ["passed", *["not run"] * 2]
-    assert found["unfinished"] == ["slow.gtp", "slow.gtp"]
+    assert [test["verdict"] for file in found["files"] for test in file["tests"]] == [
+        *("passed", "passed", "FAILED", "not run", "not run"),
+    ]
+    assert found["unfinished"] == ["slow.gtp"]
     cases = ET.parse(here / "a.xml").getroot().iter("testcase")
     errors = [
         case.find("error").get("message") for case in cases if case.find("error") is not None
     ]
-    assert errors == ["slow.gtp was not run, or not to its end"] * 2
-    assert (here / "a.tap").read_text().count("- interrupted\n") == 2
+    assert errors == ["slow.gtp was not run, or not to its end"]
+    tap = (here / "a.tap").read_text()
+    assert tap.count("- interrupted\n") == 1
+    assert "not ok 2 - 2 wrong" in tap
     assert "Interrupted: not run" in (here / "pages" / "index.html").read_text()
+
+
+def start(words):
+    return subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+
+
+def test_the_time_of_the_run_is_over(here, program):
+    """The file under way has its verdicts, the rest is not run."""
+    (here / "slow.gtp").write_text("1 say a\n#? [a]\n2 wrong\n3 sleep 60\n#? []\n4 say b\n")
+    line = "{run} --total-timeout 3 -long --json a.json {program} slow.gtp good.gtp"
+    found = shell(line, program)
+    assert found.returncode == 2
+    lines = [line for line in found.stdout.splitlines() if "Summary" not in line]
+    assert [line.split(":")[0] for line in lines] == [
+        *("slow.gtp 1 passed", "slow.gtp 2 unexpected FAIL"),
+        *("slow.gtp 3 not run", "slow.gtp 4 not run", "good.gtp 1 not run", "good.gtp 2 not run"),
+    ]
+    assert json.loads((here / "a.json").read_text())["tally"]["not_run"] == 4
+
+
+@pytest.mark.parametrize(("option", "lines"), [
+    ("--plain", ["2 unexpected FAIL: Correct 'x', got 'b'\n"]),
+    ("-long", ["1 passed\n", "2 FAILED: Correct 'x', got 'b'\n"]),
+])  # fmt: skip
+def test_each_line_is_written_when_its_test_is_judged(here, program, option, lines):
+    (here / "slow.gtp").write_text("1 say a\n#? [a]\n2 say b\n#? [x]\n3 sleep 100\n")
+    process = start([*COMMAND, option, program, "slow.gtp"])
+    try:
+        assert [process.stdout.readline() for _ in lines] == lines
+        assert process.poll() is None
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    assert process.returncode == 143
+
+
+@pytest.mark.parametrize("words", [[], ["-long"], ["-long", "--restart"], ["--rerun", "1"],
+                                   ["--dialect", "gnugo"], ["--fail-fast"]])  # fmt: skip
+def test_the_lines_of_one_job_are_those_of_several(capsys, program, here, words):
+    again = "clear_board\n4 say c\n#? [x]\n5 say d\n#? [d]\n"
+    (here / "restarted.gtp").write_text(DYING + again + "6 die\n#? [x]\n" + again)
+    names = ["dying.gtp", "good.gtp", "restarted.gtp", "dying.gtp", "bad.gtp"]
+    one, many = (call(capsys, *words, f"--jobs={jobs}", program, *names) for jobs in (1, 3))
+    assert one == many
 
 
 def test_a_reader_that_goes_away(here, program):
