@@ -7,7 +7,6 @@ what a command does not use costs it nothing.
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 
 from oracle import interrupts  # all else after main() is called: until then Ctrl-C is Python's
 
@@ -104,6 +103,8 @@ def version() -> str:
 
 
 def _say(message: str, status: int) -> int:
+    from contextlib import suppress
+
     with suppress(OSError, ValueError):  # it is tried again, and noticed, at the end
         print(f"gtp-harness: {message}", file=sys.stderr)
     return status
