@@ -15,6 +15,7 @@ from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
 from harness.sandbox import cgroup, clock, landlock, levels
 from harness.sandbox.redteam import report
+from harness.sandbox.redteam.roster import ROSTER
 
 if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
@@ -25,7 +26,8 @@ Tell which sandbox engines can be run in on this machine: each level is tried wi
 a canary, a program that looks for a way out. With --attack, send a red team of
 hostile programs through every level that works (or --level) and tell of each
 whether it was held, and by what. They are bounded: a machine without any sandbox
-would survive them. With --assignment, also tell which of the programs that it needs
+would survive them. Those in C and Java are left out where cc or a JDK is missing.
+With --assignment, also tell which of the programs that it needs
 are installed, and the Debian packages of the others."""
 
 _EPILOG = """\
@@ -59,7 +61,7 @@ def main(arguments: list[str]) -> int:
     if given.json:
         print(json.dumps(_as_json(facts, found, attacks), indent=2))
     elif attacks:
-        print("\n".join(report.layers(attacks)))
+        print("\n".join((*report.left_out(ROSTER), *report.layers(attacks))))
     good = all(report.is_held(one) for found in attacks.values() for one in found)
     return ExitCode.OK if working and good else ExitCode.FAILED
 
@@ -164,13 +166,13 @@ _NONE = "Engines cannot be contained here: untrusted ones are refused"
 
 def _attack(level: int, quiet: bool) -> list[Finding]:
     """Send the red team through ``level``; report unless that is to be ``quiet``."""
-    from harness.sandbox.redteam import referee
-    from harness.sandbox.redteam.roster import ROSTER
+    from harness.sandbox.redteam import compiling, referee
 
     findings = []
+    able = [attack for attack in ROSTER if compiling.can_run(attack)]
     for finding in referee.play_at_once(level):
         findings.append(finding)
-        _show_progress(level, len(findings), len(ROSTER))
+        _show_progress(level, len(findings), len(able))
     _show_progress(level, 0, 0)
     order = {attack.name: number for number, attack in enumerate(ROSTER)}
     findings.sort(key=lambda finding: order[finding.attack.name])
@@ -197,5 +199,6 @@ def _as_json(
             {"level": level, "works": not why, "why_not": why or None}
             for level, why in found.items()
         ],
+        "left_out": report.left_out_as_json(ROSTER) if attacks else [],
         "attacks": [report.as_json(one) for findings in attacks.values() for one in findings],
     }

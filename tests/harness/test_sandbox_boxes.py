@@ -25,7 +25,7 @@ from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, canary, layout, levels, view
 from harness.sandbox.launcher import BoxLauncher, End
 from harness.sandbox.plan import Room
-from harness.sandbox.redteam import reaching_roster, referee
+from harness.sandbox.redteam import compiling, reaching_roster, referee
 from harness.sandbox.redteam.roster import ROSTER
 from harness.sandbox.redteam.scene import Scene
 from tests.harness.sandbox_checks import CHECKS
@@ -119,8 +119,9 @@ def test_every_attack_is_held(level: int, user: str, open_room: Path) -> None:
     assert bool(known) == (level in levels.GAPS)  # what every result says
     assert [line for line in escaped if "(this level cannot hold it)" not in line] == []
     assert len(escaped) == len(known)
-    held = len(ROSTER) - len(known)
-    assert f"{held} of {len(ROSTER)} held at level {level}." in lines
+    able = [attack for attack in ROSTER if compiling.can_run(attack)]
+    held = len(able) - len(known)
+    assert f"{held} of {len(able)} held at level {level}." in lines
     assert done.returncode == 0, done.stderr
     assert not any("Traceback" in text for text in (done.stdout, done.stderr))
     assert done.stderr == ""  # progress is for terminals
@@ -175,11 +176,37 @@ def test_doctor_as_json(
     assert "ESCAPED" in text
 
 
+def test_attacks_without_their_language_are_left_out_by_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A machine without a compiler: nothing fails, and each attack is named."""
+    monkeypatch.setattr(compiling.shutil, "which", lambda name: None)
+    able = [attack for attack in ROSTER if compiling.can_run(attack)]
+    assert 100 < len(able) < len(ROSTER)
+    assert compiling.compiled(ROSTER) == {}
+    monkeypatch.setattr(referee, "play_at_once", lambda _: iter([]))
+    monkeypatch.setattr(doctor_module, "_find_levels", lambda: {1: ""})
+    monkeypatch.setattr(doctor_module, "_bubblewrap", lambda: "not installed")
+    assert doctor(["--attack"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    left_out = [line for line in lines if line.startswith("  left out ")]
+    assert len(left_out) == len(ROSTER) - len(able)
+    assert any(
+        "(Java)" in line and line.endswith("javac and java not installed") for line in lines
+    )
+    assert doctor(["--attack", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert {"attack": "trace.c", "missing": ["cc"]} in said["left_out"]
+
+
 class NoLauncher:
     """Engines without a sandbox, so that attacks may succeed."""
 
     level = 0
     limits = referee.LIMITS
+
+    def give(self, folder: Path) -> None:
+        """Build steps may write into it: they may write anywhere."""
 
     def start(self, _seen: view.View, words: list[str]) -> Bare:
         return Bare(words)
@@ -226,14 +253,32 @@ REAL = {
     "unix_sockets",
     "listen",
     "many_descriptors",
-    *(attack.program for attack in reaching_roster.ROSTER if attack.program != "slow_others"),
+    *(attack.name for attack in reaching_roster.ROSTER if attack.name != "slow_others"),
+    "read_case.c",
+    "namespaces.c",
+    "limit_others.c",
+    "signal_harness.c",
+    "sockets.c",
+    "other_numbers.c",
+    "read_case.java",
+    "list_private.java",
+    "start_processes.java",
+    "start_threads.java",
+    "connect.java",
+    "other_processes.java",
+    "write_outside.java",
+    "include.cc@build",
+    "at_compile_time.javac@build",
+    "start_processes.javac@build",
 }
 
 
-@pytest.mark.parametrize("program", sorted(REAL))
-def test_the_attacks_are_real(program: str) -> None:
+@pytest.mark.parametrize("name", sorted(REAL))
+def test_the_attacks_are_real(name: str) -> None:
     """Without a sandbox they succeed, and the referee sees it."""
-    attacks = tuple(attack for attack in ROSTER if attack.program == program)
+    attacks = tuple(attack for attack in ROSTER if attack.name == name)
+    if missing := compiling.missing(attacks[0]):
+        pytest.skip(f"{' and '.join(missing)} not installed")
     (finding,) = referee.play(NoLauncher(), attacks)  # type: ignore[arg-type]
     assert finding.escapes, finding.output
 

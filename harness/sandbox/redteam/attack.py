@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-PYTHON = ("attacks", "holding", "spending", "reaching", "breaking", "machine")
+PYTHON = ("attacks", "holding", "spending", "reaching", "breaking")
 
 
 class Attack(NamedTuple):
@@ -16,7 +16,7 @@ class Attack(NamedTuple):
     then: str = ""  # the program that runs in the next box
     leaks: frozenset[int] = frozenset()  # levels that cannot hold it, and say so
     patience: float = 8.0  # seconds until it is ended
-    source: str = "attacks"  # the file beside this one, without its ending
+    source: str = "attacks"  # the file beside this one without its ending, or a language
     cpu: float = 20.0  # the limit of processor time, in seconds
     at: str = "run"  # or "build": the same program as a build step, which may write
 

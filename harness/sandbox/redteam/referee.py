@@ -17,6 +17,7 @@ from typing import NamedTuple
 from harness.sandbox import levels, view
 from harness.sandbox.launcher import Boxed, BoxLauncher, End
 from harness.sandbox.limits import MIB, BoxLimits
+from harness.sandbox.redteam import compiling
 from harness.sandbox.redteam.attack import Attack
 from harness.sandbox.redteam.roster import ROSTER
 from harness.sandbox.redteam.scene import Scene
@@ -47,8 +48,9 @@ class Finding(NamedTuple):
 
 
 def play(launcher: BoxLauncher, attacks: tuple[Attack, ...] = ROSTER) -> Iterator[Finding]:
-    """Run ``attacks`` through the boxes of ``launcher`` and yield a finding for each."""
-    with Scene() as scene:
+    """Run ``attacks`` through the boxes of ``launcher``; yield a finding for each that can run."""
+    attacks = tuple(filter(compiling.can_run, attacks))
+    with Scene(attacks) as scene:
         for attack in attacks:
             yield _judge(launcher, scene, attack)
 
@@ -58,6 +60,8 @@ def play_at_once(
 ) -> Iterator[Finding]:
     """Run ``attacks`` on a level, several at a time; yield findings as they come.
 
+    Those in languages that are not installed are left out.
+
     Each worker has a scene and a launcher of its own, so that every escape is laid at the right
     door.
 
@@ -66,13 +70,17 @@ def play_at_once(
     """
     waiting: queue.SimpleQueue[Attack | None] = queue.SimpleQueue()
     found: queue.SimpleQueue[Finding | BaseException | None] = queue.SimpleQueue()
+    attacks = tuple(filter(compiling.can_run, attacks))
+    compiling.compiled(attacks)  # once, and not by each worker
     # The longest first: the last one to end decides when all have.
     for attack in sorted(attacks, key=lambda one: one.patience, reverse=True):
         waiting.put(attack)
     launchers = [levels.proven(level, LIMITS) for _ in range(min(workers, len(attacks)))]
     for launcher in launchers:
         waiting.put(None)
-        threading.Thread(target=_work, args=(launcher, waiting, found), daemon=True).start()
+        threading.Thread(
+            target=_work, args=(launcher, attacks, waiting, found), daemon=True
+        ).start()
     working = len(launchers)
     while working:
         finding = found.get()
@@ -86,12 +94,13 @@ def play_at_once(
 
 def _work(
     launcher: BoxLauncher,
+    attacks: tuple[Attack, ...],
     waiting: queue.SimpleQueue[Attack | None],
     found: queue.SimpleQueue[Finding | BaseException | None],
 ) -> None:
     """Run attacks until there are no more; then say so."""
     try:
-        with contextlib.closing(launcher), Scene() as scene:
+        with contextlib.closing(launcher), Scene(attacks) as scene:
             while attack := waiting.get():
                 found.put(_judge(launcher, scene, attack))
         found.put(None)
@@ -117,10 +126,9 @@ def _run(
     launcher: BoxLauncher, scene: Scene, attack: Attack, program: str
 ) -> tuple[End, str, float]:
     """Return how the attack ended, what it printed, and how long it took to end it."""
-    script = str(scene.submission / f"{attack.source}.py")
     launcher.limits = launcher.limits._replace(cpu=attack.cpu)
     aim = scene.aim() | launcher.limits._asdict()
-    words = [levels.interpreter(), "-I", "-S", script, program, json.dumps(aim)]
+    words = compiling.command(attack, program, str(scene.submission), json.dumps(aim))
     hidden = [*view.own_folders(), str(scene.secret)]
     where = str(scene.work)
     if attack.at == "build":

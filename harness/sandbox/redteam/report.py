@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from harness.sandbox.redteam import compiling
+
 if TYPE_CHECKING:
+    from harness.sandbox.redteam.attack import Attack
     from harness.sandbox.redteam.referee import Finding
 
 
@@ -49,6 +52,22 @@ def layers(attacks: dict[int, list[Finding]]) -> Iterator[str]:
     for name in names:
         counts = "".join(f"{counted[name] or '-':<10}" for counted in held.values())
         yield f"  {name:60}{counts.rstrip()}"
+
+
+def left_out(attacks: Iterable[Attack]) -> Iterator[str]:
+    """Yield a line for each attack that cannot be run here, with the programs that it needs."""
+    for attack in attacks:
+        if missing := compiling.missing(attack):
+            yield f"  left out {attack.title:61}{' and '.join(missing)} not installed"
+
+
+def left_out_as_json(attacks: Iterable[Attack]) -> list[dict[str, object]]:
+    """Return what JSON has of the attacks that cannot be run here."""
+    return [
+        {"attack": attack.name, "missing": list(missing)}
+        for attack in attacks
+        if (missing := compiling.missing(attack))
+    ]
 
 
 def as_json(finding: Finding) -> dict[str, object]:

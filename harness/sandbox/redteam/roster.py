@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.sandbox.redteam import (
     breaking_roster,
     holding_roster,
+    native_roster,
     reaching_roster,
     spending_roster,
 )
@@ -103,4 +104,5 @@ ROSTER = (
     *(at_build(attack) for attack in _AS_ENGINES if attack.program in _AT_BUILD.split()),
     *(at_build(attack, _FOLDER) for attack in _FIRST if attack.program in _INTO_FOLDER),
     *breaking_roster.ROSTER,
+    *native_roster.ROSTER,
 )

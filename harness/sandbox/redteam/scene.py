@@ -14,14 +14,14 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from harness.sandbox import folders
-from harness.sandbox.redteam import attacks
-from harness.sandbox.redteam.roster import ROSTER
+from harness.sandbox.redteam import attacks, compiling
+from harness.sandbox.redteam.attack import PYTHON, Attack
 
-PROGRAMS = sorted({f"{attack.source}.py" for attack in ROSTER} | {"attacks.py"})
+PROGRAMS = tuple(f"{name}.py" for name in PYTHON)
 # Counts a signal, and says the number whenever it is asked.
 _VICTIM = """
 import signal, sys
@@ -29,7 +29,8 @@ count = 0
 def note(*_):
     global count
     count += 1
-signal.signal(signal.SIGURG, note)
+for one in signal.SIGURG, signal.SIGTERM, signal.SIGQUIT:
+    signal.signal(one, note)
 held = open(sys.argv[2])
 print("ready", flush=True)
 for _ in iter(sys.stdin.readline, ""):
@@ -43,16 +44,19 @@ OUTSIDE = (HOME, "/usr", "/etc", "/", "/tmp", "/dev/shm", "/dev", "/var/tmp", "/
 
 
 class Scene:
-    """The stage of all attacks. Use as a context manager."""
+    """The stage of all attacks. Use as a context manager.
 
-    def __init__(self) -> None:
+    ``attacks``: those that will be run; what they need besides Python is compiled.
+    """
+
+    def __init__(self, attacks: Iterable[Attack] = ()) -> None:
         self.token = secrets.token_hex(16)  # whoever prints it has seen what is private
         self.mark = f"gtp-harness-mark-{secrets.token_hex(4)}"
         self._word = secrets.token_hex(16)  # an attack sends it: a stranger is not an escape
         self.folder = Path(tempfile.mkdtemp(prefix="gtp-harness-doctor-"))
         self.folder.chmod(0o755)  # what is not seen from the box is not hidden by permissions
         self.secret = self._private_file()
-        self.submission = self._submission()
+        self.submission = self._submission(compiling.compiled(attacks))
         self.work = self._folder("work")
         self._victim = self._start_victim()
         self._sockets = self._listen()
@@ -136,8 +140,11 @@ class Scene:
         path.chmod(0o644)
         return path
 
-    def _submission(self) -> Path:
+    def _submission(self, made: dict[str, bytes]) -> Path:
         folder = self._folder("submission")
+        for name, content in made.items():
+            (folder / name).write_bytes(content)
+            (folder / name).chmod(0o755)
         for name in PROGRAMS:
             shutil.copy(Path(attacks.__file__).with_name(name), folder / name)
             (folder / name).chmod(0o644)

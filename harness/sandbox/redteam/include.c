@@ -1,0 +1,3 @@
+/* A program that includes a private file: whoever compiles it reads that file. */
+begun
+#include SECRET
