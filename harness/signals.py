@@ -120,6 +120,7 @@ def ending_on_signals() -> Iterator[None]:
     deadly = [number for number in (SIGTERM, SIGHUP) if signal.getsignal(number) is SIG_DFL]
     try:
         for number in deadly:
+            _times.clear()  # what ended something else is no echo
             signal.signal(number, _end)
     except ValueError:  # not the main thread
         deadly = []
