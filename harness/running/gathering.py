@@ -79,10 +79,11 @@ class Gathering:
 
     def _progress(self, place: int, judged: object) -> None:
         case = self._cases[place]
-        if isinstance(judged, FileResult):  # that ended when all was being broken off
+        if isinstance(judged, FileResult):  # one that ended when all was being broken off
             self._early[place] = judged._replace(case=case)
             return
-        assert isinstance(judged, Judged)
+        if not isinstance(judged, Judged):
+            return  # a fault: the file is one that was not run
         if judged.cut:
             self._cut[place] = judged.cut._replace(case=case)
             return

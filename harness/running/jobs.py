@@ -189,6 +189,7 @@ class _Pool:
         self._poll = select.poll()
         self.on_time: Callable[[list[int]], None] = lambda _: None
         self.hears_out = False
+        self._arriving: tuple[int, object] | None = None  # a result that may not be taken yet
         # With parts:
         self._counts = [parts(task) for task in tasks] if parts else []
         self._claimed: dict[int, set[int]] = {}  # by task
@@ -210,14 +211,20 @@ class _Pool:
                 if time.monotonic() - self._looked >= _LOOK:
                     self._look_around()
         finally:
-            ended = list(self._workers.values())
-            for worker in ended:
-                os.kill(worker.pid, signal.SIGTERM)
-            for worker in ended:
-                if self.hears_out:
-                    self._hear_out(worker)
-                self._dismiss(worker)
+            self._end_all()
             leftovers.end_leftovers(known)
+
+    def _end_all(self) -> None:
+        """End the work under way."""
+        ended = list(self._workers.values())
+        for worker in ended:
+            os.kill(worker.pid, signal.SIGTERM)
+        if self.hears_out and self._arriving:
+            self._on_note(*self._arriving)
+        for worker in ended:
+            if self.hears_out:
+                self._hear_out(worker)
+            self._dismiss(worker)
 
     def _hire(self) -> None:
         requests_out, requests_in = os.pipe()
@@ -321,8 +328,10 @@ class _Pool:
         elif kind == _CLAIM:
             self._grant(worker, content)
         else:
-            self._employ(worker)
+            self._arriving = index, content
+            self._employ(worker)  # which may wait for the worker's end
             yield from self._ended(index, content)
+            self._arriving = None
 
     def _hear_out(self, worker: _Worker) -> None:
         """Take in what a worker tells from now to its end."""
