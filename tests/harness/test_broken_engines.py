@@ -38,7 +38,7 @@ LETTERS = {
 }
 LIMITS = Limits(timeout=1.5, startup=20, quit=1)
 # What a busy machine may take beyond the limits; only a hang is longer.
-SLACK = 10
+SLACK = 60  # finds what hangs, not a busy machine
 
 
 class Row(NamedTuple):
@@ -349,7 +349,9 @@ def test_all_engines_have_a_row() -> None:
         "counts_waiting",
         "different_each_time",
         "flushes_to_terminals",
+        "dies_after_an_error",
         "in_its_folder",
+        "thinks_two_seconds",
     }
     engines = {path.stem for path in ENGINES.glob("*.py")}
     assert engines == {row.engine for row in ROWS} | elsewhere
@@ -519,7 +521,7 @@ ANSWERED_TOO_OFTEN = (
         ),
         ("no_id", "PPP", ""),
         ("echo", "PPP", r".*text without = or \?.*"),
-        ("answers_without_end", "PF-", ANSWERED_TOO_OFTEN),
+        ("answers_without_end", "PF[-F]", ANSWERED_TOO_OFTEN),
         ("banner", "PPP", r".*text without = or \?.*"),
         ("thinks_aloud", "PPP", r".*text without = or \?.*"),
         ("dies", "P--", ""),
@@ -528,5 +530,6 @@ ANSWERED_TOO_OFTEN = (
 def test_listening_strictly(engine: str, verdicts: str, warning: str, tmp_path: Path) -> None:
     """An answer counts for the command that was sent before it came, and for no other."""
     result, _ = run_engine(engine, tmp_path, strict=True)
-    assert "".join(LETTERS[outcome.verdict] for outcome in result.outcomes) == verdicts
+    found = "".join(LETTERS[outcome.verdict] for outcome in result.outcomes)
+    assert re.fullmatch(verdicts, found)  # a flood ends the engine, or its next word fails
     assert_all_match(result.warnings, (warning,) if warning else ())

@@ -30,7 +30,7 @@ def test_a_crash_or_a_hang_at_one_of_18_tests_costs_one(tmp_path):
         (failure,) = found[name][-1]["failures"]
         (restart,) = found[name][-1]["restarts"]
         assert failure["kind"] == kind
-        assert [one["text"] for one in restart["sent"]] == ["name", "komi 6.5", "boardsize 5"]
+        assert [one["text"] for one in restart["sent"]] == ["name", "komi 6.5"]
         verdicts = [one["verdict"] for one in found[name][-1]["outcomes"]]
         assert verdicts.count("passed") == 17
         assert verdicts[VERTICES.index("b2")] == "not run"
