@@ -199,6 +199,27 @@ def test_attacks_without_their_language_are_left_out_by_name(
     assert {"attack": "trace.c", "missing": ["cc"]} in said["left_out"]
 
 
+def test_an_attack_that_could_not_start_is_run_again_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Engines of one user may share a count of processes: a bomb leaves a neighbour none."""
+    judge, first = referee._judge, []
+
+    def beside_a_bomb(launcher: object, scene: Scene, attack: object) -> referee.Finding:
+        finding = judge(launcher, scene, attack)  # type: ignore[arg-type]
+        if first:
+            return finding
+        first.append(finding)
+        return finding._replace(escapes=("did not run: nothing is proven",))
+
+    level = next(iter(LEVELS))
+    needs(level)
+    monkeypatch.setattr(referee, "_judge", beside_a_bomb)
+    (finding,) = referee.play_at_once(level, ROSTER[:1])
+    assert first
+    assert finding.escapes == ()
+
+
 class NoLauncher:
     """Engines without a sandbox, so that attacks may succeed."""
 

@@ -35,6 +35,7 @@ LIMITS = BoxLimits(
 WORKERS = 4  # most attacks wait, for something or for their end
 _ENDING = 5.0  # seconds to end it, generously: a busy machine is no escape
 _OUTPUT = 4 * MIB
+_UNPROVEN = "did not run: nothing is proven"
 
 
 class Finding(NamedTuple):
@@ -81,15 +82,29 @@ def play_at_once(
         threading.Thread(
             target=_work, args=(launcher, attacks, waiting, found), daemon=True
         ).start()
-    working = len(launchers)
+    working, again = len(launchers), []
     while working:
         finding = found.get()
         if isinstance(finding, BaseException):
             raise finding
         if finding is None:
             working -= 1
+        elif _UNPROVEN in finding.escapes:
+            again.append(finding.attack)
         else:
             yield finding
+    yield from _play_alone(level, tuple(again))
+
+
+def _play_alone(level: int, attacks: tuple[Attack, ...]) -> Iterator[Finding]:
+    """Run attacks that could not start one after another, with nothing beside them.
+
+    At level 1 an ordinary user's engines share one count of processes: beside a fork bomb a Java
+    machine may have no room for its threads.
+    """
+    if attacks:
+        with contextlib.closing(levels.proven(level, LIMITS)) as launcher:
+            yield from play(launcher, attacks)
 
 
 def _work(
@@ -118,7 +133,7 @@ def _judge(launcher: BoxLauncher, scene: Scene, attack: Attack) -> Finding:
     if seconds > _ENDING:
         escapes.append(f"took {seconds:.1f} s to be ended")
     if "begun" not in output:
-        escapes.append("did not run: nothing is proven")
+        escapes.append(_UNPROVEN)
     return Finding(attack, launcher.level, (*escapes, *scene.damage()), end, output)
 
 
