@@ -13,6 +13,7 @@
     ├── StarvedError           the machine is too busy to judge an engine by its time limits
     └── EngineError            the engine broke; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)
+        └── AsleepError        it sleeps, and has not had its full time limit yet
 
 Three kinds of trouble never mix. A *wrong answer* is an ``Outcome``, no exception. A *broken
 engine* is an ``EngineError``. Anything else is the *harness's* own fault and never costs a mark.
@@ -112,3 +113,7 @@ class EngineError(HarnessError):
         self.kind = kind
         self.message = message
         self.reason = reason
+
+
+class AsleepError(EngineError):
+    """An engine that did not answer within a short limit, and sleeps: it may still be left."""

@@ -117,6 +117,7 @@ class Clock:
         self._ours = _ours()  # None: the kernel keeps no such figures
         self._lost = 0.0  # seconds in which the engine could not go on
         self._forgiven = 0.0  # seconds for what it computed beside others
+        self.computed = 0.0  # seconds of its time in which it was seen to compute
         self._untold = 0.0  # seconds that it waited, and that are still to be counted as lost
         self._begin(NEVER)
 
@@ -153,6 +154,11 @@ class Clock:
         self._slept += min(monotonic() - begun, asked + 0.001)
         self.look_if_due()
         return events
+
+    def note_sleep(self, seconds: float) -> None:
+        """Take note that we slept on purpose, elsewhere than in :meth:`sleep`."""
+        self._slept += seconds
+        self.look_if_due()
 
     def look_if_due(self) -> None:
         """Take note of what the engine did, unless there is little to be noted."""
@@ -201,6 +207,7 @@ class Clock:
         computed = min(counts, used.ran)
         self._lost += seconds - counts
         self._forgiven += computed - computed / self.beside
+        self.computed += computed
         self._ends += still
 
     def _still(self, awake: float) -> float:

@@ -170,6 +170,10 @@ class _Output(fdspawn):  # type: ignore[misc]
             return b""
         return data
 
+    def stirs(self) -> bool:
+        """Return whether anything has come that was not read, or the process has ended."""
+        return bool(self._poll.poll(0))
+
     def drain_stderr(self) -> None:
         """Take what is still in the pipe; whoever holds its other end may go on writing."""
         os.set_blocking(self._stderr_fd, False)
@@ -331,6 +335,10 @@ class EngineProcess:
             raise too_much(searcher.seen, self._max_output, "without ending its reply")
         self.unfinished = output.before
         raise self._ended() if found == searcher.eof_index else self._silent()
+
+    def stirs(self) -> bool:
+        """Return whether it has written anything that was not read, or has ended."""
+        return self._output.stirs()
 
     def take(self, seconds: float) -> bytes:
         """Return what comes within so many seconds, up to the last empty line; perhaps nothing.

@@ -16,7 +16,7 @@ from harness.engine.clock import NEVER
 from harness.engine.launch import describe_end
 from harness.engine.process import EngineProcess, too_much
 from harness.engine.replies import Splitter, decode, end_of_last_reply
-from harness.errors import EngineError
+from harness.errors import AsleepError, EngineError, StarvedError
 from harness.options import Limits
 from harness.reading.last_words import last_words
 from harness.records import FailureKind, Reply
@@ -24,6 +24,7 @@ from harness.records import FailureKind, Reply
 WINDOW = 4096
 # Seconds in which a reply that nothing had asked for may still come before a test.
 _ONCE, _OFTEN = 0.001, 0.05
+_AWAKE = 0.1  # of the time: an engine that computes so much does not sleep
 
 
 def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int, int]]:
@@ -50,7 +51,7 @@ class Session:
     ``warnings`` collects breaches of the protocol that do not end it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - how long, and how strictly, each by its own choice
         self,
         process: EngineProcess,
         limits: Limits,
@@ -58,12 +59,14 @@ class Session:
         run_ends: float = NEVER,
         *,
         strict: bool = False,
+        patience: float = 0.0,
     ) -> None:
         """Begin a conversation.
 
         ``strict``: a reply answers the command that was sent before it came, and no other.
         ``run_ends``: of ``time.monotonic()``, the end of all patience; but what the engine could
-        not use comes on top of it.
+        not use comes on top of it. ``patience``: a limit for a command, shorter than the full one,
+        after which an engine that sleeps may be left alone (:class:`AsleepError`); 0: none.
         """
         self.warnings: list[str] = []
         self._process = process
@@ -81,6 +84,10 @@ class Session:
         self._file_ends = NEVER
         self._run_ends = run_ends
         self._ended = False
+        self._patience = patience
+        self._computed = 0.0  # seconds, of the clock, when the command was sent
+        self._unanswered: Sequence[bytes] = ()  # the commands under way when it broke
+        self.rest = 0.0  # seconds of its limit in which an engine that was left was not waited for
 
     def begin_file(self, spent: float = 0.0) -> None:
         """Let the time limit of the file begin; ``spent``: seconds of it that are over."""
@@ -129,7 +136,7 @@ class Session:
         self._process.write(data, self._deadline())
         unanswered = 0
         while len(replies) < wanted:
-            data = self._process.read(self._deadline())
+            data = self._read()
             fresh = self._splitter.split(data)
             unanswered = 0 if fresh else unanswered + len(data)
             if fresh:
@@ -143,6 +150,7 @@ class Session:
         now = self._clock.now()
         self._file_ends += now - self._since
         self._since, self.arrived = now, self._clock.own()
+        self._computed = self._clock.computed
 
     def _stamp(self, fresh: list[Reply]) -> None:
         """Give the first of the replies that came together the time that all of them took."""
@@ -159,6 +167,51 @@ class Session:
     def _deadline(self) -> float:
         limit = self._limits.startup if self._silent_so_far else self._limits.timeout
         return min(self._since + limit if limit else NEVER, self._file_ends, self._run_ends)
+
+    def _read(self) -> bytes:
+        deadline, soon = self._deadline(), self._since + self._patience
+        # What ends the file is no limit of the command: whoever hits it is told so, and not left.
+        is_of_command = deadline == self._since + self._limits.timeout
+        if self._patience and is_of_command and not self._silent_so_far and soon < deadline:
+            try:
+                return self._process.read(soon)
+            except StarvedError:
+                pass  # the full limit is long enough to tell
+            except EngineError as error:
+                if error.kind is not FailureKind.TIMEOUT:
+                    raise
+                if self._is_asleep() and self._clock.now() < deadline:
+                    self.rest = deadline - self._clock.now()
+                    raise AsleepError(error.kind, error.message) from None
+        return self._process.read(deadline)
+
+    def _is_asleep(self) -> bool:
+        return self._clock.computed - self._computed < _AWAKE * self._patience
+
+    def wait_on(self) -> None:
+        """Begin to wait for an engine that was left, for the rest of its limit."""
+        self._file_ends = NEVER  # the rest of the limit was within it
+        self._clock.wait_until(min(self._clock.now() + self.rest, self._run_ends))
+
+    def hung(self) -> EngineError:
+        """Return the error of an engine that was left and waited for, and did nothing."""
+        silent = EngineError(FailureKind.TIMEOUT, "did not answer in time")
+        return self._told(silent, self._unanswered, 0)
+
+    def stirs(self) -> bool:
+        """Return whether an engine that was left has written anything since, or has ended."""
+        return self._process.stirs()
+
+    def is_over(self, slept: float) -> bool:
+        """Return whether the limit of an engine that was left is over.
+
+        ``slept``: seconds since it was asked last in which it was waited for.
+
+        Raises:
+            StarvedError: the machine is too busy to tell.
+        """
+        self._clock.note_sleep(slept)
+        return self._clock.is_over()
 
     def _take_surplus(self, count: int) -> list[Reply]:
         taken, self._surplus = self._surplus[:count], self._surplus[count:]
@@ -179,6 +232,7 @@ class Session:
         Silence is no error here, nor is any other way to end.
         """
         replies: list[Reply] = []
+        self._patience = 0.0
         self._limits = self._limits._replace(timeout=self._limits.quit, startup=self._limits.quit)
         with suppress(EngineError):
             self.ask([b"quit\n"], replies)
@@ -225,6 +279,7 @@ class Session:
 
     def _told(self, error: EngineError, lines: Sequence[bytes], missing: int) -> EngineError:
         """Return ``error`` as a sentence about the command under way."""
+        self._unanswered = lines[missing:]
         command = _quoted(lines[missing])
         if error.kind is FailureKind.TIMEOUT:
             what = self._overdue(command)
@@ -235,7 +290,7 @@ class Session:
         words = last_words(self.stderr if error.kind is FailureKind.DIED else "")
         said = f" Its last words: {words}" if words.error else ""
         message = f"The engine {what}.{self._hint()}{said}"
-        return EngineError(error.kind, message, words.reason)
+        return type(error)(error.kind, message, words.reason)
 
     def _overdue(self, command: str) -> str:
         limits = self._limits

@@ -58,7 +58,7 @@ class Reader:
             counted = fairness.believed((first, result), runs[0][1], limits, box)
         return attempt._replace(
             result=counted,
-            flaky=fairness.changed(first, result),
+            flaky=() if runs[0][1].late else fairness.changed(first, result),
             near_limit=fairness.near(result, figures, limits, box),
         )
 

@@ -12,6 +12,10 @@ An adapter, which answers for a program that speaks no GTP, has limits of its ow
 it, and says in its reply that one was hit (:data:`~harness.adapters.inside.board.TIMED_OUT`): that
 is in doubt, whatever was computed.
 
+Once a submission has hung three times, its commands have a tenth of their limit, after which an
+engine that sleeps is left and waited for at the end of the file (:mod:`harness.running.patience`).
+If it does anything by then, the file is in doubt, too.
+
 So is a failed test of a command that chooses a move, or of one after it on the same board: a
 player with a clock and dice is believed to have failed only when it fails again, alone. Such a
 test passes if it passed in either run, within the assignment's limits.
@@ -55,7 +59,7 @@ def in_doubt(result: FileResult, figures: Figures, limits: Limits, box: BoxLimit
 
     ``result``: as it was run, with its times.
     """
-    if any(_timed_out(result)) or fails_by_choice(result):
+    if figures.late or any(_timed_out(result)) or fails_by_choice(result):
         return True
     if any(seconds > allowed > 0 for seconds, allowed in _waits(result, limits)):
         return True

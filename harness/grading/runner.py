@@ -30,6 +30,7 @@ from harness.options import Limits, Options
 from harness.reading.dialect import named
 from harness.records import Build, CaseFile, FileResult, Verdict
 from harness.running import jobs
+from harness.running.patience import Patience
 from harness.running.runner import Setting, run_file
 from harness.sandbox.engines import BoxedEngine, Sandbox
 from harness.sandbox.kernel import prctl
@@ -182,8 +183,13 @@ class Runner:
         runs = [(task, self._runs(task)) for task in unit.tasks]
         sure = [pair[0] for _, pair in runs if len(pair) == 2 and fairness.alike(*pair)]
         for task, pair in runs:
-            if len(pair) == 1 and any(fairness.alike(pair[0], one) for one in sure):
+            is_left = len(pair) == 1 and not self._is_late(task)
+            if is_left and any(fairness.alike(pair[0], one) for one in sure):
                 self._ledger.settle(task.basis, self._token)
+
+    def _is_late(self, task: Task) -> bool:
+        (figures,) = (figures for _, figures in self._ledger.results(task.basis)[:1])
+        return stored.loads(Figures, figures).late
 
     def _runs(self, task: Task) -> list[FileResult]:
         texts = [text for text, _ in self._ledger.results(task.basis)]
@@ -276,10 +282,12 @@ class _Desk:
             self._furnish(unit, room)
             built = self._built(unit, room, note)
             ends = time.monotonic() + self._means.budget - unit.spent
+            patience = Patience()
             for part, task in enumerate(unit.tasks):
                 if note.claim(part):
                     ready = built is None or built.ok
-                    note(self._attempt(task, room, ends) if ready else self._nothing(task))
+                    done = self._attempt(task, room, ends, patience) if ready else None
+                    note(done or self._nothing(task))
 
     def _die_with_parent(self) -> None:
         """Let a killed grading leave no engines and folders behind: we are told, and tidy up."""
@@ -316,11 +324,11 @@ class _Desk:
             python=python.described if (python := self._means.assignment.python) else "",
         )
 
-    def _attempt(self, task: Task, room: Path, ends: float) -> Done | Broke:
+    def _attempt(self, task: Task, room: Path, ends: float, patience: Patience) -> Done | Broke:
         own, about = time.process_time(), self._about(Figures())
         gauge = _Gauge(self._launcher(task.case, room))
         try:
-            result = run_file(task.case, self._setting(gauge, room, ends))
+            result = run_file(task.case, self._setting(gauge, room, ends, patience))
         except (SandboxError, StarvedError, OSError) as error:
             return Broke(task.basis, f"{type(error).__name__}: {error}")
         times = stored.measured(result)
@@ -331,6 +339,7 @@ class _Desk:
             engine_cpu=times.engine_cpu,
             replies=times.replies,
             own_cpu=round(time.process_time() - own, 6),
+            late=patience.late,
         )
         return self._done(task, result, figures, room)
 
@@ -348,7 +357,7 @@ class _Desk:
         beside = workspace.beside_submission(home)
         return self._sandbox.launcher(case, beside, str(home))
 
-    def _setting(self, gauge: _Gauge, room: Path, ends: float) -> Setting:
+    def _setting(self, gauge: _Gauge, room: Path, ends: float, patience: Patience) -> Setting:
         command, folder = self._means.assignment.start(room)
         restart = self._means.assignment.cases.restart
         options = Options(limits=self._limits, folder=folder, restart=restart, strict=True)
@@ -360,6 +369,8 @@ class _Desk:
             launcher=lambda _: gauge,
             ends=ends,
             beside=1.0 if self._alone else fairness.BESIDE,
+            # What a program leaves behind is told from another one's in a box only.
+            patience=patience if self._sandbox and not self._alone else None,
         )
 
 

@@ -111,6 +111,7 @@ class Figures(NamedTuple):
     alone: bool = False  # nothing else was running
     sandbox: str = ""
     python: str = ""  # that ran the engine; empty: none
+    late: bool = False  # what was taken for a hang was none, perhaps: only another run tells
 
 
 def settled(result: FileResult, folder: str) -> FileResult:

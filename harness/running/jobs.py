@@ -297,7 +297,7 @@ class _Pool:
         for worker in self._workers.values():
             worker.look(now - before)
         for _ in range(self._size - self._awake()):
-            is_full = len(self._workers) >= _MOST * self._size or not _memory_is_left()
+            is_full = len(self._workers) >= _MOST * self._size or not memory_is_left()
             if is_full or not (self._waiting or self._shared() is not None):
                 return
             self._hire()
@@ -367,7 +367,7 @@ def _has_ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _memory_is_left() -> bool:
+def memory_is_left() -> bool:
     """Whether there is memory for more engines."""
     with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123 - as all of /proc here
         lines = [line.partition(":") for line in file]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from time import monotonic
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from harness.engine.launch import Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import encode, foreign_id
 from harness.engine.session import Session, groups
-from harness.errors import EngineError, UndecidedError
+from harness.errors import AsleepError, EngineError, UndecidedError
 from harness.options import Options
 from harness.reading.dialect import Dialect
 from harness.records import (
@@ -32,6 +33,8 @@ from harness.records import (
     Verdict,
 )
 from harness.running import protocol, restarting
+from harness.running.jobs import memory_is_left
+from harness.running.patience import Patience, do_anything
 from harness.running.restarting import Place
 
 _AGE = 1e9  # seconds; no engine has computed that long
@@ -51,6 +54,7 @@ class Setting(NamedTuple):
     trace: Callable[[str], None] | None = None  # is told each line of the GTP stream
     beside: float = 1.0  # of the engine's clock
     on_test: Callable[[CaseFile, Outcome], object] | None = None  # told as soon as one is judged
+    patience: Patience | None = None  # the launcher runs several engines at a time if need be
 
 
 class Judged(NamedTuple):
@@ -68,6 +72,8 @@ def run_file(
 
     ``report`` is called some ten times a second, and when Ctrl-C or the like breaks the file off.
     """
+    if setting.patience:
+        setting.patience.begin_file()
     if monotonic() >= setting.ends:
         return not_run(case, _over(setting.options.limits.total))
     run = _Run(case, setting, report)
@@ -133,14 +139,17 @@ class _Run:
         self._after: list[Exchange] = []
         self._restarts: list[Restart] = []
         self._failures: list[Failure] = []
-        self._warnings: list[str] = []
-        self._stderr = ""
+        self._sessions: list[Session] = []  # one for each engine
+        self._asleep: dict[int, Session] = {}  # those that were left, by their failure's index
+        self._ends = ExitStack()  # of all engines
 
     def go(self) -> None:
         """Do all of the file, with one engine or, where it breaks and may, with several."""
         place: Place | None = Place(0, ())
-        while place is not None:
-            place = self._part(place)
+        with self._ends:
+            while place is not None:
+                place = self._part(place)
+            self._wait_for_those_asleep()
 
     def _part(self, place: Place) -> Place | None:
         """Go on from a place with an engine of its own; return the next place, if it breaks."""
@@ -157,7 +166,9 @@ class _Run:
             return None
         begun = process.clock.now()
         self._session = self._session_with(process)
-        is_under_way = again
+        self._sessions.append(self._session)
+        self._ends.callback(self._session.close)
+        is_under_way, is_left = again, False
         try:
             self._prepare_again(place) if again else self._prepare()
             is_under_way = True
@@ -166,9 +177,13 @@ class _Run:
             self._finish()
         except EngineError as error:
             self._break(error, len(self._replies) if is_under_way else step)
+            is_left = isinstance(error, AsleepError)
         finally:
-            self._session.close()  # by force, unless it has ended properly
-            self._collect(process, process.clock.now() - begun)
+            if not is_left:
+                self._session.close()  # by force, unless it has ended properly
+            # One that was left takes what it may take of the file's time, as if it was waited for.
+            self._spent += process.clock.now() - begun + self._session.rest
+            self._written = process.written
         return self._next_place(place.step) if is_under_way else None
 
     def _start(self) -> EngineProcess:
@@ -185,19 +200,34 @@ class _Run:
         return process
 
     def _session_with(self, process: EngineProcess) -> Session:
-        setting = self._setting
-        strict = setting.options.strict
-        return Session(process, setting.options.limits, setting.trace, setting.ends, strict=strict)
+        setting, limits = self._setting, self._setting.options.limits
+        short = 0.0
+        if setting.patience and memory_is_left():
+            short = setting.patience.seconds(limits.timeout)
+        return Session(
+            process,
+            limits,
+            setting.trace,
+            setting.ends,
+            strict=setting.options.strict,
+            patience=short,
+        )
 
     def _break(self, error: EngineError, step: int | None) -> None:
+        if isinstance(error, AsleepError):
+            self._asleep[len(self._failures)] = self._session
+        elif error.kind is FailureKind.TIMEOUT and self._setting.patience:
+            self._setting.patience.hangs += 1
         self._failures.append(Failure(error.kind, error.message, step, error.reason))
 
-    def _collect(self, process: EngineProcess, seconds: float) -> None:
-        """Keep what is known of an engine that has ended."""
-        self._spent += seconds
-        self._written = process.written
-        self._warnings += self._session.warnings
-        self._stderr += self._session.stderr
+    def _wait_for_those_asleep(self) -> None:
+        """Find out whether the engines that were left hang for their full limit."""
+        if not self._setting.patience or not self._asleep:
+            return
+        self._setting.patience.late = do_anything(list(self._asleep.values()))
+        for index, session in self._asleep.items():
+            failure = self._failures[index]
+            self._failures[index] = failure._replace(message=session.hung().message)
 
     def _next_place(self, begun: int) -> Place | None:
         """Return where the file goes on after an engine broke at a command of it, if it may."""
@@ -324,6 +354,7 @@ class _Run:
         judged = {outcome.step: outcome for outcome in self._outcomes}
         outcomes = [judged.get(one.step, one) for one in _not_reached(case.steps, 0)]
         answers = {exchange.text: exchange.reply for exchange in self._before}
+        warnings = [warning for session in self._sessions for warning in session.warnings]
         return FileResult(
             case=case,
             outcomes=tuple(self._setting.dialect.settle_outcomes(case.steps, outcomes)),
@@ -331,9 +362,9 @@ class _Run:
             before=tuple(self._before),
             after=tuple(self._after),
             errors=protocol.count_errors(case.steps, replies),
-            warnings=(*self._breaches(), *dict.fromkeys(self._warnings)),
+            warnings=(*self._breaches(), *dict.fromkeys(warnings)),
             failures=tuple(self._failures),
-            stderr=self._stderr,
+            stderr="".join(session.stderr for session in self._sessions),
             name=_text(answers.get("name")),
             version=_text(answers.get("version")),
             seconds=self._seconds,

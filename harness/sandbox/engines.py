@@ -148,7 +148,8 @@ class BoxedEngine:
 class BoxedLauncher:
     """Starts programs in boxes. See :class:`harness.engine.launch.Launcher`.
 
-    All that one launcher starts share the limit of processor time.
+    All that one launcher starts share the limit of processor time. One that is started while
+    others run has a box server of its own.
     """
 
     def __init__(
@@ -163,6 +164,7 @@ class BoxedLauncher:
         self._hidden = tuple(hidden)
         self._submission = submission
         self._spent = 0.0  # seconds of processor time, by programs that have ended
+        self._under_way: dict[BoxedEngine, BoxLauncher] = {}
 
     def start(self, words: list[str], folder: str, output: int = subprocess.PIPE) -> BoxedEngine:
         """Start a program; see :class:`harness.engine.launch.Launcher`."""
@@ -173,11 +175,32 @@ class BoxedLauncher:
         except UsageError as error:
             message = f"The engine could not be started: {error}."
             raise EngineError(FailureKind.NOT_STARTED, message) from None
-        return BoxedEngine(self._boxes.start(seen, words, self._spent), self._spent)
+        boxes = self._free()
+        try:
+            engine = BoxedEngine(boxes.start(seen, words, self._spent), self._spent)
+        except BaseException:
+            self._give_back(boxes)
+            raise
+        self._under_way[engine] = boxes
+        return engine
+
+    def _free(self) -> BoxLauncher:
+        """Return a box server that runs no engine."""
+        if self._boxes in self._under_way.values():
+            return BoxLauncher(self._boxes.level, self._boxes.limits)
+        return self._boxes
+
+    def _give_back(self, boxes: BoxLauncher) -> None:
+        if boxes is not self._boxes:
+            boxes.close()
 
     def end(self, engine: BoxedEngine) -> list[str]:
         """End a program and its box; return the names of the processes that outlived it."""
-        end = engine.box.end()
+        boxes = self._under_way.pop(engine)
+        try:
+            end = engine.box.end()
+        finally:
+            self._give_back(boxes)
         self._spent += end.cpu
         left = Counter(end.leftovers)
         return [name if count == 1 else f"{name} × {count}" for name, count in left.items()]

@@ -1,7 +1,8 @@
 """Engines that hang: what they cost a grading of 48 submissions with 4 case files each.
 
-10 of the submissions never answer one command of each case file, at a limit of 30 s. ``bound`` is
-1.5 × (processor seconds of all ÷ cores + the longest single hang): what the grading may take. The
+10 of the submissions answer no test at all, at a limit of 30 s, and each test begins at a place at
+which a new engine may go on. ``bound`` is 1.5 × (processor seconds of all ÷ cores + what the file
+that takes longest may: three hangs one after the other, and one for all others together). The
 peer takes, right afterwards, what so many processes take to use that much processor time: on a
 busy machine the bound is to be computed with it.
 
@@ -25,24 +26,33 @@ from tests.harness.small_class import Student, spin
 LIMIT = float(os.environ.get("GTP_HARNESS_BENCH_HANG", "30"))
 COUNT, HANGING = 48, 10
 MORE = {"four.gtp": "1 twice 4\n#? [8]\n2 twice 0\n#? [0]\n"}
+PLACE = "#! restart\n"
+TESTS = 8  # in each file
+IN_A_ROW = 4  # times the limit: what a file takes in which an engine hangs at every test
 SLEEPS = "time.sleep(1000)"
 
 
-def make(room: Path, count: int, hanging: int, limit: float, hang: str = SLEEPS) -> list[Student]:
-    """Write a class of which so many hang in each of four case files; return the students."""
+def make(room: Path, count: int, hanging: int, limit: float, tests: int = 0) -> list[Student]:
+    """Write a class of which so many hang in each of four case files; return the students.
+
+    ``tests``: in each file, with a place before each; 0: two, and no such place.
+    """
     every = count // hanging
     bodies = [
-        f"{hang}\n    return {number}" if number % every == 1 and number // every < hanging else
+        f"{SLEEPS}\n    return {number}" if number % every == 1 and number // every < hanging else
         f"{spin(0.1)}\n    return 2 * n + {number} - {number}"
         for number in range(count)
     ]  # fmt: skip
     students = [
-        Student(f"Student Number{number}", body, 0 if hang in body else 7)
+        Student(f"Student Number{number}", body, 0 if SLEEPS in body else 7)
         for number, body in enumerate(bodies)
     ]
     small_class.make(room, tuple(students))
     for name, text in MORE.items():
         (room / "counting" / name).write_text(text)
+    for path in (room / "counting").rglob("*.gtp") if tests else ():
+        scenes = (f"{PLACE}{n} twice {n}\n#? [{2 * n}]\n" for n in range(1, tests + 1))
+        path.write_text("".join(scenes))
     toml = room / "counting" / "assignment.toml"
     toml.write_text(toml.read_text().replace("timeout = 20", f"timeout = {limit:g}"))
     return students
@@ -81,17 +91,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-hang-") as name:
         room = Path(name)
         room.chmod(0o755)
-        students = make(room, COUNT, HANGING, LIMIT)
+        students = make(room, COUNT, HANGING, LIMIT, TESTS)
         wall, cpu = grade(room, jobs)
-        bound = 1.5 * (cpu / jobs + LIMIT)
-        print(f"{COUNT} submissions × 4 case files, {HANGING} hang in each, {jobs} jobs")
+        longest = IN_A_ROW * LIMIT
+        bound = 1.5 * (cpu / jobs + longest)
+        print(f"{COUNT} submissions × 4 case files, {HANGING} hang at each test, {jobs} jobs")
         print(f"{'limit':12}{LIMIT:8.1f} s")
         print(f"{'processor':12}{cpu:8.1f} s")
         print(f"{'wall':12}{wall:8.1f} s, {wall / bound:.2f} of the bound (at most 1)")
         print(f"{'bound':12}{bound:8.1f} s")
         alone = peer(cpu / jobs, jobs)
         print(
-            f"{'peer':12}{alone:8.1f} s, wall is {wall / 1.5 / (alone + LIMIT):.2f} of its bound"
+            f"{'peer':12}{alone:8.1f} s, wall is {wall / 1.5 / (alone + longest):.2f} of its bound"
         )
         bad = wrong(room, students)
         print(f"wrong marks: {', '.join(bad) or 'none'}")

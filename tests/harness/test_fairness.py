@@ -67,6 +67,7 @@ CPU, TIMEOUT = FailureKind.CPU, FailureKind.TIMEOUT
 def test_what_is_run_again(seconds, cpu, failure, start, expected):
     one = result(seconds, failure, start)
     assert fairness.in_doubt(one, Figures(cpu=cpu), LIMITS, BOX) is expected
+    assert fairness.in_doubt(one, Figures(cpu=cpu, late=True), LIMITS, BOX)
 
 
 def slow_call(command, said="time-out: f() did not return within 5 s", failure=None, ok=False):

@@ -1,17 +1,36 @@
 """One fault costs one test: classes graded from start to end, every mark computed beforehand."""
 
+import os
 import shutil
+import time
+from contextlib import closing
 from fractions import Fraction
 
 import pytest
 
 from harness.assignments import assignment
 from harness.assignments.trial import try_out
-from harness.options import Options
+from harness.options import Limits, Options
+from harness.reading import casefile
+from harness.reading.dialect import named
 from harness.reading.pattern import read_gogui
-from harness.records import Reply, Verdict
+from harness.records import FailureKind, Reply, Verdict
 from harness.report.difference import difference
-from tests.harness.made_class_of_files import GO, faulty, graded, made, marks, results, scene
+from harness.running.patience import HANGS, Patience, do_anything
+from harness.running.runner import Setting, run_file
+from harness.sandbox.engines import Sandbox
+from harness.sandbox.limits import BoxLimits
+from harness.sandbox.watch import children, descendants
+from tests.harness.made_class_of_files import (
+    GO,
+    PUBLIC,
+    faulty,
+    graded,
+    made,
+    marks,
+    results,
+    scene,
+)
 from tests.harness.test_grade import sandbox  # noqa: F401 - a fixture
 
 VERTICES = [f"{column}{row}" for row in range(1, 6) for column in "abcde"][:18]
@@ -62,6 +81,71 @@ def test_the_processor_time_of_all_engines_counts_together(tmp_path):
     failures = results(room)["ada"][-1]["failures"]
     assert [one["kind"] for one in failures] == ["died", "processor time"]
     assert "4 s of processor time allowed" in failures[1]["message"]
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_after_three_hangs_others_wait_side_by_side(tmp_path, monkeypatch):
+    """Six hang: each is left after half of its limit at most, and all are waited for together."""
+    text = "komi 6.5\n" + "".join(
+        scene(number, vertex) for number, vertex in enumerate(("a1", "b2") * 8, 1)
+    )
+    shutil.copytree(GO, tmp_path / "go")
+    main = tmp_path / "go" / "assignment1" / "Go1.py"
+    main.write_text(faulty("hangs_and_is_slow")["hangsandisslow"])
+    case = casefile.parse(text.encode(), str(tmp_path / "private.gtp"))
+    seen = []
+
+    def watched(left):
+        begun = time.monotonic()
+        found = do_anything(left)
+        seen.append(([one.rest for one in left], time.monotonic() - begun))
+        return found
+
+    monkeypatch.setattr("harness.running.runner.do_anything", watched)
+    patience = Patience()
+    patience.hangs = HANGS
+    with closing(Sandbox("auto", BoxLimits(cpu=20), (), ())) as boxes:
+        before = children(os.getpid())
+        setting = Setting(
+            ("python3", str(main)),
+            Options(limits=Limits(timeout=4), restart=True, strict=True),
+            named(Options().dialect),
+            launcher=lambda case: boxes.launcher(case, (str(tmp_path / "go"),)),
+            patience=patience,
+        )
+        result = run_file(case, setting)
+        assert children(os.getpid()) == before  # their box servers are gone
+        assert [pid for server in before for pid in descendants(server)] == []
+    verdicts = [outcome.verdict for outcome in result.outcomes]
+    assert verdicts[:12] == [Verdict.PASSED, Verdict.NOT_RUN] * 6
+    assert set(verdicts[12:]) == {Verdict.NOT_RUN}  # as many new engines as one file may have
+    assert [one.kind for one in result.failures] == [FailureKind.TIMEOUT] * 6
+    assert all("did not answer '" in one.message for one in result.failures)
+    assert all(one.message.endswith("score' within 4 s.") for one in result.failures)
+    ((rests, seconds),) = seen
+    assert len(rests) == 6
+    assert min(rests) > 2
+    assert seconds < sum(rests) / 2
+    assert not patience.late
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_who_answers_late_by_the_short_limit_loses_nothing(tmp_path, monkeypatch):
+    rooms = tmp_path / "rooms"
+    rooms.mkdir()
+    rooms.chmod(0o755)
+    monkeypatch.setenv("TMPDIR", str(rooms))
+    vertices = ["b2"] * 3 + ["c3"] * 2 + ["a1"]
+    text = "komi 6.5\n" + "".join(scene(number, one) for number, one in enumerate(vertices, 1))
+    room = made(tmp_path, faulty("hangs_and_is_slow"), text, timeout=2, points=6)
+    (room / "go" / "public.gtp").write_text(PUBLIC.replace("c3", "c4"))
+    said = graded(room)
+    assert marks(room) == {"hangsandisslow": 3}
+    first, second = results(room)["hangsandisslow"]
+    assert [one["verdict"] for one in first["outcomes"]] == ["not run"] * 5 + ["passed"]
+    assert [one["verdict"] for one in second["outcomes"]] == ["not run"] * 3 + ["passed"] * 3
+    assert "flaky, judged" not in said
+    assert list(rooms.iterdir()) == []
 
 
 STRICT = {

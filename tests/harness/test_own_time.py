@@ -16,7 +16,7 @@ from harness.engine.clock import Clock, Thread, Use
 from harness.engine.launch import PlainLauncher
 from harness.engine.process import EngineProcess
 from harness.engine.session import Session
-from harness.errors import EngineError, SandboxError, StarvedError
+from harness.errors import AsleepError, EngineError, SandboxError, StarvedError
 from harness.options import Limits
 from harness.records import CaseFile, FailureKind
 from harness.sandbox import levels
@@ -42,11 +42,13 @@ ROWS = [  # what an engine does, whether it is in time, seconds after which the 
 FEW = [row for row in ROWS if row[0] in ("burn 0.85", "sleep 60", "spin 0")]
 
 
-def asked(how: str, launcher, limits: Limits = LIMITS) -> tuple[float, EngineError | None]:
+def asked(
+    how: str, launcher, limits: Limits = LIMITS, patience: float = 0.0
+) -> tuple[float, EngineError | None]:
     """Ask an engine; return the seconds of its answer as they count, or how it broke."""
     words = [levels.interpreter(), str(ENGINES / "takes_time.py"), *how.split()]
     process = EngineProcess(launcher, words, str(ENGINES), limits)
-    session, replies = Session(process, limits), []
+    session, replies = Session(process, limits, patience=patience), []
     try:
         session.ask([b"name\n"], replies)
         session.ask([b"fault\n"], replies)
@@ -85,6 +87,21 @@ def test_on_a_busy_machine_only_engines_that_are_late_by_their_own_time_are_late
                 assert broken.kind is FailureKind.TIMEOUT
                 assert "did not answer 'fault' within 1 s" in broken.message
                 assert time.monotonic() - begun < 30 + seconds
+
+
+@pytest.mark.parametrize(
+    ("how", "broken"),
+    [
+        ("sleep 0.1", None),
+        ("sleep 60", AsleepError),
+        ("burn 0.9", None),  # longer than the short limit: it is waited for
+        ("spin 0", EngineError),
+    ],
+)
+def test_by_a_short_limit_only_an_engine_that_sleeps_may_be_left(how, broken):
+    _, error = asked(how, PlainLauncher(), LIMITS._replace(timeout=2), patience=0.4)
+    assert (type(error) if error else None) is broken
+    assert error is None or "did not answer 'fault' within 2 s" in error.message
 
 
 # --- standing still
