@@ -88,6 +88,18 @@ LAYERS: dict[tuple[str, int], Layer] = {
         lambda plan: plan._replace(scratch=()),  # or the machine's own /tmp would be measured
     ),
     ("mount namespace", 3): Layer(plan=_with_the_machines_files),
+    ("pid namespace", 2): Layer(
+        "import harness.sandbox.inside as i; i.NAMESPACES &= ~0x20000000;"
+        " import harness.sandbox.tree as t; t._MAKERS['proc'] = lambda m, r:"
+        " (t._make_place(m.place, folder=True), t.kernel.bind('/.outside/proc', m.place, 0))"
+    ),
+    ("read-only mounts", 2): Layer(
+        "import harness.sandbox.tree as t; t._ATTRIBUTES['bind'] = 0",
+    ),
+    ("size of the tmpfs", 2): Layer(
+        "import harness.sandbox.tree as t; t._options = lambda *a: 'mode=1777'"
+    ),
+    ("watch on folders", 2): Layer(plan=lambda plan: plan._replace(scratch=())),
 }
 
 
@@ -112,6 +124,10 @@ MUTANTS = (
     Mutant("mount namespace", 2, "read_case_by_name"),
     Mutant("mount namespace", 3, "read_metadata"),
     Mutant("pid namespace", 3, "read_command_lines"),
+    Mutant("pid namespace", 2, "read_command_lines"),
+    Mutant("read-only mounts", 2, "write_case", ("Landlock",)),
+    Mutant("size of the tmpfs", 2, "inode_hog", ("watch on folders",)),
+    Mutant("watch on folders", 2, "inode_hog", ("size of the tmpfs",)),
     Mutant("network namespace", 3, "tcp", ("seccomp",), "reached the tcp socket"),
     Mutant("network namespace", 2, "udp", ("seccomp", "Landlock")),
 )
