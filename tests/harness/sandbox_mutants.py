@@ -1,14 +1,15 @@
 """Sandboxes with a layer taken out: each layer has attacks that only it holds.
 
-``python -m tests.harness.sandbox_mutants LEVEL`` runs the table for whoever runs it; an ordinary
-user, for root's engines are somebody else besides. Layers are taken out of the box server's code
-as it starts, and of the plan of each engine: there is no option for that.
+``python -m tests.harness.sandbox_mutants LEVEL`` runs the table for an ordinary user; for root it
+runs the change of identity, which root's engines have besides. Layers are taken out of the box
+server's code as it starts, and of the plan of each engine: there is no option for that.
 
 Where two layers hold the same, one of them is out in both runs: with it alone the attack is held.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -88,6 +89,7 @@ LAYERS: dict[tuple[str, int], Layer] = {
         lambda plan: plan._replace(scratch=()),  # or the machine's own /tmp would be measured
     ),
     ("mount namespace", 3): Layer(plan=_with_the_machines_files),
+    ("identity", 1): Layer(plan=lambda plan: plan._replace(identity=0)),
     ("pid namespace", 2): Layer(
         "import harness.sandbox.inside as i; i.NAMESPACES &= ~0x20000000;"
         " import harness.sandbox.tree as t; t._MAKERS['proc'] = lambda m, r:"
@@ -110,6 +112,7 @@ class Mutant(NamedTuple):
     level: int
     attack: str
     also: tuple[str, ...] = ()  # layers that are out in both runs
+    root: bool = False  # for root alone, else for an ordinary user alone
     proof: str = ""  # what the referee then says, and not before; empty: anything
 
 
@@ -124,11 +127,12 @@ MUTANTS = (
     Mutant("mount namespace", 2, "read_case_by_name"),
     Mutant("mount namespace", 3, "read_metadata"),
     Mutant("pid namespace", 3, "read_command_lines"),
+    Mutant("identity", 1, "write_case", ("Landlock",), root=True),
     Mutant("pid namespace", 2, "read_command_lines"),
     Mutant("read-only mounts", 2, "write_case", ("Landlock",)),
     Mutant("size of the tmpfs", 2, "inode_hog", ("watch on folders",)),
     Mutant("watch on folders", 2, "inode_hog", ("size of the tmpfs",)),
-    Mutant("network namespace", 3, "tcp", ("seccomp",), "reached the tcp socket"),
+    Mutant("network namespace", 3, "tcp", ("seccomp",), proof="reached the tcp socket"),
     Mutant("network namespace", 2, "udp", ("seccomp", "Landlock")),
 )
 
@@ -165,7 +169,7 @@ def main(level: int) -> None:
     """Check the mutants of a level; print the table of layers and attacks."""
     wrong = []
     for mutant in MUTANTS:
-        if mutant.level != level:
+        if mutant.level != level or mutant.root != (os.geteuid() == 0):
             continue
         layers = (mutant.also, (*mutant.also, mutant.layer))
         whole, out = (

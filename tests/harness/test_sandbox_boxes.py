@@ -127,13 +127,14 @@ def test_every_attack_is_held(level: int, user: str, open_room: Path) -> None:
     assert done.stderr == ""  # progress is for terminals
 
 
+@pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("level", LEVELS)
-def test_each_layer_matters(level: int, open_room: Path) -> None:
+def test_each_layer_matters(level: int, user: str, open_room: Path) -> None:
     """With it taken out, an attack gets through that is held with it."""
     needs(level)
     known = {layer for layer, one in LAYERS if one == level}
     assert known == {mutant.layer for mutant in MUTANTS if mutant.level == level}
-    done = as_user("ordinary user", open_room, "-m", "tests.harness.sandbox_mutants", str(level))
+    done = as_user(user, open_room, "-m", "tests.harness.sandbox_mutants", str(level))
     assert done.returncode == 0, done.stderr
 
 
