@@ -289,9 +289,9 @@ class Marker:
             for cases in (self.public, self.private)
         )
 
-    def of_mistake(self, mistake: Mistake | None) -> Fraction:
-        """Return the mark of an engine that makes a mistake."""
-        return self.mark(lambda case: 0 if mistake is None else failures(case, mistake))
+    def of_mistake(self, mistake: Mistake, goes_on: bool = True) -> Fraction:
+        """Return the mark of an engine that makes a mistake; see :func:`failures`."""
+        return self.mark(lambda case: failures(case, mistake, goes_on))
 
 
 def tests(case: casefile.CaseFile) -> int:
@@ -299,16 +299,26 @@ def tests(case: casefile.CaseFile) -> int:
     return sum(step.is_test for step in case.steps)
 
 
-def failures(case: casefile.CaseFile, mistake: Mistake) -> int:
-    """Return how many tests an engine that makes a mistake fails, or does not come to."""
-    stopped = [
-        step.line
-        for step, raw in answers(case, wrong_engine(mistake))
-        if isinstance(raw, Breakdown)
-    ]
-    after = [s for s in case.steps if s.is_test and stopped and s.line >= stopped[0]]
-    before = failing(case, wrong_engine(mistake), named("gogui"))
-    return len({step.line for step in after} | before)
+def failures(case: casefile.CaseFile, mistake: Mistake, goes_on: bool = True) -> int:
+    """Return how many tests an engine that makes a mistake fails, or does not come to.
+
+    ``goes_on``: where it hangs it is started again at the next board, with which every test
+    begins. Else it has used up its processor time, and the rest of the file is lost.
+    """
+    found, broken = 0, False
+    for board in boards(case):
+        broken = (broken and not goes_on) or any(
+            isinstance(raw, Breakdown) for _, raw in answers(board, wrong_engine(mistake))
+        )
+        found += broken or bool(failing(board, wrong_engine(mistake), named("gogui")))
+    return found
+
+
+def boards(case: casefile.CaseFile) -> Iterator[casefile.CaseFile]:
+    """Yield each test of a case file with the board that it begins with."""
+    starts = [i for i, step in enumerate(case.steps) if step.command.startswith("boardsize")]
+    for start, end in zip(starts, [*starts[1:], len(case.steps)], strict=True):
+        yield case._replace(steps=case.steps[start:end])
 
 
 # --- the class ---------------------------------------------------------------------------------
@@ -365,7 +375,8 @@ def _languages(marker: Marker, one: Callable[..., Case]) -> Iterator[Case]:
     yield one("Java, neutral points", tgz(in_java(1)), black)
     komi = marker.of_mistake(mistake_named("komi-to-black"))
     yield one("Java, komi", tgz(in_java(2)), komi)
-    endless = marker.of_mistake(mistake_named("fill-never-ends-on-empty-board"))
+    # It computes for ever, and so until its processor time is used up.
+    endless = marker.of_mistake(mistake_named("fill-never-ends-on-empty-board"), goes_on=False)
     yield one("Java, never ends", tgz(in_java(3)), endless)
     broken = in_java(0)
     broken["Engine.java"] = broken["Engine.java"].replace(b"double komi", b"dubble komi", 1)
