@@ -305,13 +305,18 @@ def failures(case: casefile.CaseFile, mistake: Mistake, goes_on: bool = True) ->
     ``goes_on``: where it hangs it is started again at the next board, with which every test
     begins. Else it has used up its processor time, and the rest of the file is lost.
     """
+    if not breaks(case, mistake):
+        return len(failing(case, wrong_engine(mistake), named("gogui")))
     found, broken = 0, False
     for board in boards(case):
-        broken = (broken and not goes_on) or any(
-            isinstance(raw, Breakdown) for _, raw in answers(board, wrong_engine(mistake))
-        )
+        broken = (broken and not goes_on) or breaks(board, mistake)
         found += broken or bool(failing(board, wrong_engine(mistake), named("gogui")))
     return found
+
+
+def breaks(case: casefile.CaseFile, mistake: Mistake) -> bool:
+    """Whether an engine that makes a mistake hangs or crashes somewhere."""
+    return any(isinstance(raw, Breakdown) for _, raw in answers(case, wrong_engine(mistake)))
 
 
 def boards(case: casefile.CaseFile) -> Iterator[casefile.CaseFile]:
