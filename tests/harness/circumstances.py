@@ -1,4 +1,4 @@
-"""The machines and users that grading meets: root, an ordinary user, a chroot, a busy machine.
+"""The users that grading meets: root, an ordinary user, one within a chroot.
 
 ``command(NAME, words, room)`` returns the words that run ``words`` so. The code must lie where
 every user can read it: :func:`open_room` copies it there, with what it imports.
@@ -6,13 +6,10 @@ every user can read it: :func:`open_room` copies it there, with what it imports.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -78,16 +75,3 @@ def python() -> str:
     """Return a Python of this version that every user may execute."""
     version = f"/usr/bin/python3.{sys.version_info.minor}"
     return version if os.path.exists(version) else sys.executable
-
-
-@contextlib.contextmanager
-def busy(processes: int) -> Iterator[None]:
-    """Let so many processes compute beside what is tested."""
-    words = [sys.executable, "-c", "while True: pass"]
-    running = [subprocess.Popen(words) for _ in range(processes)]
-    try:
-        yield
-    finally:
-        for one in running:
-            one.kill()
-            one.wait()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.harness import circumstances, real_class
+from tests.harness.busy import busy as busy_with
 
 BUSY = 4  # processes that compute beside, for each core
 
@@ -58,7 +59,7 @@ def graded(name: str, busy: int = 0, most: int = 1000) -> Iterator[Graded]:
         words = [circumstances.python(), "-B", "-m", "harness.cli", "grade", str(made.download)]
         words += ["--assignment", str(made.assignment), "--output", str(room / "out")]
         begun = time.monotonic()
-        with circumstances.busy(busy):
+        with busy_with(busy):
             done = subprocess.run(
                 circumstances.command(name, words, room),
                 env=circumstances.environment(room),

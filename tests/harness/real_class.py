@@ -30,7 +30,6 @@ MOST_RESTARTS = 5
 
 ASSIGNMENT = f"""\
 title = "Scoring a game of Go"
-specification = "go-scoring"
 does_not_run = 0
 
 [archive]
@@ -79,7 +78,7 @@ rule = "share"
 
 [late]
 deduction = 20
-""".replace('specification = "go-scoring"\n', "")
+"""
 
 LOG = (
     b'Script started on 2026-01-20 10:00:00+00:00 [TERM="xterm"]\r\n'
@@ -255,7 +254,6 @@ class Real(NamedTuple):
     name: str = "a1.tgz"
     log: bool = True  # the point for log and readme
     late: bool = False
-    breaks: str = ""  # "crash" or "hang" where the reply is None
     temporary: bool = False  # it writes to /tmp or /dev/shm, which level 1 cannot give
 
     def mark(self, public: tuple[tuple[Test, ...], ...], private: tuple[Test, ...]) -> Fraction:
@@ -408,25 +406,23 @@ def _breaking() -> Iterator[Real]:
 
     when = "if self.size == 9 and self.komi == 0: "
     crash = in_score(when + "raise KeyError((0, 4))")
-    yield Real("crashes at some boards", source(crash), breaks, breaks="crash")
-    yield Real(
-        "exits at some boards", source(in_score(when + "sys.exit(3)")), breaks, breaks="crash"
-    )
+    yield Real("crashes at some boards", source(crash), breaks)
+    yield Real("exits at some boards", source(in_score(when + "sys.exit(3)")), breaks)
     abort = in_score(when + "os.abort()")
-    yield Real("aborts at some boards", source(abort), breaks, breaks="crash")
+    yield Real("aborts at some boards", source(abort), breaks)
     hang = in_score(when + "time.sleep(1000)")
-    yield Real("hangs at some boards", source(hang), breaks, breaks="hang")
+    yield Real("hangs at some boards", source(hang), breaks)
     spin = in_score(when + "\n    while True: pass")
-    yield Real("loops at some boards", source(spin), breaks, breaks="hang")
+    yield Real("loops at some boards", source(spin), breaks)
 
     def small(test: Test) -> str | None:
         return None if test.size == 2 else right_reply(test)
 
     two = ("    def stones", "    def reset(self, size):\n        if size == 2: 1 / 0\n"
            "        return GtpConnection.reset(self, size)\n\n    def stones")  # fmt: skip
-    yield Real("crashes in the set-up of small boards", source(two), small, breaks="crash")
+    yield Real("crashes in the set-up of small boards", source(two), small)
     always = source(in_score("raise IndexError('list index out of range')"))
-    yield Real("crashes at every test", always, lambda _: None, breaks="crash")
+    yield Real("crashes at every test", always, lambda _: None)
     yield Real(
         "cannot import", source(("import os\n", "import os\nimport nowhere_to_be_found\n")), None
     )
@@ -434,7 +430,7 @@ def _breaking() -> Iterator[Real]:
     yield Real(
         "another Python's syntax", source(("import os\n", "import os\nprint 'hello'\n")), None
     )
-    yield Real("never answers", source(at_start("time.sleep(1000)")), None, breaks="hang")
+    yield Real("never answers", source(at_start("time.sleep(1000)")), None)
 
 
 def _slow() -> Iterator[Real]:
