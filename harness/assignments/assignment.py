@@ -19,7 +19,7 @@ from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from harness import schema
+from harness import schema, shipped
 from harness.adapters.settings import ADAPTERS, Adapter
 from harness.environments import interpreters
 from harness.environments.records import EnginePython
@@ -27,9 +27,13 @@ from harness.errors import AssignmentError, UsageError
 from harness.options import Limits
 from harness.sandbox.limits import BoxLimits
 from harness.schema import Field, Place
-from oracle.gtp import GAMES
+from oracle.assignments import ASSIGNMENTS
 
-FILE = "assignment.toml"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.specifications.record import Specification
+
+FILE = shipped.ASSIGNMENT
 ADAPTER = "adapter"  # the folder beside the submission's in which an adapter lies
 VISIBLE = ("nothing", "verdict", "command", "everything")  # each shows what those before it do
 
@@ -55,7 +59,6 @@ class Engine(NamedTuple):
     """How a submission is started."""
 
     command: str  # with {folder}, the unpacked one; {adapter}, its folder; {python}, to run it
-    game: str  # of oracle.gtp.GAMES: whose engine of the oracle explains the answers
     overlay: str  # a folder of the course's that is put beside the submission's; may be empty
     python: str = ""  # of the engine: a version such as 3.11, or a path; empty: the system's
     # To be installed for it: requirements, or the name of a file of them beside the assignment.
@@ -110,6 +113,7 @@ class Assignment(NamedTuple):
     key: str  # the name of its folder
     place: Path  # that folder
     title: str
+    specification_key: str  # says what is right; "": nobody but the case files do
     archive: Archive
     files: Files
     engine: Engine
@@ -124,9 +128,18 @@ class Assignment(NamedTuple):
     python: EnginePython | None = None  # what engines get on this machine, once that is chosen
 
     @property
+    def specification(self) -> Specification | None:
+        """What is asked of submissions, and what is right; None: only the case files know."""
+        from harness.specifications import specification  # the oracle, which takes its time
+
+        return specification(self.specification_key) if self.specification_key else None
+
+    @property
     def called(self) -> str:
         """What ``--assignment`` must say to mean this one."""
-        return self.key if self.place == shipped() / self.key else shlex.quote(str(self.place))
+        return (
+            self.key if self.place == shipped.folder() / self.key else shlex.quote(str(self.place))
+        )
 
     @property
     def starts_python(self) -> bool:
@@ -202,21 +215,6 @@ def matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name if "/" in pattern else path.name, pattern)
 
 
-def shipped() -> Path:
-    """Return the folder of the assignments that ship: beside the package, or within it.
-
-    In a checkout ``cases`` is a folder of its own; a wheel carries it as ``harness/cases``.
-    """
-    package = Path(__file__).parents[1]
-    installed = package / "cases"
-    return installed if installed.is_dir() else package.parent / "cases"
-
-
-def names() -> list[str]:
-    """Return the names of the assignments that ship."""
-    return sorted(path.parent.name for path in shipped().glob(f"*/{FILE}"))
-
-
 def find(name: str) -> Assignment:
     """Return the assignment that is named: one that ships, or by its folder or file.
 
@@ -224,17 +222,34 @@ def find(name: str) -> Assignment:
         UsageError: there is none of that name.
         AssignmentError: it is there and wrong.
     """
-    if name in names():
-        return read(shipped() / name / FILE)
+    if name in shipped.names():
+        return read(shipped.folder() / name / FILE)
     path = Path(name)
     if path.is_dir():
         path /= FILE
     if not path.is_file():
-        known = ", ".join(names())
+        from oracle.spelling import hint
+
+        known = shipped.names()
         raise UsageError(
-            f"there is no assignment {name!r}; there are {known}, or name a folder with {FILE}"
+            f"there is no assignment {name!r}; there are {', '.join(known)}, or name a folder"
+            f" with {FILE}{hint(name, known)}"
         )
     return read(path)
+
+
+def specification_of(found: Assignment) -> Specification:
+    """Return the specification of an assignment that needs one.
+
+    Raises:
+        UsageError: it has none.
+    """
+    if found.specification is None:
+        raise UsageError(
+            f"{found.place}: found no key 'specification' in its {FILE}, expected one of"
+            f" {', '.join(ASSIGNMENTS)}: without it nobody knows what is right"
+        )
+    return found.specification
 
 
 def read(path: Path) -> Assignment:
@@ -260,6 +275,7 @@ def read(path: Path) -> Assignment:
         place=folder,
         limits=Limits(**{key: limits[key] for key in Limits._fields}),
         box=BoxLimits(**{key: limits[key] for key in BoxLimits._fields}),
+        specification_key=values.pop("specification"),
         **values,
     )
     _check_whole(assignment, place)
@@ -380,7 +396,6 @@ _FILES = {
 }
 _ENGINE = {
     "command": Field(_command),
-    "game": Field(schema.one_of(*GAMES)),
     "overlay": Field(_file_name, ""),
     "python": Field(_python, ""),
     "packages": Field(_packages, ()),
@@ -417,6 +432,7 @@ _LATE = {
 }
 _SCHEMA = {
     "title": Field(schema.text),
+    "specification": Field(schema.one_of(*ASSIGNMENTS), ""),
     "archive": Field(schema.table(_ARCHIVE, Archive)),
     "files": Field(schema.table(_FILES, Files)),
     "engine": Field(schema.table(_ENGINE, Engine)),

@@ -58,7 +58,7 @@ def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build |
         room.give(folder)
         room.give(scratch)
         built = _steps(assignment, stage, scratch, room)
-        _open_to_all(folder, assignment.build.makes)
+        _open_to_all(folder)
     return built
 
 
@@ -114,23 +114,16 @@ def _is_file(entry: folders.Entry) -> bool:
     return stat.S_ISREG(entry.found.st_mode)
 
 
-def _open_to_all(folder: Path, programs: tuple[str, ...]) -> None:
-    """Let the user that the engine will be read what the steps left, and execute what they made.
+def _open_to_all(folder: Path) -> None:
+    """Let the user that the engine will be read and execute whatever the steps left.
 
-    At level 1 they could not make it executable. What has several names stays as it is: it may
-    also be something else.
+    At level 1 a step's ``chmod`` does nothing, so that nobody knows what is meant to be a program;
+    and a mark must not depend on the level. What has several names stays as it is: it may also be
+    something else.
     """
     for entry in folders.walk(str(folder)):
-        mode = entry.found.st_mode
-        if stat.S_ISDIR(mode):
-            _set_mode(entry, 0o755)
-        elif _is_file(entry) and entry.found.st_nlink == 1:
-            is_program = any(matches(entry.path, pattern) for pattern in programs)
-            _set_mode(entry, 0o755 if mode & 0o100 or is_program else 0o644)
-
-
-def _set_mode(entry: folders.Entry, mode: int) -> None:
-    os.chmod(entry.name, mode, dir_fd=entry.descriptor)
+        if stat.S_ISDIR(entry.found.st_mode) or (_is_file(entry) and entry.found.st_nlink == 1):
+            os.chmod(entry.name, 0o755, dir_fd=entry.descriptor)
 
 
 # --- one step ----------------------------------------------------------------------------------

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from harness.assignments import assignment as shipped
+from harness import shipped
 from harness.assignments import misplaced
-from harness.assignments.assignment import Assignment, Files, matches
+from harness.assignments.assignment import Assignment, Files, find, matches
 from harness.report.tally import plural
 
 
@@ -84,7 +84,7 @@ def foreign(found: Sorted, assignment: Assignment) -> list[str]:
     """Return the phrase that the files are those of another assignment, if they are."""
     if not found.missing:
         return []
-    others = (shipped.find(name) for name in shipped.names() if name != assignment.key)
+    others = (find(name) for name in shipped.names() if name != assignment.key)
     phrase = misplaced.other_assignment((*found.kept, *found.extra), assignment.files, others)
     return [phrase] if phrase else []
 

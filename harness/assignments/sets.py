@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from harness.assignments.assignment import Assignment
+from harness.assignments.assignment import Assignment, specification_of
 from harness.judging.strength import Strength, measure
 from harness.reading import casefile, suite
+from harness.specifications.record import Specification
 
 MOST = 40  # public and private tests together
 LEAST = 70  # per cent of the mistakes that the public tests alone catch
@@ -35,16 +36,20 @@ def sets_of(assignment: Assignment, private: Sequence[str] = ()) -> Iterator[Set
     """Yield the assignment's sets that there are; public and private together come last.
 
     ``private``: case files or folders of them, beside those that lie in the assignment's folder.
+
+    Raises:
+        UsageError: the assignment has no specification.
     """
     public = [str(path) for path in assignment.public_cases()]
     secret = [*map(str, assignment.private_cases()), *suite.expand(private)]
     thorough = assignment.place / THOROUGH
-    yield _measured("public", public, assignment.key)
+    specification = specification_of(assignment)
+    yield _measured("public", public, specification)
     if thorough.is_dir():
-        yield _measured(THOROUGH, suite.expand([str(thorough)]), assignment.key)
+        yield _measured(THOROUGH, suite.expand([str(thorough)]), specification)
     if secret:
-        yield _measured("private", secret, assignment.key)
-        yield _measured("public and private", [*public, *secret], assignment.key)
+        yield _measured("private", secret, specification)
+        yield _measured("public and private", [*public, *secret], specification)
 
 
 def is_good(sets: Sequence[Set]) -> bool:
@@ -62,5 +67,5 @@ def is_good(sets: Sequence[Set]) -> bool:
     )
 
 
-def _measured(name: str, paths: Sequence[str], assignment: str) -> Set:
-    return Set(name, len(paths), measure([casefile.read(path) for path in paths], assignment))
+def _measured(name: str, paths: Sequence[str], specification: Specification) -> Set:
+    return Set(name, len(paths), measure([casefile.read(path) for path in paths], specification))

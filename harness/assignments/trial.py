@@ -96,7 +96,7 @@ def _run(
 
 def explained(file: FileResult, assignment: Assignment) -> FileView:
     """Return a file's view with the oracle's reasons, its path as short as the assignment's."""
-    views = Views(assignment.engine.game, assignment.place)
+    views = Views(assignment.specification, assignment.place)
     return views.of(file, named(file.case.path, assignment))
 
 

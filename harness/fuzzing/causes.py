@@ -18,6 +18,7 @@ from harness.judging.diagnosis import broke_alike, follow
 from harness.judging.equivalence import same
 from harness.records import CaseFile, Failure, FailureKind, Reply
 from harness.running import protocol
+from harness.specifications.record import Specification
 from oracle.mistakes import Hang, Mistake
 
 
@@ -28,9 +29,17 @@ class Cause(NamedTuple):
     mistakes: tuple[Mistake, ...]  # the likeliest first; none: nothing known
     is_flaky: bool = False
 
-    def explains(self, trace: Trace, found: Sequence[Difference], folder: Path) -> bool:
+    def explains(
+        self,
+        trace: Trace,
+        found: Sequence[Difference],
+        specification: Specification,
+        folder: Path,
+    ) -> bool:
         """Whether a trace with differences, one at least, shows nothing but this cause."""
-        if self.mistakes and any(explains(one, trace, folder) for one in self.mistakes[:1]):
+        if self.mistakes and any(
+            explains(one, trace, specification, folder) for one in self.mistakes[:1]
+        ):
             return True
         return not self.mistakes and {one.signature for one in found} == {self.signature}
 
@@ -38,21 +47,23 @@ class Cause(NamedTuple):
 class Causes:
     """The causes found so far."""
 
-    def __init__(self, assignment: str, folder: Path) -> None:
-        self.assignment = assignment
+    def __init__(self, specification: Specification, folder: Path) -> None:
+        self.specification = specification
         self.folder = folder
         self.found: list[Cause] = []
 
     def news(self, trace: Trace) -> Difference | None:
         """Return the first difference of which nothing found so far is the cause."""
-        found = list(differences(trace, self.assignment, self.folder))
-        if not found or any(one.explains(trace, found, self.folder) for one in self.found):
+        found = list(differences(trace, self.specification, self.folder))
+        if not found or any(
+            one.explains(trace, found, self.specification, self.folder) for one in self.found
+        ):
             return None
         unknown = {one.signature for one in self.found if one.is_flaky or not one.mistakes}
         return next((one for one in found if one.signature not in unknown), None)
 
 
-def explains(mistake: Mistake, trace: Trace, folder: Path) -> bool:
+def explains(mistake: Mistake, trace: Trace, specification: Specification, folder: Path) -> bool:
     """Whether an engine that makes a mistake does all that the engine did."""
     steps = tuple(map(protocol.own_step, trace.script.commands))
     missing = len(steps) - len(trace.replies)
@@ -64,7 +75,7 @@ def explains(mistake: Mistake, trace: Trace, folder: Path) -> bool:
             if index == len(trace.replies) or not isinstance(raw, str):
                 return not isinstance(raw, str) and broke_alike(raw, trace.failure, index)
             mine, theirs = mistaken.reply_of(raw), trace.replies[index]
-            if not same(step.command, mine, theirs, mistake.assignment):
+            if not same(step.command, mine, theirs, specification):
                 return False
     return True
 

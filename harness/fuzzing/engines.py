@@ -68,24 +68,39 @@ class Piped:
         self._session: Session | None = None
         self._asked = 0  # scripts that its process was sent
         self._is_hasty = False  # the process before was sent one only
+        self._is_strict = False  # each command waits for the reply before
         self._next: EngineProcess | None = None  # is starting
 
     def answer(self, script: Script) -> Trace:
         """Send a script; see :class:`Program`.
 
+        A new process is sent the commands of its first script one by one: so every finding is
+        seen strictly, and an engine that answers before it is asked is noticed. Later ones come in
+        groups, which is many times faster, until an engine has answered too often.
+
         Raises:
             EngineError: NOT_STARTED.
         """
+        trace = self._heard(script)
+        if trace.has_surplus and not self._is_strict:
+            self._is_strict = True  # whose reply is whose is not known
+            self.renew()
+            trace = self._heard(script)
+        return trace
+
+    def _heard(self, script: Script) -> Trace:
         session = self._session or self._begin(self._patience)
+        ask = _ask_strictly if self._is_strict or not self._asked else _ask
         self._asked += 1
         replies: list[Reply] = []
+        failure = None
         try:
             with with_files(script, self._folder):
-                _ask(session, script, replies)
+                ask(session, script, replies)
         except EngineError as error:
+            failure = Failure(error.kind, error.message, len(replies))
             self.renew()
-            return Trace(script, tuple(replies), Failure(error.kind, error.message, len(replies)))
-        return Trace(script, tuple(replies))
+        return Trace(script, tuple(replies), failure, session.answers_too_often)
 
     def renew(self) -> None:
         """End the process; see :class:`Program`."""
@@ -150,6 +165,12 @@ def _ask(session: Session, script: Script, replies: list[Reply]) -> None:
     lines = [encode(f"{command}\n") for command in script.commands]
     for start, end in groups(lines, protocol.unfollowed(steps)):
         session.ask(lines[start:end], replies)
+
+
+def _ask_strictly(session: Session, script: Script, replies: list[Reply]) -> None:
+    for command in script.commands:
+        session.ask([encode(f"{command}\n")], replies, judged=True)
+    session.leave_out_unasked(judged=True)
 
 
 def known_commands(program: Program, names: tuple[str, ...]) -> frozenset[str]:

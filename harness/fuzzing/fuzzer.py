@@ -17,6 +17,7 @@ from harness.fuzzing.naming import Namer
 from harness.fuzzing.reduction import reduced
 from harness.fuzzing.script import Script, Trace, name_of
 from harness.fuzzing.search import Asker, Budget, Hunt, Shown
+from harness.specifications.record import Specification
 from oracle.mistakes import Mistake
 
 _SEQUENCE = "gogui-play_sequence"
@@ -52,7 +53,12 @@ class Fuzzer:
     """Looks for causes until the budget is spent."""
 
     def __init__(
-        self, program: Program, assignment: str, budget: Budget, seed: int, folder: Path
+        self,
+        program: Program,
+        specification: Specification,
+        budget: Budget,
+        seed: int,
+        folder: Path,
     ) -> None:
         """Take an engine; ``folder``: where it and the oracle find the files of scripts.
 
@@ -62,9 +68,9 @@ class Fuzzer:
         self.budget = budget
         self.unconfirmed = 0  # differences that no new process showed
         self._program = program
-        self._assignment = assignment
+        self._specification = specification
         self._seed = seed
-        self._causes = Causes(assignment, folder)
+        self._causes = Causes(specification, folder)
         self._asker = Asker(program, self._causes, budget)
         self._known = known_commands(program, _OPTIONAL)
         self._namer = Namer(program, self._causes, self._strategy(-1))
@@ -94,7 +100,7 @@ class Fuzzer:
             call += finding is None
 
     def _strategy(self, call: int) -> SearchStrategy[Script]:
-        return scripts(self._assignment, self._known, _LENGTHS[call % len(_LENGTHS)])
+        return scripts(self._specification, self._known, _LENGTHS[call % len(_LENGTHS)])
 
     def _confirmed(self, suspect: Shown) -> Finding | None:
         """Return the finding if a new process shows it, too."""

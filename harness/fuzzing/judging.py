@@ -12,11 +12,12 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from harness.fuzzing.script import CHANGES, Script, Trace, name_of, oracle_for, with_files
+from harness.fuzzing.script import CHANGES, Script, Trace, name_of, with_files
 from harness.judging.equivalence import same, underspecified
 from harness.judging.mistaken import reply_of
 from harness.records import FailureKind, Reply
 from harness.running import protocol
+from harness.specifications.record import Specification
 from oracle.gtp.protocol import Engine
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -26,6 +27,7 @@ _OTHERS = 2  # oracles that choose other moves than the engine
 HANG = "hang"
 BREAKDOWNS = {FailureKind.DIED: "crash", FailureKind.TIMEOUT: HANG}
 PROTOCOL = "protocol"
+SURPLUS = "too many replies"
 
 
 class Difference(NamedTuple):
@@ -40,12 +42,22 @@ class Difference(NamedTuple):
     @property
     def signature(self) -> tuple[str, str]:
         """What differences of one unknown cause have in common."""
-        return name_of(self.command), self.kind
+        return "" if self.kind == SURPLUS else name_of(self.command), self.kind
 
 
-def differences(trace: Trace, assignment: str, folder: Path) -> Iterator[Difference]:
+def differences(trace: Trace, specification: Specification, folder: Path) -> Iterator[Difference]:
     """Yield where the engine went wrong, up to where the oracle cannot follow it any more."""
-    judge = _Judge(trace, assignment)
+    yield from _wrong_answers(trace, specification, folder)
+    if trace.has_surplus:
+        last = max(0, len(trace.replies) - 1)
+        got = "it sent more replies than it got commands"
+        yield Difference(last, trace.script.commands[last], SURPLUS, "one reply", got)
+
+
+def _wrong_answers(
+    trace: Trace, specification: Specification, folder: Path
+) -> Iterator[Difference]:
+    judge = _Judge(trace, specification)
     with with_files(trace.script, folder):
         for index, command in enumerate(trace.script.commands):
             if index == len(trace.replies):
@@ -60,10 +72,10 @@ def differences(trace: Trace, assignment: str, folder: Path) -> Iterator[Differe
 class _Judge:
     """The oracle at work on one trace; the others differ from it in the moves they choose."""
 
-    def __init__(self, trace: Trace, assignment: str) -> None:
+    def __init__(self, trace: Trace, specification: Specification) -> None:
         self.trace = trace
-        self.assignment = assignment
-        self.engine = oracle_for(assignment)
+        self.specification = specification
+        self.engine = specification.right_engine()
         self.others: list[Engine] = []
 
     def breakdown(self, index: int) -> Difference:
@@ -97,7 +109,7 @@ class _Judge:
         return not all(self._same(command, right, other) for other in self._other_answers)
 
     def _same(self, command: str, right: Reply, got: Reply) -> bool:
-        return same(command, right, got, self.assignment)
+        return same(command, right, got, self.specification)
 
     def _answer(self, command: str) -> Reply:
         self._other_answers = [reply_of(one.handle(command)) for one in self.others]
@@ -124,7 +136,7 @@ class _Judge:
 
     def _other(self, seed: int) -> Engine:
         """Return an oracle that has heard the same so far and chooses other moves."""
-        engine = oracle_for(self.assignment)
+        engine = self.specification.right_engine()
         for command in self.trace.script.commands:
             if name_of(command) == "genmove":
                 break
@@ -134,10 +146,10 @@ class _Judge:
 
 
 def expectations(
-    script: Script, assignment: str, folder: Path
+    script: Script, specification: Specification, folder: Path
 ) -> Iterator[tuple[str, Reply | None]]:
     """Yield the script's commands with the oracle's replies; None where any reply will do."""
-    engine = oracle_for(assignment)
+    engine = specification.right_engine()
     with with_files(script, folder):
         for command in script.commands:
             is_open = underspecified(engine, command)

@@ -14,7 +14,8 @@ from harness.fuzzing.engines import Program
 from harness.fuzzing.script import Script, Trace
 from harness.fuzzing.search import DRAW, find
 from harness.reading import casefile, suite
-from oracle.mistakes import MISTAKES, Mistake
+from harness.specifications.record import Specification
+from oracle.mistakes import Mistake
 
 _DRAW = hypothesis.settings(DRAW, max_examples=400)
 _FILES = ("load_board", "is_valid")  # commands that name files, which a script would have to bring
@@ -32,9 +33,8 @@ class Namer:
 
     def explaining(self, trace: Trace, others: Iterable[Trace]) -> tuple[Mistake, ...]:
         """Return the mistakes that explain a trace; of several, those that explain most others."""
-        own = [one for one in MISTAKES.values() if one.assignment == self._causes.assignment]
-        settled = [one for one in own if not one.is_open]
-        found = [one for one in settled if explains(one, trace, self._folder)]
+        settled = self._causes.specification.settled_mistakes
+        found = [one for one in settled if self._explains(one, trace)]
         return self._told_apart(found, list(others)) if len(found) > 1 else tuple(found)
 
     def _told_apart(self, mistakes: list[Mistake], heard: list[Trace]) -> tuple[Mistake, ...]:
@@ -51,25 +51,26 @@ class Namer:
 
     def _ranked(self, mistakes: Iterable[Mistake], traces: Sequence[Trace]) -> tuple[Mistake, ...]:
         """Return those of the mistakes that explain most of the traces, in their order."""
-        told = {
-            one: sum(explains(one, trace, self._folder) for trace in traces) for one in mistakes
-        }
+        told = {one: sum(self._explains(one, trace) for trace in traces) for one in mistakes}
         most = max(told.values(), default=0)
         return tuple(one for one, count in told.items() if count == most)
+
+    def _explains(self, mistake: Mistake, trace: Trace) -> bool:
+        return explains(mistake, trace, self._causes.specification, self._folder)
 
     def _telling_apart(self, one: Mistake, other: Mistake) -> Script | None:
         """Return a script that two mistakes answer differently: of what ships, or drawn."""
 
         def differs(script: Script) -> bool:
-            return not explains(other, heard_from(one, script, self._folder), self._folder)
+            return not self._explains(other, heard_from(one, script, self._folder))
 
-        shipped = filter(differs, shipped_scripts(one.assignment))
+        shipped = filter(differs, shipped_scripts(self._causes.specification))
         return next(shipped, None) or find(self._strategy, differs, self._causes, _DRAW, 0)
 
 
-def shipped_scripts(assignment: str) -> Iterator[Script]:
+def shipped_scripts(specification: Specification) -> Iterator[Script]:
     """Yield the case files that ship for an assignment, which tell all mistakes apart."""
-    found = assignments.find(assignment)
+    found = assignments.find(specification.key)
     paths = [*map(str, found.public_cases()), *suite.expand([str(found.place / THOROUGH)])]
     for path in paths:
         commands = tuple(step.command for step in casefile.read(path).steps)

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from harness.judging.equivalence import underspecified
 from harness.records import Failure, Reply
-from oracle.assignments import engine_for
+from harness.specifications.record import Specification
 from oracle.gtp.protocol import Engine
 
 # Commands that change what others answer. The answers of all others are looked at one by one: an
@@ -61,11 +61,7 @@ class Trace(NamedTuple):
     script: Script
     replies: tuple[Reply, ...]  # to its commands, in order; fewer where the engine broke
     failure: Failure | None = None  # at the command after the last reply
-
-
-def oracle_for(assignment: str) -> Engine:
-    """Return the oracle's engine; it does not think about its own moves, which do not matter."""
-    return engine_for(assignment, playouts=0)
+    has_surplus: bool = False  # there were more replies than commands
 
 
 def name_of(command: str) -> str:
@@ -109,12 +105,12 @@ def with_files(script: Script, folder: Path) -> Iterator[None]:
         yield
 
 
-def legal(script: Script, assignment: str, folder: Path) -> Script:
+def legal(script: Script, specification: Specification, folder: Path) -> Script:
     """Return the script without moves and settings that are forbidden or left open.
 
     Questions stay, whatever they ask: what is open, is looked at where answers differ.
     """
-    engine, order = oracle_for(assignment), _Order(assignment)
+    engine, order = specification.right_engine(), _Order(specification)
     kept = []
     with with_files(script, folder):
         for command in script.commands:
@@ -130,39 +126,36 @@ def _is_legal(engine: Engine, command: str) -> bool:
     return not underspecified(engine, command) and engine.handle(command).startswith("=")
 
 
-# go-scoring.txt: "between 2 and 9 in our tests"; gomoku-rules.html: "between 5 and 19".
-_SMALLEST = {"go-scoring": 2, "gomoku-rules": 5, "gomoku-policy": 5}
-
-
 class _Order:
-    """What must have been said before something is asked: no document names a usual board.
+    """What must have been said before something is asked.
 
-    go-scoring.txt: "You can assume that each test case will set the komi through the GTP
-    command." Whether a new board keeps it, is left open. So is what becomes of a game's history,
-    its prisoners for instance, when a position is set up in the middle of it.
+    No document names a usual board. What becomes of a game's history, its prisoners for instance,
+    when a position is set up in the middle of it, is left open.
     """
 
-    def __init__(self, assignment: str) -> None:
-        self._is_scoring = assignment == "go-scoring"
-        self._smallest = _SMALLEST.get(assignment, 1)
-        has_board = assignment in ("java-go", "gosensei")  # 11 by 11, 9 by 9
+    def __init__(self, specification: Specification) -> None:
+        self._smallest = specification.smallest
+        self._first = specification.first
         self._is_game = False
-        self._missing = {"komi"} | (set() if has_board else {"boardsize"})
+        self._has_board = specification.board.size > 0
+        self._settings: set[str] = set()  # made since the board is new
 
     def allows(self, command: str) -> bool:
         name, *words = command.split()
         if name == "boardsize":
             return int(words[0]) >= self._smallest
-        if self._is_scoring and name == "score" and "komi" in self._missing:
+        needed = self._first.get(name)
+        if needed and needed not in self._settings:
             return False
         if self._is_game and name in ("gogui-setup", "load_board"):
             return False
-        return name in ("komi", "policy") or "boardsize" not in self._missing
+        return name in ("komi", "policy") or self._has_board
 
     def hear(self, command: str) -> None:
         name = name_of(command)
         if name in ("boardsize", "clear_board"):
-            self._missing.add("komi")
+            self._settings.clear()
             self._is_game = False
+        self._has_board |= name == "boardsize"
         self._is_game |= name == "play"
-        self._missing.discard(name)
+        self._settings.add(name)

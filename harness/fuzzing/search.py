@@ -25,13 +25,6 @@ _OLDEST = 64  # scripts that one process is sent; the first processes get fewer
 _SLOW = 0.2  # seconds: what was silent for longer than that before it answered did not hang
 _REMEMBERED = 60  # traces, by which mistakes that look alike are told apart
 
-# What takes back the settings of the script before, in a process that goes on.
-_RESET = {
-    "gomoku-policy": ("policy random",),
-    "gosensei": ("clear_board",),
-    "java-go": ("boardsize 11",),
-}
-
 DRAW = hypothesis.settings(
     max_examples=_BATCH,
     database=None,  # nothing is left on the disk, and a seed is all that matters
@@ -78,7 +71,7 @@ def find(
 
     def is_wanted(drawn: Script) -> bool:
         if drawn not in seen:
-            script = legal(drawn, causes.assignment, causes.folder)
+            script = legal(drawn, causes.specification, causes.folder)
             if script not in seen:
                 seen[script] = bool(script.commands) and shows(script)
             seen[drawn] = seen[script]
@@ -86,7 +79,7 @@ def find(
 
     with contextlib.suppress(NoSuchExample, Flaky):
         found = hypothesis.find(strategy, is_wanted, settings=settings, random=Random(seed))
-        return legal(found, causes.assignment, causes.folder)
+        return legal(found, causes.specification, causes.folder)
     return None
 
 
@@ -101,7 +94,7 @@ class Asker:
         self.costs = Costs()
         self.recent: deque[Trace] = deque(maxlen=_REMEMBERED)
         self._program = program
-        self._reset = _RESET.get(causes.assignment, ())
+        self._reset = causes.specification.reset
         self._life = 1  # scripts that the process will be sent at most
 
     def news(self, script: Script, *, fresh: bool = False) -> Difference | None:
@@ -123,7 +116,7 @@ class Asker:
             return self._answers(script, fresh=True)
         replies = trace.replies[len(reset) :]
         broken = trace.failure and trace.failure._replace(step=len(replies))
-        return Trace(script, replies, broken)
+        return trace._replace(script=script, replies=replies, failure=broken)
 
     def affordable(self, script: Script) -> Script:
         """Return a script without the slow commands that there is no time for."""

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from harness.fuzzing.fuzzer import Finding
 from harness.fuzzing.judging import expectations
-from harness.fuzzing.script import name_of, oracle_for, with_files
+from harness.fuzzing.script import name_of, with_files
 from harness.judging.equivalence import expression, is_exact
 from harness.judging.explain import read_explanation
+from harness.specifications.record import Specification
 from harness.visible import one_line
 from oracle.draw import Diagram, draw_text
 
@@ -26,13 +27,15 @@ def file_name(number: int, finding: Finding) -> str:
     return f"{number:02}-{words[:50].strip('-')}.gtp"
 
 
-def write(folder: Path, number: int, finding: Finding, assignment: str, room: Path) -> Path:
+def write(
+    folder: Path, number: int, finding: Finding, specification: Specification, room: Path
+) -> Path:
     """Write a finding and the files it names into a folder; return the case file's path.
 
     ``room``: a folder in which the oracle may find those files meanwhile.
     """
     path = folder / file_name(number, finding)
-    path.write_text(text(number, finding, assignment, room), encoding="utf-8")
+    path.write_text(text(number, finding, specification, room), encoding="utf-8")
     names = _names(finding, number)
     for name, content in finding.script.files:
         (folder / names[name]).write_text(content, encoding="utf-8")
@@ -45,12 +48,12 @@ def _names(finding: Finding, number: int) -> dict[str, str]:
     return {name: f"{number:02}-board{index}.txt" for index, (name, _) in files}
 
 
-def text(number: int, finding: Finding, assignment: str, room: Path) -> str:
+def text(number: int, finding: Finding, specification: Specification, room: Path) -> str:
     """Return the case file of a finding."""
     lines = [
-        *_comment(_heading(finding, assignment)),
+        *_comment(_heading(finding, specification)),
         "",
-        *_body(number, finding, assignment, room),
+        *_body(number, finding, specification, room),
     ]
     return "\n".join(lines) + "\n"
 
@@ -60,9 +63,9 @@ def _comment(paragraphs: Iterable[str]) -> Iterator[str]:
         yield from (f"# {line}".rstrip() for line in textwrap.wrap(paragraph, _WIDTH) or [""])
 
 
-def _heading(finding: Finding, assignment: str) -> Iterator[str]:
+def _heading(finding: Finding, specification: Specification) -> Iterator[str]:
     found, times = finding.difference, f"{finding.shown} of {finding.tried}"
-    yield f"{assignment}: {name_of(found.command)}, {found.kind}"
+    yield f"{specification.key}: {name_of(found.command)}, {found.kind}"
     yield f"The engine's answer: {one_line(found.got, _LONG) or 'nothing'}"
     if finding.mistakes:
         yield f"It answers {_told(finding)}"
@@ -76,23 +79,25 @@ def _told(finding: Finding) -> str:
     return first[0].lower() + first[1:-1] + f"{more}."
 
 
-def _body(number: int, finding: Finding, assignment: str, room: Path) -> Iterator[str]:
+def _body(
+    number: int, finding: Finding, specification: Specification, room: Path
+) -> Iterator[str]:
     names = _names(finding, number)
-    answered = expectations(finding.script, assignment, room)
+    answered = expectations(finding.script, specification, room)
     for index, (command, right) in enumerate(answered):
         is_last = index == finding.difference.at
         if is_last and not names.keys() & command.split():
-            yield from _board(finding, assignment, room)
+            yield from _board(finding, specification, room)
         sent = " ".join(names.get(word, word) for word in command.split())
-        is_test = is_last or (right is not None and is_exact(command, assignment))
+        is_test = is_last or (right is not None and is_exact(command, specification))
         yield f"{10 * (index + 1)} {sent}" if is_test else sent
         if is_test and right is not None:
-            yield f"#? [{expression(command, right, assignment)}]"
+            yield f"#? [{expression(command, right, specification)}]"
 
 
-def _board(finding: Finding, assignment: str, room: Path) -> Iterator[str]:
+def _board(finding: Finding, specification: Specification, room: Path) -> Iterator[str]:
     """Yield the board before the last command, and the oracle's reason, as comments."""
-    engine, last = oracle_for(assignment), finding.difference.at
+    engine, last = specification.right_engine(), finding.difference.at
     with with_files(finding.script, room):
         for command in finding.script.commands[:last]:
             engine.handle(command)

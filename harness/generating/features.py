@@ -1,6 +1,6 @@
 """What an assignment looks for in positions, and how it asks about them.
 
-A module for each assignment makes a :class:`Kind` of these.
+``features.py`` of each specification makes a :class:`Kind` of these.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ class Feature(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """An assignment, as far as generating goes."""
+    """What tests of a specification are made about."""
 
-    assignment: str
     game: str  # whose records it reads: "go" or "gomoku"
     sizes: range  # of boards
     features: tuple[Feature, ...]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from harness.generating.choices import Choices
 from harness.generating.choosing import Choice
-from harness.generating.features import Feature, Kind
+from harness.generating.features import Feature
 from harness.generating.pool import Pool
 from harness.generating.reading import Harvest
 from harness.generating.records import Find, Moment, Scene, Staged
@@ -20,7 +20,8 @@ from harness.generating.staging import LeftOut, Stage
 from harness.judging import mistaken, strength
 from harness.judging.likeness import identities
 from harness.records import CaseFile
-from oracle.mistakes import MISTAKES, Mistake
+from harness.specifications.record import Specification
+from oracle.mistakes import Mistake
 from oracle.symmetry import ALL
 
 FROM_GAMES = 6  # scenes of a feature that are staged, from game records …
@@ -33,7 +34,7 @@ _ROUNDS = 15  # of looking for scenes that catch what nothing has caught
 class Request(NamedTuple):
     """What set is wanted."""
 
-    kind: Kind
+    specification: Specification
     choices: Choices
     sizes: range
     most: int  # tests
@@ -62,18 +63,18 @@ class Produced(NamedTuple):
 
 def produce(request: Request, harvest: Harvest, on_step: Callable[[str], None]) -> Produced:
     """Return the set of scenes that a request asks for."""
-    kind = request.kind
-    mistakes = open_to_tests(kind.assignment)
+    specification = request.specification
+    mistakes = specification.settled_mistakes
     workshop = _Workshop(request, mistakes)
     on_step("positions of games")
     workshop.from_games(harvest.pool)
     on_step("positions made for what no game has")
     workshop.complete()
-    beside = caught_by(request.beside, kind.assignment)
+    beside = caught_by(request.beside, specification)
     on_step("scenes for mistakes that survive")
     workshop.hunt(beside | workshop.caught)
     choice = _chosen(request, workshop, beside)
-    order = {feature.name: place for place, feature in enumerate(kind.features)}
+    order = {feature.name: place for place, feature in enumerate(specification.kind.features)}
     scenes = sorted(choice.chosen, key=lambda one: order[one.scene.find.feature])
     return Produced(
         tuple(scenes), tuple(workshop.staged), workshop.left_out, mistakes, beside, choice.caught
@@ -82,11 +83,12 @@ def produce(request: Request, harvest: Harvest, on_step: Callable[[str], None]) 
 
 def _chosen(request: Request, workshop: _Workshop, beside: int) -> Choice:
     """Return the choice among all that is staged, and more where that is not enough."""
-    kind = request.kind
-    choice = Choice(request.most, {one.name: one.least for one in kind.features}, beside)
+    specification = request.specification
+    features = specification.kind.features
+    choice = Choice(request.most, {one.name: one.least for one in features}, beside)
     for case in (*request.beside, *request.excluded):
         with mistaken.in_folder(case):
-            choice.exclude(same for _, same in identities(case, kind.assignment))
+            choice.exclude(same for _, same in identities(case, specification))
     choice.catch(workshop.staged)
     if choice.tests < request.most:
         # What catches the rest was asked before, or is of a game that has given enough.
@@ -99,15 +101,9 @@ def _chosen(request: Request, workshop: _Workshop, beside: int) -> Choice:
     return choice
 
 
-def open_to_tests(assignment: str) -> tuple[Mistake, ...]:
-    """Return an assignment's mistakes, but for those that only show where its text is open."""
-    own = (one for one in MISTAKES.values() if one.assignment == assignment)
-    return tuple(one for one in own if not one.is_open)
-
-
-def caught_by(cases: Sequence[CaseFile], assignment: str) -> int:
-    """Return the mistakes that case files catch, as bits of :func:`open_to_tests`."""
-    return strength.measure(cases, assignment).caught if cases else 0
+def caught_by(cases: Sequence[CaseFile], specification: Specification) -> int:
+    """Return the settled mistakes that case files catch, as bits."""
+    return strength.measure(cases, specification).caught if cases else 0
 
 
 class _Workshop:
@@ -118,8 +114,8 @@ class _Workshop:
 
     def __init__(self, request: Request, mistakes: tuple[Mistake, ...]) -> None:
         self._request = request
-        self._features = {feature.name: feature for feature in request.kind.features}
-        self._stage = Stage(request.kind, mistakes)
+        self._features = {feature.name: feature for feature in request.specification.kind.features}
+        self._stage = Stage(request.specification, mistakes)
         self.staged: list[Staged] = []
         self.left_out: Counter[str] = Counter()
         self._commands: dict[str, set[str]] = {}  # that the scenes of a feature use
@@ -154,7 +150,7 @@ class _Workshop:
 
     def _ways(self, find: Find) -> list[tuple[int, bool]]:
         """Return all that hides a find, as symmetry and exchange of colors, in its own order."""
-        swaps = (False, True) if self._request.kind.swaps else (False,)
+        swaps = (False, True) if self._request.specification.kind.swaps else (False,)
         ways = [(symmetry, swap) for symmetry in ALL if symmetry for swap in swaps]
         self._request.choices.random("turn", find.rank).shuffle(ways)
         return ways

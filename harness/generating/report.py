@@ -43,9 +43,9 @@ def _listed(heading: str, counts: Counter[str]) -> Iterator[str]:
 
 def _features(request: Request, harvest: Harvest, produced: Produced) -> Iterator[str]:
     """Yield a row for each feature: positions that had it, and the scenes and tests chosen."""
-    width = max(len(feature.name) for feature in request.kind.features)
+    width = max(len(feature.name) for feature in request.specification.kind.features)
     yield f"\n{'':{width}}  {'in games':>8}  {'usable':>6}  {'chosen':>6}  {'made':>4}  answers"
-    for feature in request.kind.features:
+    for feature in request.specification.kind.features:
         able = [one for one in produced.candidates if one.scene.find.feature == feature.name]
         taken = [one for one in produced.scenes if one.scene.find.feature == feature.name]
         made = sum(not one.scene.find.moment.origin.game for one in taken)
@@ -54,11 +54,13 @@ def _features(request: Request, harvest: Harvest, produced: Produced) -> Iterato
             f"{feature.name:{width}}  {harvest.seen[feature.name]:8}  {len(able):6}"
             f"  {len(taken):6}  {made:4}  {answers}"
         ).rstrip()
-    absent = [one.name for one in request.kind.features if not harvest.seen[one.name]]
+    absent = [
+        one.name for one in request.specification.kind.features if not harvest.seen[one.name]
+    ]
     if harvest.counts["games"] and absent:
         yield f"no position of a game had: {', '.join(absent)}"
     chosen = {one.scene.find.feature for one in produced.scenes}
-    missing = [one.name for one in request.kind.features if one.name not in chosen]
+    missing = [one.name for one in request.specification.kind.features if one.name not in chosen]
     if missing:
         yield f"not in the set: {', '.join(missing)}"
 

@@ -9,20 +9,15 @@ import contextlib
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from harness.generating.features import Kind
 from harness.generating.records import Asked, Moment, Scene, Staged
 from harness.judging import equivalence, mistaken, strength
 from harness.judging.likeness import identity
 from harness.reading import casefile
 from harness.records import Reply
-from oracle.answers import gomoku_policy
-from oracle.color import BLACK, color_of
-from oracle.gtp.gomoku import GomokuSession
+from harness.specifications.record import Specification
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Mistake
-from oracle.vertex import vertex
 
 UNDERSPECIFIED = "underspecified"
 
@@ -32,13 +27,13 @@ class LeftOut(Exception):  # noqa: N818 - no error, but something to count
 
 
 class Stage:
-    """Where the scenes of one assignment are tried out.
+    """Where the scenes of one specification are tried out.
 
     Attribute ``mistakes``: those that tests may catch.
     """
 
-    def __init__(self, kind: Kind, mistakes: Sequence[Mistake]) -> None:
-        self._kind = kind
+    def __init__(self, specification: Specification, mistakes: Sequence[Mistake]) -> None:
+        self._specification = specification
         self.mistakes = tuple(mistakes)
 
     def stage(self, scene: Scene) -> Staged:
@@ -55,7 +50,7 @@ class Stage:
 
     def _played(self, scene: Scene) -> Iterator[Asked]:
         """Yield the tests of a scene, as the right engine goes through it."""
-        engine = mistaken.right_engine(self._kind.assignment)
+        engine = self._specification.right_engine()
         reached = False
         for number, step in enumerate(scene.steps):
             reached = reached or lies(engine, scene.find.moment)
@@ -70,11 +65,10 @@ class Stage:
             raise LeftOut("the intended board is not reached")
 
     def _asked(self, engine: Engine, command: str, why: str, is_last: bool) -> Asked:
-        assignment = self._kind.assignment
         if equivalence.underspecified(engine, command):
             raise LeftOut(UNDERSPECIFIED)
-        same = identity(engine, command, assignment)
-        choice = _free_choice(engine, command)
+        same = identity(engine, command, self._specification)
+        choice = self._specification.choices(engine, command)
         reason = why or _reason(engine, command)
         reply = mistaken.reply_of(engine.handle(command))
         if not reply.ok:
@@ -83,17 +77,17 @@ class Stage:
             raise LeftOut("what follows depends on a free choice")
         return Asked(command, self._expression(command, reply, choice), reason, same)
 
-    def _expression(self, command: str, reply: Reply, choice: list[str]) -> str:
+    def _expression(self, command: str, reply: Reply, choice: tuple[str, ...]) -> str:
         if choice:
-            return f"(?i){'|'.join(choice)}"
-        return equivalence.expression(command, reply, self._kind.assignment)
+            return f"(?i){'|'.join(choice).lower()}"
+        return equivalence.expression(command, reply, self._specification)
 
     def _caught(self, staged: Staged, folder: str) -> int:
         from harness.generating.writing import commands
 
         text = "\n".join(commands(staged, first_id=1)).encode()
         case = casefile.parse(text, str(Path(folder, "scene.gtp")))
-        good, wrong = strength.of_file(case, self.mistakes, self._kind.assignment)
+        good, wrong = strength.of_file(case, self.mistakes, self._specification)
         if wrong:
             raise LeftOut("the right engine fails it")
         caught = 0
@@ -125,19 +119,6 @@ def lies(engine: Engine, moment: Moment) -> bool:
     """Return whether the engine's board is the intended one."""
     now = engine.session.game.position
     return (now.grid.rows, now.black, now.white) == (moment.size, *moment.board)
-
-
-def _free_choice(engine: Engine, command: str) -> list[str]:
-    """Return the moves that ``genmove`` may answer; none for other commands and ended games."""
-    session: Any = engine.session
-    name, _, color = command.partition(" ")
-    if name != "genmove" or not isinstance(session, GomokuSession):
-        return []
-    position, who = session.game.position, color_of(color) or BLACK
-    if session.game.is_over:
-        return []
-    _, points = gomoku_policy.policy_moves(position, who, session.policy)
-    return [vertex(point).lower() for point in points]
 
 
 def _reason(engine: Engine, command: str) -> str:

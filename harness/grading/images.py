@@ -14,26 +14,21 @@ of: see :func:`origin`. The same seed gives the same file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from harness.grading.transformations import KINDS, ORDER, UNCHANGED, Change, draw, reordered
 from harness.judging.equivalence import expression, is_exact, underspecified
 from harness.judging.mistaken import reply_of
-from harness.judging.recognition import assignments_of
+from harness.judging.transformations import KINDS, ORDER, UNCHANGED, Change, draw, reordered
 from harness.reading import casefile
 from harness.records import CaseFile, Reply, Step
-from oracle.assignments import ASSIGNMENTS, engine_for
+from harness.specifications.record import Specification
 from oracle.color import BLACK, WHITE
-from oracle.gtp import new_engine
 from oracle.gtp.protocol import Engine
 from oracle.position import Position
 from oracle.vertex import vertex
 
-# The specification with all commands of a game.
-_SPECIFICATIONS = {"go": "go-scoring", "gomoku": "gomoku-policy"}
 _STARTS = ("boardsize", "clear_board", "load_board")
 # What outlives a board, and how it begins.
 _SETTINGS = {"komi": "komi 0", "policy": "policy random"}
@@ -60,20 +55,20 @@ def origin(step: Step) -> Origin:
     return Origin(KINDS[kind], line)
 
 
-def image_of(case: CaseFile, game: str, seed: str) -> CaseFile | None:
+def image_of(case: CaseFile, specification: Specification, seed: str) -> CaseFile | None:
     """Return the images of a case file's tests as a case file of the same name; None: it has none.
 
-    ``game``: of :data:`oracle.gtp.GAMES`. ``seed``: what nobody who writes a program knows. Boards
-    that the file loads are looked up from the working directory.
+    ``seed``: what nobody who writes a program knows. Boards that the file loads are looked up from
+    the working directory.
     """
-    start = _engines(case, game)
+    start = specification.right_engine
     scenes = [scene for scene in _scenes(case, start()) if scene.asked]
     lines: list[str] = []
     for number, kind in enumerate(KINDS):
         random = Random(f"{seed}\0{case.path}\0{kind}")
         for scene in scenes:
             found = [
-                _translated(scene, kind, number, game, start(), random) for _ in range(_TRIES)
+                _translated(scene, kind, number, specification, random) for _ in range(_TRIES)
             ]
             lines += max(found, key=lambda one: one.tests).lines
     if not lines:
@@ -99,17 +94,6 @@ class _Scene(NamedTuple):
     start: Position
     settings: list[str]  # in force when it begins
     asked: list[_Asked]
-
-
-def _engines(case: CaseFile, game: str) -> Callable[[], Engine]:
-    """Return what makes engines that know what the file's own assignment leaves open, if told.
-
-    In gomoku-policy colors take turns and Black begins, so exchanging them has no image there.
-    """
-    own = [one for one in assignments_of(case)[:1] if ASSIGNMENTS[one] == game]
-    return (
-        partial(engine_for, own[0], playouts=0) if own else partial(new_engine, game, playouts=0)
-    )
 
 
 def _scenes(case: CaseFile, engine: Engine) -> Iterator[_Scene]:
@@ -150,16 +134,15 @@ class _Image(NamedTuple):
 _NONE = _Image([], 0)
 
 
-def _translated(  # noqa: PLR0913, PLR0917 - a scene, a change of it and where it is tried
-    scene: _Scene, kind: str, number: int, game: str, engine: Engine, random: Random
+def _translated(
+    scene: _Scene, kind: str, number: int, specification: Specification, random: Random
 ) -> _Image:
-    change = draw(kind, game, scene.start.grid, random)
+    change = draw(kind, specification, scene.start.grid, random)
     if change is None:
         return _NONE
-    opening, plain = (_opening(scene, one, game) for one in (change, UNCHANGED))
-    for command in opening:
-        engine.handle(command)
-    stage = _Stage(engine, game, number, differs=opening != plain)
+    is_fixed = specification.board.is_fixed
+    opening, plain = (_opening(scene, one, is_fixed=is_fixed) for one in (change, UNCHANGED))
+    stage = _Stage(specification, opening, number, differs=opening != plain)
     commands = _commands(scene, change, random)
     for asked, command in zip(scene.asked, commands, strict=True):
         if not stage.play(asked, command, change):
@@ -170,10 +153,10 @@ def _translated(  # noqa: PLR0913, PLR0917 - a scene, a change of it and where i
     return _Image([f"# From line {first}: {change}.", *opening, *stage.kept], stage.tests)
 
 
-def _opening(scene: _Scene, change: Change, game: str) -> list[str]:
-    """Return the commands that lead to where the scene begins."""
+def _opening(scene: _Scene, change: Change, *, is_fixed: bool) -> list[str]:
+    """Return the commands that lead to where the scene begins; ``is_fixed``: the board's size."""
     shape, target = scene.start.grid, change.shape(scene.start.grid)
-    size = [] if game == "gosensei" else [f"boardsize {target.rows}"]
+    size = [] if is_fixed else [f"boardsize {target.rows}"]
     stones = [
         f"{'.BW'[change.color(color)]} {vertex(change.point(point, shape))}"
         for color in (BLACK, WHITE)
@@ -195,9 +178,18 @@ def _commands(scene: _Scene, change: Change, random: Random) -> list[str]:
 class _Stage:
     """The image of a scene as it comes to be, on an engine of the oracle."""
 
-    def __init__(self, engine: Engine, game: str, number: int, *, differs: bool) -> None:
-        self._engine = engine
-        self._assignment = _SPECIFICATIONS.get(game, game)
+    def __init__(
+        self,
+        specification: Specification,
+        opening: list[str],
+        number: int,
+        *,
+        differs: bool,
+    ) -> None:
+        self._engine = specification.right_engine()
+        for command in opening:
+            self._engine.handle(command)
+        self._specification = specification
         self._number = number
         self._differs = differs  # from the original, in what was sent so far
         self._pending: list[str] = []  # what is needed if a test follows
@@ -207,13 +199,18 @@ class _Stage:
     def play(self, asked: _Asked, command: str, change: Change) -> bool:
         """Take the next command; return whether what follows is still known."""
         builds = asked.name in _BUILDING
-        if not builds and not is_exact(asked.step.command, self._assignment):
+        if not builds and not is_exact(asked.step.command, self._specification):
             return False  # it may do anything
         self._differs = self._differs or command != asked.step.command
         got = _ask(self._engine, asked.step._replace(command=command))
         known = asked.is_settled and got.is_settled and asked.reply.ok and got.reply.ok
         alike = change.kind != ORDER or got.position == asked.position  # not so between two plays
-        if known and alike and _is_test(asked) and is_exact(asked.step.command, self._assignment):
+        if (
+            known
+            and alike
+            and _is_test(asked)
+            and is_exact(asked.step.command, self._specification)
+        ):
             self._keep(asked, command, got.reply)
         elif builds:
             self._pending.append(command)
@@ -223,7 +220,7 @@ class _Stage:
         if not self._differs or asked.name in _ABOUT_FILES:
             self._pending += [command] * (asked.name in _BUILDING)
             return
-        wanted = expression(command, reply, self._assignment)
+        wanted = expression(command, reply, self._specification)
         test = f"{asked.step.line * 10 + self._number} {command}"
         self.kept += [*self._pending, test, f"#? [{wanted}]"]
         self._pending = []

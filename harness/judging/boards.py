@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.records import FileResult, Reply
 from oracle.color import color_of
@@ -19,31 +20,42 @@ from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.grid import grid
 from oracle.position import Position
-from oracle.vertex import GTP_LETTERS, SENSEI_LETTERS, Point, parse_vertex, vertex
+from oracle.vertex import GTP_LETTERS, Point, parse_vertex, vertex
 
 # A command of another name with one of these in it may change the board in ways unknown here
 # (set_position, kgs-genmove_cleanup …); all others, such as score, leave it as it is.
 _SUSPECT = ("genmove", "sgf", "setup", "set_position", "boardsize", "undo", "play", "clear_board")
 _HARMLESS = {"reg_genmove", "gogui-setup_player", "printsgf", "savesgf"}
 _GOMOKU_COMMANDS = ("gogui-rules_", "policy")
-# Engines whose board has a size before any command, and what their load_board reads.
-_SIZES = {"gosensei": 9, "java-go": 11}
-_FORMATS = {"gosensei": "gosensei", "java-go": "text"}
 
 
-def boards(file: FileResult, steps: Collection[int], game: str = "auto") -> dict[int, Diagram]:
+class Board(NamedTuple):
+    """What the board of a game is like."""
+
+    captures: bool = True  # as in Go, and not in Gomoku
+    size: int = 0  # before any command; 0: the engine's own choice
+    is_fixed: bool = False  # there is no other size
+    format: str = ""  # that load_board reads, of oracle.formats; "": its name or content tells
+    letters: str = GTP_LETTERS  # of the columns
+
+
+GO, GOMOKU = Board(), Board(captures=False)
+
+
+def boards(
+    file: FileResult, steps: Collection[int], board: Board | None = None
+) -> dict[int, Diagram]:
     """Return the boards before some steps; those that are unknown are missing.
 
     Args:
         file: the commands, and how the engine answered.
         steps: indices into ``file.case.steps``.
-        game: one of :data:`oracle.gtp.GAMES`; or ``"auto"``: Gomoku (no captures) when the file
-            uses ``gogui-rules_…`` or ``policy…`` commands, else Go.
+        board: its rules; None: those of Gomoku when the file uses ``gogui-rules_…`` or
+            ``policy…`` commands, else those of Go.
     """
     if not steps:
         return {}
-    known = ("gomoku" if _is_gomoku(file) else "go") if game == "auto" else game
-    replay = _Replay(known, file.case.path)
+    replay = _Replay(board or (GOMOKU if _is_gomoku(file) else GO), file.case.path)
     for exchange in file.before:
         replay.handle(exchange.text.lstrip("0123456789 "), exchange.reply)
     found = {}
@@ -67,16 +79,16 @@ def _is_gomoku(file: FileResult) -> bool:
 class _Replay:
     """The game as far as it is known; ``game`` is None while it is not."""
 
-    def __init__(self, game: str, path: str) -> None:
-        self.kind: type[GoGame | GomokuGame] = GomokuGame if game == "gomoku" else GoGame
-        self.format = _FORMATS.get(game, "")  # of load_board
+    def __init__(self, board: Board, path: str) -> None:
+        self.kind: type[GoGame | GomokuGame] = GoGame if board.captures else GomokuGame
+        self.format = board.format
         self.folder = Path(path).parent
         self.game: GoGame | GomokuGame | None = None
         self.size = 0  # 0: the engine's own choice
         self.refused = ""
-        self.letters = SENSEI_LETTERS if game == "gosensei" else GTP_LETTERS
-        if game in _SIZES:
-            self._set(Position(grid(_SIZES[game])))
+        self.letters = board.letters
+        if board.size:
+            self._set(Position(grid(board.size)))
 
     def diagram(self) -> Diagram | None:
         """Return the picture of this moment, None when it is unknown."""
@@ -194,19 +206,20 @@ class _Replay:
 
     def loadsgf(self, arguments: list[str], _reply: str) -> None:
         from oracle.formats import Choice
-        from oracle.sgf import read_sgf
+        from oracle.sgf.load import load_sgf
 
         # GTP 2, section 6.3.4: the position "immediately before" the move of that number.
         before = int(arguments.pop()) if len(arguments) > 1 else None
-        choice = Choice(move=None if before is None else max(before - 1, 0))
+        game = "gomoku" if self.kind is GomokuGame else None
+        choice = Choice(move=None if before is None else max(before - 1, 0), game=game)
         path = self.folder / " ".join(arguments)
-        read = read_sgf(path.read_bytes(), str(path), choice)
+        read = load_sgf(path.read_bytes(), str(path), choice)
         self._set(read.start)
         for color, point in read.moves:
             if self.game and point is None:
                 self._pass(color)
             elif self.game and point is not None:
-                self.game.play(color, point)
+                self.game.record(color, point)
 
 
 Handler = Callable[[_Replay, list[str], str], None]

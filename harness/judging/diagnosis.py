@@ -15,7 +15,7 @@ from random import Random
 from typing import Any
 
 from harness.judging import mistaken
-from harness.judging.recognition import assignments_of
+from harness.judging.recognition import specifications_of
 from harness.reading.dialect import named
 from harness.records import (
     CaseFile,
@@ -31,7 +31,7 @@ from harness.records import (
 )
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine
-from oracle.mistakes import MISTAKES, Breakdown, Hang, Mistake
+from oracle.mistakes import Breakdown, Hang, Mistake
 from oracle.vertex import Point, parse_vertex
 
 _MAX_STEPS = 20_000  # of a file: beyond, a diagnosis might take longer than a reader waits
@@ -82,11 +82,7 @@ def failures(file: FileResult) -> int:
 
 def _candidates(case: CaseFile) -> list[Mistake]:
     """Return the mistakes of the assignment that a file's commands tell."""
-    return [one for name in assignments_of(case) for one in _of(name)]
-
-
-def _of(assignment: str) -> list[Mistake]:
-    return [one for one in MISTAKES.values() if one.assignment == assignment]
+    return [mistake for one in specifications_of(case) for mistake in one.mistakes]
 
 
 def _explains(mistake: Mistake, file: FileResult) -> bool:

@@ -6,39 +6,80 @@ it stands in the case file, whatever the engine made of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 
-from harness.records import FileResult, Reply, Step
+from harness.errors import UndecidedError
+from harness.reading.dialect import named
+from harness.reading.setups import loads
+from harness.records import FileResult, Reply, Step, Verdict
 from oracle.draw import Diagram
 from oracle.errors import OracleError
-from oracle.gtp import new_engine
 from oracle.vertex import Point, parse_vertex
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.specifications.record import Specification
+
 _CHOSEN = ("resign", "pass")
-_LOADING = ("loadsgf ", "load_board ")
+_NO_BOARDS: Mapping[int, Diagram] = {}
+
+Reasons = dict[int, tuple[str, dict[Point, str]]]
+
+
+def agreed(
+    file: FileResult,
+    steps: Collection[int],
+    specification: Specification,
+    boards: Mapping[int, Diagram],
+) -> Reasons:
+    """Return the reasons of the tests whose expectation the oracle's own answer meets.
+
+    ``boards``: as far as they are known. An engine that refused a command has another one than the
+    oracle, whose reason would be about what nobody sees.
+    """
+    from harness.judging.mistaken import reply_of
+
+    dialect = named("gogui")
+
+    def holds(step: Step, answer: str) -> bool:
+        with suppress(UndecidedError):
+            return dialect.verdict(step.pattern, reply_of(answer)) is Verdict.PASSED
+        return False
+
+    return reasons(file, steps, specification, holds, boards)
 
 
 def reasons(
-    file: FileResult, steps: Collection[int], game: str
-) -> dict[int, tuple[str, dict[Point, str]]]:
+    file: FileResult,
+    steps: Collection[int],
+    specification: Specification,
+    holds: Callable[[Step, str], bool] = lambda *_: True,
+    boards: Mapping[int, Diagram] = _NO_BOARDS,
+) -> Reasons:
     """Return for some steps the reason of the right answer, and what it marks on the board.
 
-    ``game``: one of :data:`oracle.gtp.GAMES`. Steps whose command needs no reason, or
-    whose position the oracle cannot follow, are missing.
+    ``holds``: says of a step and the oracle's answer to it whether its reason is wanted.
+    ``boards``: by step; the oracle's must be alike. Steps whose command needs no reason, or whose
+    position the oracle cannot follow, are missing.
     """
     from harness.judging.mistaken import in_folder
 
-    engine = new_engine(game)
-    found = {}
+    engine = specification.right_engine()
+    found: Reasons = {}
     last = max(steps, default=0)
     with in_folder(file.case):  # for the files that commands name
         for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):
-            if index in steps:
+            seen = boards.get(index)
+            is_alike = seen is None or seen.position == engine.session.game.position
+            if index in steps and is_alike:
                 answer = engine.handle(f"oracle-explain {step.command}")
                 if answer.startswith("="):
                     found[index] = read_explanation(answer)
-            if index < last:
+            if index < last or index in found:
                 answer = engine.handle(_as_played(step, reply))
+                if index in found and not holds(step, answer):
+                    del found[index]
                 if answer.startswith("?") and _is_loaded(step, reply):
                     break
     return found
@@ -46,7 +87,7 @@ def reasons(
 
 def _is_loaded(step: Step, reply: Reply | None) -> bool:
     """Whether the engine read a file. Without it, nobody can say what is right from there on."""
-    return step.command.startswith(_LOADING) and reply is not None and reply.ok
+    return loads(step.command) and reply is not None and reply.ok
 
 
 def _as_played(step: Step, reply: Reply | None) -> str:
@@ -78,8 +119,15 @@ def _point(name: str) -> Point | None:
         return None
 
 
-def marked(diagram: Diagram, marks: dict[Point, str]) -> Diagram:
-    """Return a board with an explanation's marks on it."""
+def marked(boards: Mapping[int, Diagram], why: Reasons) -> dict[int, Diagram]:
+    """Return boards by step with the marks of the reasons on them, where there are any."""
+    return {
+        step: _with_marks(board, why[step][1]) if step in why else board
+        for step, board in boards.items()
+    }
+
+
+def _with_marks(diagram: Diagram, marks: dict[Point, str]) -> Diagram:
     return Diagram(
         diagram.position, diagram.last, marks, caption=diagram.caption, letters=diagram.letters
     )

@@ -14,28 +14,33 @@ from harness.judging import mistaken
 from harness.records import CaseFile, Step
 from oracle.color import color_of
 from oracle.errors import VertexError
-from oracle.games.go import GoGame
-from oracle.games.gomoku import GomokuGame
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Breakdown
 from oracle.symmetry import ALL, image, transformed
 from oracle.vertex import parse_vertex
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.specifications.record import Specification
+
 Identity = tuple[Any, ...]
 
 # What an answer depends on beside the position, as (color or signed numbers, the rest).
-_Facts = tuple[tuple[int, ...], tuple[Any, ...]]
+Facts = tuple[tuple[int, ...], tuple[Any, ...]]
+# How they are read off a session of the oracle before a command of these words.
+Read = Callable[[Any, list[str]], Facts]
 
 
-def identity(engine: Engine, command: str, assignment: str) -> Identity:
+def identity(engine: Engine, command: str, specification: Specification) -> Identity:
     """Return what is equal for two tests if they are the same.
 
     ``engine``: the oracle's, before the command.
     """
     game = engine.session.game
     words = split(command)
-    colors, rest = _facts(engine, words)
-    swaps = (False,) if assignment == "gosensei" else (False, True)
+    read = specification.depends.get(words[0]) if words else None
+    colors, rest = read(engine.session, words) if read else ((), ())
+    swaps = (False, True) if specification.swaps else (False,)
     images = []
     for symmetry in ALL:
         turned = transformed(game.position, symmetry)
@@ -45,7 +50,7 @@ def identity(engine: Engine, command: str, assignment: str) -> Identity:
             shape = board.grid
             sided = tuple(_swapped(color) for color in colors) if swap else colors
             images.append((shape.rows, shape.columns, board.black, board.white, named, sided))
-    return (assignment, *min(images), rest)
+    return (specification.key, *min(images), rest)
 
 
 def _swapped(value: int) -> int:
@@ -69,81 +74,61 @@ def _word(word: str, position: Any, symmetry: int, swap: bool) -> tuple[Any, ...
 # --- what an answer depends on -----------------------------------------------------------------
 
 
-def _facts(engine: Engine, words: list[str]) -> _Facts:
-    game = engine.session.game
-    name = words[0] if words else ""
-    if isinstance(game, GoGame):
-        read = _GO.get(name)
-    elif isinstance(game, GomokuGame):
-        read = _GOMOKU.get(name)
-    return read(engine.session, words) if read else ((), ())
-
-
-def _komi(session: Any, words: list[str]) -> _Facts:
-    """The komi with its sign: exchanging colors turns it. (java-go's score has none.)"""
-    komi = getattr(session, "komi", 0)
+def komi(session: Any, words: list[str]) -> Facts:
+    """The komi with its sign: exchanging colors turns it."""
+    komi = session.komi
     return ((0 if not komi else 1 if komi > 0 else 2,), (abs(komi),))
 
 
-def _ko(session: Any, words: list[str]) -> _Facts:
+def ko(session: Any, words: list[str]) -> Facts:
+    """Whose turn it is, and whether there is a ko."""
     return (session.game.to_play,), (session.game.ko is not None,)
 
 
-def _prisoners(session: Any, words: list[str]) -> _Facts:
+def prisoners(session: Any, words: list[str]) -> Facts:
+    """The prisoners of a color."""
     color = color_of(words[1]) if len(words) > 1 else None
     return (), (session.game.prisoners(color) if color else None,)
 
 
-def _passes(session: Any, words: list[str]) -> _Facts:
+def passes(session: Any, words: list[str]) -> Facts:
+    """The last two moves, as far as they are passes."""
     last = session.game.moves[-2:]
     return tuple(color for color, _ in last), tuple(point is None for _, point in last)
 
 
-def _turn(session: Any, words: list[str]) -> _Facts:
+def turn(session: Any, words: list[str]) -> Facts:
+    """Whose turn it is."""
     return (session.game.to_play,), ()
 
 
-def _result(session: Any, words: list[str]) -> _Facts:
+def result(session: Any, words: list[str]) -> Facts:
+    """Who has won."""
     return (session.game.winner,), ()
 
 
-def _policy(session: Any, words: list[str]) -> _Facts:
+def policy(session: Any, words: list[str]) -> Facts:
+    """Turn, winner and policy."""
     return (session.game.to_play, session.game.winner), (session.policy,)
 
 
-def _file(session: Any, words: list[str]) -> _Facts:
+def file(session: Any, words: list[str]) -> Facts:
+    """What is in the file that the command names."""
     try:
         return (), (Path(words[1]).read_bytes(),)
     except (OSError, IndexError):
         return (), ()
 
 
-_Read = Callable[[Any, list[str]], _Facts]
-_GO: dict[str, _Read] = {
-    "score": _komi,
-    "can_play": _ko,
-    "captures": _prisoners,
-    "is_over": _passes,
-    "is_valid": _file,
-}
-_GOMOKU: dict[str, _Read] = {
-    "gogui-rules_side_to_move": _turn,
-    "gogui-rules_final_result": _result,
-    "gogui-rules_legal_moves": _result,
-    "policy_moves": _policy,
-    "genmove": _policy,
-}
-
-
-def identities(case: CaseFile, assignment: str) -> Iterator[tuple[Step, Identity]]:
+def identities(case: CaseFile, specification: Specification) -> Iterator[tuple[Step, Identity]]:
     """Yield the tests of a case file with their identities.
 
     The caller sees to the working directory (:func:`harness.judging.mistaken.in_folder`).
     """
-    engine = mistaken.right_engine(assignment)
+    engine = specification.right_engine()
     for step in case.steps:
         if step.is_test:
-            yield step, identity(engine, step.command, assignment)
+            yield step, identity(engine, step.command, specification)
         for _, raw in mistaken.answers(case._replace(steps=(step,)), engine):
             if isinstance(raw, Breakdown):
                 return

@@ -11,16 +11,10 @@ from pathlib import Path
 
 from harness.reading.dialect import Dialect
 from harness.records import CaseFile, Reply, Step, Verdict
-from oracle.assignments import engine_for
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown, Crash, Mistake, mistaken_engine
 
 _PLAYOUTS = 0  # any move of the policy will do; to find the best would only take time
-
-
-def right_engine(assignment: str) -> Engine:
-    """Return the oracle's engine for an assignment, without a mistake."""
-    return engine_for(assignment, playouts=_PLAYOUTS)
 
 
 def wrong_engine(mistake: Mistake) -> Engine:

@@ -1,26 +1,29 @@
-"""Which assignment a case file belongs to, told by its commands. Pure."""
+"""Which specification a case file belongs to, told by its commands. Pure."""
 
 from __future__ import annotations
 
+import re
+
 from harness.records import CaseFile
-
-# The beginnings of the commands that tell an assignment; the first that fits a file counts.
-_SIGNS = (
-    (("eyes", "twoeyes", "eyespaces", "display", "is_valid"), ("gosensei",)),
-    (("is_captured", "is_legal", "can_play", "is_over", "score "), ("java-go",)),
-    (("policy",), ("gomoku-policy", "gomoku-rules")),
-    (("gogui-rules_",), ("gomoku-rules",)),
-    (("score", "final_score"), ("go-scoring",)),
-)
+from harness.specifications import NAMES, specification
+from harness.specifications.record import Specification
 
 
-def assignments_of(case: CaseFile) -> tuple[str, ...]:
-    """Return the assignments that a file may belong to, the likeliest first; none is a stranger.
+def specifications_of(case: CaseFile) -> tuple[Specification, ...]:
+    """Return those that a file may belong to, the likeliest first; none is a stranger.
 
-    A file about the policy may show mistakes in the rules as well, so both are named.
+    The likeliest is the one of whose commands the file has most, and then come its relatives: a
+    file about the policy may show mistakes in the rules as well.
     """
-    commands = tuple({step.command for step in case.steps})
-    for beginnings, assignments in _SIGNS:
-        if any(command.startswith(beginnings) for command in commands):
-            return assignments
-    return ()
+    commands = {step.command for step in case.steps}
+    known = {name: _signs(specification(name), commands) for name in NAMES}
+    found = {name for name, count in known.items() if count}
+    found -= {other for name in found for other in specification(name).relatives}
+    if not found:
+        return ()
+    likeliest = specification(max(found, key=lambda name: known[name]))
+    return likeliest, *map(specification, likeliest.relatives)
+
+
+def _signs(one: Specification, commands: set[str]) -> int:
+    return sum(re.fullmatch(one.signs, command) is not None for command in commands)

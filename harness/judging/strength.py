@@ -15,7 +15,8 @@ from harness.judging import mistaken
 from harness.judging.cover import smallest
 from harness.reading.dialect import named
 from harness.records import CaseFile, Step
-from oracle.mistakes import MISTAKES, Mistake
+from harness.specifications.record import Specification
+from oracle.mistakes import Mistake
 
 
 class Test(NamedTuple):
@@ -76,31 +77,31 @@ class Strength(NamedTuple):
         return [self.tests[place] for place in places], is_least
 
 
-def measure(cases: Sequence[CaseFile], assignment: str, dialect: str = "gogui") -> Strength:
-    """Put all tests of ``cases`` to all mistakes of an assignment.
-
-    ``assignment`` is one of :data:`oracle.mistakes.ASSIGNMENTS`.
-    """
-    own = [one for one in MISTAKES.values() if one.assignment == assignment]
-    mistakes = tuple(one for one in own if not one.is_open)
+def measure(
+    cases: Sequence[CaseFile], specification: Specification, dialect: str = "gogui"
+) -> Strength:
+    """Put all tests of ``cases`` to all mistakes that a specification has."""
+    mistakes = specification.settled_mistakes
     tests: list[Test] = []
     wrong: list[Test] = []
     for case in cases:
         with mistaken.in_folder(case):
-            right, others = of_file(case, mistakes, assignment, dialect)
+            right, others = of_file(case, mistakes, specification, dialect)
         tests += right
         wrong += others
-    return Strength(
-        assignment, mistakes, tuple(one for one in own if one.is_open), tuple(tests), tuple(wrong)
-    )
+    unsettled = tuple(one for one in specification.mistakes if one.is_open)
+    return Strength(specification.key, mistakes, unsettled, tuple(tests), tuple(wrong))
 
 
 def of_file(
-    case: CaseFile, mistakes: Sequence[Mistake], assignment: str, dialect: str = "gogui"
+    case: CaseFile,
+    mistakes: Sequence[Mistake],
+    specification: Specification,
+    dialect: str = "gogui",
 ) -> tuple[list[Test], list[Test]]:
     """Return the tests of one file that the right engine passes, and the others."""
     judge = named(dialect)
-    bad = mistaken.failing(case, mistaken.right_engine(assignment), judge)
+    bad = mistaken.failing(case, specification.right_engine(), judge)
     caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
     used = {step.command.partition(" ")[0] for step in case.steps}
     for place, mistake in enumerate(mistakes):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import shipped
 from harness.adapters.settings import ADAPTERS
 from harness.assignments import assignment
 from harness.errors import AssignmentError, UsageError
@@ -16,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 GOOD = """
 title = "T"
+specification = "go-scoring"
 [archive]
 name = "a.tgz"
 folder = "a"
@@ -25,7 +27,6 @@ allowed = ["*.py"]
 log = "presubmission.log"
 [engine]
 command = "python3 {folder}/x.py"
-game = "go"
 [cases]
 public = ["*.gtp"]
 [[marks]]
@@ -56,7 +57,7 @@ SHIPPED = {
 
 
 def test_what_ships():
-    assert assignment.names() == sorted(SHIPPED)
+    assert shipped.names() == sorted(SHIPPED)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -88,7 +89,7 @@ def test_the_wheel_carries_the_cases_where_they_are_looked_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel["force-include"] == {"cases": "harness/cases"}
-    assert assignment.shipped() == ROOT / "cases"
+    assert shipped.folder() == ROOT / "cases"
 
 
 def test_a_good_one_is_read(tmp_path):
@@ -147,8 +148,8 @@ def test_all_that_may_be_said(tmp_path):
             "adapter.second: there is no such key; did you mean 'seconds'?",
         ),
         ('"share"', '"share"\ncommands = []', "marks[1].commands: found [], expected a list of"),
-        ('"go"', '"chess"', "engine.game: found 'chess', expected 'go' or 'gomoku' or"),
-        ('game = "go"', 'game = "go"\noverlay = "a"', "engine.overlay: found 'a', expected"),
+        ('"go-scoring"', '"chess"', "specification: found 'chess', expected 'go-scoring' or"),
+        ("[engine]", '[engine]\noverlay = "a"', "engine.overlay: found 'a', expected"),
         ('["*.gtp"]', '["*.tst"]', "cases.public: found '*.tst', expected a pattern that some"),
         ('["*.gtp"]', '["*.gtp"]\nprivate = ["one.gtp"]', "cases.private: found ['one.gtp']"),
         ("points = 2.5", "points = -1", "marks[1].points: found -1, expected a number from 0"),

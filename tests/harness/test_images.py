@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from harness.grading.images import image_of, origin
 from harness.grading.records import IMAGE
-from harness.grading.transformations import (
+from harness.judging.equivalence import is_exact, underspecified
+from harness.judging.mistaken import in_folder, reply_of
+from harness.judging.transformations import (
     COLORS,
     KINDS,
     LARGER,
@@ -19,9 +21,8 @@ from harness.grading.transformations import (
     draw,
     reordered,
 )
-from harness.judging.equivalence import is_exact, underspecified
-from harness.judging.mistaken import in_folder, reply_of, right_engine
 from harness.reading import casefile
+from harness.specifications import specification
 from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.mistakes import ASSIGNMENTS
@@ -32,8 +33,9 @@ from tests.harness.image_runs import attempt, images, public_cases
 SEEDS = ["", "a secret", "another"]
 
 
-def image(text, game="go", seed="secret"):
-    return image_of(casefile.parse(text.encode(), "a.gtp"), game, seed)
+def image(text, assignment="go-scoring", seed="secret"):
+    own = specification(assignment)
+    return image_of(casefile.parse(text.encode(), "a.gtp"), own, seed)
 
 
 def asked(case):
@@ -51,7 +53,7 @@ def test_the_oracle_passes_all_images_of_what_ships(assignment, seed, folder):
     found = images(assignment, seed, folder)
     assert found
     for _, image in found:
-        result = attempt(image, right_engine(assignment), IMAGE).result
+        result = attempt(image, specification(assignment).right_engine(), IMAGE).result
         assert [o.verdict.value for o in result.outcomes if o.verdict.value != "passed"] == []
         assert all(reply.ok for reply in result.replies)
         assert len(result.outcomes) == len({step.id for step in asked(image)})
@@ -67,7 +69,8 @@ def test_most_tests_have_images_of_every_kind_that_fits(assignment):
         (case.path, step.line)
         for case in public_cases(assignment)
         for step in asked(case)
-        if is_exact(step.command, assignment) and not step.command.startswith("is_valid")
+        if is_exact(step.command, specification(assignment))
+        and not step.command.startswith("is_valid")
     }
     fitting = FITTING.get(assignment, set(KINDS))
     having = {kind: set() for kind in KINDS}
@@ -92,7 +95,7 @@ def test_an_image_asks_what_its_original_asks(assignment):
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_no_image_asks_what_the_document_leaves_open(assignment):
     for case, image in images(assignment, "secret"):
-        engine = right_engine(assignment)
+        engine = specification(assignment).right_engine()
         with in_folder(case):
             for step in image.steps:
                 assert not step.is_test or not underspecified(engine, step.command)
@@ -106,7 +109,7 @@ def test_a_seed_makes_an_image_and_another_seed_another():
 
 def test_a_komi_that_is_set_later_does_not_reach_the_images_before_it():
     found = image(
-        "play b a1\n7 score\n#? [B\\+361]\nkomi 6.5\n8 score\n#? [B\\+354\\.5]\n", "go", ""
+        "play b a1\n7 score\n#? [B\\+361]\nkomi 6.5\n8 score\n#? [B\\+354\\.5]\n", seed=""
     )
     engine = new_engine("go", playouts=0)
     replies = [(step, reply_of(engine.handle(step.text))) for step in found.steps]
@@ -147,7 +150,8 @@ def test_the_oracle_passes_the_images_of_any_case_file(game, data, seed):
     plain = st.one_of(PLAYS, PLAYS, PLAYS, FRESH, *OTHERS[game])
     questions = ASKED[game].map("7 {}\n#? [.*]".format)
     lines = data.draw(st.lists(plain | questions, max_size=40))
-    found = image("\n".join(lines) + "\n", game, seed)
+    assignment = {"go": "go-scoring", "gomoku": "gomoku-policy"}.get(game, game)
+    found = image("\n".join(lines) + "\n", assignment, seed)
     if found is None:
         return
     engine = new_engine(game, playouts=0)
@@ -252,11 +256,11 @@ def test_symmetry_keeps_a_score_and_an_exchange_of_colors_turns_it_round(seed):
 
 def test_what_follows_a_move_of_the_engine_s_own_has_no_image():
     text = "boardsize 7\nclear_board\nplay b a1\n{}10 gogui-rules_side_to_move\n#? [white]\n"
-    assert image(text.format(""), "gomoku") is not None
-    assert image(text.format("genmove w\n"), "gomoku") is None
-    assert image(text.format("undo\n"), "gomoku") is None
+    assert image(text.format(""), "gomoku-policy") is not None
+    assert image(text.format("genmove w\n"), "gomoku-policy") is None
+    assert image(text.format("undo\n"), "gomoku-policy") is None
     again = "genmove w\nboardsize 7\nclear_board\nplay b b1\n"
-    assert image(text.format(again), "gomoku") is not None
+    assert image(text.format(again), "gomoku-policy") is not None
 
 
 def test_what_the_change_leaves_as_it_was_is_no_image():
@@ -269,7 +273,8 @@ def test_unreliable_tests_and_inexact_commands_have_no_image():
     text = "boardsize 5\nclear_board\nkomi 1\nplay b a1\n10 score\n#? [B\\+24]{}\n"
     assert image(text.format("")) is not None
     assert image(text.format("*")) is None
-    assert image("boardsize 5\nclear_board\nplay b a1\n10 genmove b\n#? [.*]\n", "gomoku") is None
+    asks = "boardsize 5\nclear_board\nplay b a1\n10 genmove b\n#? [.*]\n"
+    assert image(asks, "gomoku-policy") is None
 
 
 def test_a_capture_that_is_none_on_a_larger_board_ends_the_scene():
@@ -298,7 +303,7 @@ def test_settings_outlive_a_board_in_an_image_too():
     assert by_kind[SYMMETRY] == r"B\+7(\.0)?"
     assert by_kind[COLORS] == r"W\+7(\.0)?"
     text = "boardsize 7\nclear_board\nplay b a1\n10 policy_moves\n#? [.*]\n"
-    assert "policy random" in [step.command for step in image(text, "gomoku").steps]
+    assert "policy random" in [step.command for step in image(text, "gomoku-policy").steps]
 
 
 # --- one command ---
@@ -365,11 +370,15 @@ def test_another_order_keeps_colors_stones_and_the_rest(random):
 
 def test_nothing_is_drawn_where_a_kind_does_not_fit():
     random = Random(0)
-    assert draw(LARGER, "go", grid(19), random) is None
-    assert draw(LARGER, "go", grid(18), random).growth == 1
-    assert draw(COLORS, "gosensei", grid(9), random) is None
-    assert draw(SYMMETRY, "java-go", grid(2, 3), random) is None
-    assert draw(LARGER, "java-go", grid(11), random) is None  # a game is played on no other
-    assert draw(LARGER, "java-go", grid(9), random) is not None
-    drawn = {draw(SYMMETRY, "go", grid(5), random).symmetry for _ in range(200)}
+    assert draw(LARGER, specification("go-scoring"), grid(19), random) is None
+    assert draw(LARGER, specification("go-scoring"), grid(18), random).growth == 1
+    assert draw(COLORS, specification("gosensei"), grid(9), random) is None
+    assert draw(SYMMETRY, specification("java-go"), grid(2, 3), random) is None
+    assert (
+        draw(LARGER, specification("java-go"), grid(11), random) is None
+    )  # a game is played on no other
+    assert draw(LARGER, specification("java-go"), grid(9), random) is not None
+    drawn = {
+        draw(SYMMETRY, specification("go-scoring"), grid(5), random).symmetry for _ in range(200)
+    }
     assert drawn == set(ALL) - {0}

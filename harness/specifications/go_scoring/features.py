@@ -235,4 +235,4 @@ FEATURES = (
     Feature("large-board", "boards of 10 by 10 and more", _large, _scored, _ended(10, 13, 19)),
 )  # fmt: skip
 
-KIND = Kind("go-scoring", "go", range(2, 26), FEATURES, whole, swaps=True)
+KIND = Kind("go", range(2, 26), FEATURES, whole, swaps=True)

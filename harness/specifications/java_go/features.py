@@ -549,4 +549,4 @@ def _played(feature: Feature) -> Feature:
 
 FEATURES = (*_ON_BOARDS, *map(_played, _IN_GAMES))
 
-KIND = Kind("java-go", "go", range(1, 26), FEATURES, _fitting, swaps=True)
+KIND = Kind("go", range(1, 26), FEATURES, _fitting, swaps=True)

@@ -15,14 +15,13 @@ from oracle.grid import Grid, grid
 from oracle.symmetry import ALL, image
 from oracle.vertex import Point, parse_vertex, vertex
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.specifications.record import Specification
+
 SYMMETRY, COLORS, LARGER, ORDER = KINDS = ("symmetry", "colors", "larger", "order")
 _LARGEST = 19  # what programs for people's boards know
 _GROWTH = (1, 2, 3)  # rows and columns
-# What does not look the same under a kind: the document's program is asked about black's eyes on
-# a board of 9 by 9.
-_UNFIT = {"gosensei": (COLORS, LARGER)}
-# "The grid we will use for this assignment is an 11x11 board": the game is played on no other.
-_PLAYED_ON = {"java-go": 11}
 _MIRROR, _FLIP, _TURN = 1, 2, 4
 
 
@@ -88,15 +87,15 @@ def _negated(number: str) -> str:
     return f"-{number}" if number.strip("0.") else number
 
 
-def draw(kind: str, game: str, shape: Grid, random: Random) -> Change | None:
+def draw(kind: str, specification: Specification, shape: Grid, random: Random) -> Change | None:
     """Return a change of this kind, drawn for a board; None: there is none of this kind."""
-    if shape.rows != shape.columns or kind in _UNFIT.get(game, ()):
+    if shape.rows != shape.columns or kind in specification.unfit:
         return None
     if kind == SYMMETRY:
         return Change(kind, symmetry=random.choice(ALL[1:]))
     if kind == LARGER:
-        if shape.rows == _PLAYED_ON.get(game):
-            return None
+        if shape.rows == specification.board.size:
+            return None  # the game is played on no other
         fits = [growth for growth in _GROWTH if shape.rows + growth <= _LARGEST]
         return Change(kind, growth=random.choice(fits)) if fits else None
     return Change(kind)

@@ -443,4 +443,4 @@ _FEATURES = (
 )  # fmt: skip
 
 FEATURES = tuple(map(_fair, _FEATURES))
-KIND = Kind("gomoku-policy", "gomoku", range(5, 20), FEATURES, whole, swaps=False)
+KIND = Kind("gomoku", range(5, 20), FEATURES, whole, swaps=False)

@@ -402,4 +402,4 @@ FEATURES = (
     Feature("not-over", "the game goes on", _goes_on, _not_asked, _anytime),
 )  # fmt: skip
 
-KIND = Kind("gomoku-rules", "gomoku", range(5, 20), FEATURES, whole, swaps=True)
+KIND = Kind("gomoku", range(5, 20), FEATURES, whole, swaps=True)

@@ -466,4 +466,4 @@ FEATURES = (
                 _bad("w 4 e", "b 7 a", "b 2 h"), valid=False),
 )  # fmt: skip
 
-KIND = Kind("gosensei", "go", range(9, 20), FEATURES, _fitting, swaps=False, marks=".bw")
+KIND = Kind("go", range(9, 20), FEATURES, _fitting, swaps=False, marks=".bw")

@@ -1,0 +1,28 @@
+"""What fuzzing says to a scoring program: stones, captures, a komi and the score."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from harness.fuzzing.drawing import SMALL, Drawn, boards, extra, parts, plays, said
+from harness.fuzzing.stones import block, flat, single
+
+KOMI = said("komi 0", "komi 0.5", "komi 1", "komi 6.5", "komi -3", "komi -0.5", "komi 7")
+
+
+def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+    """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
+    score = said("score")
+
+    @cache
+    def rest(size: int) -> SearchStrategy[Drawn]:
+        choices = [
+            *(single(size).map(plays), single(size).map(plays), block(size).map(plays)),
+            *(score, KOMI, said("clear_board"), said("play B pass"), *extra(known)),
+        ]
+        return st.tuples(KOMI, parts(choices, score, length)).map(flat)
+
+    return boards((*SMALL, *SMALL, 7, 9, 10, 19), rest)  # type: ignore[no-any-return]

@@ -1,0 +1,44 @@
+"""What fuzzing says to a program with a policy: threats, duels, and whose turn it is."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from harness.fuzzing.drawing import (
+    NOTHING,
+    Drawn,
+    asked,
+    boards,
+    extra,
+    in_turn,
+    parts,
+    plays,
+    said,
+)
+from harness.fuzzing.stones import crossing, duel, flat, line, single, threat
+from harness.specifications.gomoku_rules.conversations import QUESTIONS
+
+_SIZES = (7, 6, 8, 5, 9, 7, 8, 10, 19)  # on the smallest few threats are open
+
+
+def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+    """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
+    questions = asked("policy_moves", *QUESTIONS[:3])
+    policy = said("policy rule_based", "policy rule_based", "policy random")
+
+    @cache
+    def rest(size: int) -> SearchStrategy[Drawn]:
+        choices = [
+            *(threat(size).map(plays), threat(size).map(plays), duel(size).map(plays)),
+            *(duel(size).map(plays), line(size).map(plays), line(size).map(plays)),
+            *(crossing(size).map(plays), crossing(size).map(plays)),
+            *(single(size).map(plays), questions, policy, said("clear_board"), *extra(known)),
+        ]
+        opening = st.one_of(policy, policy, policy, NOTHING)
+        drawn = st.tuples(opening, parts(choices, questions, length)).map(flat)
+        return st.builds(in_turn, drawn, st.just(size), st.sampled_from(("", "", "B", "W")))
+
+    return boards(_SIZES, rest)  # type: ignore[no-any-return]

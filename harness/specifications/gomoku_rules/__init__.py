@@ -1,0 +1,48 @@
+"""The rules of Gomoku and a random player (gomoku-rules.html)."""
+
+from __future__ import annotations
+
+from harness.judging import likeness
+from harness.judging.boards import GOMOKU
+from harness.judging.forms import CASELESS, EXACT, GTP, MOVE
+from harness.specifications.record import Specification
+from oracle.answers.gomoku_policy import policy_moves
+from oracle.color import color_of
+from oracle.gtp.protocol import Engine, split
+from oracle.vertex import vertex
+
+
+def choices(engine: Engine, command: str) -> tuple[str, ...]:
+    """Return the moves among which ``genmove`` may choose; none where the game is over."""
+    words, session = split(command), engine.session
+    color = color_of(words[1]) if words[:1] == ["genmove"] and len(words) > 1 else None
+    if color is None or session.game.is_over:
+        return ()
+    _, moves = policy_moves(session.game.position, color, session.policy)
+    return tuple(vertex(point) for point in moves)
+
+
+SPECIFICATION = Specification(
+    "gomoku-rules",
+    {
+        **GTP,
+        "play": CASELESS,  # its errors are successful replies and copy the argument
+        "genmove": MOVE,
+        "gogui-rules_legal_moves": CASELESS,
+        "gogui-rules_side_to_move": EXACT,
+        "gogui-rules_final_result": EXACT,
+        "gogui-rules_board_size": EXACT,
+    },
+    signs=r"gogui-rules_.*",
+    board=GOMOKU,
+    legend="* a stone of the line, + a move of the answer, - a point that must be empty",
+    depends={
+        "gogui-rules_side_to_move": likeness.turn,
+        "gogui-rules_final_result": likeness.result,
+        "gogui-rules_legal_moves": likeness.result,
+        "genmove": likeness.policy,
+    },
+    ends=True,
+    choices=choices,
+    smallest=5,  # "between 5 and 19"
+)

@@ -1,0 +1,52 @@
+"""What fuzzing says to a player of Gomoku: lines, wrong moves, the end of the game."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from harness.fuzzing.drawing import NOTHING, Drawn, asked, boards, extra, parts, plays, said
+from harness.fuzzing.stones import block, flat, full, line, pair, single
+from oracle.vertex import GTP_LETTERS
+
+_SIZES = (5, 6, 7, 5, 6, 7, 8, 9, 10, 19)
+QUESTIONS = (
+    *("gogui-rules_final_result", "gogui-rules_legal_moves"),
+    *("gogui-rules_side_to_move", "gogui-rules_board_size"),
+)
+_LARGEST_FOR_GENMOVE = 7  # on larger boards it takes long to think
+
+
+def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+    """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
+
+    @cache
+    def rest(size: int) -> SearchStrategy[Drawn]:
+        questions = asked(*QUESTIONS)
+        choices = [
+            *(single(size).map(plays), line(size).map(plays), line(size).map(plays)),
+            *(block(size, 3, ".xxo").map(plays), wrong_play(size), wrong_play(size)),
+            pair(size, "BW", is_full=True).map(lambda stones: plays(stones[::-1])),
+            *(questions, questions, said("clear_board"), *extra(known)),
+        ]
+        if size <= _LARGEST_FOR_GENMOVE:
+            choices.append(said("genmove b", "genmove w"))
+            questions = st.one_of(questions, questions, said("genmove b", "genmove w"))
+        opening = st.one_of(NOTHING, full(size).map(plays)) if size == 5 else NOTHING
+        return st.tuples(opening, parts(choices, questions, length)).map(flat)
+
+    return boards(_SIZES, rest)  # type: ignore[no-any-return]
+
+
+@cache
+def wrong_play(size: int) -> SearchStrategy[Drawn]:
+    """Return moves of which color, coordinate or both may be wrong."""
+    letters = GTP_LETTERS[: size + 2]
+    return st.builds(
+        lambda color, row, column: [f"play {color} {letters[column]}{row}"],
+        st.sampled_from(("b", "w", "B", "W", "c", "red", "g")),
+        st.sampled_from((1, size, size + 1, 2)),
+        st.sampled_from((0, size - 1, size, 1)),
+    )

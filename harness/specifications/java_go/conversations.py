@@ -1,0 +1,88 @@
+"""What fuzzing says to the Java game: captures, ko, passes, prisoners, boards from files."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from harness.fuzzing.drawing import (
+    SMALL,
+    Drawn,
+    asked,
+    boards,
+    extra,
+    filed,
+    parts,
+    plays,
+    said,
+    setup,
+)
+from harness.fuzzing.stones import COLORS, Stones, block, flat, pair, points, single
+from oracle.vertex import vertex
+
+_ABOUT_ALL = ("score b", "score w", "captures b", "captures w", "is_over")
+
+
+def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+    """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
+
+    @cache
+    def rest(size: int) -> SearchStrategy[Drawn]:
+        questions = st.one_of(asked(*_ABOUT_ALL), about_point(size), about_point(size))
+        passes = st.lists(said("play B pass", "play W pass"), min_size=1, max_size=3).map(flat)
+        choices = [
+            *(single(size).map(plays), single(size).map(plays), block(size).map(plays)),
+            *(block(size, 5).map(_looked_at), block(size, 3, ".xxoo").map(_looked_at)),
+            *(passes, questions),
+            pair(size, "BW", is_full=True).map(_looked_at),
+            *(digits, said("clear_board"), *extra(known)),
+        ]
+        if size > 2:
+            choices += [ko(size), ko(size)]
+        return parts(choices, questions, length)
+
+    return boards((*SMALL, *SMALL, 1, 7, 11, 19), rest)  # type: ignore[no-any-return]
+
+
+@cache
+def about_point(size: int) -> SearchStrategy[Drawn]:
+    """Return all questions about a point."""
+
+    def about(where: str) -> Drawn:
+        moves = [f"{color} {where}" for color in "bw"]
+        legal = [f"{verb} {move}" for verb in ("is_legal", "can_play") for move in moves]
+        return [f"is_captured {where}", *legal]
+
+    return points(size).map(vertex).map(about)
+
+
+def _looked_at(stones: Stones) -> Drawn:
+    """Return a set-up, and whether its stones are captured, as far as one is likely to ask."""
+    return [*setup(stones), *(f"is_captured {vertex(point)}" for _, point in stones[:_LOOKS])]
+
+
+@cache
+def ko(size: int) -> SearchStrategy[Drawn]:
+    """Return a ko in the corner that has just been taken, and a question about taking it back."""
+
+    def taken(color: str, elsewhere: Stones, verb: str, asked: str) -> Drawn:
+        other = "W" if color == "B" else "B"
+        laid = f"gogui-setup {other} A2 {other} B1 {color} B2 {color} C1"
+        return [laid, f"play {color} A1", *plays(elsewhere), f"{verb} {asked} B1"]
+
+    moves = st.lists(single(size), max_size=2).map(flat)
+    verbs = st.sampled_from(("can_play", "is_legal"))
+    return st.builds(taken, COLORS, moves, verbs, st.sampled_from("bw"))
+
+
+_LOOKS = 8
+_DIGITS = st.integers(1, 3).flatmap(
+    lambda columns: st.lists(
+        st.lists(st.sampled_from("012"), min_size=columns, max_size=columns).map(" ".join),
+        min_size=1,
+        max_size=3,
+    ).map(lambda rows: "\n".join(rows) + "\n")
+)
+digits = filed("load_board", _DIGITS)

@@ -1,0 +1,92 @@
+"""What an assignment is: one record, which everything else is handed.
+
+An *assignment* (:mod:`harness.assignments`) says how a submission is handed in, run and marked; a
+*specification* what is asked of it and what is right. Two assignments may share one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from harness.judging.boards import GO, Board
+from harness.judging.forms import Forms
+from harness.judging.likeness import Read
+from oracle.assignments import ASSIGNMENTS, engine_for
+from oracle.gtp.protocol import Engine
+from oracle.mistakes import MISTAKES, Mistake
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from harness.fuzzing.drawing import Drawn
+    from harness.generating.features import Kind
+
+
+@dataclass(frozen=True)
+class Specification:
+    """One of :data:`harness.specifications.NAMES`. All defaults mean: nothing special."""
+
+    key: str
+    forms: Forms  # of the right answers, by command; others are not defined
+    # A pattern of the commands by which a case file of it is known, and keys of specifications
+    # whose mistakes such a file may show as well.
+    signs: str
+    relatives: tuple[str, ...] = ()
+    board: Board = GO
+    legend: str = ""  # what the marks mean that explanations put on a board
+
+    # Likeness of tests, and images of them:
+    # What answers depend on beside the position, by command.
+    depends: Mapping[str, Read] = field(default_factory=dict)
+    swaps: bool = True  # whether exchanging the colors leaves a test as it is
+    unfit: tuple[str, ...] = ()  # kinds of harness.judging.transformations without an image
+
+    # A game of it:
+    ends: bool = False  # after its end no stone is played
+    # The moves that a command may choose, before it is asked; none for commands that do not.
+    choices: Callable[[Engine, str], tuple[str, ...]] = lambda engine, command: ()
+
+    # Conversations with an engine:
+    smallest: int = 1  # board that may be asked for
+    first: Mapping[str, str] = field(default_factory=dict)  # the setting that a question needs
+    reset: tuple[str, ...] = ()  # what takes back the settings of a conversation before
+
+    @property
+    def game(self) -> str:
+        """The game of the oracle's engine, of :data:`oracle.gtp.GAMES`."""
+        return ASSIGNMENTS[self.key]
+
+    def right_engine(self) -> Engine:
+        """Return the oracle's engine, which does not think long about its own moves."""
+        return engine_for(self.key, playouts=0)
+
+    @property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """All mistakes of the bank that belong to it."""
+        return tuple(one for one in MISTAKES.values() if one.assignment == self.key)
+
+    @property
+    def settled_mistakes(self) -> tuple[Mistake, ...]:
+        """Those that show where the specification says what is right: tests may catch them."""
+        return tuple(one for one in self.mistakes if not one.is_open)
+
+    @property
+    def kind(self) -> Kind:
+        """What tests are made about, from game records or from nothing."""
+        found: Kind = self._module("features").KIND
+        return found
+
+    @property
+    def conversation(self) -> Callable[[frozenset[str], int], SearchStrategy[Drawn]]:
+        """What is said to an engine to find mistakes; needs Hypothesis."""
+        found: Callable[[frozenset[str], int], SearchStrategy[Drawn]] = self._module(
+            "conversations"
+        ).conversation
+        return found
+
+    def _module(self, name: str) -> Any:
+        return import_module(f"{__package__}.{self.key.replace('-', '_')}.{name}")

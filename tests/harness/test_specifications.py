@@ -1,0 +1,109 @@
+"""What an assignment is stands in one room, and everything else is handed it."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.assignments import assignment
+from harness.assignments.assignment import specification_of
+from harness.cli import main
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.judging.recognition import specifications_of
+from harness.reading import casefile
+from harness.specifications import NAMES, specification
+
+ROOT = Path(__file__).parents[2]
+MODULES = sorted((ROOT / "harness").rglob("*.py"))
+# An adapter's name is that of the programs it adapts.
+ALLOWED = ("specifications", "adapters")
+WORDS = {form for name in NAMES for form in (name, name.replace("-", "_"))}
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """Return the names of assignments that code has, as texts, functions, modules or files."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+        elif isinstance(node, ast.Name | ast.FunctionDef | ast.ClassDef):
+            found.add(node.id if isinstance(node, ast.Name) else node.name)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("harness"):
+            found |= set(node.module.split("."))
+    return found & WORDS
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_assignment_is_named_elsewhere(path):
+    room = path.relative_to(ROOT / "harness").parts[0]
+    named = names_in(ast.parse(path.read_text()))
+    assert room in ALLOWED or not named
+    assert room in ALLOWED or path.stem not in WORDS
+
+
+def test_a_name_would_be_noticed():
+    assert names_in(ast.parse('if key == "java-go":\n    pass')) == {"java-go"}
+    assert names_in(ast.parse("def _java_go(): ...\njava_go()")) == {"java_go"}
+    assert names_in(ast.parse("from harness.specifications.gosensei import x")) == {"gosensei"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_has_all_that_the_rooms_ask_of_it(name):
+    one = specification(name)
+    assert one.key == name
+    assert assignment.find(name).specification is one
+    assert one.mistakes
+    assert one.kind.features
+    assert one.conversation
+    assert set(one.forms) <= set(one.right_engine().commands)
+    assert set(one.depends) <= set(one.forms)
+    assert set(one.first) | set(one.first.values()) <= set(one.forms)
+
+
+TOLD = [
+    (["score"], ["go-scoring"]),
+    (["score b"], ["java-go"]),
+    (["score b", "is_over"], ["java-go"]),
+    (["final_score"], ["go-scoring"]),
+    (["twoeyes"], ["gosensei"]),
+    (["gogui-rules_legal_moves"], ["gomoku-rules"]),
+    (["gogui-rules_legal_moves", "gogui-rules_side_to_move", "policy random"],
+     ["gomoku-policy", "gomoku-rules"]),
+    (["showboard", "play b a1"], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("commands", "expected"), TOLD)
+def test_commands_tell_whose_a_case_file_is(commands, expected):
+    case = casefile.parse("\n".join(commands).encode(), "some.gtp")
+    assert [one.key for one in specifications_of(case)] == expected
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A teacher's folder: another name than any that ships."""
+    folder = tmp_path / "counting-points"
+    shutil.copytree(ROOT / "cases" / "go-scoring", folder)
+    return folder
+
+
+def test_a_teachers_folder_works_as_what_ships_does(own, tmp_path, capsys):
+    made = str(tmp_path / "made.gtp")
+    assert main(["generate", "--assignment", str(own), "-n", "2", "-o", made]) == ExitCode.OK
+    assert main(["verify", made, "--assignment", str(own)]) == ExitCode.OK
+    words = ("--assignment", str(own), "--at-least", "0")
+    assert main(["strength", made, *words]) == ExitCode.OK
+    assert "go-scoring: 2 tests in 1 file" in capsys.readouterr().out
+
+
+def test_without_a_specification_nobody_knows_what_is_right(own):
+    toml = own / "assignment.toml"
+    toml.write_text(toml.read_text().replace('specification = "go-scoring"\n', ""))
+    found = assignment.find(str(own))
+    assert found.specification is None
+    with pytest.raises(UsageError, match=r"no key 'specification' in its assignment\.toml"):
+        specification_of(found)
