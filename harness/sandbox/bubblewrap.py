@@ -5,8 +5,9 @@ shut by naming everything: its ``/dev`` and ``/dev/shm`` are not used at all, ev
 has a size, ``/`` ends up read-only. The options go through a pipe, and it is started with an empty
 environment, because the engine can read both of its first process, ``/proc/1``.
 
-What an engine may change is a folder in memory. Bubblewrap cannot copy: it shows the original at
-another place, and the shell that connects the engine copies it with ``cp`` before.
+What an engine may change is a folder in memory. Bubblewrap cannot copy, so the box server does.
+The last thing that bubblewrap makes is a file in that folder, of what comes through a pipe. When
+it has read from the pipe, all folders are there. It waits for more while the server fills them.
 
 Bubblewrap's own two processes live as long as the engine and would hold its pipes open, so that an
 engine that closes them could not be told from one that hangs. They close every descriptor but the
@@ -23,7 +24,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -46,9 +47,8 @@ from harness.sandbox.plan import (
 SETPRIV = "/usr/bin/setpriv"
 _STDIN, _STDOUT = 8, 9  # as they come; a shell knows numbers of one digit only
 _CONNECT = f'exec "$@" <&{_STDIN} >&{_STDOUT} {_STDIN}<&- {_STDOUT}>&-'
-# What cannot be copied is left out: devices (what is hidden), files that the engine may not read.
-_COPY = 'cp -RPp "$1/." "$2/" 2>/dev/null; shift 2; '
-_GIVEN = "/.given"  # with a number: the original of a copy
+_MARK = ".gtp-harness-waits"  # the file, removed before the folder is filled
+_NEW_ROOT = "/newroot"  # where bubblewrap has its tree while it makes it
 _HIGH = 10  # the least of the numbers that are in nobody's way
 _ISOLATION = (
     "--unshare-pid",
@@ -68,13 +68,10 @@ def options(
     tree: Iterable[Mount], room: Room, folder: str, environment: Mapping[str, str]
 ) -> bytes:
     """Return the options that make the box, each ended by a NUL as ``--args`` wants them."""
-    tree = tuple(tree)
-    copies = [mount for mount in tree if mount.kind == COPY]
     words = [
         *_ISOLATION,
         *(_AS_ROOT if room.owner else ("--unshare-user",)),
         *chain.from_iterable(_parent_and_mount(mount, room) for mount in tree),
-        *chain.from_iterable(_given(*numbered) for numbered in enumerate(copies)),
         *("--remount-ro", "/", "--chdir", folder),
         *chain.from_iterable(("--setenv", *pair) for pair in environment.items()),
     ]
@@ -88,73 +85,88 @@ class Pipes(NamedTuple):
     status: int  # where it says whether it could start, and how the engine ended
     block: int  # it starts the engine when there is a byte to read
     filter: int  # the seccomp program
+    hold: int = -1  # it waits for the end of this one while folders are filled; -1: there are none
 
 
-def command(program: str, words: Iterable[str], pipes: Pipes) -> list[str]:
-    """Return bubblewrap's command for ``words``, those of :func:`connected`."""
+class Started(NamedTuple):
+    """A bubblewrap at work."""
+
+    pid: int
+    hold: int  # can be written to when folders are to be filled; to be closed then; -1: never
+
+
+def command(plan: Plan, pipes: Pipes) -> list[str]:
+    """Return bubblewrap's command for an engine; see :func:`connected`."""
+    waiting = ("--file", str(pipes.hold), mark(plan)) if plan.mounts else ()
     return [
-        program,
+        plan.bubblewrap,
         *("--args", str(pipes.options)),
         *("--json-status-fd", str(pipes.status)),
         *("--block-fd", str(pipes.block)),
         *("--seccomp", str(pipes.filter)),
+        *waiting,
         "--",
-        *words,
+        *plan.arguments,
     ]
 
 
-def connected(tree: Iterable[Mount], identity: int, words: Iterable[str]) -> tuple[str, ...]:
-    """Return the command that executes ``words`` in the box, on their streams, with their copies.
+def connected(identity: int, words: Iterable[str]) -> tuple[str, ...]:
+    """Return the command that executes ``words`` in the box, on their streams.
 
     ``identity``: the user to become for good before; 0: none.
     """
-    places = [mount.place for mount in tree if mount.kind == COPY]
-    given = chain.from_iterable((f"{_GIVEN}{n}", place) for n, place in enumerate(places))
-    script = _COPY * len(places) + _CONNECT
     become = _as_user(identity) if identity else ()
-    return (*become, "/bin/sh", "-c", script, "sh", *given, *words)
+    return (*become, "/bin/sh", "-c", _CONNECT, "sh", *words)
 
 
-def start(plan: Plan, streams: tuple[int, int, int], status: int, block: int) -> int:
-    """Start bubblewrap in a session of its own; return its process id.
+def mark(plan: Plan, process: int = 0) -> str:
+    """Return the path of the file: in the box, or with a ``process`` as :func:`place_of` does."""
+    place = plan.mounts[0].place
+    return f"{place_of(process, place) if process else place}/{_MARK}"
+
+
+def place_of(process: int, place: str) -> str:
+    """Return where a place of the box is to be found while bubblewrap, a process, makes it."""
+    return f"/proc/{process}/root{_NEW_ROOT}{place}"
+
+
+def start(plan: Plan, streams: tuple[int, int, int], status: int, block: int) -> Started:
+    """Start bubblewrap in a session of its own.
 
     Its environment is empty: the engine could read it.
     """
-    program = seccomp.for_this_machine(False)
-    sources = (_pipe_with(plan.options), status, block, _pipe_with(program))
+    own = [_pipe_with(plan.options), _pipe_with(seccomp.for_this_machine(False))]
+    sources = [own[0], status, block, own[1]]
+    hold = -1
+    if plan.mounts:
+        reading, hold = _full_pipe()
+        own.append(reading)
+        sources.append(reading)
     pipes = Pipes(*(fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _HIGH) for number in sources))
     places = (_STDIN, _STDOUT, 2)
     ours = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _HIGH) for number in streams]
     nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1)]
     connect = [(os.POSIX_SPAWN_DUP2, *pair) for pair in zip(ours, places, strict=True)]
-    keep = [(os.POSIX_SPAWN_DUP2, number, number) for number in pipes]
+    keep = [(os.POSIX_SPAWN_DUP2, number, number) for number in pipes if number >= 0]
     try:
-        return os.posix_spawn(
+        pid = os.posix_spawn(
             plan.bubblewrap,
-            command(plan.bubblewrap, plan.arguments, pipes),
+            command(plan, pipes),
             {},
             file_actions=[*nothing, *connect, *keep],
             setsid=True,
             setsigdef=[signal.SIGPIPE],  # the only one that the server ignores
         )
     finally:
-        for number in (sources[0], sources[3], *pipes, *ours):
+        for number in (*own, *(one for one in pipes if one >= 0), *ours):
             os.close(number)
+    return Started(pid, hold)
 
 
 def _as_user(identity: int) -> tuple[str, ...]:
     """Return the words that become the user ``identity`` for good and execute what follows."""
     become = (f"--reuid={identity}", f"--regid={identity}", "--clear-groups", "--inh-caps=-all")
     return (SETPRIV, *become, "--")
-
-
-def _given(number: int, mount: Mount) -> Iterator[str]:
-    """Yield the options that show the original of a copy, without what is left out."""
-    place = f"{_GIVEN}{number}"
-    yield from ("--ro-bind", mount.source, place)
-    for path in mount.left_out:
-        kind = MASK_FOLDER if os.path.isdir(path) else MASK_FILE
-        yield from _mount(Mount(kind, place + path[len(mount.source) :]), Room(0, 0))
 
 
 def _parent_and_mount(mount: Mount, room: Room) -> tuple[str, ...]:
@@ -185,3 +197,11 @@ def _pipe_with(data: bytes) -> int:
     os.write(writing, data)
     os.close(writing)
     return reading
+
+
+def _full_pipe() -> tuple[int, int]:
+    """Return both ends of a pipe that takes no more: who can write to it knows it was read."""
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 1)  # rounded up to a page
+    os.write(writing, bytes(fcntl.fcntl(writing, fcntl.F_GETPIPE_SZ)))
+    return reading, writing

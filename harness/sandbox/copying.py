@@ -15,7 +15,8 @@ from typing import NamedTuple
 MOST_BYTES = 256 << 20  # a folder with more is shown as it is, and cannot be written
 MOST_FILES = 50_000
 _PAGE = 4096
-_PIECE = 1 << 20
+_TO_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+_TO_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Size(NamedTuple):
@@ -23,46 +24,53 @@ class Size(NamedTuple):
 
     used: int = 0
     files: int = 0
-    largest: int = 0  # bytes of one file
 
     def __add__(self, other: object) -> Size:
         """Return what two copies take."""
         assert isinstance(other, Size)
-        largest = max(self.largest, other.largest)
-        return Size(self.used + other.used, self.files + other.files, largest)
+        return Size(self.used + other.used, self.files + other.files)
 
 
 def measure(folder: str) -> Size | None:
     """Return what a copy of ``folder`` will take, None if that is too much."""
-    used = files = largest = 0
+    used = files = 0
     for _, entry in _entries(folder):
         found = entry.stat(follow_symlinks=False)
         used += -(-found.st_size // _PAGE) * _PAGE if stat.S_ISREG(found.st_mode) else _PAGE
         files += 1
-        largest = max(largest, found.st_size)
         if used > MOST_BYTES or files > MOST_FILES:
             return None
-    return Size(used, files, largest)
+    return Size(used, files)
 
 
-def copy(source: str, target: str, owner: int = 0, left_out: Collection[str] = ()) -> None:
+def copy(
+    source: str, target: str, owner: int = 0, left_out: Collection[str] = ()
+) -> Iterator[None]:
     """Copy what is in the folder ``source`` into the folder ``target``, which is there and empty.
 
-    ``owner``: the user and group that all of it is given to; 0: ours. ``left_out``: paths in
+    Yields before each file, for whoever wants to stop. ``owner``: the user and group that all of
+    it is given to; what only others may read is left out. 0: ours. ``left_out``: paths in
     ``source`` that are not copied.
     """
-    for path, entry in _entries(source, left_out):
-        place = target + path[len(source) :]
-        with contextlib.suppress(OSError):
-            _copy_one(path, place, entry.stat(follow_symlinks=False))
-            if owner:
-                os.chown(place, owner, owner, follow_symlinks=False)
+    top = os.open(target, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    begin = len(source) + 1
+    try:
+        for path, entry in _entries(source, left_out, bool(owner)):
+            yield
+            with contextlib.suppress(OSError):
+                found = entry.stat(follow_symlinks=False)
+                _copy_one(path, path[begin:], top, found, owner)
+    finally:
+        os.close(top)
 
 
 def _entries(
-    folder: str, left_out: Collection[str] = ()
+    folder: str, left_out: Collection[str] = (), for_all: bool = False
 ) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield what lies in a folder and its folders, with its path, outer ones first."""
+    """Yield what lies in a folder and its folders, with its path, outer ones first.
+
+    ``for_all``: enter only folders that every user may enter and read.
+    """
     waiting = [folder]
     while waiting:
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
@@ -70,27 +78,37 @@ def _entries(
                 if entry.path in left_out:
                     continue
                 yield entry.path, entry
-                if entry.is_dir(follow_symlinks=False):
+                if entry.is_dir(follow_symlinks=False) and (
+                    not for_all or entry.stat(follow_symlinks=False).st_mode & 0o005 == 0o005
+                ):
                     waiting.append(entry.path)
 
 
-def _copy_one(source: str, target: str, found: os.stat_result) -> None:
+def _copy_one(source: str, name: str, top: int, found: os.stat_result, owner: int) -> None:
+    """Copy ``source`` to ``name`` in the open folder ``top``."""
     if stat.S_ISDIR(found.st_mode):
-        os.mkdir(target, stat.S_IMODE(found.st_mode) | 0o700)
+        os.mkdir(name, stat.S_IMODE(found.st_mode) | 0o700, dir_fd=top)
     elif stat.S_ISLNK(found.st_mode):
-        os.symlink(os.readlink(source), target)
-    elif stat.S_ISREG(found.st_mode):
-        _copy_file(source, target, found)
+        os.symlink(os.readlink(source), name, dir_fd=top)
+    elif stat.S_ISREG(found.st_mode) and (not owner or found.st_mode & 0o004):
+        _copy_file(source, name, top, found, owner)
+        return
+    else:
+        return
+    if owner:
+        os.chown(name, owner, owner, dir_fd=top, follow_symlinks=False)
 
 
-def _copy_file(source: str, target: str, found: os.stat_result) -> None:
-    flags = os.O_CLOEXEC | os.O_NOFOLLOW
-    reading = os.open(source, os.O_RDONLY | flags)
+def _copy_file(source: str, name: str, top: int, found: os.stat_result, owner: int) -> None:
+    reading = os.open(source, _TO_READ)
     try:
-        writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | flags, 0o600)
+        writing = os.open(name, _TO_WRITE, 0o600, dir_fd=top)
         try:
-            while os.sendfile(writing, reading, None, _PIECE):
-                pass
+            left = found.st_size
+            while left > 0 and (sent := os.sendfile(writing, reading, None, left)):
+                left -= sent
+            if owner:
+                os.fchown(writing, owner, owner)
             os.fchmod(writing, stat.S_IMODE(found.st_mode) & 0o777)
             os.utime(writing, ns=(found.st_atime_ns, found.st_mtime_ns))
         finally:

@@ -10,17 +10,19 @@ from __future__ import annotations
 import os
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from io import FileIO
 from pathlib import Path
 
 from harness.errors import EngineError, SandboxError, UsageError
+from harness.processes import descendants
 from harness.records import CaseFile, FailureKind
 from harness.sandbox import levels, programs, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.sandbox.limits import BoxLimits, Hit
-from harness.sandbox.watch import descendants
 
+_KNOWN_VIEWS = 64  # of a run's last engines
 _READERS = ("loadsgf", "load_board", "is_valid")  # commands that name a file
 _KINDS = {
     "time": FailureKind.CPU,
@@ -54,6 +56,7 @@ class Sandbox:
         own = (f for f in view.own_folders() if not programs.is_in_one(f, self._shown))
         self._hidden = (*hidden, *own)
         self._boxes = {os.getpid(): proven}
+        self._view = _known_views()
 
     @property
     def description(self) -> str:
@@ -71,8 +74,9 @@ class Sandbox:
         boxes = self._boxes.get(os.getpid())
         if boxes is None:
             boxes = self._boxes[os.getpid()] = BoxLauncher(self.level, self._limits)
+        boxes.refuse_shut(os.path.abspath(name) for name in _named(case) if os.path.isabs(name))
         seen = (*self._shown, *shown, *_named_files(case))
-        return BoxedLauncher(boxes, seen, self._hidden, submission)
+        return BoxedLauncher(boxes, seen, self._hidden, submission, self._view)
 
     def close(self) -> None:
         """End this process's box server."""
@@ -87,10 +91,21 @@ def _level(choice: str, allowed: BoxLimits) -> BoxLauncher:
 def _named_files(case: CaseFile) -> Iterator[str]:
     """Yield the files that commands of a case name, if they are there."""
     folder = Path(case.path).absolute().parent
+    return (os.path.normpath(folder / name) for name in _named(case))
+
+
+def _named(case: CaseFile) -> Iterator[str]:
+    """Yield the names of these files as the commands have them."""
+    folder = Path(case.path).absolute().parent
     for step in case.steps:
         words = step.command.split()
         if len(words) > 1 and words[0] in _READERS and (folder / words[1]).is_file():
-            yield os.path.normpath(folder / words[1])
+            yield words[1]
+
+
+def _known_views() -> Callable[..., view.View]:
+    """Return :func:`view.of_program` that remembers: one command is started for each case file."""
+    return lru_cache(_KNOWN_VIEWS)(view.of_program)
 
 
 class BoxedEngine:
@@ -158,11 +173,14 @@ class BoxedLauncher:
         shown: Iterable[str],
         hidden: Iterable[str],
         submission: str = "",
+        known: Callable[..., view.View] | None = None,
     ) -> None:
+        """``known``: in place of :func:`view.of_program`, what several launchers remember."""
         self._boxes = boxes
         self._shown = tuple(shown)
         self._hidden = tuple(hidden)
         self._submission = submission
+        self._view = known or _known_views()
         self._spent = 0.0  # seconds of processor time, by programs that have ended
         self._under_way: dict[BoxedEngine, BoxLauncher] = {}
 
@@ -171,7 +189,8 @@ class BoxedLauncher:
         if output != subprocess.PIPE:
             raise SandboxError("there is no terminal in a sandbox: --pty does not go with it")
         try:
-            seen = view.of_program(words, folder, self._shown, self._hidden, self._submission)
+            shown = (self._shown, self._hidden, self._submission)
+            seen = self._view(tuple(words), folder, *shown)
         except UsageError as error:
             message = f"The engine could not be started: {error}."
             raise EngineError(FailureKind.NOT_STARTED, message) from None

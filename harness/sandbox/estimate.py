@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 from typing import NamedTuple
 
-from harness.sandbox.memory import read
+from harness.processes import read
 
 
 class Seen(NamedTuple):

@@ -196,8 +196,7 @@ def _clear(here: int, top: int, prefix: str) -> list[str]:
     moved = []
     for count, name in enumerate(_names(here)):
         with contextlib.suppress(OSError):
-            if not stat.S_ISDIR(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
-                os.unlink(name, dir_fd=here)
+            if _is_unlinked(here, name):
                 continue
             if here != top:
                 _open_to_us(here, name)
@@ -206,6 +205,15 @@ def _clear(here: int, top: int, prefix: str) -> list[str]:
                 name = fresh  # noqa: PLW2901
             moved.append(name)
     return moved
+
+
+def _is_unlinked(here: int, name: str) -> bool:
+    """Remove a file; return whether that is what it was, and not a folder."""
+    try:
+        os.unlink(name, dir_fd=here)
+    except IsADirectoryError:
+        return False
+    return True
 
 
 def _open_to_us(here: int, name: str) -> None:

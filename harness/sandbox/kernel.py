@@ -154,11 +154,11 @@ def no_new_privileges() -> None:
     prctl("no_new_privs", PR_SET_NO_NEW_PRIVS, 1)
 
 
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("program", ctypes.c_char_p))
+
+
 def filter_system_calls(program: bytes) -> None:
     """Load a seccomp filter (see :mod:`harness.sandbox.seccomp`) for good."""
-
-    class Filter(ctypes.Structure):
-        _fields_ = (("length", ctypes.c_ushort), ("program", ctypes.c_char_p))
-
-    loaded = Filter(len(program) // 8, program)
+    loaded = _Filter(len(program) // 8, program)
     prctl("seccomp", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(loaded))

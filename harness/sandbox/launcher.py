@@ -36,12 +36,12 @@ from harness.sandbox import (
 )
 from harness.sandbox.copying import Size
 from harness.sandbox.limits import BoxLimits, Hit
-from harness.sandbox.plan import Plan, Report, Room, Watched
+from harness.sandbox.plan import COPY, Plan, Report, Room, Watched
 from harness.sandbox.programs import is_in_one
 
 _LONGEST_REPORT = 1 << 16
 _LONGEST_PLAN = 1 << 17
-_TO_COPY = 4  # processes and threads of a box whose shell starts cp
+_OF_BUBBLEWRAP = 1  # process that is counted with the engine's own
 _ROOM = Path(__file__).resolve().parents[2]
 # Users nobody is: far beyond all that are given out, or systemd's own range for such users where
 # a container maps no others.
@@ -159,6 +159,8 @@ class BoxLauncher:
         if level == 1 and not self._landlock:
             raise SandboxError("level 1 needs Landlock, which this kernel does not offer")
         self._threads = _threads(allowed.threads, level, self._identity)
+        if level == 3 and self._threads:
+            self._threads = max(_OF_BUBBLEWRAP + 1, self._threads)
         self._control, self._server = _start_server()
 
     def start(self, seen: view.View, words: Iterable[str], spent: float = 0.0) -> Boxed:
@@ -175,9 +177,8 @@ class BoxLauncher:
         if self.level > 1 or seen.writable:
             streams = self._send(self.plan(seen, words, own, spent))
             return Boxed(self._control, streams, self._server.pid)
-        ground = relocating.relocate(seen, tuple(words))
+        ground = relocating.relocate(seen, tuple(words), self._identity)
         try:
-            self.give(Path(ground.folder))
             streams = self._send(self.plan(ground.seen, ground.words, own, spent))
         except BaseException:
             folders.remove(ground.folder)
@@ -208,30 +209,27 @@ class BoxLauncher:
     ) -> Plan:
         """Return all that the server has to know of one engine; ``own``: what is copied."""
         command = (seen.program, *list(words)[1:])
-        tree = layout.mounts(seen)
+        tree = layout.mounts(seen) if self.level > 1 else ()
         environment = layout.environment(self.level, seen.writable)
         allowed = self.limits.after(spent)
-        threads = self._threads
-        if self.level == 3 and seen.copied:
-            allowed = _with_room_to_copy(allowed, own)
-            threads = max(_TO_COPY, threads) if threads else 0
-        room = Room(allowed.scratch, allowed.scratch_files, own[:2], self._identity)
-        options = bubblewrap.options(tree, room, seen.folder, environment)
+        room = Room(allowed.scratch, allowed.scratch_files, own, self._identity)
+        options = b""
         if self.level == 3:
-            command = bubblewrap.connected(tree, self._identity, command)
+            options = bubblewrap.options(tree, room, seen.folder, environment)
+            command = bubblewrap.connected(self._identity, command)
         return Plan(
             level=self.level,
             arguments=command,
             folder=seen.folder,
             environment=environment,
             identity=self._identity,
-            mounts=tree if self.level == 2 else (),
+            mounts=tree if self.level == 2 else tuple(m for m in tree if m.kind == COPY),
             reach=layout.reach(seen, self.level) if self.level < 3 else (),
             landlock=self._landlock,
             bubblewrap=self._bubblewrap,
-            options=options if self.level == 3 else b"",
-            rlimits=tuple(limits.rlimits(allowed, threads)),
-            threads=threads,
+            options=options,
+            rlimits=tuple(limits.rlimits(allowed, self._threads)),
+            threads=self._threads,
             watched=Watched(
                 allowed.memory,
                 allowed.cpu,
@@ -241,13 +239,27 @@ class BoxLauncher:
             ),
             scratch=layout.scratch_places(seen) if self.level >= 2 else (),
             writable=tuple(map(os.path.realpath, seen.writable)),
-            own=own[:2],
+            own=own,
         )
 
     def give(self, folder: Path) -> None:
         """Give a folder and all in it to the user that engines are, to be ``View.writable``."""
         if self._identity:
             folders.give(str(folder), self._identity)
+
+    def refuse_shut(self, paths: Iterable[str]) -> None:
+        """Say what to do if engines may not read files that commands name by whole paths.
+
+        Raises:
+            SandboxError: as root; the files must be open to all, at level 1 the folders above too.
+        """
+        for path in paths if self._identity else ():
+            _refuse_shut(path, self.level)
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._control.fileno() < 0
 
     def close(self) -> None:
         """End the server, and with it whatever it still runs."""
@@ -290,14 +302,6 @@ def _with_copies(seen: view.View) -> tuple[view.View, Size]:
     return seen._replace(copied=tuple(made)), own
 
 
-def _with_room_to_copy(allowed: BoxLimits, own: Size) -> BoxLimits:
-    """Return limits under which ``cp`` can copy before the engine is executed in its place."""
-    return allowed._replace(
-        file_size=max(own.largest, allowed.file_size) if allowed.file_size else 0,
-        processes=max(2, allowed.processes) if allowed.processes else 0,
-    )
-
-
 def _refuse_unreadable(seen: view.View, level: int) -> None:
     """Say what to do if a user without rights may not read what an engine of root needs.
 
@@ -305,16 +309,30 @@ def _refuse_unreadable(seen: view.View, level: int) -> None:
         SandboxError: with namespaces, a shown path must be open to all; without, those above too.
     """
     program = [] if is_in_one(seen.program, seen.copied) else [seen.program]
+    copied = relocating.brought(seen) if level == 1 and not seen.writable else ()
     for path in (*seen.shown, *program):
-        above = Path(path).parents if level == 1 else ()
-        shut = [str(p) for p in above if not p.stat().st_mode & 0o001]
-        if not os.stat(path).st_mode & 0o004:
-            shut.append(path)
-        if shut:
-            raise SandboxError(
-                "engines of root are run as a user without rights, who may not read"
-                f" {shut[-1]} (chmod -R o+rX would allow it)"
-            )
+        if path not in copied:
+            _refuse_shut(path, level)
+
+
+def _refuse_shut(path: str, level: int) -> None:
+    shut = [p for p in _above(path) if not os.stat(p).st_mode & 0o001] if level == 1 else []
+    if not os.stat(path).st_mode & 0o004:
+        shut.append(path)
+    if shut:
+        raise SandboxError(
+            "engines of root are run as a user without rights, who may not read"
+            f" {shut[-1]} (chmod -R o+rX would allow it)"
+        )
+
+
+def _above(path: str) -> list[str]:
+    """Return the folders above a path, the nearest one first."""
+    found: list[str] = []
+    while (parent := os.path.dirname(path)) != path:
+        found.append(parent)
+        path = parent
+    return found
 
 
 def _threads(limit: int, level: int, identity: int) -> int:

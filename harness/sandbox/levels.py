@@ -26,7 +26,10 @@ NAMES = {
     0: "none",
 }
 # What a level cannot hold; the red team shows it. Part of every result.
-GAPS = {1: "an engine sees that private files and folders exist, and how long they are"}
+GAPS = {
+    1: "an engine that guesses a private path sees that it exists, its size, times and owner, and"
+    " where a link leads"
+}
 # What else is different there, for whoever wonders.
 REMARKS = {
     3: "exit statuses from 129 on look like signals; what outlives an engine is ended unnamed",
@@ -114,14 +117,14 @@ def _nest() -> Iterator[str]:
 def _send(box: Boxed) -> list[str]:
     """Return what a canary in ``box`` found; SandboxError if it did not come back."""
     box.stdin.close()
-    if box.wait(_PATIENCE) is None:
-        box.close()
-        raise SandboxError("a program in it did not end")
-    said, complaint = (
-        stream.readall().decode(errors="replace").strip().splitlines()
-        for stream in (box.stdout, box.stderr)
-    )
-    end = box.close()
+    with contextlib.closing(box):
+        if box.wait(_PATIENCE) is None:
+            raise SandboxError("a program in it did not end")
+        said, complaint = (
+            stream.readall().decode(errors="replace").strip().splitlines()
+            for stream in (box.stdout, box.stderr)
+        )
+    end = box.end()
     if said[-1:] != ["done"]:
         raise SandboxError(complaint[-1] if complaint else f"a program in it failed ({end})")
     return said[:-1]

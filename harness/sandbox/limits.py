@@ -5,7 +5,8 @@ from __future__ import annotations
 import resource
 import sys
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from harness.typed import NamedTuple
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -28,7 +29,6 @@ class BoxLimits(NamedTuple):
     scratch: int = 64 * MIB  # all files it may write, together
     scratch_files: int = 10_000
     file_size: int = 64 * MIB
-    writable: bool = False  # of older assignments: all engines may write now
 
     def after(self, spent: float) -> BoxLimits:
         """Return what is left after so many seconds of processor time; never no limit."""

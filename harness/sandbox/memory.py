@@ -1,8 +1,8 @@
 """What a tree of processes holds in memory where no control group counts it, read from ``/proc``.
 
 Resident pages are the least of it. An engine can keep memory in pipes and sockets, in shared
-memory that it has not mapped just now, in page tables, in the records of thousands of mappings,
-locks and descriptors. What can hold much and cannot be counted is refused by the filter
+memory that it has not mapped just now, in page tables, in the records of thousands of mappings
+and descriptors. What can hold much and cannot be counted is refused by the filter
 (:mod:`harness.sandbox.seccomp`); the rest is counted here, or charged with the most it can be.
 
 Looking closely takes time. So each look begins with bounds that are cheap: only if they allow that
@@ -13,8 +13,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
+
+from harness.processes import MOST_OF_A_FILE, read
+from harness.sandbox.seccomp import LARGEST_SHARED
 
 KIB = 1024
 # What one of these takes in the kernel, rounded up: Linux 5.10 to 6.18.
@@ -22,16 +25,16 @@ _THREAD = 24 * KIB  # kernel stack and task
 _MAPPING = 384  # an area of memory with its tree nodes
 _MOST_MAPPINGS = 65_530  # vm.max_map_count
 _PAGE_TABLES = 512  # bytes of memory for each byte of page table
-_SOCKET = 256 * KIB  # net.core.wmem_default, and the buffer that is under way
+# net.core.wmem_default, the buffer that is under way, and half as much again: many processes can
+# fill sockets faster than all of them are counted.
+_SOCKET = 384 * KIB
 _PIPE = 64 * KIB
 _SMALL_PIPE = 8 * KIB  # of a user who has more than _LARGE_PIPES: fs.pipe-user-pages-soft
 _LARGE_PIPES = 1024
 _DESCRIPTOR = 8 * KIB  # an open file of /proc has a buffer
 _WATCH = 256  # one descriptor that an epoll waits for
-_LOCK = 256  # a lock on a range of a file
 _FREE_DESCRIPTORS = 64  # the least that the kernel makes room for, so all processes have so much
-_MOST_OF_A_FILE = 1 << 22  # bytes to read of a list that an engine can make longer
-_MOST_LOCKS = 20_000  # more than any program needs
+_HIDING = "hiding"  # among pieces of shared memory: there may be more
 _BEYOND = 1 << 32  # what is charged for a list too long to be read
 
 
@@ -70,9 +73,18 @@ def held(engine: Sequence[Process], look: Look) -> int:
 
 def machine_shared() -> int:
     """Return the bytes of shared memory and files in memory of the whole machine."""
+    return _of_machine("Shmem:")
+
+
+def available() -> int:
+    """Return the bytes of memory that programs of this machine could still have."""
+    return _of_machine("MemAvailable:")
+
+
+def _of_machine(name: str) -> int:
     with contextlib.suppress(OSError):
         for line in read("/proc/meminfo").splitlines():
-            if line.startswith("Shmem:"):
+            if line.startswith(name):
                 return int(line.split()[1]) * KIB
     return 0
 
@@ -84,17 +96,33 @@ def _at_most(one: Process) -> int:
 
 
 def _closely(engine: Sequence[Process], rough: int, fresh: int, look: Look) -> int:
+    """Return what the processes hold. Once it is too much, the rest is not counted any more.
+
+    What takes long to be counted takes long because there is much of it, and grows meanwhile.
+    """
+    if len(engine) == 1:
+        own = look.scratch + _anonymous(engine[0].task)
+        if own > look.limit:
+            return own
     shared: dict[str, int] = {}
-    more = _opened([one.task for one in engine]) + _locks({one.task for one in engine})
-    for one in engine:
-        more += _tables(one.task) + _mappings(one.task, shared)
-    # What was mapped a while ago may still be there: it lasts as long as any piece is mapped.
-    hidden = fresh - look.scratch if shared else 0
-    more += max(sum(shared.values()), hidden)
+    more = 0
+    for part in _parts(engine, look.limit - rough, shared):
+        more += part
+        if rough + more - sum(one.resident for one in engine) > look.limit:
+            return rough + more
+    # Of a process that hides, only the whole machine's growth is known.
+    more += max(sum(shared.values()), fresh - look.scratch if _HIDING in shared else 0)
     if rough + more <= look.limit:
         return rough + more
     resident = sum(one.resident for one in engine)
     return rough + more - resident + sum(map(_own_pages, engine))
+
+
+def _parts(engine: Sequence[Process], most: int, shared: dict[str, int]) -> Iterator[int]:
+    """Yield what the kernel keeps for the processes, part by part; see :func:`_mappings`."""
+    yield _opened([one.task for one in engine], most + sum(one.resident for one in engine))
+    for one in engine:
+        yield _tables(one.task) + _mappings(one.task, shared)
 
 
 def _own_pages(one: Process) -> int:
@@ -107,6 +135,16 @@ def _own_pages(one: Process) -> int:
         return 0
     sizes = _sizes(lines)
     return sizes.get("Pss_Anon:", 0) + sizes.get("Pss_File:", 0)
+
+
+def _anonymous(task: int) -> int:
+    """Return the resident pages of no file, which a process alone shares with nobody.
+
+    To read them waits for no lock, as the lists of its mappings do while it maps more.
+    """
+    with contextlib.suppress(OSError):
+        return _sizes(read(f"/proc/{task}/status").splitlines()).get("RssAnon:", 0)
+    return 0
 
 
 def _tables(task: int) -> int:
@@ -127,16 +165,23 @@ def _mappings(task: int, shared: dict[str, int]) -> int:
     """Return what the list of mappings takes; add anonymous shared memory to ``shared``.
 
     ``/proc/PID/maps``: ``from-to flags offset device inode /dev/zero (deleted)``. A piece of
-    shared memory is as long as the furthest part of it that anybody has mapped.
+    shared memory lasts as long as any page of it is mapped, and nobody tells how long it is: at
+    least as far as it is mapped, at most what the filter lets through.
     """
     count = 0
-    with contextlib.suppress(OSError):
-        for line in read(f"/proc/{task}/maps").splitlines():
-            count += 1
-            if "s " in line and line.endswith("/dev/zero (deleted)"):
-                area, _, offset, _, inode = line.split()[:5]
-                start, end = (int(number, 16) for number in area.split("-"))
-                shared[inode] = max(shared.get(inode, 0), int(offset, 16) + end - start)
+    try:
+        lines = read(f"/proc/{task}/maps").splitlines()
+    except PermissionError:
+        lines = []
+        shared[_HIDING] = 0
+    except OSError:
+        lines = []
+    for line in lines:
+        count += 1
+        if "s " in line and line.endswith("/dev/zero (deleted)"):
+            area, _, offset, _, inode = line.split()[:5]
+            start, end = (int(number, 16) for number in area.split("-"))
+            shared[inode] = max(shared.get(inode, LARGEST_SHARED), int(offset, 16) + end - start)
     return count * _MAPPING
 
 
@@ -161,56 +206,57 @@ def _room(task: int) -> int:
     return 0
 
 
-def _opened(tasks: Iterable[int]) -> int:
-    """Return what the open files of the processes may hold; what they share counts once."""
-    sockets, pipes, rest = set(), set(), 0
-    for task in tasks:
+class _Opened:
+    """The open files of processes; what they share counts once."""
+
+    def __init__(self) -> None:
+        self._sockets: set[str] = set()
+        self._pipes: set[str] = set()
+        self._rest = 0
+
+    def size(self) -> int:
+        """Return what they may hold."""
+        large = min(len(self._pipes), _LARGE_PIPES)
+        pipes = large * _PIPE + (len(self._pipes) - large) * _SMALL_PIPE
+        return len(self._sockets) * _SOCKET + pipes + self._rest
+
+    def add(self, task: int) -> None:
+        """Add those of a process."""
         try:
-            names = os.listdir(f"/proc/{task}/fd")
+            folder = os.open(f"/proc/{task}/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except PermissionError:
-            rest += _room(task) * _SOCKET
-            continue
+            self._rest += _room(task) * _SOCKET
+            return
         except OSError:
-            continue
-        for name in names:
-            with contextlib.suppress(OSError):
-                kind = os.readlink(f"/proc/{task}/fd/{name}")
-                if kind.startswith("socket:"):
-                    sockets.add(kind)
-                elif kind.startswith("pipe:"):
-                    pipes.add(kind)
-                else:
-                    rest += _DESCRIPTOR
-                    rest += _waits(task, name) if kind == "anon_inode:[eventpoll]" else 0
-    large = min(len(pipes), _LARGE_PIPES)
-    return len(sockets) * _SOCKET + large * _PIPE + (len(pipes) - large) * _SMALL_PIPE + rest
+            return
+        try:
+            for name in os.listdir(folder):
+                with contextlib.suppress(OSError):
+                    self._add(os.readlink(name, dir_fd=folder), task, name)
+        finally:
+            os.close(folder)
+
+    def _add(self, kind: str, task: int, name: str) -> None:
+        if kind.startswith("socket:"):
+            self._sockets.add(kind)
+        elif kind.startswith("pipe:"):
+            self._pipes.add(kind)
+        else:
+            self._rest += _DESCRIPTOR
+            self._rest += _waits(task, name) if kind == "anon_inode:[eventpoll]" else 0
+
+
+def _opened(tasks: Iterable[int], most: int) -> int:
+    """Return what the open files of the processes may hold; if over ``most``, what shows that."""
+    opened = _Opened()
+    for task in tasks:
+        opened.add(task)
+        if opened.size() > most:
+            break
+    return opened.size()
 
 
 def _waits(task: int, descriptor: str) -> int:
     """Return what an epoll's list takes: a line ``tfd: …`` for each entry."""
     text = read(f"/proc/{task}/fdinfo/{descriptor}")
-    return text.count("tfd:") * _WATCH if len(text) < _MOST_OF_A_FILE else _BEYOND
-
-
-def _locks(tasks: set[int]) -> int:
-    """Return what locks take: ``1: POSIX  ADVISORY  WRITE PID …``; -1 is a descriptor's."""
-    owners = {"-1", *map(str, tasks)}
-    with contextlib.suppress(OSError):
-        text = read("/proc/locks")
-        own = sum(owners.isdisjoint(line.split()[4:6]) is False for line in text.splitlines())
-        return own * _LOCK if own < _MOST_LOCKS else _BEYOND
-    return 0
-
-
-def read(path: str) -> str:
-    """Return the text of a file of ``/proc``, the beginning of one that is far too long."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        parts: list[bytes] = []
-        size = 0
-        while size < _MOST_OF_A_FILE and (part := os.read(descriptor, 1 << 16)):
-            parts.append(part)
-            size += len(part)
-        return b"".join(parts).decode(errors="replace")
-    finally:
-        os.close(descriptor)
+    return text.count("tfd:") * _WATCH if len(text) < MOST_OF_A_FILE else _BEYOND

@@ -56,7 +56,7 @@ class Plan(NamedTuple):
     folder: str  # the working directory, as seen inside
     environment: dict[str, str]
     identity: int  # the user and group id to become; 0: stay who we are
-    mounts: tuple[Mount, ...]  # level 2
+    mounts: tuple[Mount, ...]  # level 2: all; level 3: those of kind COPY
     reach: tuple[tuple[str, int], ...]  # Landlock's rules: levels 2 and 1
     landlock: int  # its ABI to use; 0: none
     bubblewrap: str  # level 3: its path

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from harness.engine.launch import GAME_FOLDERS, search_path
 from harness.errors import UsageError
 
-GAMES = "/usr/games:/usr/local/games"  # Debian keeps gnugo there, where root's PATH does not look
-SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:" + GAMES
+SEARCH_PATH = ":".join(("/usr/local/bin", "/usr/bin", "/bin", *GAME_FOLDERS))
 _SHARED = (
     *("/home", "/root", "/tmp", "/var", "/var/tmp", "/etc", "/run", "/mnt", "/media", "/srv"),
     *("/proc", "/sys", "/dev", "/dev/shm"),
@@ -34,7 +34,7 @@ def find(name: str, folder: str, submission: str = "") -> str:
     if "/" in name:
         path: str | None = os.path.abspath(os.path.join(folder, name))
     else:
-        path = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:{GAMES}")
+        path = shutil.which(name, path=search_path(name))
     if path and submission and is_within(path, submission):
         return path
     if path is None or not os.path.isfile(path) or not os.access(path, os.X_OK):

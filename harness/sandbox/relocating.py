@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import stat
 import tempfile
 from typing import NamedTuple
 
@@ -16,6 +18,7 @@ from harness.sandbox.programs import is_in_one, is_within
 from harness.sandbox.view import View
 
 GROUND = ".run"  # in the folder above a submission's, which is the harness's own
+_MOST_BROUGHT = 1 << 20  # bytes of a file that is copied for each start: a record of a game
 _ROOM = "stage"  # what an engine sees as the folder above its own
 
 
@@ -32,19 +35,21 @@ def room_in(stage: str) -> str:
     return os.path.join(stage, GROUND, _ROOM)
 
 
-def relocate(seen: View, words: tuple[str, ...]) -> Ground:
-    """Make a folder in which the engine ``words`` may write, and lay its files there."""
+def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> Ground:
+    """Make a folder in which the engine ``words`` may write, and lay its files there.
+
+    ``owner``: the user and group that it is given to; 0: ours.
+    """
     ground = _new_folder(seen.stage)
     home, room = os.path.join(ground, "home"), os.path.join(ground, _ROOM)
-    os.mkdir(home, 0o755)
-    os.mkdir(room, 0o755)
     top = _top(seen)
     places = {path: _moved(path, top, room) for path in seen.places_to_write}
-    for path, place in places.items():
-        os.makedirs(place, 0o755, exist_ok=True)
-        if path in seen.copied:
-            copying.copy(path, place, left_out=seen.hidden)
-    _link_others(seen, top, room)
+    for place in (home, room, *places.values()):
+        _make(place, owner)
+    for path in seen.copied:
+        for _ in copying.copy(path, places[path], owner, seen.hidden):
+            pass
+    _bring_others(seen, room, owner)
     moved = seen._replace(
         shown=tuple(path for path in seen.shown if path not in seen.copied),
         folder=places.get(seen.folder, seen.folder),
@@ -85,14 +90,68 @@ def _moved(path: str, top: str, room: str) -> str:
     return os.path.normpath(os.path.join(room, os.path.relpath(path, top)))
 
 
-def _link_others(seen: View, top: str, room: str) -> None:
-    """Put links where relative paths look for what is shown, and is not copied."""
-    for path in seen.near:
-        if is_within(path, top) and path != top and not is_in_one(path, seen.copied):
-            place = _moved(path, top, room)
-            os.makedirs(os.path.dirname(place), 0o755, exist_ok=True)
-            if not os.path.lexists(place):
-                os.symlink(path, place)
+def _make(folder: str, owner: int) -> None:
+    """Make a folder, and those above it, with their owner, unless they are there."""
+    try:
+        os.mkdir(folder, 0o755)
+    except FileNotFoundError:
+        _make(os.path.dirname(folder), owner)
+        os.mkdir(folder, 0o755)
+    except FileExistsError:
+        return
+    if owner:
+        os.chown(folder, owner, owner)
+
+
+def brought(seen: View) -> tuple[str, ...]:
+    """Return the files beside the engine's that are copied, for root's engines cannot reach them.
+
+    They are small, open to all themselves, and in a folder that is not.
+    """
+    return tuple(
+        path for path in _others(seen) if is_unreachable(path) and _is_small_and_open(path)
+    )
+
+
+def is_unreachable(path: str) -> bool:
+    """Whether a folder above is shut to users without rights."""
+    while (parent := os.path.dirname(path)) != path:
+        if not os.stat(parent).st_mode & 0o001:
+            return True
+        path = parent
+    return False
+
+
+def _is_small_and_open(path: str) -> bool:
+    found = os.stat(path)
+    return bool(
+        stat.S_ISREG(found.st_mode) and found.st_mode & 0o004 and found.st_size <= _MOST_BROUGHT
+    )
+
+
+def _others(seen: View) -> list[str]:
+    """Return what is shown beside the engine's folders and may be named by relative paths."""
+    top = _top(seen)
+    return [
+        path
+        for path in seen.near
+        if is_within(path, top) and path != top and not is_in_one(path, seen.copied)
+    ]
+
+
+def _bring_others(seen: View, room: str, owner: int) -> None:
+    """Put links, or copies, where relative paths look for what is shown, and is not copied."""
+    top, copies = _top(seen), brought(seen) if owner else ()
+    for path in _others(seen):
+        place = _moved(path, top, room)
+        _make(os.path.dirname(place), owner)
+        if os.path.lexists(place):
+            continue
+        if path in copies:
+            shutil.copyfile(path, place)
+            os.chmod(place, 0o644)
+        else:
+            os.symlink(path, place)
 
 
 def _renamed(word: str, places: dict[str, str]) -> str:

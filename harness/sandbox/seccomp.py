@@ -35,9 +35,12 @@ _F_SETOWN, _F_SETOWN_EX = 8, 15  # whom the kernel is to signal when a pipe can 
 _F_SETPIPE_SZ = 1031
 # Whether others hold a lock, who else opens a file, what changes in a folder: none of ours.
 _F_GETLK, _F_OFD_GETLK, _F_SETLEASE, _F_NOTIFY = 5, 36, 1024, 1026
+_LOCKS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, and F_OFD_… of both
 _PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
 _SO_SNDBUF, _SO_SNDBUFFORCE = 7, 32
 _PR_SET_DUMPABLE, _PR_FUTEX_HASH = 4, 78
+_SHARED_ANONYMOUS = 0x21  # MAP_SHARED | MAP_ANONYMOUS
+LARGEST_SHARED = 16 << 20  # bytes of one piece of memory without a file that processes share
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -83,8 +86,9 @@ UNSUPPORTED = _names(
     """
 )
 
-# Answered with success, and not done: a lock on a file that other engines are shown, too, would
-# tell them something. Of fcntl's locks, they cannot see those of others.
+# Answered with success, and not done, as are the locks of fcntl: a lock on a file that other
+# engines are shown, too, would tell them something, and /dev/null they may even write. An engine
+# that locks a file of its own goes on; its processes do not keep each other out.
 NOT_DONE = ("flock",)
 
 # Where no mount namespace makes files read-only: what Landlock does not see.
@@ -194,7 +198,8 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
             table["ioctl"],
             [_low(1), (_EQUAL, 1, 0, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX), refuse],
         ),
-        *_on(table["fcntl"], [_low(1), *_any_of(refused), refuse]),
+        *_on(table["mmap"], _LARGE_SHARED),
+        *_on(table["fcntl"], [_low(1), *_any_of(refused), refuse, *_any_of(_LOCKS), _PRETEND]),
         *_on(
             table["setsockopt"],
             [_low(2), (_EQUAL, 1, 0, _SO_SNDBUF), (_EQUAL, 0, 1, _SO_SNDBUFFORCE), refuse],
@@ -208,6 +213,22 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
             ],
         ),
     ]
+
+
+_PRETEND = (_RETURN, 0, 0, _ERROR)  # an error of 0: success
+
+# Memory that is shared by inheritance. What is cut off from it is kept out of sight while any page
+# is mapped: so no piece is large, and each can be counted at its largest.
+_LARGE_SHARED = [
+    (_LOAD, 0, 0, _ARGUMENTS + 8 * 3),
+    (_AND, 0, 0, _SHARED_ANONYMOUS),
+    (_EQUAL, 0, 5, _SHARED_ANONYMOUS),
+    (_LOAD, 0, 0, _ARGUMENTS + 8 + 4),  # the upper half of its length
+    (_EQUAL, 0, 2, 0),
+    (_LOAD, 0, 0, _ARGUMENTS + 8),
+    (_GREATER_EQUAL, 0, 1, LARGEST_SHARED + 1),
+    (_RETURN, 0, 0, _ERROR | errno.ENOMEM),
+]
 
 
 def _any_of(values: Iterable[int]) -> list[Instruction]:

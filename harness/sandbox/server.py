@@ -25,11 +25,12 @@ import sys
 import time
 from collections.abc import Callable
 
-from harness import signals
+from harness import processes, signals
 from harness.sandbox import (
     bubblewrap,
     cgroup,
     clock,
+    copying,
     estimate,
     inside,
     kernel,
@@ -80,7 +81,7 @@ def _serve(
     try:
         return Box(unpack_plan(data), control, group).run(streams)
     except Exception as error:  # noqa: BLE001 - the one place where it becomes a sentence
-        end_children(watch.descendants)
+        end_children(processes.descendants)
         return Report(None, f"{type(error).__name__}: {error}", "", None, 0, 0.0, ())
 
 
@@ -114,8 +115,14 @@ class Box:
         self._watched = group.watched(plan.watched)
         self._news = b""
         self._free = watch.free(plan.writable)
+        self._disk = watch.Disk()
+        self._is_much = False  # at the last look, at least half of the memory that is allowed
+        self._looked_at_disk = 0.0  # often enough for a disk, which is slower than memory
         copies = plan.own[0] if plan.scratch else 0  # in memory
         self._shared = memory.machine_shared() + copies if self._watched.memory else 0
+        self._poll = select.poll()
+        self._hold = -1  # bubblewrap waits for its end while we fill folders
+        self._first = 0  # the process of the box that makes them
         self._begun = self._looked_closely = self._looked = time.monotonic()
         self._clock = clock.Clock(group.cpu)
         self._estimate = estimate.Estimate()
@@ -142,9 +149,10 @@ class Box:
             self._end(root)
             os.close(reading)
             os.close(block)
+            self._let_go()
         self._cpu = max(self._cpu, self._clock.seconds() or 0.0, _cpu_of_the_dead() - before)
         self._clock.close()
-        self._hit = self._hit or self._group.hit() or self._signal_hit()
+        self._hit = self._hit or self._group.hit() or self._signal_hit() or self._left_too_much()
         if not self._hit:
             self._find_fault(late)
         return self._report()
@@ -161,21 +169,24 @@ class Box:
 
     def _start_box(self, streams: inside.Streams, status: int, waiting: int) -> int:
         if self._plan.level == 3:
-            return bubblewrap.start(self._plan, streams, status, waiting)
+            root, self._hold = bubblewrap.start(self._plan, streams, status, waiting)
+            return root
         return inside.start(self._plan, streams, status)
 
     def _attend(self, reading: int, block: int) -> None:
         """Wait until the engine ends, hits a limit, or is to be ended."""
-        poll = select.poll()
-        poll.register(reading, select.POLLIN)
-        poll.register(self._control, select.POLLIN)
+        self._poll.register(reading, select.POLLIN)
+        self._poll.register(self._control, select.POLLIN)
         tick = time.monotonic() + self._pause(0)
         patience = _LONGEST_START + self._plan.own[0] / _COPIED[0] + self._plan.own[1] / _COPIED[1]
         while self._status is None and not self._hit and not self._takes(patience):
-            ready = [number for number, _ in poll.poll(max(0, tick - time.monotonic()) * 1000)]
+            pause = max(0, tick - time.monotonic()) * 1000
+            ready = [number for number, _ in self._poll.poll(pause)]
             if reading in ready and not self._read_status(reading, block):
                 return
             if self._control.fileno() in ready:
+                return
+            if self._hold in ready and not self._fill():
                 return
             if time.monotonic() >= tick:
                 tick = self._look() + time.monotonic()
@@ -210,9 +221,38 @@ class Box:
         """Bubblewrap exits with 1 when it fails, as an engine may: only this tells them apart."""
         if "child-pid" in news and self._limit(news["child-pid"]):
             os.write(block, b".")
-            self._ready = True
+            self._first, self._ready = news["child-pid"], self._hold < 0
+            if self._hold >= 0:
+                self._poll.register(self._hold, select.POLLOUT)
         if "exit-code" in news:
             self._ended(_as_returncode(news["exit-code"]))
+
+    def _fill(self) -> bool:
+        """Copy into the new folders of the box; return whether that could be done."""
+        stopping = select.poll()
+        stopping.register(self._control, select.POLLIN)
+        owner = self._plan.identity
+        try:
+            os.unlink(bubblewrap.mark(self._plan, self._first))
+            for mount in self._plan.mounts:
+                place = bubblewrap.place_of(self._first, mount.place)
+                for _ in copying.copy(mount.source, place, owner, mount.left_out):
+                    if stopping.poll(0):
+                        return False
+        except OSError as error:
+            self._fault = f"a folder cannot be filled: {error.strerror}"
+            return False
+        self._let_go()
+        self._ready = True
+        return True
+
+    def _let_go(self) -> None:
+        """Let bubblewrap go on, or forget it."""
+        if self._hold >= 0:
+            with contextlib.suppress(KeyError):
+                self._poll.unregister(self._hold)
+            os.close(self._hold)
+            self._hold = -1
 
     def _limit(self, first: int) -> bool:
         """Set the limits of the box's first process; return whether that worked.
@@ -240,7 +280,7 @@ class Box:
             self._leftovers = tuple(process.name for process in alive[own:])
 
     def _found(self) -> list[watch.Process]:
-        return watch.processes(watch.descendants(os.getpid()))
+        return watch.processes(processes.descendants(os.getpid()))
 
     def _living(self) -> list[watch.Process]:
         return [process for process in self._found() if not process.dead]
@@ -248,13 +288,17 @@ class Box:
     def _look(self) -> float:
         """Look at what is used; return after how many seconds to look again."""
         own = _OWN_PROCESSES[self._plan.level]
-        closely = time.monotonic() > self._looked_closely + _CLOSELY
+        closely = time.monotonic() > self._looked_closely + _CLOSELY or self._is_much
         if closely:
             self._looked_closely = time.monotonic()
         look = memory.Look(self._watched.memory, 0, self._shared, closely)
         found = self._found()
-        usage = watch.measure(found, own, self._plan, look, self._free)
+        if time.monotonic() >= self._looked_at_disk + _TICK:
+            self._disk = watch.disk(found[own:], self._plan, self._free)
+            self._looked_at_disk = time.monotonic()
+        usage = watch.measure(found, own, self._plan, look, self._disk)
         usage = usage._replace(cpu=self._time(found, usage.cpu))
+        self._is_much = usage.memory > self._watched.memory / 2
         self._memory = max(self._memory, usage.memory)
         self._cpu = max(self._cpu, usage.cpu)
         self._hit = self._group.hit() or watch.exceeded(usage, self._watched)
@@ -291,6 +335,12 @@ class Box:
             return "disk", size, size, "bytes"
         return None
 
+    def _left_too_much(self) -> tuple[str, float, float, str] | None:
+        """Look at what was written at the last moment, too: no file system held it."""
+        disk = watch.disk([], self._plan, self._free)
+        usage = watch.measure([], 0, self._plan, memory.Look(0, 0, 0), disk)
+        return watch.exceeded(usage, self._watched)
+
     def _find_fault(self, late: bool) -> None:
         """Note it if the engine never ran, or not to its end, for no reason of its own."""
         if self._broken:
@@ -299,11 +349,22 @@ class Box:
             self._fault = self._fault or "it could not be made in time"
 
     def _end(self, root: int) -> None:
+        if self._hit:
+            self._strike()
         if self._plan.level == 1:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(root, signal.SIGTERM)
             _wait_for(root, _PATIENCE)
-        end_children(watch.descendants if self._plan.level == 1 else watch.children)
+        end_children(processes.descendants if self._plan.level == 1 else processes.children)
+
+    def _strike(self) -> None:
+        """Kill the engine's processes before the box, whose end reaches them one after another.
+
+        On a busy machine that takes a while, in which they would take more.
+        """
+        for pid in processes.descendants(os.getpid())[_OWN_PROCESSES[self._plan.level] :]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def _report(self) -> Report:
         most = self._group.peak() or self._memory
@@ -323,10 +384,10 @@ def _as_returncode(code: int) -> int:
     return 128 - code if 128 < code < 128 + signal.NSIG else code
 
 
-def end_children(victims: Callable[[int], list[int]] = watch.children) -> None:
+def end_children(victims: Callable[[int], list[int]] = processes.children) -> None:
     """Kill our children, and those who become our children by that, until we have none.
 
-    A child keeps its id until it is reaped, so nobody else can be hit. With ``watch.descendants``
+    A child keeps its id until it is reaped, so nobody else can be hit. With all descendants
     the whole tree is killed at once: without a pid namespace, what multiplies might outrun us.
     """
     pause = 0.0

@@ -28,7 +28,7 @@ NUMBERS = {
     | _table(
         """
         flock=73 setpriority=141 sched_setparam=142 sched_setscheduler=144 sched_setaffinity=203
-        io_setup=206 ioprio_set=251 prlimit64=302 sched_setattr=314
+        mmap=9 io_setup=206 ioprio_set=251 prlimit64=302 sched_setattr=314
         ioctl=16 shmget=29 shmat=30 shmctl=31 socket=41 connect=42 bind=49 listen=50 socketpair=53
         clone=56 kill=62 semget=64 semop=65 semctl=66 shmdt=67 msgget=68 msgsnd=69 msgrcv=70
         msgctl=71 fcntl=72 truncate=76 chmod=90 fchmod=91 chown=92 fchown=93 lchown=94 ptrace=101
@@ -51,7 +51,7 @@ NUMBERS = {
     "aarch64": _COMMON
     | _table(
         """
-        io_setup=0 ioprio_set=30 flock=32 sched_setparam=118 sched_setscheduler=119
+        io_setup=0 ioprio_set=30 mmap=222 flock=32 sched_setparam=118 sched_setscheduler=119
         sched_setaffinity=122 setpriority=140 prlimit64=261 sched_setattr=274
         setxattr=5 lsetxattr=6 fsetxattr=7 removexattr=14 lremovexattr=15 fremovexattr=16
         lookup_dcookie=18 fcntl=25 ioctl=29 mknodat=33 umount2=39 mount=40 pivot_root=41

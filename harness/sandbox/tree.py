@@ -76,7 +76,8 @@ def _make_copy(mount: Mount, room: Room) -> None:
     _make_place(mount.place, folder=True)
     kernel.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room, room.own))
     left_out = {_OUTSIDE + path for path in mount.left_out}
-    copying.copy(_OUTSIDE + mount.source, mount.place, room.owner, left_out)
+    for _ in copying.copy(_OUTSIDE + mount.source, mount.place, room.owner, left_out):
+        pass
 
 
 def _mask_file(mount: Mount, _room: Room) -> None:

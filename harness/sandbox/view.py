@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +72,7 @@ def own_folders() -> tuple[str, ...]:
 
 
 def of_program(
-    words: list[str],
+    words: Sequence[str],
     folder: str,
     also: Iterable[str] = (),
     hidden: Iterable[str] = (),
@@ -99,14 +99,15 @@ def of_program(
     # What a link of the system leads to, /bin to /usr/bin, is shown already.
     fresh = [path for path in shown if not any(is_within(path, link) for link, _ in links)]
     lasting = _outermost([*system, *fresh, *([submission] if submission else [])])
-    masked = _within(hidden, lasting, submission)
+    start = os.path.abspath(folder)
+    masked = _within(_around(hidden, start, near), lasting, submission)
     return View(
         lasting,
         masked,
         links,
-        os.path.abspath(folder),
+        start,
         program,
-        copied=_copied(os.path.abspath(folder), lasting, submission),
+        copied=_copied(start, lasting, submission),
         near=tuple(near),
         stage=os.path.dirname(submission),
     )
@@ -169,6 +170,25 @@ def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
         if not any(is_within(path, outer) for outer in kept):
             kept.append(path)
     return tuple(kept)
+
+
+def _around(hidden: Iterable[str], start: str, near: Iterable[str]) -> Iterator[str]:
+    """Yield what is hidden so that an engine can be started in a hidden folder.
+
+    Cases that ship lie within the harness where it is installed. Of a hidden folder in which the
+    start lies, all is hidden but the way there, and what of that place is to be seen (``near``).
+    """
+    seen = (start, *(path for path in near if path != start and is_within(path, start)))
+    for path in map(os.path.abspath, hidden):
+        yield from _all_but(seen, path) if is_within(start, path) else (path,)
+
+
+def _all_but(seen: tuple[str, ...], folder: str) -> Iterator[str]:
+    for entry in os.scandir(folder):
+        if any(is_within(path, entry.path) for path in seen):
+            yield from () if entry.path in seen[1:] else _all_but(seen, entry.path)
+        else:
+            yield entry.path
 
 
 def _within(hidden: Iterable[str], shown: tuple[str, ...], submission: str) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import NamedTuple
 
+from harness.processes import read
 from harness.sandbox import folders, memory
-from harness.sandbox.memory import read
 from harness.sandbox.plan import Plan, Watched
+from harness.typed import NamedTuple
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -39,51 +39,48 @@ class Usage(NamedTuple):
     scratch_files: int
 
 
-def children(pid: int) -> list[int]:
-    """Return the ids of a process's children, whichever of its threads made them."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            found += map(int, read(f"/proc/{pid}/task/{thread}/children").split())
-    return found
-
-
-def descendants(pid: int) -> list[int]:
-    """Return the ids of all processes below ``pid``, parents before their children."""
-    found = children(pid)
-    for child in found:
-        found += children(child)
-    return found
-
-
 def processes(pids: list[int]) -> list[Process]:
     """Return the figures of those that are still there, the dead that wait to be reaped too."""
     return [found for pid in pids if (found := _process(pid)) is not None]
 
 
-def measure(found: list[Process], own: int, plan: Plan, look: memory.Look, before: int) -> Usage:
+class Disk(NamedTuple):
+    """What has been written to folders outside the box."""
+
+    size: int = 0
+    files: int = 0
+
+
+def measure(found: list[Process], own: int, plan: Plan, look: memory.Look, outside: Disk) -> Usage:
     """Add up what the processes of a box use.
 
     ``found``: all of them, of which the first ``own`` belong to the box itself and not to the
     engine (they only collect the time of the dead). ``look``: see ``memory.held``.
-    ``before``: what was :func:`free` when it was started.
+    ``outside``: see :func:`disk`.
     """
     engine = [process for process in found[own:] if not process.dead]
     scratch, files = _scratch_use([process.task for process in engine], plan.scratch)
-    used = scratch
-    for folder in plan.writable:
-        more, number = folders.use(folder)
-        used, files = used + more, files + number
-    if plan.writable:
-        devices = {os.stat(folder).st_dev for folder in plan.writable}
-        unlinked = _unlinked([process.task for process in engine], devices)
-        # What cannot be measured is at most what has vanished from the file system.
-        gone = max(0, before - free(plan.writable))
-        used = max(used, gone) if unlinked is None else used + unlinked
-    used, files = max(0, used - plan.own[0]), max(0, files - plan.own[1])
+    used = max(0, scratch + outside.size - plan.own[0])
+    files = max(0, files + outside.files - plan.own[1])
     cpu = sum(process.own + process.waited for process in found)
     look = look._replace(scratch=max(0, scratch - plan.own[0]))
     return Usage(memory.held(engine, look), cpu, len(engine), used, files)
+
+
+def disk(found: list[Process], plan: Plan, before: int) -> Disk:
+    """Return what the folders hold that a box may write to, and files without a name.
+
+    ``found``: its processes. ``before``: what was :func:`free` when it was started.
+    """
+    if not plan.writable:
+        return Disk()
+    sizes, numbers = zip(*map(folders.use, plan.writable), strict=True)
+    used = sum(sizes)
+    devices = {os.stat(folder).st_dev for folder in plan.writable}
+    unlinked = _unlinked([process.task for process in found if not process.dead], devices)
+    # What cannot be measured is at most what has vanished from the file system.
+    gone = max(0, before - free(plan.writable))
+    return Disk(max(used, gone) if unlinked is None else used + unlinked, sum(numbers))
 
 
 def exceeded(usage: Usage, limits: Watched) -> tuple[str, float, float, str] | None:

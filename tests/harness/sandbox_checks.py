@@ -7,6 +7,7 @@ Plain functions without pytest, because each is run twice: by the test suite's o
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import re
 import signal
@@ -478,6 +479,13 @@ for number in range(8):
         time.sleep(20)
 """,
 }
+# Too much, and the end before anybody can have looked.
+DISK_AT_THE_END = """
+import os
+for number in range(4):
+    with open(f"{os.environ['HOME']}/{number}", "wb", 0) as file:
+        file.write(bytes(4 << 20))
+"""
 SHARED_MEMORY_OUT_OF_SIGHT = """
 import mmap, time
 areas = []
@@ -514,6 +522,8 @@ def hits(level: int) -> None:
     with launcher_at(level, MEAGRE) as launcher:
         for limit, code in HUNGRY.items():
             _assert_hit(python(launcher, code), limit)
+        if level == 1:  # elsewhere the file system refuses more
+            _assert_hit(python(launcher, DISK_AT_THE_END), "disk")
 
 
 def hits_without_control_groups(level: int) -> None:
@@ -529,6 +539,49 @@ def hits_without_control_groups(level: int) -> None:
         cgroup.usable_parents = former
 
 
+LOCKS = """
+import fcntl, os, sqlite3
+os.chdir(os.environ["HOME"])
+with open("mine", "w") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    fcntl.lockf(file, fcntl.LOCK_EX)
+with sqlite3.connect("data") as data:
+    data.execute("CREATE TABLE t (n)")
+    data.execute("INSERT INTO t VALUES (7)")
+print(sqlite3.connect("data").execute("SELECT n FROM t").fetchone()[0])
+"""
+
+
+def locks_succeed(level: int) -> None:
+    """They hold nobody, but a program that takes one for its own files goes on."""
+    with launcher_at(level) as launcher:
+        done = python(launcher, LOCKS)
+        assert (done.out, done.err) == ("7\n", ""), done
+
+
+SHARES_A_PAGE = """
+import mmap, time
+page = mmap.mmap(-1, 4096)
+page[:1] = b"x"
+print("ready", flush=True)
+time.sleep(1)
+"""
+
+
+def is_not_ended_for_what_others_share(level: int) -> None:
+    """The machine's shared memory grows by more than the limit: that is not the engine's."""
+    cgroup.usable_parents, former = list, cgroup.usable_parents
+    try:
+        with launcher_at(level, MEAGRE) as launcher, closing(mmap.mmap(-1, 300 * MIB)) as others:
+            box = start(launcher, SHARES_A_PAGE)
+            assert box.stdout.read(5) == b"ready"
+            others.write(bytes(300 * MIB))
+            end = finish(box).end
+            assert (end.hit, end.status) == (None, 0), end
+    finally:
+        cgroup.usable_parents = former
+
+
 def holds_memory_without_control_groups(level: int) -> None:
     """However an engine holds memory, it gets at most a quarter more than it is allowed."""
     if os.getuid():
@@ -537,7 +590,7 @@ def holds_memory_without_control_groups(level: int) -> None:
     try:
         counted = tuple(one for one in ROSTER if one.source == "holding" and _is_counted(one))
         assert len(counted) >= 15
-        for finding in referee.play_at_once(level, counted):
+        for finding in referee.play_at_once((level,), counted):
             assert finding.escapes == (), finding
     finally:
         cgroup.usable_parents = former
@@ -669,6 +722,8 @@ CHECKS: dict[str, Callable[[int], None]] = {
         outlives_the_thread_that_started_it,
         hits,
         hits_without_control_groups,
+        locks_succeed,
+        is_not_ended_for_what_others_share,
         holds_memory_without_control_groups,
         a_large_file,
         scratch_in_two_folders,

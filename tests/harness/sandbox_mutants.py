@@ -17,7 +17,7 @@ from contextlib import closing
 from io import FileIO
 from typing import NamedTuple
 
-from harness.sandbox import launcher
+from harness.sandbox import bubblewrap, cgroup, launcher
 from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.plan import Plan
 from harness.sandbox.redteam import referee
@@ -60,6 +60,40 @@ def _with_the_machines_files(plan: Plan) -> Plan:
     return plan._replace(options=options, scratch=())
 
 
+def _with_writable_mounts(plan: Plan) -> Plan:
+    """Let bubblewrap show everything as it is outside, to be written to as well."""
+    assert b"--ro-bind\0" in plan.options
+    return plan._replace(options=plan.options.replace(b"--ro-bind\0", b"--bind\0"))
+
+
+def _with_unlimited_folders(plan: Plan) -> Plan:
+    """Let bubblewrap make folders in memory that hold half of the machine's."""
+    options = re.sub(rb"--size\0\d+\0", b"", plan.options)
+    assert options != plan.options
+    return plan._replace(options=options)
+
+
+def _as_root(plan: Plan) -> Plan:
+    """Start bubblewrap's engine as who starts it, without the words that change that."""
+    words = plan.arguments
+    assert words[0] == bubblewrap.SETPRIV
+    options = re.sub(rb"--cap-add\0\w+\0", b"", plan.options)
+    return plan._replace(arguments=words[words.index("--") + 1 :], options=options)
+
+
+# Not by the plan: without an identity in it, level 2 would make a user namespace.
+_STAY_ROOT = (
+    "import harness.sandbox.inside as i; become = i._become_nobody;"
+    " i._become_nobody = lambda identity: become(0)"
+)
+
+# Not by the plan: what is in it is the control group's limit, too.
+_LOOK_AWAY = (
+    "import harness.sandbox.watch as w; exceeded = w.exceeded;"
+    " w.exceeded = lambda usage, limits:"
+    " exceeded(usage, limits._replace(memory=0, cpu=0.0, processes=0))"
+)
+
 LAYERS: dict[tuple[str, int], Layer] = {
     **{("seccomp", level): Layer(ALL_CALLS) for level in (3, 2, 1)},
     **{
@@ -69,11 +103,10 @@ LAYERS: dict[tuple[str, int], Layer] = {
         ("resource limits", level): Layer(plan=lambda plan: plan._replace(rlimits=()))
         for level in (3, 2, 1)
     },
+    **{("watch", level): Layer(_LOOK_AWAY) for level in (3, 2, 1)},
     **{
-        ("watch", level): Layer(
-            plan=lambda plan: plan._replace(
-                watched=plan.watched._replace(memory=0, cpu=0.0, processes=0)
-            )
+        ("control group", level): Layer(
+            "import harness.sandbox.cgroup as c; c.enter = lambda parents: c.Group([])"
         )
         for level in (3, 2, 1)
     },
@@ -89,19 +122,26 @@ LAYERS: dict[tuple[str, int], Layer] = {
         lambda plan: plan._replace(scratch=()),  # or the machine's own /tmp would be measured
     ),
     ("mount namespace", 3): Layer(plan=_with_the_machines_files),
-    ("identity", 1): Layer(plan=lambda plan: plan._replace(identity=0)),
+    ("identity", 3): Layer(plan=_as_root),
+    ("identity", 2): Layer(_STAY_ROOT),
+    ("identity", 1): Layer(_STAY_ROOT),
     ("pid namespace", 2): Layer(
         "import harness.sandbox.inside as i; i.NAMESPACES &= ~0x20000000;"
         " import harness.sandbox.tree as t; t._MAKERS['proc'] = lambda m, r:"
         " (t._make_place(m.place, folder=True), t.kernel.bind('/.outside/proc', m.place, 0))"
     ),
+    ("read-only mounts", 3): Layer(plan=_with_writable_mounts),
     ("read-only mounts", 2): Layer(
         "import harness.sandbox.tree as t; t._ATTRIBUTES['bind'] = 0",
     ),
+    ("size of the tmpfs", 3): Layer(plan=_with_unlimited_folders),
     ("size of the tmpfs", 2): Layer(
         "import harness.sandbox.tree as t; t._options = lambda *a: 'mode=1777'"
     ),
-    ("watch on folders", 2): Layer(plan=lambda plan: plan._replace(scratch=())),
+    **{
+        ("watch on folders", level): Layer(plan=lambda plan: plan._replace(scratch=()))
+        for level in (3, 2)
+    },
 }
 
 
@@ -121,16 +161,22 @@ MUTANTS = (
     *(Mutant("seccomp", level, "futex_table") for level in (3, 1)),
     *(Mutant("resource limits", level, "many_descriptors") for level in (3, 2, 1)),
     *(Mutant("watch", level, "memory_hog") for level in (3, 2, 1)),
+    *(Mutant("control group", level, "memory_hog", ("watch",), root=True) for level in (3, 2, 1)),
     Mutant("Landlock", 1, "read_case_by_name"),
     Mutant("Landlock", 1, "read_environment"),
     Mutant("Landlock", 2, "tcp", ("seccomp", "network namespace")),
     Mutant("mount namespace", 2, "read_case_by_name"),
     Mutant("mount namespace", 3, "read_metadata"),
     Mutant("pid namespace", 3, "read_command_lines"),
+    Mutant("identity", 3, "write_case", ("read-only mounts",), root=True),
+    Mutant("identity", 2, "write_case", ("read-only mounts", "Landlock"), root=True),
     Mutant("identity", 1, "write_case", ("Landlock",), root=True),
     Mutant("pid namespace", 2, "read_command_lines"),
+    Mutant("read-only mounts", 3, "write_case"),
     Mutant("read-only mounts", 2, "write_case", ("Landlock",)),
+    Mutant("size of the tmpfs", 3, "disk_hog", ("watch on folders",)),
     Mutant("size of the tmpfs", 2, "inode_hog", ("watch on folders",)),
+    Mutant("watch on folders", 3, "inode_hog"),
     Mutant("watch on folders", 2, "inode_hog", ("size of the tmpfs",)),
     Mutant("network namespace", 3, "tcp", ("seccomp",), proof="reached the tcp socket"),
     Mutant("network namespace", 2, "udp", ("seccomp", "Landlock")),
@@ -165,11 +211,17 @@ def escapes(level: int, layers: Iterable[str], attack: str) -> tuple[str, ...]:
     return finding.escapes
 
 
+def can_run(mutant: Mutant) -> bool:
+    """Whether this user has the layer: not everybody may use control groups."""
+    may = mutant.layer != "control group" or bool(cgroup.usable_parents())
+    return may and mutant.root == (os.geteuid() == 0)
+
+
 def main(level: int) -> None:
     """Check the mutants of a level; print the table of layers and attacks."""
     wrong = []
     for mutant in MUTANTS:
-        if mutant.level != level or mutant.root != (os.geteuid() == 0):
+        if mutant.level != level or not can_run(mutant):
             continue
         layers = (mutant.also, (*mutant.also, mutant.layer))
         whole, out = (

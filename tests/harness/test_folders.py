@@ -129,6 +129,7 @@ def test_any_tree_is_walked_once_and_removed(tree: object) -> None:
     check_removal(tree)
 
 
+@pytest.mark.processes
 def test_a_folder_that_is_shut_is_opened_by_its_owner() -> None:
     """As an ordinary user, too: root needs no right."""
     tree = {b"a": (0, {b"b": (0o400, {b"c": "file"}), b"d": (0o300, {b"e": (0, {b"f": "file"})})})}
@@ -194,6 +195,7 @@ def test_nothing_there() -> None:
     folders.remove("/nonexistent/folder")
 
 
+@pytest.mark.processes
 def test_giving_away(top: str) -> None:
     deepen(top, 1200)
     if os.geteuid() == 0:

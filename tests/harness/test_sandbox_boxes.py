@@ -6,12 +6,14 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import stat
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from functools import cache
@@ -26,10 +28,13 @@ from harness.sandbox import bubblewrap, canary, layout, levels, view
 from harness.sandbox.launcher import BoxLauncher, End
 from harness.sandbox.plan import Room
 from harness.sandbox.redteam import compiling, reaching_roster, referee
+from harness.sandbox.redteam import scene as scene_module
 from harness.sandbox.redteam.roster import ROSTER
 from harness.sandbox.redteam.scene import Scene
 from tests.harness.sandbox_checks import CHECKS
 from tests.harness.sandbox_mutants import LAYERS, MUTANTS
+
+pytestmark = pytest.mark.processes
 
 ROOM = Path(__file__).resolve().parents[2]
 SOMEBODY = 54321  # a user id that needs no entry anywhere
@@ -51,13 +56,22 @@ def needs(level: int) -> None:
         pytest.skip(reason)
 
 
+def needs_namespaces() -> None:
+    """Skip the test where nobody may make a namespace, whatever else of a level works."""
+    kind = "--uts" if os.geteuid() == 0 else "--user"
+    made = subprocess.run(["unshare", kind, "true"], stderr=subprocess.PIPE, check=False)
+    if made.returncode:
+        pytest.skip(f"this machine refuses namespaces: {made.stderr.decode().strip()}")
+
+
 @pytest.fixture(scope="module")
 def open_room() -> Iterator[Path]:
     """The code at a place where every user may read it."""
     with tempfile.TemporaryDirectory(prefix="gtp-harness-room-") as folder:
         room = Path(folder)
         room.chmod(0o755)
-        ignore = shutil.ignore_patterns("__pycache__", "test_*", "golden")
+        # What Python has compiled is copied, or each start would compile anew; but not its halves.
+        ignore = shutil.ignore_patterns("*.pyc.*", "test_*", "golden")
         for name in ("harness", "oracle", "tests/harness"):
             shutil.copytree(ROOM / name, room / name, ignore=ignore)
         for path in room.rglob("*"):
@@ -74,17 +88,38 @@ def open_python() -> str:
     return "/usr/bin/python3"
 
 
-def as_user(user: str, room: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with ``words`` as the user, from a folder where its imports are found."""
+@pytest.fixture
+def shared_folder() -> Iterator[Path]:
+    """An empty folder in which every user may write."""
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-shared-") as folder:
+        Path(folder).chmod(0o1777)
+        yield Path(folder)
+
+
+def names(folder: Path) -> set[str]:
+    """Return the paths of all that lies in a folder but what Python compiles."""
+    return {str(path) for path in folder.rglob("*") if "__pycache__" not in str(path)}
+
+
+def as_user(
+    user: str, room: Path, *words: str, temporary: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run Python with ``words`` as the user, from a folder where its imports are found.
+
+    ``temporary``: the folder for temporary files.
+    """
     python = sys.executable
     become: list[str] = []
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(room)}
+    if temporary:
+        environment["TMPDIR"] = str(temporary)
     if user != "root" and os.geteuid() == 0:
         python = open_python()
         become = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups"]
     done = subprocess.run(
         [*become, python, "-B", *words],
         cwd=room,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(room)},
+        env=environment,
         capture_output=True,
         text=True,
         timeout=600,  # a busy machine is no failure
@@ -106,13 +141,17 @@ def test_check(check: str, level: int, user: str, open_room: Path) -> None:
 # --- the red team
 
 
+@pytest.mark.long(30)
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("level", LEVELS)
-def test_every_attack_is_held(level: int, user: str, open_room: Path) -> None:
+def test_every_attack_is_held(level: int, user: str, open_room: Path, shared_folder: Path) -> None:
     """But those that a level is known, and says, not to hold."""
     needs(level)
     words = ("-m", "harness.cli", "doctor", "--attack", "--level", str(level))
-    done = as_user(user, open_room, *words)
+    before = names(open_room)
+    done = as_user(user, open_room, *words, temporary=shared_folder)
+    assert names(shared_folder) == set()
+    assert names(open_room) == before
     lines = done.stdout.splitlines()
     escaped = [line for line in lines if line.startswith("  ESCAPED")]
     known = [attack.title for attack in ROSTER if level in attack.leaks]
@@ -127,6 +166,7 @@ def test_every_attack_is_held(level: int, user: str, open_room: Path) -> None:
     assert done.stderr == ""  # progress is for terminals
 
 
+@pytest.mark.long(20)
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("level", LEVELS)
 def test_each_layer_matters(level: int, user: str, open_room: Path) -> None:
@@ -157,9 +197,9 @@ def test_doctor_as_json(
     end = End(0, "", None, 0, 0.0, ())
     findings = [
         referee.Finding(gap, 1, ("seen",), end, ""),
-        referee.Finding(held, 1, (), end, ""),
+        referee.Finding(held, 1, (), end, "", 1.25),
     ]
-    monkeypatch.setattr(referee, "play_at_once", lambda _: iter(findings))
+    monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in findings))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {3: "no bwrap", 2: "no", 1: ""})
     assert doctor(["--attack", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
@@ -168,12 +208,17 @@ def test_doctor_as_json(
     assert [one["attack"] for one in said["attacks"]] == [held.name, gap.name]
     assert [one["held"] for one in said["attacks"]] == [True, False]
     assert said["attacks"][0]["layer"] == "Landlock"
+    assert [one["seconds"] for one in said["attacks"]] == [1.25, 0.0]
     assert said["attacks"][1]["known"]
     assert said["attacks"][1]["escapes"] == ["seen"]
     findings[1] = findings[1]._replace(escapes=("read it",))
     assert doctor(["--attack"]) == 1
     text = capsys.readouterr().out
     assert "0 of 2 held at level 1." in text
+    assert text.endswith(
+        "\n0 of 2 attacks held, 1 not: their level cannot hold them (SECURITY.md).\n"
+        "Do not run programs that you do not trust at level 1: attacks ESCAPED there.\n"
+    )
     assert "ESCAPED" in text
 
 
@@ -185,7 +230,7 @@ def test_attacks_without_their_language_are_left_out_by_name(
     able = [attack for attack in ROSTER if compiling.can_run(attack)]
     assert 100 < len(able) < len(ROSTER)
     assert compiling.compiled(ROSTER) == {}
-    monkeypatch.setattr(referee, "play_at_once", lambda _: iter([]))
+    monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in ()))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {1: ""})
     monkeypatch.setattr(doctor_module, "_bubblewrap", lambda: "not installed")
     assert doctor(["--attack"]) == 0
@@ -216,7 +261,7 @@ def test_an_attack_that_could_not_start_is_run_again_alone(
     level = next(iter(LEVELS))
     needs(level)
     monkeypatch.setattr(referee, "_judge", beside_a_bomb)
-    (finding,) = referee.play_at_once(level, ROSTER[:1])
+    (finding,) = referee.play_at_once((level,), ROSTER[:1])
     assert first
     assert finding.escapes == ()
 
@@ -230,17 +275,16 @@ class NoLauncher:
     def give(self, folder: Path) -> None:
         """Build steps may write into it: they may write anywhere."""
 
-    def start(self, _seen: view.View, words: list[str]) -> Bare:
-        return Bare(words)
+    def start(self, seen: view.View, words: list[str]) -> Bare:
+        return Bare(words, seen.folder)
 
 
 class Bare:
     """Looks like a box."""
 
-    def __init__(self, words: list[str]) -> None:
-        self._process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+    def __init__(self, words: list[str], folder: str) -> None:
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(words, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe)
         self.stdin, self.stdout, self.stderr = (
             self._process.stdin,
             self._process.stdout,
@@ -301,8 +345,51 @@ def test_the_attacks_are_real(name: str) -> None:
     attacks = tuple(attack for attack in ROSTER if attack.name == name)
     if missing := compiling.missing(attacks[0]):
         pytest.skip(f"{' and '.join(missing)} not installed")
+    if name == "namespaces.c":
+        needs_namespaces()
     (finding,) = referee.play(NoLauncher(), attacks)  # type: ignore[arg-type]
     assert finding.escapes, finding.output
+
+
+def test_doctor_that_is_interrupted_leaves_nothing(tmp_path: Path, open_room: Path) -> None:
+    """Neither where it was called nor where temporary files lie."""
+    level = next((level for level in LEVELS if not why_not(level)), None)
+    assert level, "no level works here"
+    here, temporary = tmp_path / "here", tmp_path / "temporary"
+    here.mkdir()
+    temporary.mkdir()
+    tmp_path.chmod(0o755)
+    process = subprocess.Popen(
+        [sys.executable, "-B", "-m", "harness.cli", "doctor", "--attack", "--level", str(level)],
+        cwd=here,
+        env={**os.environ, "PYTHONPATH": str(open_room), "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    while not list(temporary.glob("*/submission")) and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert (process.returncode, said) == (130, b"gtp-harness: interrupted\n")
+    assert names(here) | names(temporary) == set()
+    assert list(open_room.glob("gtp-harness-mark-*")) == []
+
+
+def test_a_scene_clears_away_whatever_has_become_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scene_module, "OUTSIDE", (str(tmp_path),))
+    (tmp_path / "gtp-harness-mark-0").touch()  # somebody else's, in use
+    (tmp_path / "gtp-harness-mark-1").touch()  # of a scene that was killed
+    os.utime(tmp_path / "gtp-harness-mark-1", (1, 1))
+    with pytest.raises(BrokenPipeError), Scene() as scene:
+        assert names(tmp_path) == {str(tmp_path / "gtp-harness-mark-0")}
+        (tmp_path / scene.mark).touch()
+        os.kill(scene.aim()["victim"], signal.SIGKILL)  # type: ignore[arg-type]
+        scene._victim.wait()
+        list(scene.damage())
+    assert not scene.folder.exists()
+    assert names(tmp_path) == {str(tmp_path / "gtp-harness-mark-0")}
 
 
 def test_a_scene_leaves_nothing() -> None:
@@ -325,6 +412,7 @@ def test_a_stranger_at_a_socket_is_not_an_escape(name: str) -> None:
     """Any program of the machine may knock; an attack says the word that it was told."""
     with Scene() as scene:
         place = scene._sockets[name].getsockname()
+        place = scene.aim()["path_socket"] if name == "path" else place
         one = scene._sockets[name]
         for said, seen in ((b"", []), (b"GET /", []), (str(scene.aim()["word"]).encode(), [name])):
             with socket.socket(one.family, one.type) as visitor:
@@ -343,7 +431,9 @@ def test_without_a_sandbox_the_canary_finds_ways_out(tmp_path: Path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path)
     said = done.stdout.splitlines()
     assert {"reads a private file", "signals the harness", "opens a socket"} <= set(said)
-    assert {"has no system call filter", "sees other processes"} <= set(said)
+    assert "sees other processes" in said
+    # In a container it has the container's own.
+    assert ("has no system call filter" in said) == (canary._status()["Seccomp"] == "0")
     assert said[-1] == "done"
 
 
@@ -384,8 +474,19 @@ def test_a_bubblewrap_that_hangs_is_given_up(tmp_path: Path, bwrap: str) -> None
         proof_with(fake_bubblewrap(tmp_path, "import time; time.sleep(600)"))
 
 
+def test_a_bubblewrap_without_a_filter_is_noticed(tmp_path: Path, bwrap: str) -> None:
+    needs(3)
+    body = f"""
+at = sys.argv.index("--seccomp")
+os.execv({bwrap!r}, ["bwrap", *sys.argv[1:at], *sys.argv[at + 2:]])
+"""
+    with pytest.raises(levels.EscapeError, match=r"opens a socket.*has no system call filter"):
+        proof_with(fake_bubblewrap(tmp_path, body))
+
+
 def test_a_bubblewrap_that_does_nothing_is_noticed(tmp_path: Path, bwrap: str) -> None:
     body = """
+os.read(int(sys.argv[sys.argv.index("--file") + 1]), 1 << 16)
 status = int(sys.argv[sys.argv.index("--json-status-fd") + 1])
 os.write(status, b'{"child-pid": %d}\\n' % os.getpid())
 words = sys.argv[sys.argv.index("--") + 1:]
@@ -396,7 +497,7 @@ os.chdir(options[options.index(b"--chdir") + 1])
 code = os.spawnv(os.P_WAIT, words[0], words)
 os.write(status, b'{"exit-code": %d}\\n' % code)
 """
-    with pytest.raises(levels.EscapeError, match="reads a private file, signals the harness"):
+    with pytest.raises(SandboxError, match="a folder cannot be filled: No such file or directory"):
         proof_with(fake_bubblewrap(tmp_path, body))
 
 

@@ -18,7 +18,7 @@ from harness.sandbox.plan import BIND, COPY, MASK_FILE, MASK_FOLDER, SCRATCH, Mo
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 PERM, NOSYS = 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
-UNSUPPORTED = 0x50000 | errno.EOPNOTSUPP
+UNSUPPORTED, NO_MEMORY = 0x50000 | errno.EOPNOTSUPP, 0x50000 | errno.ENOMEM
 MACHINES = ("x86_64", "aarch64")
 
 
@@ -103,6 +103,26 @@ def test_arguments(machine: str, name: str, arguments: tuple[int, ...], answer: 
     assert verdict(machine, name, *(a | 1 << 40 for a in arguments)) == answer
 
 
+SHARED, PRIVATE, ANONYMOUS, POPULATE = 1, 2, 0x20, 0x8000
+LARGE = 16 * MIB + 1
+MAPPINGS = [
+    (16 * MIB, SHARED | ANONYMOUS, ALLOW),
+    (LARGE, SHARED | ANONYMOUS, NO_MEMORY),
+    (LARGE, SHARED | ANONYMOUS | POPULATE, NO_MEMORY),
+    (1 << 32, SHARED | ANONYMOUS, NO_MEMORY),
+    (1 << 40, PRIVATE | ANONYMOUS, ALLOW),
+    (LARGE, SHARED, ALLOW),  # of a file
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(("size", "flags", "answer"), MAPPINGS)
+def test_shared_memory_without_a_file_comes_in_small_pieces(
+    machine: str, size: int, flags: int, answer: int
+) -> None:
+    assert verdict(machine, "mmap", 0, size, 3, flags, 2**64 - 1, 0) == answer
+
+
 OTHERS = [
     *((name, (0, 5), ALLOW) for name in (*seccomp.LIMITS, *seccomp.OF_ANYBODY)),
     *((name, (77, 5), PERM) for name in (*seccomp.LIMITS, *seccomp.OF_ANYBODY)),
@@ -130,7 +150,9 @@ def test_without_namespaces_a_process_changes_itself_alone(
 def test_locks_of_others_cannot_be_seen(machine: str, owner: int | None) -> None:
     for command in (5, 36, 1024, 1026, 1031):  # F_GETLK … F_SETPIPE_SZ
         assert verdict(machine, "fcntl", 3, command, signals_of=owner) == PERM
-    for command in (0, 1, 2, 3, 4, 6, 7, 37, 38, 1030):  # F_DUPFD, F_SETLK …
+    for command in (6, 7, 37, 38):  # F_SETLK …: answered with success, and not done
+        assert verdict(machine, "fcntl", 3, command, signals_of=owner) == 0x50000
+    for command in (0, 1, 2, 3, 4, 1030):  # F_DUPFD …
         assert verdict(machine, "fcntl", 3, command, signals_of=owner) == ALLOW
 
 

@@ -28,6 +28,8 @@ from tests.harness.sandbox_checks import gone, running
 from tests.harness.test_broken_engines import CASE, ENGINES, LETTERS, ROWS, Row
 from tests.harness.test_sandbox_boxes import LEVELS, needs
 
+pytestmark = pytest.mark.processes
+
 LEFT_BEHIND = "left processes behind"  # at level 3 bubblewrap itself ends them, unseen
 
 
@@ -247,6 +249,23 @@ def test_gnugo_loads_a_game(level: int, folder: Path, gnugo: str) -> None:
     assert letters(file) == "PP", file
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_file_of_a_shut_folder_is_found(level: int, folder: Path) -> None:
+    """Private case files often lie in one. Root's engines may not enter it: at level 1, as well.
+
+    There it is copied. By its whole path it cannot be had: that is no failed test.
+    """
+    needs(level)
+    script = "answer(open(line.split()[-1]).read() if 'loadsgf' in line else '')"
+    program, options = engine(folder, script), Options(sandbox=str(level))
+    (folder / "cases" / "game.sgf").write_text("(;SZ[5])")
+    (folder / "cases" / "game.sgf").chmod(0o644)
+    (folder / "cases").chmod(0o700)
+    for name, reached in (("game.sgf", True), (folder / "cases" / "game.sgf", level > 1)):
+        (file,) = run(program, [case(folder, f"1 loadsgf {name}\n#? [.*SZ.*]\n")], options).files
+        assert letters(file) == ("P" if reached or os.geteuid() else "-"), file
+
+
 # --- what is the harness's fault costs no mark
 
 
@@ -316,8 +335,8 @@ def test_what_a_level_cannot_hold_is_recorded(folder: Path) -> None:
     result = run(program, [test], Options(sandbox="1"))
     assert result.options["sandbox"] == (
         "level 1: Landlock, seccomp, limits"
-        " (does not hold: an engine sees that private files and folders exist,"
-        " and how long they are)"
+        " (does not hold: an engine that guesses a private path sees that it exists,"
+        " its size, times and owner, and where a link leads)"
     )
 
 

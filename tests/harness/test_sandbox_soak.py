@@ -1,4 +1,4 @@
-"""A short soak; ``python -m tests.benchmarks soak`` takes the full number."""
+"""A short soak, and one of the slow tier; ``python -m tests.benchmarks soak`` counts all."""
 
 import os
 import subprocess
@@ -9,15 +9,19 @@ from tests.harness.soak import QUICK, apart, count, kinds, own_groups, soak
 from tests.harness.test_sandbox_boxes import needs
 
 
+@pytest.mark.long(15)
+@pytest.mark.processes
+@pytest.mark.parametrize("runs", [100, pytest.param(2_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("level", [3, 2])
-def test_good_and_broken_engines_four_at_a_time(level: int) -> None:
+def test_good_and_broken_engines_four_at_a_time(level: int, runs: int) -> None:
     needs(level)
     assert min(kinds(QUICK).values()) > 15
-    outcome = soak(100, str(level), QUICK, seed=level)
+    outcome = soak(runs, str(level), QUICK, seed=level)
     assert outcome.wrong == []
     assert outcome.after == outcome.before
 
 
+@pytest.mark.processes
 def test_what_is_left_is_counted() -> None:
     """A count that cannot fail would prove nothing."""
     mark = f"soak-{os.urandom(8).hex()}"

@@ -5,6 +5,8 @@ import pytest
 from tests.harness.syscall_fuzzer import fuzz
 from tests.harness.test_sandbox_boxes import LEVELS, needs
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_drawn_call_gets_out(level: int) -> None:

@@ -31,6 +31,7 @@ clock.close()
 """
 
 
+@pytest.mark.processes
 def test_the_clock_counts_what_nobody_waits_for() -> None:
     done = subprocess.run(
         [sys.executable, "-c", FORGOTTEN], capture_output=True, text=True, check=True

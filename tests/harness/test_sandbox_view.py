@@ -167,3 +167,26 @@ def test_neither_does_what_a_command_without_an_assignment_names(
         seen = view.of_program(command.format(stage=stage).split(), str(stage.parent))
         fresh = [path for path in seen.shown if path.startswith(str(stage.parent))]
     assert fresh == [str(stage / "sub")]
+
+
+def test_an_engine_may_start_in_a_hidden_folder(tmp_path: Path) -> None:
+    """Cases that ship lie within the harness: it stays hidden, but for what they name."""
+    own = tmp_path / "site" / "harness"
+    start = own / "cases" / "gosensei"
+    names = ["secret.py", "cli/run.py", "cases/go-scoring/area.gtp"]
+    names += [f"cases/gosensei/{one}" for one in ("eyes.gtp", "boards/a.txt", "boards/b.txt")]
+    for name in names:
+        (own / name).parent.mkdir(parents=True, exist_ok=True)
+        (own / name).write_text(name)
+    board = str(start / "boards/a.txt")
+    case = str(start / "eyes.gtp")
+    seen = view.of_program(["sh"], str(start), [str(tmp_path), board], [case, str(own)])
+    assert sorted(os.path.relpath(path, own) for path in seen.hidden) == [
+        "cases/go-scoring", "cases/gosensei/boards/b.txt", "cases/gosensei/eyes.gtp",
+        "cli", "secret.py",
+    ]  # fmt: skip
+    assert seen.copied == (str(start),)
+    copy = next(mount for mount in layout.mounts(seen) if mount.place == str(start))
+    assert sorted(copy.left_out) == [str(start / "boards/b.txt"), case]
+    elsewhere = view.of_program(["sh"], str(tmp_path), [str(tmp_path)], [case, str(own)])
+    assert elsewhere.hidden == (str(own),)

@@ -226,6 +226,8 @@ def read_metadata(aim: Aim) -> None:
     """Find out that the private case file exists, and how long it is."""
     with trying("stat the private case file"):
         os.stat(aim["secret"])
+    with trying("see where a private link leads"):
+        os.readlink(aim["link"])
 
 
 # Signals

@@ -16,7 +16,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -515,11 +515,21 @@ def locks(hoard: Hoard) -> None:
     number = 0
     while True:
         number += 1
-        file = open(f"/tmp/locked{number}", "wb")  # noqa: SIM115 - it is kept
+        name = f"/tmp/locked{number}"
+        file = open(name, "wb")  # noqa: SIM115 - it is kept
         hoard.kept.append(file)
+        _prove_a_lock(file, name)
         for place in range(0, 4000, 2):
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
             hoard.add(192)
+
+
+def _prove_a_lock(file: IO[bytes], name: str) -> None:
+    """Refuse to go on with locks that are not done."""
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
+    with open(name, "wb") as other, contextlib.suppress(BlockingIOError):
+        fcntl.fcntl(other, 37, fcntl.F_WRLCK.to_bytes(2, "little") + bytes(30))  # F_OFD_SETLK
+        raise OSError("locks hold nobody")
 
 
 def rule_sets(hoard: Hoard) -> None:

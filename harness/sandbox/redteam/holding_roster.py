@@ -46,7 +46,7 @@ ROSTER = (
     _row("access_lists", "access lists", "seccomp"),
     _row("epolls", "lists of epolls"),
     _row("changes", "noted changes of files", "seccomp"),
-    _row("locks", "locks on files", level1=_FOLDER),
+    _row("locks", "locks on files", "seccomp"),
     _row("rule_sets", "Landlock rules", "seccomp"),
     _row("futex_table", "a table of futexes", "seccomp"),
     _row("rings", "io_uring", "seccomp"),

@@ -88,10 +88,23 @@ def lock_shown_files(_aim: Aim) -> None:
                 escaped(f"flock on {path} is seen")
             with refusals_of(f"see a lock on {path}"):
                 _see_lock(one.fileno(), other.fileno(), path)
+    with refusals_of("lock /dev/null"):
+        _lock_twice("/dev/null")
     for path in (*shown, os.path.abspath(__file__)):
         with refusals_of(f"a lease of {path}"), open(path, "rb") as one:
             fcntl.fcntl(one, fcntl.F_SETLEASE, fcntl.F_RDLCK)
             escaped(f"whoever writes {path} has to wait")
+
+
+def _lock_twice(path: str) -> None:
+    """Lock a range for writing by two open files: the second one is refused if locks are seen."""
+    set_lock = 37  # F_OFD_SETLK
+    with open(path, "wb") as one, open(path, "wb") as other:
+        fcntl.fcntl(one, set_lock, _flock(fcntl.F_WRLCK))
+        with contextlib.suppress(BlockingIOError):
+            fcntl.fcntl(other, set_lock, _flock(fcntl.F_WRLCK))
+            return
+        escaped(f"a lock on {path} is seen")
 
 
 def _see_lock(one: int, other: int, path: str) -> None:

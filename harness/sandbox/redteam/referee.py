@@ -9,12 +9,12 @@ import queue
 import select
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.sandbox import levels, view
+from harness.sandbox import levels, memory, view
 from harness.sandbox.launcher import Boxed, BoxLauncher, End
 from harness.sandbox.limits import MIB, BoxLimits
 from harness.sandbox.redteam import compiling
@@ -32,8 +32,9 @@ LIMITS = BoxLimits(
     scratch_files=2000,
     file_size=12 * MIB,
 )
-WORKERS = 4  # most attacks wait, for something or for their end
+WORKERS = 4  # on each level: most attacks wait, for something or for their end
 _ENDING = 5.0  # seconds to end it, generously: a busy machine is no escape
+_LONGEST_CLEARING = 60.0  # seconds, on a busy machine
 _OUTPUT = 4 * MIB
 _UNPROVEN = "did not run: nothing is proven"
 
@@ -46,6 +47,7 @@ class Finding(NamedTuple):
     escapes: tuple[str, ...]  # empty: held
     end: End
     output: str  # of the last program
+    seconds: float = 0.0  # that it took, with its end
 
 
 def play(launcher: BoxLauncher, attacks: tuple[Attack, ...] = ROSTER) -> Iterator[Finding]:
@@ -57,43 +59,88 @@ def play(launcher: BoxLauncher, attacks: tuple[Attack, ...] = ROSTER) -> Iterato
 
 
 def play_at_once(
-    level: int, attacks: tuple[Attack, ...] = ROSTER, workers: int = WORKERS
-) -> Iterator[Finding]:
-    """Run ``attacks`` on a level, several at a time; yield findings as they come.
+    asked: Iterable[int], attacks: tuple[Attack, ...] = ROSTER
+) -> Generator[Finding, None, None]:
+    """Run ``attacks`` on levels, several at a time; yield findings as they come.
 
-    Those in languages that are not installed are left out.
-
-    Each worker has a scene and a launcher of its own, so that every escape is laid at the right
-    door.
+    Those in languages that are not installed are left out. Each worker has a scene and a launcher
+    of its own, so that every escape is laid at the right door.
 
     Raises:
-        SandboxError: the level does not work, or does not hold a canary.
+        SandboxError: a level does not work, or does not hold a canary.
     """
-    waiting: queue.SimpleQueue[Attack | None] = queue.SimpleQueue()
-    found: queue.SimpleQueue[Finding | BaseException | None] = queue.SimpleQueue()
     attacks = tuple(filter(compiling.can_run, attacks))
     compiling.compiled(attacks)  # once, and not by each worker
-    # The longest first: the last one to end decides when all have.
-    for attack in sorted(attacks, key=lambda one: one.patience, reverse=True):
+    for together in _phases(tuple(asked)):
+        yield from _play_levels(together, attacks)
+
+
+def _phases(asked: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield the levels that are attacked at the same time.
+
+    At level 1 an ordinary user's engines share one count of processes with all others of that
+    user: a bomb at another level would stop attacks before their own level does.
+    """
+    alone = () if os.geteuid() == 0 else (1,)
+    for part in (tuple(x for x in asked if x not in alone), tuple(x for x in asked if x in alone)):
+        if part:
+            yield part
+
+
+def _play_levels(asked: tuple[int, ...], attacks: tuple[Attack, ...]) -> Iterator[Finding]:
+    """Run attacks on levels at the same time."""
+    found: queue.SimpleQueue[Finding | BaseException | None] = queue.SimpleQueue()
+    number = min(_workers(len(asked)), len(attacks))
+    launchers = {level: [levels.proven(level, LIMITS) for _ in range(number)] for level in asked}
+    workers = [one for own in launchers.values() for one in _hire(own, attacks, found)]
+    working, again = len(workers), []
+    try:
+        for worker in workers:
+            worker.start()
+        while working:
+            finding = found.get()
+            if isinstance(finding, BaseException):
+                raise finding
+            if finding is None:
+                working -= 1
+            elif _UNPROVEN in finding.escapes:
+                again.append(finding)
+            else:
+                yield finding
+    finally:
+        _stop(launchers, workers)
+    for level in asked:
+        yield from _play_alone(level, tuple(one.attack for one in again if one.level == level))
+
+
+def _workers(number: int) -> int:
+    """Return how many attacks run at the same time on each of so many levels."""
+    return max(1, min(WORKERS, memory.available() // (number * 2 * LIMITS.memory)))
+
+
+def _hire(
+    launchers: list[BoxLauncher],
+    attacks: tuple[Attack, ...],
+    found: queue.SimpleQueue[Finding | BaseException | None],
+) -> Iterator[threading.Thread]:
+    """Yield workers that, once started, run attacks on one level, each in a launcher."""
+    waiting: queue.SimpleQueue[Attack | None] = queue.SimpleQueue()
+    # The longest first, of processor time before all: the last one to end decides when all have.
+    for attack in sorted(attacks, key=lambda one: (one.cpu, -one.patience)):
         waiting.put(attack)
-    launchers = [levels.proven(level, LIMITS) for _ in range(min(workers, len(attacks)))]
     for launcher in launchers:
         waiting.put(None)
-        threading.Thread(
-            target=_work, args=(launcher, attacks, waiting, found), daemon=True
-        ).start()
-    working, again = len(launchers), []
-    while working:
-        finding = found.get()
-        if isinstance(finding, BaseException):
-            raise finding
-        if finding is None:
-            working -= 1
-        elif _UNPROVEN in finding.escapes:
-            again.append(finding.attack)
-        else:
-            yield finding
-    yield from _play_alone(level, tuple(again))
+        words = (launcher, attacks, waiting, found)
+        yield threading.Thread(target=_work, args=words, daemon=True)
+
+
+def _stop(launchers: dict[int, list[BoxLauncher]], workers: list[threading.Thread]) -> None:
+    """End all boxes, and with them whatever the workers do; they clear away their scenes."""
+    for launcher in (one for own in launchers.values() for one in own):
+        launcher.close()
+    for worker in workers:
+        if worker.ident:  # it has begun; one that begins later finds its launcher closed
+            worker.join(_LONGEST_CLEARING)
 
 
 def _play_alone(level: int, attacks: tuple[Attack, ...]) -> Iterator[Finding]:
@@ -114,6 +161,8 @@ def _work(
     found: queue.SimpleQueue[Finding | BaseException | None],
 ) -> None:
     """Run attacks until there are no more; then say so."""
+    if launcher.closed:
+        return
     try:
         with contextlib.closing(launcher), Scene(attacks) as scene:
             while attack := waiting.get():
@@ -124,6 +173,7 @@ def _work(
 
 
 def _judge(launcher: BoxLauncher, scene: Scene, attack: Attack) -> Finding:
+    begun = time.monotonic()
     programs = [attack.program, attack.then] if attack.then else [attack.program]
     for program in programs:
         end, output, seconds = _run(launcher, scene, attack, program)
@@ -134,7 +184,9 @@ def _judge(launcher: BoxLauncher, scene: Scene, attack: Attack) -> Finding:
         escapes.append(f"took {seconds:.1f} s to be ended")
     if "begun" not in output:
         escapes.append(_UNPROVEN)
-    return Finding(attack, launcher.level, (*escapes, *scene.damage()), end, output)
+    escapes += scene.damage()
+    took = round(time.monotonic() - begun, 3)
+    return Finding(attack, launcher.level, tuple(escapes), end, output, took)
 
 
 def _run(

@@ -23,6 +23,28 @@ def layer(finding: Finding) -> str:
     return finding.attack.layer[finding.level]
 
 
+def text(attacks: dict[int, list[Finding]], roster: Iterable[Attack]) -> Iterator[str]:
+    """Yield all lines about attacks on some levels."""
+    for level, findings in attacks.items():
+        yield from lines(level, findings)
+    yield from left_out(roster)
+    yield from layers(attacks)
+    if attacks:
+        yield from conclusion([one for findings in attacks.values() for one in findings])
+
+
+def conclusion(findings: list[Finding]) -> Iterator[str]:
+    """Yield what it comes to: a line, and another one if that is bad."""
+    held = sum(not finding.escapes for finding in findings)
+    bad = sorted({finding.level for finding in findings if not is_held(finding)})
+    known = sum(bool(one.escapes) for one in findings if is_held(one))
+    told = f", {known} not: their level cannot hold them (SECURITY.md)" if known else ""
+    yield f"\n{held} of {len(findings)} attacks held{told}."
+    if bad:
+        where = " and ".join(map(str, bad))
+        yield f"Do not run programs that you do not trust at level {where}: attacks ESCAPED there."
+
+
 def lines(level: int, findings: list[Finding]) -> Iterator[str]:
     """Yield a line for each attack on a level, and how many were held."""
     yield f"\nAttacks on level {level}: an engine or a build step that tries to"
@@ -79,6 +101,7 @@ def as_json(finding: Finding) -> dict[str, object]:
         "at": attack.at,
         "level": finding.level,
         "held": not finding.escapes,
+        "seconds": finding.seconds,
         "layer": layer(finding),
         "limit": str(finding.end.hit) if finding.end.hit else None,
         "escapes": list(finding.escapes),

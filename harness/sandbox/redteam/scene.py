@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -36,6 +37,8 @@ print("ready", flush=True)
 for _ in iter(sys.stdin.readline, ""):
     print(count, flush=True)
 """
+_MARK = "gtp-harness-mark-"  # and what is drawn for one scene: a file that an attack makes
+_ABANDONED = 600.0  # seconds; an attack takes ten
 _LONGEST_WORD = 64
 _MOMENT = 0.1  # seconds; an attack has sent its word by the time that it is over
 # Where attacks try to create a file, besides the scene.
@@ -51,39 +54,55 @@ class Scene:
 
     def __init__(self, attacks: Iterable[Attack] = ()) -> None:
         self.token = secrets.token_hex(16)  # whoever prints it has seen what is private
-        self.mark = f"gtp-harness-mark-{secrets.token_hex(4)}"
+        self.mark = f"{_MARK}{secrets.token_hex(4)}"
+        _remove_abandoned()
         self._word = secrets.token_hex(16)  # an attack sends it: a stranger is not an escape
-        self.folder = Path(tempfile.mkdtemp(prefix="gtp-harness-doctor-"))
-        self.folder.chmod(0o755)  # what is not seen from the box is not hidden by permissions
-        self.secret = self._private_file()
-        self.submission = self._submission(compiling.compiled(attacks))
-        self.work = self._folder("work")
-        self._victim = self._start_victim()
-        self._sockets = self._listen()
-        self._before = self._files()
+        with contextlib.ExitStack() as last:
+            last.callback(self._remove_strays)
+            self.folder = Path(tempfile.mkdtemp(prefix="gtp-harness-doctor-"))
+            last.callback(folders.remove, str(self.folder))
+            self._fill(attacks)
+            self._victim = self._start_victim()
+            last.callback(self._end_victim)
+            self._sockets = self._listen()
+            for one in self._sockets.values():
+                last.callback(one.close)
+            self._before = self._files()
+            self._last = last.pop_all()
 
     def __enter__(self) -> Scene:
         """Return the scene."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove all of it."""
-        for one in self._sockets.values():
-            one.close()
+        """Remove all of it, whatever has become of its parts."""
+        self._last.close()
+
+    def _end_victim(self) -> None:
         assert self._victim.stdin is not None
         assert self._victim.stdout is not None
-        self._victim.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # an attack has killed it
+            self._victim.stdin.close()
         self._victim.wait()
         self._victim.stdout.close()
-        folders.remove(str(self.folder))
+
+    def _remove_strays(self) -> None:
         for path in self.strays():
-            path.unlink()
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    def _fill(self, attacks: Iterable[Attack]) -> None:
+        self.folder.chmod(0o755)  # what is not seen from the box is not hidden by permissions
+        self.secret = self._private_file()
+        self.submission = self._submission(compiling.compiled(attacks))
+        self.work = self._folder("work")
 
     def aim(self) -> dict[str, object]:
         """Return what the programs are told."""
         return {
             "secret": str(self.secret),
             "notes": str(self.secret.with_name("notes")),
+            "link": str(self.secret.with_name("link")),
             "submission": str(self.submission),
             "folder": str(self.work),
             "home": HOME,
@@ -159,6 +178,7 @@ class Scene:
         (private / "notes").write_text(f"{self.token}\n")
         (private / "gen.sh").write_text("#!/bin/sh\n")
         (private / "gen.sh").chmod(0o755)
+        (private / "link").symlink_to("case.gtp")
         program = folder / "reaching.py"
         program.write_text(f"#!{private}/gen.sh\n{program.read_text()}")
         program.chmod(0o755)
@@ -189,8 +209,9 @@ class Scene:
         return fresh
 
     def _listen(self) -> dict[str, socket.socket]:
-        path = str(self.submission / "socket")
         stream, datagram = socket.SOCK_STREAM, socket.SOCK_DGRAM
+        folder = os.open(self.submission, os.O_PATH)
+        path = f"/proc/self/fd/{folder}/socket"  # a longer one would be refused
         sockets = {
             "tcp": _bound(socket.AF_INET, stream, ("127.0.0.1", 0)),
             "udp": _bound(socket.AF_INET, datagram, ("127.0.0.1", 0)),
@@ -201,6 +222,7 @@ class Scene:
         }
         for name in (path, path + ".datagram"):
             Path(name).chmod(0o777)
+        os.close(folder)
         return sockets
 
     def _visited(self, name: str) -> bool:
@@ -230,6 +252,16 @@ class Scene:
             with contextlib.suppress(OSError):
                 if folder.name.isdigit() and needle in (folder / "cmdline").read_bytes():
                     yield int(folder.name)
+
+
+def _remove_abandoned() -> None:
+    """Remove the marks of scenes that were killed; one in use is never so old."""
+    for folder in OUTSIDE:
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder):
+                path = os.path.join(folder, name)
+                if name.startswith(_MARK) and time.time() - os.lstat(path).st_mtime > _ABANDONED:
+                    os.unlink(path)
 
 
 def _heard(one: socket.socket) -> bytes:

@@ -1,0 +1,95 @@
+"""The copy of a folder that an engine may write into."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.sandbox import copying
+
+SECONDS = 1_000_000_000
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    """A folder with one of everything."""
+    top = tmp_path / "source"
+    (top / "inner" / "deep").mkdir(parents=True)
+    (top / "inner" / "deep" / "file").write_bytes(b"x" * 100_000)
+    (top / "empty").touch()
+    (top / "program").write_text("#!/bin/sh\n")
+    (top / "program").chmod(0o4755)
+    (top / "private").write_text("secret")
+    (top / "private").chmod(0o600)
+    (top / "shut").mkdir(0o700)
+    (top / "shut" / "file").touch()
+    (top / "link").symlink_to("/nowhere")
+    (top / "inner" / "up").symlink_to("..")
+    os.mkfifo(top / "pipe")
+    os.utime(top / "program", ns=(5 * SECONDS + 1, 7 * SECONDS + 3))
+    return str(top)
+
+
+def copied(source: str, tmp_path: Path, *rest: object) -> Path:
+    target = tmp_path / "target"
+    target.mkdir()
+    for _ in copying.copy(source, str(target), *rest):  # type: ignore[arg-type]
+        pass
+    return target
+
+
+def names(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+ALL = {"inner", "inner/deep", "inner/deep/file", "inner/up", "empty", "program", "private", "shut"}
+
+
+def test_all_but_what_is_no_file_no_folder_and_no_link(source: str, tmp_path: Path) -> None:
+    target = copied(source, tmp_path)
+    assert names(target) == {*ALL, "shut/file", "link"}
+    assert (target / "inner/deep/file").read_bytes() == b"x" * 100_000
+    found = (target / "program").stat()
+    assert (found.st_mode & 0o7777, found.st_mtime_ns) == (0o755, 7 * SECONDS + 3)
+    assert os.readlink(target / "link") == "/nowhere"
+    assert (target / "private").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_hidden_is_left_out(source: str, tmp_path: Path) -> None:
+    target = copied(source, tmp_path, 0, {f"{source}/inner", f"{source}/private"})
+    assert names(target) == {"empty", "program", "shut", "shut/file", "link"}
+
+
+def test_another_user_gets_what_all_may_read(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[str] = []
+    monkeypatch.setattr(os, "chown", lambda name, *_, **__: given.append(name))
+    monkeypatch.setattr(
+        os, "fchown", lambda number, *_: given.append(os.readlink(f"/proc/self/fd/{number}"))
+    )
+    target = copied(source, tmp_path, 54321)
+    assert names(target) == (ALL | {"link"}) - {"private"}  # and not what is in "shut"
+    assert {os.path.relpath(target / name, target) for name in given} == names(target)
+
+
+def test_it_can_be_stopped(source: str, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.mkdir()
+    descriptors = os.listdir("/proc/self/fd")
+    begun = copying.copy(source, str(target))
+    next(begun)
+    next(begun)
+    begun.close()
+    assert len(names(target)) <= 1
+    assert os.listdir("/proc/self/fd") == descriptors
+
+
+def test_a_file_that_shrinks_meanwhile_ends_the_copy_of_it(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = os.sendfile
+    monkeypatch.setattr(
+        os, "sendfile", lambda to, of, at, size: 0 if size < 100_000 else whole(to, of, at, 9)
+    )
+    assert (copied(source, tmp_path) / "inner/deep/file").read_bytes() == b"x" * 9
