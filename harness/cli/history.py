@@ -1,0 +1,112 @@
+"""``gtp-harness history``: what the runs of one ``--history`` file tell together."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from harness.cli.arguments import Parser, whole
+from harness.cli.console import colors, never_fail_to_encode
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.report import files
+from harness.visible import without_surrogates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.history.records import Trends
+
+_DESCRIPTION = """\
+Tell what the runs in FILE, written by gtp-harness run --history FILE, show
+together: which tests broke when, which are flaky, and which got slower. What is
+shown is about one program: that of the last run, or --program.
+
+  broke   a test that fails in the last run that judged it, and passed before;
+          with the run since when, and what else changed: the engine (its name,
+          version, or the files of PROGRAM), the test (what is sent up to it, and
+          its expectation), or neither
+  flaky   with the same engine and test its verdict changed at least twice, or a
+          --rerun gave another one; with the share of failures and its 95 %
+          interval (Wilson). One change alone is not flaky
+  slower  the last 5 runs against up to 20 before them, at least 5, on the same
+          host with the same --jobs, sandbox and test. What slowed all tests of a
+          run alike is divided out, and told for all tests together. The medians
+          must differ by a fifth and by 10 ms, and a one-sided rank test (Mann
+          and Whitney) must say so; of the tests called slower at most one in 20
+          is expected to be there by chance (Benjamini and Hochberg). Times are
+          shown as the median and, in brackets, the quartiles"""
+
+_EPILOG = """\
+Exit status:
+    0  the history was read, whatever it tells
+    2  the input was bad: FILE is not a history, is damaged, or has no such program
+    3  a report could not be written
+
+Examples:
+  gtp-harness run --history runs.sqlite ./engine cases/
+  gtp-harness history runs.sqlite
+  gtp-harness history runs.sqlite --html trend.html --json trend.json"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if not given.file:
+        parser.error("FILE is needed")
+    for path in filter(None, (given.html, given.json)):
+        files.try_to_write(path)
+    never_fail_to_encode()
+    found = _trends(given)
+    if given.html:
+        from harness.history.page import history_page
+
+        files.write(given.html, history_page(found))
+    if given.json:
+        from harness.history.document import document
+
+        files.write(given.json, [document(found)], without_surrogates)
+    if {given.html, given.json}.isdisjoint(files.STDOUT):
+        _show(found, given)
+    return ExitCode.OK
+
+
+def _trends(given: argparse.Namespace) -> Trends:
+    from harness.history import store
+    from harness.history.trends import trends
+
+    version, runs = store.read(given.file)
+    if given.program and all(run.program != given.program for run in runs):
+        known = ", ".join(dict.fromkeys(run.program for run in runs)) or "none"
+        raise UsageError(f"{given.file} has no runs of {given.program!r}; it has: {known}")
+    return trends(given.file, version, runs[-given.last :] if given.last else runs, given.program)
+
+
+def _show(found: Trends, given: argparse.Namespace) -> None:
+    from harness.history import text
+    from harness.report.paint import Paint
+
+    paint = Paint(0 if given.no_color else colors(sys.stdout))
+    for line in text.lines(found, paint, unicode=not given.ascii):
+        print(line)
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    parser = Parser("history", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness history FILE [OPTION…]"
+    parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
+    add = parser.add_argument
+    add("--html", metavar="PAGE", help="write a page with plots (-: to standard output)")
+    add("--json", metavar="FILE", help="write all of it as JSON (-: to standard output)")
+    add(
+        "--program", metavar="PROGRAM", help="whose runs, as typed (default: that of the last run)"
+    )
+    add("--last", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+        help="look at the last N runs in FILE (default: all)")  # fmt: skip
+    add("--ascii", action="store_true", help="draw with ASCII characters")
+    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser

@@ -1,0 +1,7 @@
+"""Runs kept in one file, and what they tell together: what broke when, the flaky, the slower.
+
+:mod:`~harness.history.store` is the file; :mod:`~harness.history.keeping` makes its rows of a run;
+:mod:`~harness.history.trends` and :mod:`~harness.history.statistics` find the trends, pure;
+:mod:`~harness.history.text`, :mod:`~harness.history.document` and :mod:`~harness.history.page`
+show them.
+"""

@@ -1,0 +1,190 @@
+"""What many runs tell together. Pure.
+
+*Broke*: a test that failed in the last run in which it was judged, and had passed before.
+
+*Flaky*: among the runs since engine and test are what they are now, its verdict went back and
+forth, so changed at least twice; or a ``--rerun`` gave other verdicts. A single change is none: it
+may have a cause that nobody sees.
+
+*Slower*: of runs in the same circumstances (host, ``--jobs``, sandbox) and with the same text of
+the test, the last :data:`NOW` are held against up to :data:`BEFORE` earlier ones. What slowed all
+tests of a run alike (a busy machine) is divided out. The medians must differ by a factor of
+:data:`FACTOR` and by :data:`LEAST` seconds; and a one-sided rank test must say so, such that of
+all tests that are called slower at most :data:`RATE` are expected to be so by chance. All tests of
+a run together are looked at in the same way, by that common factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from statistics import median
+
+from harness.history.records import Change, Flaky, RunKept, Seen, Slower, Test, Trends
+from harness.history.statistics import (
+    chance_of_larger,
+    remarkable,
+    share_interval,
+    slowness,
+    spread,
+)
+
+NOW, BEFORE, FEWEST = 5, 20, 5  # runs that are compared: the last ones, earlier ones, at least
+FACTOR, LEAST, RATE = 1.2, 0.01, 0.05
+_SHORTEST = 1e-3  # seconds; what takes less tells nothing of a machine's speed
+_WHOLE = Test("", -1, "all tests together", 0)
+
+Times = list[tuple[int, float]]  # runs and seconds
+
+
+def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None = None) -> Trends:
+    """Return what the runs of one program tell: the one named, or that of the last run."""
+    programs = list(dict.fromkeys(run.program for run in reversed(runs)))
+    chosen = program if program is not None else (programs or [""])[0]
+    mine = [run for run in runs if run.program == chosen]
+    seen = _seen(mine)
+    changes = [change for one in seen.values() for change in _changes(one)]
+    changes.sort(key=lambda change: -change.now.run.number)
+    slower, whole, compared = _slower(mine, seen)
+    return Trends(
+        path=path,
+        version=version,
+        program=chosen,
+        others=tuple(other for other in programs if other != chosen),
+        runs=tuple(mine),
+        broken=tuple(_broken(changes, seen)),
+        changes=tuple(changes),
+        flaky=tuple(sorted(filter(None, map(_flaky, seen.values())), key=_steadiness)),
+        slower=slower,
+        whole=whole,
+        compared=compared,
+    )
+
+
+def _seen(runs: Iterable[RunKept]) -> dict[Test, list[Seen]]:
+    found: dict[Test, list[Seen]] = {}
+    for run in runs:
+        for file in run.files:
+            engine = f"{file.engine} {run.digest}"
+            for result in file.results:
+                found.setdefault(result.test, []).append(Seen(run, engine, result))
+    return found
+
+
+# --- verdicts ----------------------------------------------------------------------------------
+
+
+def _judged(seen: Iterable[Seen]) -> list[Seen]:
+    return [one for one in seen if one.passed is not None]
+
+
+def _changes(seen: Iterable[Seen]) -> list[Change]:
+    judged = _judged(seen)
+    return [
+        Change(now.result.test, before, now)
+        for before, now in pairwise(judged)
+        if before.passed is not now.passed
+    ]
+
+
+def _broken(changes: Iterable[Change], seen: dict[Test, list[Seen]]) -> Iterable[Change]:
+    last: dict[Test, Change] = {}
+    for change in changes:
+        last.setdefault(change.test, change)  # the latest comes first
+    for test, change in last.items():
+        now = _judged(seen[test])[-1]
+        if not change.now.passed and now.result.verdict == "FAILED":
+            yield change
+
+
+def _flaky(seen: Sequence[Seen]) -> Flaky | None:
+    """Return how a test is flaky with the engine and the text that it has now."""
+    last = seen[-1]
+    same = [
+        one for one in seen if (one.engine, one.result.text) == (last.engine, last.result.text)
+    ]
+    judged = _judged(same)
+    changes = len(_changes(judged))
+    rerun = any(one.result.flaky for one in same)
+    if not judged or (changes < 2 and not rerun):
+        return None
+    failed = sum(not one.passed for one in judged)
+    interval = share_interval(failed, len(judged))
+    result = last.result
+    return Flaky(result.test, result.line, tuple(judged), failed, changes, interval, rerun)
+
+
+def _steadiness(one: Flaky) -> tuple[int, int]:
+    """Return what puts the flakiest first."""
+    return -one.changes, -one.failed
+
+
+# --- times -------------------------------------------------------------------------------------
+
+
+def _slower(
+    runs: Sequence[RunKept], seen: dict[Test, list[Seen]]
+) -> tuple[tuple[Slower, ...], Slower | None, int]:
+    """Return the tests that got slower, whether all did, and how many could be compared."""
+    if not runs:
+        return (), None, 0
+    alike = {run.number for run in runs if run.circumstances == runs[-1].circumstances}
+    times = {test: _times(one, alike) for test, one in seen.items()}
+    factors = _factors(times)
+    whole = _compared(_WHOLE, 0, list(factors.items()), {})
+    found = [
+        _compared(test, seen[test][-1].result.line, of_test, factors)
+        for test, of_test in times.items()
+    ]
+    compared = [one for one in found if one]
+    real = remarkable([one.chance for one in compared], RATE)
+    slower = [one for one, is_real in zip(compared, real, strict=True) if is_real and _much(one)]
+    slower.sort(key=lambda one: -one.ratio)
+    is_whole = whole is not None and whole.chance <= RATE and whole.ratio >= FACTOR
+    return tuple(slower), whole if is_whole else None, len(compared)
+
+
+def _much(one: Slower) -> bool:
+    apart = one.spread_now.median - one.spread_before.median
+    return one.ratio >= FACTOR and apart >= LEAST
+
+
+def _times(seen: Sequence[Seen], alike: set[int]) -> Times:
+    """Return the times of a test as it is now, one for each run."""
+    text = seen[-1].result.text
+    found = {
+        one.run.number: one.result.seconds
+        for one in seen
+        if one.run.number in alike and one.result.text == text
+    }
+    return [(run, seconds) for run, seconds in found.items() if seconds is not None]
+
+
+def _factors(times: dict[Test, Times]) -> dict[int, float]:
+    """Return how much slower than usual each run was, by what all its tests took."""
+    shares: dict[int, list[tuple[float, float]]] = {}
+    for of_test in times.values():
+        usual = median([seconds for _, seconds in of_test]) if of_test else 0.0
+        if usual >= _SHORTEST:
+            for run, seconds in of_test:
+                shares.setdefault(run, []).append((seconds, usual))
+    return {run: slowness(pairs) for run, pairs in sorted(shares.items())}
+
+
+def _compared(test: Test, line: int, times: Times, factors: dict[int, float]) -> Slower | None:
+    """Return the last times of a test beside the earlier ones; None where they are too few."""
+    now, before = times[-NOW:], times[: -NOW or None][-BEFORE:]
+    if len(before) < FEWEST or len(now) < NOW:
+        return None
+    evened = [[seconds / factors.get(run, 1.0) for run, seconds in part] for part in (now, before)]
+    usual = median(evened[1])
+    return Slower(
+        test,
+        line,
+        tuple(before),
+        tuple(now),
+        spread([seconds for _, seconds in before]),
+        spread([seconds for _, seconds in now]),
+        median(evened[0]) / usual if usual else 1.0,
+        chance_of_larger(*evened),
+    )

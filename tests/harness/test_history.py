@@ -1,0 +1,539 @@
+"""``run --history`` and ``gtp-harness history``: what is kept, what is told, and what is not."""
+
+import itertools
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.errors import ReportError, UsageError
+from harness.history import document, keeping, page, plots, statistics, store, text
+from harness.history.records import State
+from harness.history.trends import trends
+from harness.report.html.style import STYLE
+from harness.report.paint import Paint
+from tests import golden
+from tests.harness.made_history import made_history, made_result, made_run, made_test, rich_history
+from tests.harness.made_run import RUN, Line, V, made_file
+
+GOLDEN = Path(__file__).parent / "golden" / "history"
+
+
+@pytest.fixture(autouse=True)
+def _no_power_cut(monkeypatch):
+    """Do not wait for the disk: no test pulls the plug."""
+    connect = store._connect
+
+    def connected(uri):
+        base = connect(uri)
+        base.execute("PRAGMA synchronous = OFF")
+        return base
+
+    monkeypatch.setattr(store, "_connect", connected)
+
+
+def told(runs):
+    return trends("h.sqlite", 1, runs)
+
+
+# --- statistics --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("few", "many"), [(1, 1), (1, 4), (3, 3), (4, 3), (5, 5)])
+def test_the_rank_test_counts_all_orders(few, many):
+    values = list(range(few + many))
+    for now in itertools.combinations(values, few):
+        before = [value for value in values if value not in now]
+        larger = sum(a > b for a in now for b in before)
+        splits = [
+            sum(a > b for a in other for b in values if b not in other) >= larger
+            for other in itertools.combinations(values, few)
+        ]
+        expected = sum(splits) / len(splits)
+        assert statistics.chance_of_larger(now, before) == pytest.approx(expected)
+
+
+def test_the_approximation_is_close_to_the_count_of_all_orders():
+    rng = random.Random(1)
+    for _ in range(50):
+        now, before = [[rng.random() for _ in range(n)] for n in (8, 20)]
+        exact = statistics.chance_of_larger(now, before)
+        tied = statistics.chance_of_larger([*now, 0.5], [*before, 0.5])
+        assert tied == pytest.approx(exact, abs=0.08)
+    assert statistics.chance_of_larger([1, 1, 1], [1, 1]) == 1.0
+
+
+def test_many_tests_at_once():
+    # Benjamini and Hochberg's example, at 5 %: the first four of fifteen
+    chances = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240]
+    chances += [0.4262, 0.5719, 0.6528, 0.7590, 1.0]
+    assert statistics.remarkable(chances, 0.05) == [True] * 4 + [False] * 11
+    assert statistics.remarkable([], 0.05) == []
+
+
+def test_the_interval_of_a_share():
+    assert statistics.share_interval(0, 10) == pytest.approx((0, 0.2775), abs=1e-4)
+    assert statistics.share_interval(3, 10) == pytest.approx((0.1078, 0.6032), abs=1e-4)
+
+
+# --- what broke, what is flaky -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "since"),
+    [
+        ("PPPF", 4),
+        ("PFFF", 2),
+        ("PXFF", 3),
+        ("PFPF", 4),
+        ("PPF-", 3),  # not run is no news
+        ("FFFF", None),  # never passed
+        ("PFFP", None),
+        ("PPxx", None),  # failed as expected
+        ("P", None),
+        ("-", None),
+    ],
+)
+def test_what_broke_when(verdicts, since):
+    found = told(made_history(verdicts)).broken
+    assert [change.now.run.number for change in found] == ([since] if since else [])
+
+
+@pytest.mark.parametrize(
+    ("engine", "digest", "asked", "cause"),
+    [
+        ("Made Up 1.0", "d1", "t1", "neither engine nor test changed"),
+        ("Made Up 1.1", "d1", "t1", "the engine changed"),
+        ("Made Up 1.0", "d2", "t1", "the engine changed"),
+        ("Made Up 1.0", "d1", "t2", "the test changed"),
+        ("Made Up 1.1", "d2", "t2", "the engine and the test changed"),
+    ],
+)
+def test_what_else_changed(engine, digest, asked, cause):
+    now = made_run(2, [made_result("F", text=asked)], engine=engine, digest=digest)
+    (change,) = told([*made_history("P"), now]).broken
+    assert change.cause == cause
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "failed"),
+    [
+        ("PFP", 1),
+        ("FPF", 2),
+        ("PFPPPPPP", 1),
+        ("P-F-P", 1),
+        ("PxP", 1),
+        ("PF", None),  # once: it may have a cause that nobody sees
+        ("PPFF", None),
+        ("PXPX", None),  # passed is passed
+        ("P---", None),
+    ],
+)
+def test_what_is_flaky(verdicts, failed):
+    found = told(made_history(verdicts)).flaky
+    assert [one.failed for one in found] == ([failed] if failed else [])
+
+
+def test_a_change_of_engine_or_test_makes_nothing_flaky():
+    versions = [*made_history("P"), made_run(2, [made_result("F")], engine="1.1")]
+    assert told([*versions, made_run(3, [made_result("P")], engine="1.2")]).flaky == ()
+    digests = [made_run(n, [made_result("PF"[n % 2])], digest=str(n)) for n in range(1, 9)]
+    assert told(digests).flaky == ()
+    texts = [made_run(n, [made_result("PF"[n % 2], text=str(n))]) for n in range(1, 9)]
+    assert told(texts).flaky == ()
+
+
+def test_a_rerun_that_gave_other_verdicts_is_flaky():
+    (one,) = told([made_run(1, [made_result("F", flaky=True)])]).flaky
+    assert (one.rerun, one.failed, one.changes) == (True, 1, 0)
+
+
+# --- what got slower ---------------------------------------------------------------------------
+
+
+def timed(rng, runs, tests, factors=None, slowed=None):
+    """Runs of many tests with noise; ``factors`` slow runs, ``slowed`` a test from a run on."""
+    usual = [rng.uniform(0.05, 2) for _ in range(tests)]
+    made = []
+    for number in range(1, runs + 1):
+        results = [
+            made_result(
+                "P",
+                seconds * rng.lognormvariate(0, 0.1) * (factors or {}).get(number, 1)
+                * (2 if slowed and place == slowed[0] and number >= slowed[1] else 1),
+                test=made_test("a.tst", place),
+            )
+            for place, seconds in enumerate(usual)
+        ]  # fmt: skip
+        made.append(made_run(number, results))
+    return made
+
+
+def test_noise_makes_no_alarms():
+    rng = random.Random(13)
+    for _ in range(20):
+        found = told(timed(rng, 25, 30))
+        assert (found.slower, found.whole, found.compared) == ((), None, 30)
+
+
+def test_a_busy_machine_makes_no_test_slower_and_is_told():
+    busy = dict.fromkeys(range(21, 26), 1.7)
+    found = told(timed(random.Random(14), 25, 30, busy))
+    assert found.slower == ()
+    assert found.whole.ratio == pytest.approx(1.7, abs=0.15)
+    assert "it may be the machine" in text.slower(found.whole)
+
+
+@pytest.mark.parametrize("factors", [None, dict.fromkeys(range(22, 26), 1.5), {3: 4.0, 12: 3.0}])
+def test_a_test_that_takes_twice_as_long_is_found(factors):
+    found = told(timed(random.Random(15), 25, 60, factors, slowed=(7, 21)))
+    (one,) = found.slower
+    assert one.test.id == 7
+    assert one.ratio == pytest.approx(2, abs=0.3)
+    assert one.spread_before.low < one.spread_before.median < one.spread_now.low
+    assert (len(one.before), len(one.now)) == (20, 5)
+
+
+def test_only_what_can_be_compared_is():
+    runs = timed(random.Random(16), 10, 30, slowed=(7, 6))
+    assert told(runs).compared == 30
+    assert told(runs[1:]).compared == 0
+    elsewhere = [run._replace(circumstances="other") for run in runs[:5]]
+    assert told([*elsewhere, *runs[5:]]).compared == 0
+
+
+def test_what_is_short_is_not_called_slower():
+    runs = timed(random.Random(17), 25, 30, slowed=(7, 21))
+    short = [
+        run._replace(
+            files=tuple(
+                file._replace(
+                    results=tuple(
+                        one._replace(seconds=(one.seconds or 0) / 1000) for one in file.results
+                    )
+                )
+                for file in run.files
+            )
+        )
+        for run in runs
+    ]
+    assert told(short).slower == ()
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def test_the_formats():
+    found = told(rich_history())
+    assert (len(found.broken), len(found.flaky), len(found.slower)) == (1, 1, 1)
+    lines = "".join(f"{line}\n" for line in text.lines(found, Paint(0)))
+    golden.check(GOLDEN / "history.txt", lines)
+    golden.check(GOLDEN / "history.json", document.document(found))
+    shown = "".join(page.history_page(found))
+    golden.check(GOLDEN / "history.html", shown.replace(STYLE + plots.STYLE, "(style)"))
+    assert "<script" not in shown
+    assert "http" not in shown.replace("http-equiv", "")
+
+
+def test_the_program_is_that_of_the_last_run_or_chosen():
+    runs = rich_history()
+    assert trends("h", 1, runs[:13]).program == "./other"
+    assert trends("h", 1, runs, "./other").others == ("./engine",)
+    assert trends("h", 1, []).runs == ()
+    list(text.lines(trends("h", 1, []), Paint(0)))
+    list(page.history_page(trends("h", 1, [])))
+
+
+def test_long_lists_are_cut_short():
+    tests = [made_test(id_=n) for n in range(300)]
+    runs = [
+        made_run(n, [made_result(v, test=test) for test in tests]) for n, v in enumerate("PFPF", 1)
+    ]
+    found = told(runs)
+    assert len(found.flaky) == len(found.broken) == 300
+    lines = list(text.lines(found, Paint(0)))
+    assert len(lines) < 80
+    assert lines.count("  and 280 more (--json has all)") == 2
+    assert "".join(page.history_page(found)).count("more: --json has all") == 3
+
+
+# --- the file ----------------------------------------------------------------------------------
+
+
+def kept(path, runs):
+    for run in runs:
+        number = store.enter(path, run._replace(state=State.BEGUN))
+        if run.state is not State.BEGUN:
+            store.complete(path, run._replace(number=number))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "h ?#%.sqlite")  # characters that a URI would take for its own
+
+
+def test_what_is_kept_comes_back(path):
+    runs = [run._replace(number=n) for n, run in enumerate(rich_history(), 1)]
+    kept(path, runs)
+    version, found = store.read(path)
+    assert version == store.VERSION
+    assert [sorted(file.results for file in run.files) for run in found] == [
+        sorted(file.results for file in run.files) for run in runs
+    ]
+    assert [run._replace(files=()) for run in found] == [run._replace(files=()) for run in runs]
+
+
+def test_a_run_as_it_is_kept(path):
+    entered = keeping.begun("./engine", {"jobs": 2})
+    entered = entered._replace(number=store.enter(path, entered))
+    run = keeping.ended(entered, RUN._replace(unfinished=("x",)))
+    store.complete(path, run)
+    (found,) = store.read(path)[1]
+    assert (found.state, found.program, "jobs 2" in found.circumstances) == (
+        State.INTERRUPTED,
+        "./engine",
+        True,
+    )
+    outcomes = [outcome for file in RUN.files for outcome in file.outcomes]
+    results = [result for file in found.files for result in file.results]
+    assert [one.verdict for one in results] == [one.verdict.value for one in outcomes]
+    assert len({one.text for one in results}) == len(results)  # each has its own set-up
+
+
+def test_commands_that_look_alike_are_kept_apart(path):
+    lines = [
+        Line(f"say {end}", "= x", "[x]", V.PASSED) for end in ("\udcff", "\udcfe", "\x00", "'")
+    ]
+    entered = keeping.begun("./engine", {})
+    entered = entered._replace(number=store.enter(path, entered))
+    result = RUN._replace(files=(made_file("a\udcff.tst", lines),) * 2)
+    store.complete(path, keeping.ended(entered, result))
+    (found,) = store.read(path)[1]
+    assert [len(file.results) for file in found.files] == [4, 4]
+
+
+def test_runs_side_by_side_lose_nothing(path):
+    runs = rich_history()[:8]
+
+    def write():
+        kept(path, runs)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    _, found = store.read(path)
+    assert len(found) == 32
+    assert sum(len(file.results) for run in found for file in run.files) == 32 * 9
+
+
+def test_half_a_run_is_never_kept(path):
+    run = rich_history()[0]
+    number = store.enter(path, run._replace(state=State.BEGUN))
+    broken = made_result("P", test=made_test(command=None))  # fails in the middle
+    results = (*run.files[0].results, broken)
+    files = (run.files[0]._replace(results=results),)
+    with pytest.raises(ReportError):
+        store.complete(path, run._replace(number=number, files=files))
+    (found,) = store.read(path)[1]
+    assert (found.state, found.files) == (State.BEGUN, ())
+
+
+def spoilt(path, how):
+    """Make a file that is no history, or none any more."""
+    if how == "text":
+        Path(path).write_text("what is this? " * 100)
+    elif how == "folder":
+        Path(path).mkdir()
+    elif how == "foreign":
+        with sqlite3.connect(path) as base:
+            base.execute("CREATE TABLE run (number)")
+    elif how == "missing folder":
+        return f"{path}/none/h.sqlite"
+    else:
+        kept(path, rich_history())
+        if how == "newer":
+            with sqlite3.connect(path) as base:
+                base.execute("PRAGMA user_version = 9")
+        elif how == "cut":
+            os.truncate(path, Path(path).stat().st_size // 2)
+        elif how == "damaged":
+            with Path(path).open("r+b") as file:
+                file.seek(4096)
+                file.write(b"\xff" * 8192)
+    return path
+
+
+SPOILT = {
+    "text": "is not a history of runs",
+    "folder": "cannot use",
+    "foreign": "is not a history of runs",
+    "missing folder": "cannot use",
+    "newer": "has version 9 of its format, expected 1",
+    "cut": "is damaged",
+    "damaged": "is damaged",
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_a_file_that_is_no_history_is_told_before_the_run(path, how):
+    path = spoilt(path, how)
+    before = Path(path).read_bytes() if Path(path).is_file() else None
+    with pytest.raises(UsageError, match=SPOILT[how]) as raised:
+        store.enter(path, rich_history()[0])
+    assert path in str(raised.value)
+    with pytest.raises(UsageError):
+        store.read(path)
+    assert before is None or Path(path).read_bytes() == before
+
+
+def test_a_file_that_nobody_may_write(path, monkeypatch):
+    kept(path, rich_history()[:1])
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        store.sqlite3, "connect", lambda file, **rest: connect(f"{file}?mode=ro", **rest)
+    )  # whoever runs the tests may be root
+    with pytest.raises(UsageError, match="attempt to write a readonly database"):
+        store.enter(path, rich_history()[0])
+
+
+@pytest.mark.processes
+def test_what_a_killed_run_was_writing_is_undone(path):
+    kept(path, rich_history()[:1])
+    code = (
+        "import os, sqlite3, sys; base = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        " base.execute('PRAGMA cache_size = 1'); base.execute('BEGIN IMMEDIATE');"
+        " base.execute('DELETE FROM result');"
+        " [base.execute('INSERT INTO test VALUES (NULL, ?, 1, ?, 0)', (str(n), 'x' * 500))"
+        " for n in range(500)]; os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, path], check=False)
+    assert Path(f"{path}-journal").exists()
+    (run,) = store.read(path)[1]
+    assert sum(len(file.results) for file in run.files) == 9
+
+
+def test_an_older_version_is_taken_over(path, monkeypatch):
+    kept(path, rich_history()[:2])
+    monkeypatch.setattr(store, "VERSION", 3)
+    monkeypatch.setattr(store, "TAKE_OVER", {1: "CREATE TABLE x (y); CREATE TABLE z (y)", 2: ""})
+    with pytest.raises(UsageError, match=r"has version 1: run --history .* takes it over"):
+        store.read(path)
+    kept(path, rich_history()[:1])
+    version, found = store.read(path)
+    assert (version, len(found)) == (3, 3)
+
+
+# --- the commands ------------------------------------------------------------------------------
+
+ENGINE = f"""\
+#!{sys.executable}
+import pathlib, sys, time
+pathlib.Path("started").touch()
+for line in sys.stdin:
+    if "wait" in line:
+        time.sleep(60)
+    print("=", " ".join(line.split()[1:]).removeprefix("say "), end="\\n\\n", flush=True)
+    if line.split()[-1] == "quit":
+        break
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "engine").write_text(ENGINE)
+    (tmp_path / "engine").chmod(0o755)
+    (tmp_path / "good.gtp").write_text("1 say a\n#? [a]\n2 say b\n#? [x]\n")
+    return tmp_path
+
+
+RUN_IT = ["run", "--startup-timeout", "20", "--history", "h.sqlite", "./engine", "good.gtp"]
+
+
+@pytest.mark.processes
+def test_runs_and_their_history(here, capsys):
+    assert main([*RUN_IT, "--plain"]) == 1
+    (here / "good.gtp").write_text("1 say a\n#? [a]\n2 say b\n#? [b]\n")
+    assert main(RUN_IT) == 0
+    capsys.readouterr()
+    assert main(["history", "h.sqlite"]) == 0
+    out = capsys.readouterr().out
+    assert "h.sqlite (format version 1): 2 runs of ./engine" in out
+    assert "good.gtp:3  2 say b: FAILED → passed in run 2" in out
+    assert "the test changed" in out
+    assert main(["history", "h.sqlite", "--html", "page.html", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"] == "gtp-harness/history"
+    assert Path("page.html").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("how", ["text", "folder", "foreign", "newer", "damaged"])
+def test_no_engine_starts_for_a_bad_history(here, capsys, how):
+    spoilt("h.sqlite", how)
+    assert main(RUN_IT) == 2
+    error = capsys.readouterr().err
+    assert "h.sqlite" in error
+    assert error.count("\n") == 1
+    assert not Path("started").exists()
+    assert main(["history", "h.sqlite"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["history"], "FILE is needed"),
+        (["history", "none.sqlite"], "cannot read none.sqlite: there is no such file"),
+        (["run", "--history", "-", "./engine", "good.gtp"], "--history: found -, expected a file"),
+        (["run", "--history", "x", "--json", "x", "./engine", "good.gtp"], "both be written to x"),
+    ],
+)
+def test_bad_input_is_one_line(here, capsys, words, message):
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_program_that_is_not_in_it(here, capsys):
+    kept("h.sqlite", rich_history())
+    assert main(["history", "h.sqlite", "--program", "./none"]) == 2
+    assert "has no runs of './none'; it has: ./engine, ./other" in capsys.readouterr().err
+
+
+@pytest.mark.processes
+def test_a_run_that_is_interrupted_is_kept_as_such(here):
+    (here / "slow.gtp").write_text("1 say a\n#? [a]\n2 wait\n#? [b]\n3 say c\n#? [c]\n")
+    words = [*RUN_IT[:-1], "--jobs", "1", "--long", "slow.gtp"]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "harness.cli", *words], stdout=subprocess.PIPE, text=True
+    )
+    assert "passed" in run.stdout.readline()
+    (begun,) = store.read("h.sqlite")[1]
+    assert begun.state is State.BEGUN
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=60)
+    (found,) = store.read("h.sqlite")[1]
+    assert found.state is State.INTERRUPTED
+    assert [one.verdict for one in found.files[0].results] == ["passed", "not run", "not run"]
+
+
+@pytest.mark.processes
+def test_a_run_without_a_history_imports_no_database(here):
+    code = (
+        "import sys; from harness.cli import main; main(sys.argv[1:]);"
+        " print('database', 'sqlite3' in sys.modules)"
+    )
+    for words in (["./engine", "good.gtp"], ["--history", "h.sqlite", "./engine", "good.gtp"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, "run", *words], capture_output=True, text=True, check=True
+        )
+        assert f"database {'--history' in words}" in done.stdout
