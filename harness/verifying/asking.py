@@ -3,66 +3,128 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from harness.errors import UndecidedError
 from harness.judging import equivalence, mistaken
 from harness.judging.explain import read_explanation
-from harness.records import CaseFile, Reply, Step
+from harness.reading.dialect import Dialect
+from harness.reading.setups import NEW_BOARD
+from harness.records import CaseFile, Reply, Step, Verdict
+from harness.specifications.record import Specification
 from harness.verifying.records import Asked, Finding, Kind
+from harness.verifying.setting_up import Unknown, sets_up
 from harness.visible import one_line
-from oracle.answers.gomoku_policy import policy_moves
-from oracle.color import color_of
-from oracle.games.gomoku import GomokuGame
-from oracle.gtp.java_go import JavaGoSession
 from oracle.gtp.protocol import Engine, split
-from oracle.vertex import vertex
 
 # Their answers are the same wherever the stones lie.
 _ANYWHERE = ("gogui-rules_side_to_move", "gogui-rules_board_size")
+_PLAYED = Reply(True, "", "=", 0.0)
+_HIDDEN = "the right answer is not known: the command of the set-up in line {} is refused"
 _SETS_UP = "the document leaves open what this command of the set-up does: {}"
-NEW_BOARD = ("boardsize", "clear_board", "load_board", "loadsgf")
 
 
-def asked(case: CaseFile, assignment: str) -> Iterator[Asked | Finding]:
+def asked(
+    case: CaseFile, specification: Specification, dialect: Dialect
+) -> Iterator[Asked | Finding]:
     """Yield what each test asks, and a finding for each line that goes wrong before one.
 
-    What is asked in one place and repeated as set-up in another may be refused: that is known.
-    The caller sees to it that the working directory is the file's.
+    A test of which a refused set-up hides the right answer is a finding, too. The caller sees to
+    it that the working directory is the file's.
     """
-    engine = mistaken.right_engine(assignment)
-    is_free, ended = False, 0
-    opened: dict[str, Finding] = {}  # by the reason: a file that is written so says it once
-    tested = {step.command for step in case.steps if step.is_test}
+    walk = _Walk(case, specification, dialect)
     for step in case.steps:
-        if ended:
-            if step.is_test:
-                text = f"the engine has quit in line {ended}"
-                yield Finding(Kind.UNREACHABLE, case.path, step.line, step.text, text)
-            continue
+        yield from walk.after_quit(step) if walk.quit_line else walk.step(step)
+    yield from walk.opened.values()
+
+
+class _Walk:
+    """The way through one file, with the oracle's engine."""
+
+    def __init__(self, case: CaseFile, specification: Specification, dialect: Dialect) -> None:
+        self._path = case.path
+        self._specification = specification
+        self._dialect = dialect
+        self._engine = specification.right_engine()
+        self._is_free = False  # an engine's own choice has led here
+        self._unknown = Unknown()
+        self._tested = {step.command for step in case.steps if self._asks(step)}
+        self.quit_line = 0
+        self.opened: dict[str, Finding] = {}  # by the reason: each is said once in a file
+
+    def after_quit(self, step: Step) -> Iterator[Finding]:
+        """Yield that a test is never reached."""
+        if step.is_test:
+            yield self._unreachable(step, f"the engine has quit in line {self.quit_line}")
+
+    def step(self, step: Step) -> Iterator[Asked | Finding]:
+        """Send a command to the oracle; yield what it asks, or what is wrong with it."""
         name = step.command.partition(" ")[0]
-        is_free = is_free and name not in NEW_BOARD
-        choices = _choices(engine, step.command)
-        late = _after_the_end(engine, step.command)
-        depends = is_free and name not in _ANYWHERE
-        told = _told(engine, step, choices, is_free=depends) if step.is_test else None
-        if _sets_up(step, assignment) and not late and (why := _why_open(engine, step.command)):
-            finding = Finding(Kind.OPEN, case.path, step.line, step.text, _SETS_UP.format(why))
-            opened.setdefault(why, finding)
-        right = mistaken.reply_of(engine.handle(step.text))
-        if told:
+        self._is_free = self._is_free and name not in NEW_BOARD
+        choices = self._specification.choices(self._engine, step.command)
+        late = self._after_the_end(step.command)
+        hidden = self._unknown.line(name)
+        told = self._told(step, name, choices) if step.is_test else None
+        if not (late or hidden):
+            self._look_whether_open(step)
+        right = mistaken.reply_of(self._engine.handle(step.text))
+        fault = "" if self._is_meant(step, right) else _refused(right, name)
+        (self._unknown.refused if fault else self._unknown.accepted)(name, step.line)
+        if told is None or (fault and sets_up(name) and _sets_up(step, self._specification)):
+            if text := late or fault:
+                yield self._unreachable(step, text)
+        elif hidden and equivalence.is_judged(step.command, self._specification):
+            yield self._unreachable(step, _HIDDEN.format(hidden))
+        else:
             yield told._replace(right=right)
-        elif fault := late or (step.command not in tested and _refused(right, name)):
-            yield Finding(Kind.UNREACHABLE, case.path, step.line, step.text, fault)
-        is_free = is_free or len(choices) > 1
-        ended = 0 if engine.session.running else step.line
-    yield from opened.values()
+        self._is_free = self._is_free or len(choices) > 1
+        self.quit_line = 0 if self._engine.session.running else step.line
 
+    def _told(self, step: Step, name: str, choices: tuple[str, ...]) -> Asked:
+        """Return a test without its right answer."""
+        depends = self._is_free and name not in _ANYWHERE
+        readings, why_open = _open(self._engine, step.command)
+        reason, _ = read_explanation(self._engine.handle(f"oracle-explain {step.command}"))
+        nothing = Reply(False, "", "", 0.0)
+        return Asked(step, nothing, readings, why_open, choices, depends, reason)
 
-def _told(engine: Engine, step: Step, choices: tuple[str, ...], *, is_free: bool) -> Asked:
-    """Return a test without its right answer."""
-    readings, why_open = _open(engine, step.command)
-    reason, _ = read_explanation(engine.handle(f"oracle-explain {step.command}"))
-    return Asked(step, Reply(False, "", "", 0.0), readings, why_open, choices, is_free, reason)
+    def _look_whether_open(self, step: Step) -> None:
+        if _sets_up(step, self._specification) and (why := _why_open(self._engine, step.command)):
+            finding = Finding(Kind.OPEN, self._path, step.line, step.text, _SETS_UP.format(why))
+            self.opened.setdefault(why, finding)
+
+    def _is_meant(self, step: Step, right: Reply) -> bool:
+        """Return whether the file's author knows that a command is refused, if it is.
+
+        A test says so by its expectation. What it asks in one place may be repeated in another.
+        """
+        if not step.is_test:
+            return step.command in self._tested
+        if step.pattern is None:
+            return False
+        # Gomoku refuses with a successful reply: to expect another text is no hope for a stone.
+        return self._meets(step, right) or (right.ok and not self._meets(step, _PLAYED))
+
+    def _meets(self, step: Step, reply: Reply) -> bool:
+        """Return whether a test with an expectation is satisfied by a reply."""
+        try:
+            met = self._dialect.verdict(step.pattern, reply)
+        except UndecidedError:
+            return False
+        return met in (Verdict.PASSED, Verdict.EXPECTED_FAIL)
+
+    def _asks(self, step: Step) -> bool:
+        """Return whether a test is about the answer to its command, maybe an error."""
+        judged = equivalence.is_judged(step.command, self._specification)
+        return step.pattern is not None and (judged or step.pattern.expected_fail)
+
+    def _unreachable(self, step: Step, text: str) -> Finding:
+        return Finding(Kind.UNREACHABLE, self._path, step.line, step.text, text)
+
+    def _after_the_end(self, command: str) -> str:
+        """Return that a stone comes after the end of a game that has one."""
+        ends, game = self._specification.ends, self._engine.session.game
+        is_late = ends and command.startswith("play ") and game.is_over
+        return "the game is over before this move" if is_late else ""
 
 
 def _open(engine: Engine, command: str) -> tuple[tuple[str, ...] | None, str]:
@@ -77,9 +139,9 @@ def _open(engine: Engine, command: str) -> tuple[tuple[str, ...] | None, str]:
     return tuple(answer.strip() for _, _, answer in pairs), f"it may be read as {ways}"
 
 
-def _sets_up(step: Step, assignment: str) -> bool:
+def _sets_up(step: Step, specification: Specification) -> bool:
     """Return whether nothing but what a command does to the board matters."""
-    is_test = step.is_test and equivalence.is_judged(step.command, assignment)
+    is_test = step.is_test and equivalence.is_judged(step.command, specification)
     return not is_test or (step.pattern is None and step.command.startswith("play "))
 
 
@@ -93,25 +155,6 @@ def _why_open(engine: Engine, command: str) -> str:
         return ""  # tests on a board of such a size are reported by themselves
     reason: str = session.left_open(split(command))
     return "" if reason == session.left_open([""]) else reason
-
-
-def _choices(engine: Engine, command: str) -> tuple[str, ...]:
-    """Return the moves among which a Gomoku engine's ``genmove`` may choose."""
-    words = split(command)
-    color = color_of(words[1]) if words[:1] == ["genmove"] and len(words) > 1 else None
-    session: Any = engine.session
-    if color is None or not isinstance(session.game, GomokuGame) or session.game.is_over:
-        return ()
-    _, moves = policy_moves(session.game.position, color, session.policy)
-    return tuple(vertex(point) for point in moves)
-
-
-def _after_the_end(engine: Engine, command: str) -> str:
-    """Return that a stone comes after the end of the game, where the document has such an end."""
-    session: Any = engine.session
-    ends = isinstance(session.game, GomokuGame) or isinstance(session, JavaGoSession)
-    is_late = ends and command.startswith("play ") and session.game.is_over
-    return "the game is over before this move" if is_late else ""
 
 
 def _refused(right: Reply, name: str) -> str:

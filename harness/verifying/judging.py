@@ -8,6 +8,7 @@ from harness.errors import UndecidedError
 from harness.judging import equivalence
 from harness.reading.dialect import Dialect
 from harness.records import Reply, Step, Verdict
+from harness.specifications.record import Specification
 from harness.verifying.near import near
 from harness.verifying.records import Asked, Finding, Kind
 from harness.visible import one_line
@@ -19,9 +20,9 @@ _NEVER = ("pass", "resign", "A0", "I1", "Z99")  # no moves, on any board of Gomo
 class Judge:
     """Holds the expectations of one file against what the oracle knows."""
 
-    def __init__(self, path: str, assignment: str, dialect: Dialect) -> None:
+    def __init__(self, path: str, specification: Specification, dialect: Dialect) -> None:
         self._path = path
-        self._assignment = assignment
+        self._specification = specification
         self._dialect = dialect
 
     def findings(self, asked: Asked, mistaken: Iterable[tuple[str, Reply]]) -> Iterator[Finding]:
@@ -70,7 +71,7 @@ class Judge:
     def _forms(self, asked: Asked) -> tuple[str, ...]:
         if asked.choices:
             return tuple(t for choice in asked.choices for t in (choice, choice.lower()))
-        return equivalence.forms(asked.step.command, asked.right, self._assignment)
+        return equivalence.forms(asked.step.command, asked.right, self._specification)
 
     def _wrong(self, asked: Asked) -> Finding:
         text = f"the right answer is {_quoted([asked.right.text])}"
@@ -98,7 +99,7 @@ class Judge:
         if text == asked.right.text:
             return False
         got = Reply(True, text.strip(), "", 0.0)
-        return not equivalence.same(asked.step.command, asked.right, got, self._assignment)
+        return not equivalence.same(asked.step.command, asked.right, got, self._specification)
 
     def _all(self, step: Step, texts: Sequence[str]) -> bool:
         return all(self.accepts(step, text) for text in texts)
@@ -111,7 +112,7 @@ class Judge:
             return f"(?i)({'|'.join(choice.lower() for choice in asked.choices)})"
         if asked.is_free:
             return ""
-        return equivalence.expression(asked.step.command, asked.right, self._assignment)
+        return equivalence.expression(asked.step.command, asked.right, self._specification)
 
     def _finding(self, kind: Kind, asked: Asked, message: str, expected: str = "") -> Finding:
         step = asked.step

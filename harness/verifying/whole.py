@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
+from harness.assignments import assignment
 from harness.assignments.assignment import FILE
 from harness.errors import CaseError
 from harness.judging import mistaken
-from harness.judging.equivalence import FORMS, is_judged
+from harness.judging.equivalence import is_judged
 from harness.judging.likeness import Identity, identities
-from harness.judging.recognition import assignments_of
+from harness.judging.recognition import specifications_of
 from harness.reading.dialect import named
+from harness.reading.setups import NEW_BOARD
 from harness.records import CaseFile, Reply
-from harness.verifying.asking import NEW_BOARD, asked
+from harness.specifications.record import Specification
+from harness.verifying.asking import asked
 from harness.verifying.judging import Judge
 from harness.verifying.records import Asked, Finding, Kind, Verified
-from oracle.mistakes import MISTAKES, Breakdown
+from oracle.mistakes import Breakdown
 
 Places = dict[Identity, tuple[str, int, int]]  # of a test: file, game in the file, line
 
 
 def verify(
-    cases: Sequence[CaseFile], assignment: str | None = None, dialect: str = "gogui"
+    cases: Sequence[CaseFile],
+    specification: Specification | None = None,
+    dialect: str = "gogui",
 ) -> Verified:
     """Hold every expectation of some case files against the oracle.
 
-    ``assignment``: whose; else that of each file's folder, or the one that its commands tell.
+    ``specification``: theirs; else that of each file's folder, or the one that its commands tell.
 
     Raises:
         CaseError: nothing tells the assignment of a file.
@@ -34,57 +40,69 @@ def verify(
     findings: list[Finding] = []
     first: Places = {}
     tests = unchecked = 0
+    in_folder = cache(_in_folder)  # many files, few folders
     for case in cases:
         if not any(step.is_test for step in case.steps):
             continue  # for --gtpfile, say: of no assignment
-        name = assignment or assignment_of(case)
+        own = specification or specification_of(case, in_folder)
         with mistaken.in_folder(case):
-            told = list(asked(case, name))
-            found, skipped = _of_file(case, told, name, dialect)
-            found += _asked_before(case, told, name, first)
+            told = list(asked(case, own, named(dialect)))
+            found, skipped = _of_file(case, told, own, dialect)
+            found += _asked_before(case, told, own, first)
         findings += sorted(found, key=lambda finding: finding.line)
         tests += sum(step.is_test for step in case.steps)
         unchecked += skipped
     return Verified(len(cases), tests, unchecked, tuple(findings))
 
 
-def assignment_of(case: CaseFile) -> str:
-    """Return the assignment of a case file: by its folders, or else by its commands.
+def _in_folder(folder: Path) -> Specification | None:
+    """Return the specification of the assignment in a folder; None: there is none."""
+    path = folder / FILE
+    return assignment.read(path).specification if path.exists() else None
+
+
+def specification_of(
+    case: CaseFile, in_folder: Callable[[Path], Specification | None] = _in_folder
+) -> Specification:
+    """Return the specification of a case file: by its folders, or else by its commands.
+
+    ``in_folder``: tells that of a folder.
 
     Raises:
         CaseError: neither tells it.
     """
     for folder in Path(case.path).resolve().parents:
-        if folder.name in FORMS and (folder / FILE).exists():
-            return folder.name
-    if found := assignments_of(case):
+        if own := in_folder(folder):
+            return own
+    if found := specifications_of(case):
         return found[0]
     raise CaseError("found nothing that tells its assignment, expected --assignment", case.path)
 
 
 def _of_file(
-    case: CaseFile, told: Sequence[Asked | Finding], assignment: str, dialect: str
+    case: CaseFile, told: Sequence[Asked | Finding], specification: Specification, dialect: str
 ) -> tuple[list[Finding], int]:
     """Return what is wrong with the tests of a file, and how many could not be checked."""
-    judge = Judge(case.path, assignment, named(dialect))
-    answers = mistaken_answers(case, assignment)
+    judge = Judge(case.path, specification, named(dialect))
+    answers = mistaken_answers(case, specification)
     findings, unchecked = [], 0
     for one in told:
         if isinstance(one, Finding):
             findings.append(one)
-        elif is_judged(one.step.command, assignment):
+        elif is_judged(one.step.command, specification):
             findings += judge.findings(one, answers.get(one.step.line, ()))
         else:
             unchecked += 1
     return findings, unchecked
 
 
-def mistaken_answers(case: CaseFile, assignment: str) -> dict[int, list[tuple[str, Reply]]]:
+def mistaken_answers(
+    case: CaseFile, specification: Specification
+) -> dict[int, list[tuple[str, Reply]]]:
     """Return by line what mistaken engines answer to the tests, each different answer once."""
     answers: dict[int, dict[str, tuple[str, Reply]]] = {}
     used = {step.command.partition(" ")[0] for step in case.steps}
-    own = [one for one in MISTAKES.values() if one.assignment == assignment and not one.is_open]
-    for mistake in own:
+    for mistake in specification.settled_mistakes:
         if used.isdisjoint(mistake.commands):
             continue  # it would answer as the right engine does
         for step, raw in mistaken.answers(case, mistaken.wrong_engine(mistake)):
@@ -95,15 +113,15 @@ def mistaken_answers(case: CaseFile, assignment: str) -> dict[int, list[tuple[st
 
 
 def _asked_before(
-    case: CaseFile, told: Sequence[Asked | Finding], assignment: str, first: Places
+    case: CaseFile, told: Sequence[Asked | Finding], specification: Specification, first: Places
 ) -> list[Finding]:
     """Return the tests that ask what one before asked; to ask again within a game is no fault."""
     findings = []
     games = dict(_games(case))
-    free = {one.step.line for one in told if isinstance(one, Asked) and one.is_free}
-    for step, identity in identities(case, assignment):
-        if step.line in free:
-            continue  # what an engine's own choice led to is not known
+    known = {one.step.line for one in told if isinstance(one, Asked) and not one.is_free}
+    for step, identity in identities(case, specification):
+        if step.line not in known:
+            continue  # what an engine's own choice led to, or a set-up that was refused
         path, game, line = first.setdefault(identity, (case.path, games[step.line], step.line))
         if (path, game) != (case.path, games[step.line]):
             text = f"{path}:{line} asks the same, but for a symmetry or an exchange of colors"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from oracle.vertex import Point
 
 MOVES = {"B": BLACK, "W": WHITE}
-_SETUP = {"AB": BLACK, "AW": WHITE, "AE": 0}
-_REASONS = {
+SETUP = {"AB": BLACK, "AW": WHITE, "AE": 0}
+REASONS = {
     "occupied": "the point is occupied",
     "ko": "it takes a ko back at once",
     "suicide": "the stone has no liberty and takes nothing",
@@ -88,7 +88,7 @@ class Replay:
     def _placed(self, node: Node) -> dict[Point, int]:
         """Return the color that a node's setup gives to each of its points."""
         placed: dict[Point, int] = {}
-        for name, color in _SETUP.items():
+        for name, color in SETUP.items():
             for value in node.properties.get(name, []):
                 for point in self._points(node, name, value):
                     if placed.get(point, color) != color:
@@ -150,7 +150,7 @@ class Replay:
         try:
             self.game.play(color, point)
         except IllegalMove as error:
-            self._faults.fault(place, _REASONS[error.reason])
+            self._faults.fault(place, REASONS[error.reason])
             self.turn = opponent(color)
             self._begin(self._forced(color, point))
 

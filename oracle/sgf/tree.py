@@ -16,6 +16,7 @@ _PIECE = re.compile(
 )
 _START = re.compile(rb"\(\s*;")
 _EXPECTED = "expected a property, ';', '(' or ')'"
+_DOUBT = " (maybe because of its encoding, neither UTF-8 nor stated by CA; read as {})"
 _DIGITS = bytes.maketrans(b"0123456789", b"X" * 10)
 
 
@@ -59,7 +60,9 @@ def games(data: bytes, file: str | None = None) -> list[Game]:
     """
     from sgfmill.sgf_grammar import tokenise
 
-    spelled = _spell(decode(data).encode("utf-8", "replace"))
+    text, guess = decode(data)
+    doubt = _DOUBT.format(guess) if guess else ""
+    spelled = _spell(text.encode("utf-8", "replace"))
     found: list[Game] = []
     start = _START.search(spelled)
     while start:
@@ -69,7 +72,7 @@ def games(data: bytes, file: str | None = None) -> list[Game]:
         ended = _is_balanced(tokens)
         if not ended:
             fault = fault or f"{builder.place}: {_stop(spelled, end)}"
-        found.append(Game(len(found) + 1, root, builder.count, fault))
+        found.append(Game(len(found) + 1, root, builder.count, fault + (doubt if fault else "")))
         start = _START.search(spelled, end) if ended else None
     if not found:
         raise SgfError("found no game record; expected one that begins with '(;'", file)

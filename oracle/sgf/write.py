@@ -25,15 +25,18 @@ def write_sgf(  # noqa: PLR0913 - independent facts of a game
     to_play: int = BLACK,
     komi: Komi | None = None,
     result: str = "",
+    comment: str = "",
 ) -> bytes:
-    """Return a game as a file: stones set up, moves (point None is a pass), a result.
+    """Return a game as a file: stones set up, moves (point None is a pass), a result, a comment.
 
     ``to_play`` is who moves first. Boards may be rectangular.
     """
-    from sgfmill.sgf_grammar import Coarse_game_tree, serialise_game_tree
+    from sgfmill.sgf_grammar import Coarse_game_tree, escape_text, serialise_game_tree
 
     tree = Coarse_game_tree()
     tree.sequence = [_root(start, game, to_play, komi, result)]
+    if comment:
+        tree.sequence[0]["C"] = [escape_text(comment.encode())]
     for color, point in moves:
         tree.sequence.append({LETTERS[color]: [letters(point, start.grid).encode()]})
     data: bytes = serialise_game_tree(tree)

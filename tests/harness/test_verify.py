@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from harness.cli import main
 from harness.errors import CaseError
-from harness.judging import equivalence, mistaken
-from harness.judging.recognition import assignments_of
+from harness.judging import equivalence, forms, mistaken
+from harness.judging.recognition import specifications_of
 from harness.reading import casefile, suite
 from harness.reading.pattern import read_gogui
+from harness.specifications import specification
 from harness.verifying.near import near
 from harness.verifying.records import Kind
-from harness.verifying.whole import assignment_of, verify
+from harness.verifying.whole import specification_of, verify
 from oracle.mistakes import ASSIGNMENTS
 
 CASES = Path(__file__).parents[2] / "cases"
@@ -43,7 +44,10 @@ play B E2
 
 def found(text, assignment=None):
     """Return (kind, line) of what is found in a case file's text."""
-    verified = verify([casefile.parse(text.encode(), "some.gtp")], assignment)
+    verified = verify(
+        [casefile.parse(text.encode(), "some.gtp")],
+        specification(assignment) if assignment else None,
+    )
     return [(one.kind, one.line) for one in verified.findings]
 
 
@@ -65,7 +69,7 @@ FAULTS = [
     ("go-scoring", WHOLE + "#? [B\\+9(.0)?]", Kind.LOOSE, 5),
     ("go-scoring", WHOLE + "#? [(a*)*b]", Kind.WRONG, 5),
     ("go-scoring", "boardsize 3\nkomi 0\n10 score\n#? [0(\\.0)?]", Kind.LOOSE, 3),
-    ("go-scoring", "boardsize 3\nplay B A9\nkomi 0\n10 score\n#? [0]", Kind.UNREACHABLE, 2),
+    ("go-scoring", "boardsize 3\nplay B A9\nkomi 0\n10 name\n", Kind.UNREACHABLE, 2),
     ("go-scoring", "boardsize 3\nkomi 0\nquit\n10 score\n#? [0]", Kind.UNREACHABLE, 4),
     ("go-scoring", "10 final_score\n#? [B\\+1000]", None, 0),
     ("go-scoring", "10 play B B2\n#? [anything]*", None, 0),
@@ -129,6 +133,63 @@ def test_each_fault_is_found_in_its_line(assignment, text, kind, line):
     assert found(text, assignment) == ([(kind, line)] if kind else [])
 
 
+# what a refused set-up hides, and until when: assignment, text, lines that are unreachable
+HIDDEN = [
+    ("go-scoring", "play B A99\nkomi 0\n10 score\n#? [0]\n20 score\n#? [0]", [1, 3, 5]),
+    ("go-scoring", "10 loadsgf missing.sgf\n20 score\n#? [B\\+5\\.5]", [1, 2]),
+    ("go-scoring", "loadsgf missing.sgf\n10 name\n20 score\n#? [B\\+5\\.5]", [1, 3]),
+    ("go-scoring", "10 loadsgf missing.sgf\n#? [.*]\n20 score\n#? [B\\+5\\.5]", [1, 3]),
+    ("go-scoring", "10 loadsgf missing.sgf\n#? []*\n20 score\n#? [0]", []),  # it is known
+    ("go-scoring", "10 loadsgf missing.sgf\nloadsgf missing.sgf\n", [1, 2]),
+    # the board is set anew, but neither its size nor its komi is what the record has
+    ("go-scoring", "10 loadsgf missing.sgf\nclear_board\n20 score\n#? [0]", [1, 3]),
+    ("go-scoring", "10 loadsgf missing.sgf\nboardsize 9\n20 score\n#? [0]", [1, 3]),
+    ("go-scoring", "10 loadsgf missing.sgf\nkomi 0\n20 score\n#? [0]", [1, 3]),
+    ("go-scoring", "10 loadsgf missing.sgf\n" + GO.replace("10", "20") + "#? [B\\+8\\.5]", [1]),
+    ("go-scoring", "10 boardsize 99\nclear_board\n20 score\n#? [0]", [1, 3]),
+    ("go-scoring", "10 komi x\nclear_board\n20 score\n#? [0]\nkomi 0\n30 score\n#? [0]", [1, 3]),
+    ("go-scoring", "play B A99\nclear_board\nkomi 1\n10 score\n#? [W\\+1(\\.0)?]", [1]),
+    # what the oracle does not know, but by its name
+    ("go-scoring", "10 load_joseki x\n20 score\n#? [W\\+9]", [1, 2]),
+    ("go-scoring", GO.replace("10", "10 time_settings x\n20") + "#? [B\\+8\\.5]", []),
+    ("go-scoring", GO.replace("10", "10 is_legal b z99\n20") + "#? [B\\+8\\.5]", []),
+    ("gomoku-rules", "komi 6.5\n" + FIVE + "10 gogui-rules_final_result\n#? [black]", [1]),
+    ("gomoku-policy", "10 policy best\nboardsize 5\n20 policy_moves\n#? [Win]\n"
+     "30 gogui-rules_side_to_move\n#? [black]", [1, 3]),
+    # Gomoku's errors are replies that a test may be about
+    ("gomoku-rules", "boardsize 5\n10 play B Z9\n20 gogui-rules_side_to_move\n#? [white]", [2, 3]),
+    ("gomoku-rules", "boardsize 5\n10 play B Z9\n#? [(?i)illegal move: \"z9\" wrong coordinate]\n"
+     "play B Z9\n20 gogui-rules_side_to_move\n#? [black]", []),
+    ("gosensei", "10 load_board none.txt\n20 eyes\n#? [There are 7 eyes for black\\.]\n"
+     "30 is_valid none.txt\n#? [false]", [1, 2]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("assignment", "text", "lines"), HIDDEN)
+def test_what_follows_a_refused_set_up_is_unreachable_and_not_wrong(assignment, text, lines):
+    assert found(text, assignment) == [(Kind.UNREACHABLE, line) for line in lines]
+
+
+def test_a_move_that_a_test_expects_to_be_played_and_is_refused():
+    text = "boardsize 5\n10 play B Z9\n#? []\n20 gogui-rules_side_to_move\n#? [white]"
+    assert found(text, "gomoku-rules") == [(Kind.WRONG, 2), (Kind.UNREACHABLE, 4)]
+
+
+def test_under_gnugos_dialect_a_set_up_without_a_pattern_must_be_silent():
+    case = casefile.parse(b"10 loadsgf missing.sgf\n20 score\n#? [0]\n", "some.tst", "gnugo")
+    verified = verify([case], specification("go-scoring"), "gnugo")
+    assert [(one.kind, one.line) for one in verified.findings] == [
+        (Kind.UNREACHABLE, 1),
+        (Kind.UNREACHABLE, 2),
+    ]
+    assert "line 1" in verified.findings[1].message
+
+
+def test_a_test_that_cannot_be_reached_repeats_none():
+    text = WHOLE + "#? [B\\+9(\\.0)?]\n" + WHOLE.replace("play B", "play B A9\nplay B")
+    assert found(text + "#? [B\\+9(\\.0)?]") == [(Kind.UNREACHABLE, 10), (Kind.UNREACHABLE, 12)]
+
+
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_all_that_ships_is_right(assignment):
     cases = [casefile.read(path) for path in suite.expand([str(CASES / assignment)])]
@@ -155,7 +216,7 @@ def planted(path, expectation):
     with mistaken.in_folder(case):
         replies = {
             step.line: mistaken.reply_of(raw)
-            for step, raw in mistaken.answers(case, mistaken.right_engine(assignment))
+            for step, raw in mistaken.answers(case, specification(assignment).right_engine())
         }
     steps = [
         step._replace(pattern=read_gogui(f"[{expectation(step, replies[step.line])}]"))
@@ -163,13 +224,13 @@ def planted(path, expectation):
         else step
         for step in case.steps
     ]
-    found = verify([case._replace(steps=tuple(steps))], assignment).findings
+    found = verify([case._replace(steps=tuple(steps))], specification(assignment)).findings
     return [step for step in steps if step.is_test], {one.line: one.kind for one in found}
 
 
 @pytest.mark.parametrize("path", PUBLIC)
 def test_a_wrong_expectation_is_found_everywhere(path):
-    tests, found = planted(path, lambda step, right: equivalence.literally(f"{right.text}x"))
+    tests, found = planted(path, lambda step, right: forms.literally(f"{right.text}x"))
     assert found == {step.line: Kind.WRONG for step in tests}
 
 
@@ -185,9 +246,9 @@ def test_the_oracles_own_words_are_too_tight_where_there_are_others(path):
     several = set()
 
     def words(step, right):
-        if len(equivalence.forms(step.command, right, assignment)) > 1:
+        if len(equivalence.forms(step.command, right, specification(assignment))) > 1:
             several.add(step.line)
-        return equivalence.literally(right.text)
+        return forms.literally(right.text)
 
     _, found = planted(path, words)
     assert found == dict.fromkeys(several, Kind.TIGHT)
@@ -229,8 +290,8 @@ def test_the_first_of_two_is_named_across_files():
 
 @pytest.mark.parametrize("path", suite.expand([str(CASES)]))
 def test_the_commands_tell_the_assignment_as_the_folder_does(path):
-    told = assignments_of(casefile.read(path))[0]
-    own = assignment_of(casefile.read(path))
+    told = specifications_of(casefile.read(path))[0].key
+    own = specification_of(casefile.read(path)).key
     # A file of gomoku-policy that never asks for the policy might be about the rules.
     assert told == own
 
@@ -255,7 +316,7 @@ def scored(draw):
     colors = draw(st.lists(st.sampled_from("BW"), min_size=8, max_size=8))
     stones = [f"play {color} {point}" for color, point in zip(colors, points, strict=False)]
     text = "\n".join(["boardsize 5", "clear_board", f"komi {komi}", *stones, "10 score", ""])
-    engine = mistaken.right_engine("go-scoring")
+    engine = specification("go-scoring").right_engine()
     replies = [mistaken.reply_of(engine.handle(line)) for line in text.splitlines()]
     return text, replies
 
@@ -268,12 +329,12 @@ def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
         assert (Kind.UNREACHABLE, 1) not in found(text + "#?", "go-scoring")
         return
     right = replies[-1]
-    exact = equivalence.expression("score", right, "go-scoring")
+    exact = equivalence.expression("score", right, specification("go-scoring"))
     assert found(f"{text}#? [{exact}]", "go-scoring") == []
     for other in list(near(right.text))[:12]:
         got = right._replace(text=other)
-        if not equivalence.same("score", right, got, "go-scoring"):
-            literal = equivalence.literally(other)
+        if not equivalence.same("score", right, got, specification("go-scoring")):
+            literal = forms.literally(other)
             ((kind, _),) = found(f"{text}#? [{literal}]", "go-scoring")
             assert kind is Kind.WRONG
             ((kind, _),) = found(f"{text}#? [{exact}|{literal}]", "go-scoring")
@@ -292,17 +353,20 @@ def test_expressions_accept_their_forms_and_no_mistaken_answer(assignment):
         with mistaken.in_folder(case):
             right = {
                 step.line: mistaken.reply_of(raw)
-                for step, raw in mistaken.answers(case, mistaken.right_engine(assignment))
+                for step, raw in mistaken.answers(case, specification(assignment).right_engine())
             }
-            wrong = mistaken_answers(case, assignment)
+            wrong = mistaken_answers(case, specification(assignment))
         for step in [one for one in case.steps if one.is_test]:
             answer = right[step.line]
-            matches = matcher(equivalence.expression(step.command, answer, assignment))
+            matches = matcher(
+                equivalence.expression(step.command, answer, specification(assignment))
+            )
             assert all(
-                matches(text) for text in equivalence.forms(step.command, answer, assignment)
+                matches(text)
+                for text in equivalence.forms(step.command, answer, specification(assignment))
             )
             for _, got in wrong.get(step.line, ()):
-                same = equivalence.same(step.command, answer, got, assignment)
+                same = equivalence.same(step.command, answer, got, specification(assignment))
                 assert same is bool(got.ok and matches(got.text)), (path, step.line, got)
                 compared += not same
     assert compared > 100
@@ -358,7 +422,7 @@ def test_the_document(folder, capsys):
         ([], "CASES are needed"),
         (["no-such.gtp"], "no-such.gtp: cannot be read"),
         (["good.gtp", "--allow", "odd"], "invalid choice: 'odd'"),
-        (["good.gtp", "--assignment", "chess"], "invalid choice: 'chess'"),
+        (["good.gtp", "--assignment", "chess"], "there is no assignment 'chess'"),
     ],
 )
 def test_bad_input_is_one_line(folder, capsys, arguments, message):

@@ -17,6 +17,8 @@ from oracle.rules.flood import neighbours, regions
 from oracle.vertex import vertex
 from tests.oracle.boards import end_of, random_game
 
+pytestmark = pytest.mark.processes
+
 NAMES = {BLACK: "black", WHITE: "white"}
 COLORS = (BLACK, WHITE)
 

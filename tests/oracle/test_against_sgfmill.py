@@ -11,6 +11,7 @@ from oracle import batch
 from oracle.answers import go_scoring
 from oracle.grid import grid
 from tests.oracle.boards import end_of, random_game, to_array
+from tests.tiers import long_if
 
 SIZES = range(2, 20)
 PER_SIZE = 100_000 // len(SIZES) + 1
@@ -36,7 +37,7 @@ def sgfmill_score(cells):
     return board.area_score()
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [long_if(size > 9, size) for size in SIZES])
 def test_area_score(size):
     positions = random_play(size)
     boards = to_array(positions)

@@ -219,6 +219,7 @@ def test_eyes_are_named_by_nine_letters_only(files, capsys):
 # --- as a program --------------------------------------------------------------------------------
 
 
+@pytest.mark.processes
 def test_standard_input_and_exit_status(files):
     done = gtp_oracle("score", "-", input=FILES["sample.txt"].encode())
     assert (done.returncode, done.stderr) == (0, b"")
@@ -226,12 +227,14 @@ def test_standard_input_and_exit_status(files):
     assert gtp_oracle("score", "none").returncode == 2
 
 
+@pytest.mark.processes
 def test_a_terminal_without_unicode_gets_ascii(files):
     done = gtp_oracle("show", "record.sgf", env={"PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (0, b"")
     assert b" X " in done.stdout
 
 
+@pytest.mark.processes
 def test_a_reader_that_goes_away_is_no_error(files):
     command = f"set -o pipefail; {shlex.join(WORDS)} show record.sgf --to svg | true"
     done = subprocess.run(
@@ -240,11 +243,13 @@ def test_a_reader_that_goes_away_is_no_error(files):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.processes
 def test_gtp_is_served(files):
     done = gtp_oracle("gtp", "--game", "gomoku", input=b"1 name\nquit\n")
     assert (done.returncode, done.stdout) == (0, b"=1 gtp-oracle\n\n= \n\n")
 
 
+@pytest.mark.processes
 def test_gtp_starts_without_what_only_other_commands_need():
     code = "import sys; from oracle.cli import main; main(['gtp']); print(*sorted(sys.modules))"
     done = subprocess.run(

@@ -104,6 +104,7 @@ def test_an_empty_file_is_an_empty_board(board, capsys):
     assert capsys.readouterr().out == f"{EMPTY}\nThere are 0 eyes for black.\n"
 
 
+@pytest.mark.processes
 def test_the_exit_status_of_the_program(board):
     right = gtp_oracle("gosensei", "-eyes", board(ONE_EYE))
     wrong = gtp_oracle("gosensei", "-eyes")

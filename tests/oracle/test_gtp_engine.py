@@ -234,6 +234,7 @@ LINES = st.one_of(
 )
 
 
+@pytest.mark.soak(10_000)
 @settings(max_examples=300, deadline=None)
 @given(game=st.sampled_from(GAMES), lines=st.lists(LINES, max_size=12))
 def test_whatever_comes_in_replies_go_out(tmp_path_factory, game, lines):

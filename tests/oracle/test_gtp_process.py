@@ -10,6 +10,8 @@ import pytest
 from oracle.gtp import GAMES
 from tests.oracle.program import ENVIRONMENT, ROOT, WORDS, gtp_oracle
 
+pytestmark = pytest.mark.processes
+
 
 class Process:
     """An engine at the other end of two pipes; used as a context, it is ended at the end."""

@@ -35,6 +35,7 @@ def modules_after(statement):
     return set(run.stdout.split())
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     "statement",
     [
@@ -48,6 +49,7 @@ def test_importing_is_light(statement):
     assert not modules_after(statement) & HEAVY
 
 
+@pytest.mark.processes
 def test_a_batch_brings_numpy():
     assert "numpy" in modules_after("from oracle import batch")
 

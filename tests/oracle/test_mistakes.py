@@ -153,16 +153,19 @@ def program(*options, text=""):
     )
 
 
+@pytest.mark.processes
 def test_one_can_be_run_as_an_engine():
     run = program("--mistake", "komi-to-black", text="boardsize 2\nkomi 3.5\nscore\nquit\n")
     assert run.stdout.split() == ["=", "=", "=", "B+3.5", "="]
 
 
+@pytest.mark.processes
 def test_its_game_is_that_of_its_assignment():
     run = program("--mistake=two-eyes-divided-by-two", text="twoeyes\nquit\n")
     assert run.stdout.startswith("= There are 0 two eye for blacks.")
 
 
+@pytest.mark.processes
 def test_the_list_has_every_name_with_its_sentence():
     run = program("--mistake", "list")
     assert run.returncode == 0
@@ -175,18 +178,21 @@ def test_the_list_has_every_name_with_its_sentence():
         )
 
 
+@pytest.mark.processes
 def test_an_unknown_name_is_refused():
     run = program("--mistake", "none-such")
     assert (run.returncode, run.stdout) == (2, "")
     assert "no mistake 'none-such'; --mistake list shows all" in run.stderr
 
 
+@pytest.mark.processes
 def test_a_crash_is_one():
     run = program("--mistake", "is-captured-reads-past-column-0", text="is_captured a1\nname\n")
     assert (run.returncode, run.stdout) == (1, "")
     assert run.stderr == "Index -1 out of bounds\n"
 
 
+@pytest.mark.processes
 def test_a_hang_is_one():
     words = [sys.executable, "-m", "oracle", "gtp", "--mistake", "fill-never-ends-on-empty-board"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -198,6 +204,7 @@ def test_a_hang_is_one():
         process.kill()
 
 
+@pytest.mark.processes
 def test_the_right_engine_imports_none_of_it():
     code = "from oracle.gtp import new_engine as n; n('gomoku'); import sys; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

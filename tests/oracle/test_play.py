@@ -69,6 +69,7 @@ def drawn(answer):
     return [row.replace("(", " ").replace(")", " ").strip() for row in rows]
 
 
+@pytest.mark.processes
 def test_a_whole_game_on_a_small_board(sit_down):
     """Captures, ko, an undo, the score, and the end after Black's and then White's pass."""
     game = sit_down("--size", "4x3", "--ascii")
@@ -100,6 +101,7 @@ def test_a_whole_game_on_a_small_board(sit_down):
     assert game.leave() == 0
 
 
+@pytest.mark.processes
 def test_eleven_by_eleven_is_the_usual_board(sit_down):
     """java-go.txt, "The Game": "The grid we will use for this assignment is an 11x11 board"."""
     game = sit_down()
@@ -112,6 +114,7 @@ def test_eleven_by_eleven_is_the_usual_board(sit_down):
     assert "Black: 0 prisoners, score 120" in answer
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
@@ -134,6 +137,7 @@ def test_whatever_is_typed_is_answered(typed, answer, sit_down):
     assert game.turn == "Black"
 
 
+@pytest.mark.processes
 def test_self_capture_is_refused_with_the_reason(sit_down, tmp_path):
     (tmp_path / "corner.txt").write_text("0 0 0\n1 0 0\n0 1 0\n")
     game = sit_down("corner.txt", "--color", "w", "--ascii")
@@ -143,12 +147,14 @@ def test_self_capture_is_refused_with_the_reason(sit_down, tmp_path):
     assert "White plays C3." in game.type("c3")
 
 
+@pytest.mark.processes
 def test_help_names_every_word(sit_down):
     answer = sit_down("--size", "5").type("help")
     words = [line.split()[0] for line in answer.splitlines() if line]
     assert words == ["C3", "pass", "undo", "score", "board", "save", "help", "quit"]
 
 
+@pytest.mark.processes
 def test_the_game_is_saved_and_gone_on_with(sit_down, tmp_path):
     game = sit_down("--size", "5", "--ascii")
     answer = game.type("c3", "b2", "pass", "save game.sgf")
@@ -172,6 +178,7 @@ def test_the_game_is_saved_and_gone_on_with(sit_down, tmp_path):
     assert other.type("save game.sgf") == "game.sgf exists already; choose another name.\n\n"
 
 
+@pytest.mark.processes
 def test_any_moment_of_a_record_can_be_gone_on_with(sit_down, tmp_path):
     """With its ko: the game's memory comes along, not the stones alone."""
     record = "(;SZ[4:3]AB[ba][ab][bc]AW[ca][bb][db][cc]PL[B];B[cb];W[da];B[dc])"
@@ -183,6 +190,7 @@ def test_any_moment_of_a_record_can_be_gone_on_with(sit_down, tmp_path):
     assert "Black takes C2 back." in game.type("undo")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("key", ["sendeof", "sendintr"])
 def test_the_end_of_the_input_and_an_interrupt_leave_the_game(key, sit_down):
     game = sit_down("--size", "3")
@@ -191,6 +199,7 @@ def test_the_end_of_the_input_and_an_interrupt_leave_the_game(key, sit_down):
     assert game.leave() == 0
 
 
+@pytest.mark.processes
 def test_wrong_options_are_one_line(sit_down, tmp_path):
     game = sit_down("--size", "26")
     assert game.welcome.strip() == (

@@ -162,6 +162,7 @@ def program(*words, text=""):
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.processes
 def test_the_program_reads_otherwise():
     run = program("--reading", "one-letter-colors", "--game", "gomoku",
                   text="1 boardsize 7\nplay black a1\n")  # fmt: skip
@@ -170,6 +171,7 @@ def test_the_program_reads_otherwise():
     assert run.stdout == "= \n\n? syntax error\n\n"
 
 
+@pytest.mark.processes
 def test_the_program_lists_them():
     run = program("--reading", "list")
     assert run.returncode == 0
@@ -177,6 +179,7 @@ def test_the_program_lists_them():
     assert run.stdout == readings.listing()
 
 
+@pytest.mark.processes
 def test_one_that_is_unknown():
     run = program("--reading", "none-such")
     assert run.returncode == 2

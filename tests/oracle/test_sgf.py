@@ -3,6 +3,8 @@
 import random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sgfmill import sgf as sgfmill_sgf
 from sgfmill import sgf_moves
 
@@ -382,6 +384,50 @@ def test_characters_that_look_like_brackets_in_their_bytes():
     assert b"]" in comment
     snapshot = read(b"(;SZ[3]C[" + comment + b"];B[aa]C[" + comment + b"];W[bb])")
     assert rows(snapshot) == ["#..", ".o.", "..."]
+
+
+# characters that end in the byte of [, \\ or ] in Shift JIS, the last one on its own
+@pytest.mark.parametrize(
+    ("encoding", "player"),
+    [
+        ("shift_jis", "本因坊秀策"),
+        ("shift_jis", "ソフト表示"),
+        ("shift_jis", "いのうえ"),
+        ("shift_jis", "表"),
+        ("shift_jis", "ゾ"),
+        ("gbk", "漖"),
+        ("gbk", "聂漖"),
+        ("latin-1", "José Núñez"),
+        ("latin-1", "é"),
+    ],
+)
+def test_an_encoding_that_nothing_declares_is_recognised(encoding, player):
+    snapshot = read(f"(;SZ[3]PW[{player}]C[{player}];B[bb]C[{player}];W[aa])".encode(encoding))
+    assert rows(snapshot) == ["o..", ".#.", "..."]
+    if player not in "表ゾ":  # each a Chinese character, too
+        assert snapshot.title == f"? (Black) – {player} (White)"
+
+
+def test_an_encoding_that_nobody_can_tell_is_named_as_the_cause():
+    found = fault(b"(;SZ[3]C[\xe9\xe8 \x81]\x81;B[bb]")
+    assert "maybe because of its encoding, neither UTF-8 nor stated by CA; read as" in found
+    assert "encoding" not in fault("(;SZ[3]C[é]é;B[bb]")
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    st.sampled_from(["shift_jis", "gbk", "big5", "latin-1"]),
+    st.lists(st.binary(min_size=2, max_size=8), min_size=1, max_size=3),
+)
+def test_no_undeclared_encoding_moves_a_stone(encoding, texts):
+    values = [text.decode(encoding, "ignore") for text in texts]
+    values = ["".join(char for char in text if char.isalpha()) for text in values]
+    comments = [f"C[{text}]".encode(encoding) for text in values]
+    data = b"(;SZ[3]" + b";B[bb]".join([b"", *comments][:2]) + b";".join(comments) + b";W[aa])"
+    try:
+        assert read(data, keep_faults=True).position.white == read("(;SZ[3]AW[aa])").position.white
+    except SgfError as error:
+        assert "encoding" in str(error)
 
 
 def test_a_declared_encoding_that_the_file_belies():

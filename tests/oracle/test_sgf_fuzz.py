@@ -1,5 +1,6 @@
 """Whatever happens to a game record: a position, or an SgfError; nothing else."""
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -88,6 +89,7 @@ def check(data: bytes, choice: Choice) -> None:
     assert choice.keep_faults or choice.move is None or len(snapshot.moves) <= choice.move
 
 
+@pytest.mark.soak(20_000)
 @settings(max_examples=1500, deadline=None, derandomize=True)
 @given(st.sampled_from(SEEDS), mutations, choices)
 def test_a_mutated_file_gives_a_position_or_an_sgf_error(seed, changes, choice):
@@ -97,6 +99,7 @@ def test_a_mutated_file_gives_a_position_or_an_sgf_error(seed, changes, choice):
     check(data, choice)
 
 
+@pytest.mark.soak(5_000)
 @settings(max_examples=500, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(FRAGMENTS + SEEDS[:1]), max_size=12), choices)
 @example([b"(;SZ[3]", b";B[aa]", b"))", b"(;"], Choice())

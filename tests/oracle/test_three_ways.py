@@ -131,7 +131,8 @@ def played(rows, columns):
 
 
 SOURCES = [
-    *[(every_board, size) for size in ((1, 1), (1, 4), (2, 2), (3, 2), (3, 3))],
+    *[(every_board, size) for size in ((1, 1), (1, 4), (2, 2), (3, 2))],
+    pytest.param((every_board, (3, 3)), marks=pytest.mark.long(1)),
     *[(thrown, size) for size in ((1, 25), (4, 4), (5, 9), (9, 9))],
     *[(played, size) for size in ((5, 5), (9, 9), (8, 3))],
 ]
