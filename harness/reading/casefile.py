@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-from pathlib import Path
 from sys import intern
 
 from harness.engine.replies import BLANKS, decode
@@ -18,12 +17,14 @@ from harness.reading.dialect import Dialect, named
 from harness.records import CaseFile, Step
 
 # A command's id, as gogui-regress reads it: Java's Integer.parseInt() of all before the blank.
-_ID = re.compile(r"([+-]?[0-9]+) +")
+_ID = r"([+-]?[0-9]+) +"
+_SHORT = 10  # digits: an id of less needs no further care
 _MAX_ID = 2**31 - 1
 _MOST_DIGITS = 1_000  # of a number that is read; Python refuses those of some thousand
 
 # Where str.strip() and Java's String.trim() differ: control characters and Unicode's blanks.
 _UNUSUAL = bytes([*range(9), *range(14, 28), *range(128, 256)])
+_NOT_PLAIN = "#0123456789+-"  # a line that begins with another is a command without an id
 _new = tuple.__new__  # a step for each of 100,000 lines: three times as fast as Step(...)
 
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -73,7 +74,8 @@ def content(path: str, what: str = "") -> bytes:
     try:
         if (kind := _endless(path)) is not None:
             raise CaseError(f"{who}cannot be read: found {kind}, expected a file", path)
-        return Path(path).read_bytes()
+        with open(path, "rb") as file:
+            return file.read()
     except OSError as error:
         raise CaseError(f"{who}cannot be read: {error.strerror}", path) from None
     except ValueError as error:  # a name that no file has
@@ -82,12 +84,12 @@ def content(path: str, what: str = "") -> bytes:
 
 def _endless(path: str) -> str | None:
     """Return what a path leads to, if that is not made to be read to its end; None: it is."""
-    status = os.stat(path)  # noqa: PTH116
+    status = os.stat(path)
     if stat.S_ISFIFO(status.st_mode):
         # A pipe without a name was given to us, with somebody at its other end: run … <(command).
-        return "a FIFO" if os.path.exists(os.path.realpath(path)) else None  # noqa: PTH110
+        return "a FIFO" if os.path.exists(os.path.realpath(path)) else None
     is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
-    return "a device" if is_device and not os.path.samestat(status, os.stat(os.devnull)) else None  # noqa: PTH116
+    return "a device" if is_device and not os.path.samestat(status, os.stat(os.devnull)) else None
 
 
 def split_lines(data: bytes, path: str) -> list[str]:
@@ -112,6 +114,9 @@ def _steps(lines: list[str], trimmed: list[str], path: str, dialect: Dialect) ->
     for number, text in enumerate(trimmed, 1):
         if not text:
             patterns = None
+        elif text[0] not in _NOT_PLAIN and "\t" not in text:
+            steps.append(_new(Step, (number, text, -1, text, False, None)))
+            patterns = 0
         elif text[0] != "#":
             steps.append(_command(number, text, path))
             patterns = 0
@@ -133,9 +138,11 @@ def _take_pattern(
         dialect.refuse_pattern(second=patterns is not None)
     if patterns is None:
         return None
-    step, pattern = steps[-1], dialect.read_pattern(wanted)
+    pattern = dialect.read_pattern(wanted)
     # As under gogui-regress, "#?" alone makes no test of a command without an id.
-    steps[-1] = step._replace(pattern=pattern, is_test=step.is_test or pattern is not None)
+    line, text, id_, command, is_test, _ = steps[-1]
+    is_test = is_test or pattern is not None
+    steps[-1] = _new(Step, (line, text, id_, command, is_test, pattern))
     return patterns + 1
 
 
@@ -150,11 +157,15 @@ def _command(number: int, text: str, path: str) -> Step:
     if "\t" in text:
         text = text.replace("\t", " ")
     if text[0] in "0123456789+-":
-        found = _ID.match(text)
+        digits, _, rest = text.partition(" ")
+        if rest and len(digits) < _SHORT and digits.isdecimal() and digits.isascii():
+            # Many tests are the same but for their id.
+            return _new(Step, (number, text, int(digits), intern(rest.lstrip(" ")), True, None))
+        found = re.match(_ID, text)
         if found and len(found[1]) > _MOST_DIGITS:
             what = f"found a number of {len(found[1]):,} digits, expected an id up to {_MAX_ID}"
             raise CaseError(what, path, number)
         if found and 0 <= (id_ := int(found[1])) <= _MAX_ID:
-            command = intern(text[found.end() :])  # many tests are the same but for their id
+            command = intern(text[found.end() :])
             return _new(Step, (number, text, id_, command, True, None))
     return _new(Step, (number, text, -1, text, False, None))

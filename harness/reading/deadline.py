@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from typing import TypeVar
 
 from harness.errors import UndecidedError
 
-Result = TypeVar("Result")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
 
 LIMIT = 2.0  # seconds; what is in order takes microseconds
 

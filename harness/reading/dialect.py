@@ -126,11 +126,11 @@ def named(name: str) -> Dialect:
 
 
 # regress.awk takes the id and the blanks after it off the first line, and nothing off its end.
-_STATUS_AND_ID = re.compile(r"[=?][0-9]* *")
+_STATUS_AND_ID = r"[=?][0-9]* *"
 
 
 def _first_line(reply: Reply) -> str:
-    return _STATUS_AND_ID.sub("", reply.raw.partition("\n")[0], count=1)
+    return re.sub(_STATUS_AND_ID, "", reply.raw.partition("\n")[0], count=1)
 
 
 def _shortened(reply: Reply) -> Reply:

@@ -13,12 +13,15 @@ from functools import cache
 from itertools import islice, product
 from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
-from typing import Any, NamedTuple
 
 from harness.errors import PatternError, UndecidedError
-from harness.reading import java_regex
 from harness.reading.pattern import matcher, plain_texts
 from harness.records import Pattern
+from harness.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MOST = 64  # texts that are looked at
 _LISTED = 3  # right answers that are all shown
@@ -119,6 +122,8 @@ def examples(expression: str) -> Examples:
         return Examples(tuple(texts), len(plain) <= _MOST)
     if len(expression) > _LONGEST:
         return Examples()
+    from harness.reading import java_regex
+
     any_case = expression.startswith(_ANY_CASE)
     try:
         # Without the flag, or each letter would be a choice of two.

@@ -5,15 +5,18 @@ A run in which nothing is tested is never a success: that is told like a bad cas
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from harness.errors import CaseError
 from harness.reading import casefile, suite
 from harness.reading.dialect import named
 from harness.reading.selection import Selection
 from harness.records import CaseFile
+from harness.typed import NamedTuple
 
+_ALIKE = 0.85  # a file's name and its misspelling
+_HINTS = 20  # errors with one; looking for more takes too long
 _EXPECTED = "expected a command with a number before it, or with '#? [answer]' in the next line"
 
 
@@ -26,7 +29,11 @@ class Gathered(NamedTuple):
 
 
 def gather(
-    tests: Sequence[str], dialect: str = "gogui", only: str | None = None, ids: str | None = None
+    tests: Sequence[str],
+    dialect: str = "gogui",
+    only: str | None = None,
+    ids: str | None = None,
+    lines: str | None = None,
 ) -> Gathered:
     """Read the case files that ``tests`` name, as on a command line.
 
@@ -35,10 +42,10 @@ def gather(
 
     Raises:
         CaseError: a suite contains itself.
-        UsageError: there is no such dialect; ``only`` or ``ids`` cannot be read.
+        UsageError: there is no such dialect; ``only``, ``ids`` or ``lines`` cannot be read.
     """
     named(dialect)
-    selection = Selection(only, ids)
+    selection = Selection(only, ids, lines)
     errors: list[str] = []
     paths = suite.expand(tests, lambda error: errors.append(str(error)))
     read = list(_read(paths, dialect, errors))
@@ -60,9 +67,37 @@ def _read(paths: Sequence[str], dialect: str, errors: list[str]) -> Iterator[Cas
             if not suite.is_named_as_case(path) and not has_tests(case):
                 raise CaseError(f"found no test, {_EXPECTED}", path)
         except CaseError as error:
-            errors.append(str(error))
+            errors.append(f"{error}{_hint(path) if len(errors) < _HINTS else ''}")
         else:
             yield case
+
+
+def _hint(path: str) -> str:
+    """Return the end of a sentence about a name that was probably meant otherwise; or nothing."""
+    from harness import shipped
+    from oracle.spelling import hint
+
+    if os.path.isfile(path):
+        return f"; did you mean @{path}?" if _is_suite(path) else ""
+    if shipped.named(path):
+        return f"; did you mean @{path}?"
+    parent = os.path.dirname(path)
+    try:
+        there = filter(suite.is_named_as_case, os.listdir(parent or "."))
+    except (OSError, ValueError):
+        return ""
+    return hint(path, (os.path.join(parent, name) for name in there), _ALIKE)
+
+
+def _is_suite(path: str) -> bool:
+    """Whether the first line of a file, but for comments, names a case file that is there."""
+    if suite.is_named_as_case(path):
+        return False
+    try:
+        found = suite.expand([f"@{path}"])
+    except CaseError:
+        return False
+    return any(suite.is_named_as_case(name) and os.path.isfile(name) for name in found[:1])
 
 
 def _nothing(read: Sequence[CaseFile], selection: Selection) -> str:

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from posixpath import normpath
-from typing import NamedTuple
 
+from harness.typed import NamedTuple
 from harness.visible import one_line
 
 _ERROR = 160  # characters of an error

@@ -18,19 +18,21 @@ from harness.reading import deadline
 from harness.records import Pattern
 
 # Alternatives that are plain text, save for escaped punctuation: "A1|A2", "B\+4\.5".
-_PLAIN = re.compile(r"(?:[^\\.^$*+?{}\[\]()]|\\[^0-9A-Za-z\s|])*")
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_PLAIN = r"(?:[^\\.^$*+?{}\[\]()]|\\[^0-9A-Za-z\s|])*"
+_ESCAPED = r"(?s)\\(.)"
+_SPECIAL = frozenset("\\.^$*+?{}[]()")  # nearly all expressions have none of these
 
 # What multiplies the ways to match: repetitions, choices, references; some other (?...) as well.
-_WAYS = re.compile(r"[*+?{|\\]")
-_NO_WAYS = re.compile(r"\\[^1-9]", re.DOTALL)
+_WAYS = r"[*+?{|\\]"
+_NO_WAYS = r"(?s)\\[^1-9]"
 
 _SHOWN = 200  # characters of an expression in a message
 
 # The end of a gnugo pattern, from its last bracket: sub(/\][&*]*$/, "")
-_GNUGO_END = re.compile(r"\][&*]*$")
+_GNUGO_END = r"\][&*]*$"
 
 
+@cache  # many tests expect the same
 def read_gogui(text: str) -> Pattern | None:
     """Read what follows ``#?`` in gogui's way; None where nothing does.
 
@@ -58,7 +60,7 @@ def read_gnugo(text: str) -> Pattern:
         PatternError: the expression is none.
     """
     text = text.lstrip(" ")
-    expected = _GNUGO_END.sub("", text.removeprefix("["))
+    expected = re.sub(_GNUGO_END, "", text.removeprefix("["))
     expression = expected.removeprefix("!")
     ignored = text.endswith("&")
     if not ignored:
@@ -74,9 +76,11 @@ def read_gnugo(text: str) -> Pattern:
 
 def plain_texts(expression: str) -> tuple[str, ...]:
     """Return the texts that ``expression`` is a choice of; none: it is more than that."""
-    if not _PLAIN.fullmatch(expression):
+    if _SPECIAL.isdisjoint(expression):
+        return tuple(expression.split("|"))
+    if not re.fullmatch(_PLAIN, expression):
         return ()
-    return tuple(_ESCAPED.sub(r"\1", choice) for choice in expression.split("|"))
+    return tuple(re.sub(_ESCAPED, r"\1", choice) for choice in expression.split("|"))
 
 
 @cache
@@ -146,6 +150,6 @@ def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str
 
 def _bounded(expression: str, test: Callable[[str], object]) -> Callable[[str], object]:
     """Return ``test``, under a deadline unless its time can only grow with the text's length."""
-    if len(_WAYS.findall(_NO_WAYS.sub("", expression))) < 2:
+    if len(re.findall(_WAYS, re.sub(_NO_WAYS, "", expression))) < 2:
         return test
     return partial(deadline.within, deadline.LIMIT, test)

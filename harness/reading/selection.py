@@ -1,4 +1,4 @@
-"""Which tests of a file are wanted: ``--only`` and ``--ids``."""
+"""Which tests of a file are wanted: ``--only``, ``--ids`` and ``--lines``."""
 
 from __future__ import annotations
 
@@ -8,25 +8,29 @@ from collections.abc import Sequence
 from harness.errors import UsageError
 from harness.records import CaseFile, Step
 
-_RANGE = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
+_RANGE = r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?"
 
 _LONGEST = 60  # characters of a range: no id has so many digits
 
 
 class Selection:
-    """The tests wanted: ``only`` is a regular expression searched in their commands, ``ids`` a
-    list such as ``10,20-29``; None selects all.
+    """The tests wanted: ``only`` is a regular expression searched in their commands, ``ids`` and
+    ``lines``, of their commands, are lists such as ``10,20-29``; None selects all.
 
     Raises:
         UsageError: one of them cannot be read.
     """
 
-    def __init__(self, only: str | None = None, ids: str | None = None) -> None:
+    def __init__(
+        self, only: str | None = None, ids: str | None = None, lines: str | None = None
+    ) -> None:
         self._words = [f"--only '{only}'"] if only is not None else []
         self._words += [f"--ids {ids}"] if ids is not None else []
-        self._everything = only is None and ids is None
+        self._words += [f"--lines {lines}"] if lines is not None else []
+        self._everything = not self._words
         self._only = _expression(only) if only is not None else re.compile("")
-        self._ids = None if ids is None else [_range(part) for part in ids.split(",")]
+        self._ids = None if ids is None else _ranges("--ids", ids)
+        self._lines = None if lines is None else _ranges("--lines", lines)
 
     def __str__(self) -> str:
         return " with ".join(self._words)
@@ -43,8 +47,8 @@ class Selection:
         return narrowed(case, wanted) if True in wanted else None
 
     def _wants(self, step: Step) -> bool:
-        in_ids = self._ids is None or any(step.id in ids for ids in self._ids)
-        return step.is_test and in_ids and self._only.search(step.command) is not None
+        numbers = _among(step.id, self._ids) and _among(step.line, self._lines)
+        return step.is_test and numbers and self._only.search(step.command) is not None
 
 
 def narrowed(case: CaseFile, wanted: Sequence[bool]) -> CaseFile:
@@ -67,9 +71,18 @@ def _expression(only: str) -> re.Pattern[str]:
         raise UsageError(f"--only {only!r} is not a regular expression: {error}") from None
 
 
-def _range(part: str) -> range:
-    found = _RANGE.fullmatch(part)
+def _among(number: int, ranges: list[range] | None) -> bool:
+    return ranges is None or any(number in one for one in ranges)
+
+
+def _ranges(option: str, text: str) -> list[range]:
+    return [_range(option, part) for part in text.split(",")]
+
+
+def _range(option: str, part: str) -> range:
+    found = re.fullmatch(_RANGE, part)
     if found is None or len(part) > _LONGEST:
-        raise UsageError(f"--ids: found {part[:_LONGEST]!r}, expected ids such as 10,20-29")
+        what = f"found {part[:_LONGEST]!r}, expected {option.lstrip('-')} such as 10,20-29"
+        raise UsageError(f"{option}: {what}")
     first = int(found[1])
     return range(first, int(found[2] or first) + 1)

@@ -89,7 +89,7 @@ def compare(former: dict[str, Any], run: RunResult) -> Comparison:
         for key in now
         if key in before
     ]
-    chosen = run.options.get("only") or run.options.get("ids")
+    chosen = any(run.options.get(name) for name in ("only", "ids", "lines"))
     return Comparison(
         started=str(former.get("started", "")),
         broke=tuple(change for step, change in changes if step < 0),

@@ -137,7 +137,7 @@ def _hint(pattern: Pattern | None, reply: Reply) -> str:
     if pattern is None or len(reply.text) > _MAX_HINT:
         return usual
     if pattern.negated:
-        return usual or "This is an answer that must not come."
+        return usual or "This reply must not come."
     first_hint = partial(_first_hint, _HINTS if reply.ok else _ERROR_HINTS, pattern.expression)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of sets that later versions of re may read otherwise

@@ -12,11 +12,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
-from pathlib import Path
-from typing import BinaryIO
 
 from harness.errors import ReportError, UsageError
 from harness.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 STDOUT = ("-", "/dev/stdout")  # what names standard output
 _BATCH = 1_000  # parts written at once; a part is a line or a few
@@ -37,6 +39,18 @@ def write(path: str, parts: Iterable[str], clean: Callable[[str], str] = visible
             rest = iter(parts)
             while batch := list(islice(rest, _BATCH)):
                 file.write(clean("".join(batch)).encode())
+    except OSError as error:
+        raise ReportError(f"cannot write {_named(path)}: {error.strerror}") from error
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Write a file as it is.
+
+    Raises :class:`ReportError` when it cannot be written.
+    """
+    try:
+        with _opened(path) as file:
+            file.write(data)
     except OSError as error:
         raise ReportError(f"cannot write {_named(path)}: {error.strerror}") from error
 
@@ -65,10 +79,10 @@ def _opened(path: str) -> Iterator[BinaryIO]:
     try:
         with os.fdopen(opened, "wb") as file:
             yield file
-        os.rename(beside, place)  # noqa: PTH104
+        os.rename(beside, place)
     except BaseException:
         with suppress(OSError):
-            os.unlink(beside)  # noqa: PTH108
+            os.unlink(beside)
         raise
 
 
@@ -77,7 +91,7 @@ def _place(path: str) -> tuple[str, int | None]:
     try:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
-            status = os.stat(path)  # noqa: PTH116
+            status = os.stat(path)
             path = os.path.realpath(path) if stat.S_ISREG(status.st_mode) else path
     except FileNotFoundError:
         return os.path.realpath(path), _NEW
@@ -85,7 +99,7 @@ def _place(path: str) -> tuple[str, int | None]:
 
 
 def _beside(place: str) -> str:
-    return os.path.join(os.path.dirname(place), f".gtp-harness-{os.getpid()}.part")  # noqa: PTH118, PTH120
+    return os.path.join(os.path.dirname(place), f".gtp-harness-{os.getpid()}.part")
 
 
 def _open_new(path: str, mode: int) -> int:
@@ -101,12 +115,12 @@ def try_to_write(path: str) -> None:
         return
     try:
         place, mode = _place(path)
-        if os.path.isdir(place) or not os.path.basename(place):  # noqa: PTH112, PTH119
+        if os.path.isdir(place) or not os.path.basename(place):
             raise IsADirectoryError(0, "Is a directory")
         if mode is None:  # to open a pipe and close it would be its reader's end
             if not os.access(place, os.W_OK):
                 raise PermissionError(0, "Permission denied")
-        elif os.path.exists(place):  # noqa: PTH110
+        elif os.path.exists(place):
             os.close(os.open(place, os.O_WRONLY))
         else:
             _try_beside(place)
@@ -120,8 +134,8 @@ def try_to_write_into(folder: str) -> None:
     Raises :class:`UsageError`.
     """
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        _try_beside(os.path.join(folder, ""))  # noqa: PTH118
+        os.makedirs(folder, exist_ok=True)
+        _try_beside(os.path.join(folder, ""))
     except OSError as error:
         raise UsageError(f"cannot write into {folder}: {error.strerror}") from error
 
@@ -129,4 +143,4 @@ def try_to_write_into(folder: str) -> None:
 def _try_beside(place: str) -> None:
     beside = _beside(place)
     os.close(_open_new(beside, _NEW))
-    os.unlink(beside)  # noqa: PTH108
+    os.unlink(beside)

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
 
 from harness.visible import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.records import Waiting
 
 SECONDS = 30.0  # between two lines
 _NAMES, _NAME = 3, 40  # how many are named, and with how many characters
 
 
 class Heartbeat:
-    """Says now and then how far something is. To be asked often: it has no thread of its own."""
+    """Says now and then how far something is. To be asked often: it has no thread of its own.
 
-    def __init__(self) -> None:
-        self._begun = time.monotonic()
+    ``write`` is given each line; ``begun``: of ``time.monotonic()``, where it is not now.
+    """
+
+    def __init__(
+        self, write: Callable[[str], object] | None = None, begun: float | None = None
+    ) -> None:
+        self._write = write or _to_stderr
+        self._begun = time.monotonic() if begun is None else begun
         self._next = self._begun + SECONDS
 
     def beat(self, say: Callable[[], str]) -> None:
@@ -24,8 +35,30 @@ class Heartbeat:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + SECONDS
-            minutes, seconds = divmod(round(now - self._begun), 60)
-            print(f"{minutes}:{seconds:02} {say()}", file=sys.stderr, flush=True)
+            self._write(f"{as_time(now - self._begun)} {say()}")
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def as_time(seconds: float) -> str:
+    """Return minutes and seconds, such as ``1:05``."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02}"
+
+
+def waiting(paths: Mapping[str, Waiting]) -> str:
+    """Return for which commands one waits, by case file, and how long at most; "": for none."""
+    shown = [f"{one_line(path, _NAME)} {_waits(one)}" for path, one in paths.items()]
+    more = [f"{len(shown) - _NAMES} more"] if len(shown) > _NAMES else []
+    return "; ".join([*shown[:_NAMES], *more])
+
+
+def _waits(one: Waiting) -> str:
+    what = f"'{one_line(one.command, _NAME)}'" if one.command else "the engine's first reply"
+    left = f"{as_time(max(0.0, one.left))} left" if one.left < inf else "no time limit"
+    return f"has waited {as_time(one.seconds)} for {what}, {left}"
 
 
 def waiting_for(names: Sequence[str]) -> str:

@@ -33,30 +33,41 @@ version stays; whatever else changes makes it 2)::
         reply     the engine's text, or null when there was none
         ok        whether the reply began with =
         seconds   until the reply came
+        and where the verdict is "FAILED", if they are known:
+        comment   above its set-up, and its own
+        because   why the right answer is right, as the oracle says
+        loaded    the file that its set-up loads, from where the run was started
+        again     a command line, for a shell, that repeats just this test
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
-from pathlib import Path
-from typing import Any
 
 from harness.errors import UsageError
-from harness.records import CaseFile, FileResult, Outcome, RunResult
+from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
+from harness.report.context import Context, Contexts, of_run
 from harness.report.tally import Tally, total
-from harness.report.view import Break, breaks
+from harness.report.view import Break, FileView, breaks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from harness.records import Diagnosis
 
 SCHEMA, VERSION = "gtp-harness/run", 1
+_quoted: Callable[[str], str] = json.encoder.encode_basestring
 
 
-def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
+def parts(
+    run: RunResult, tallies: Sequence[Tally], views: Sequence[FileView] = ()
+) -> Iterator[str]:
     """Yield the document, a line for each test, so that two of them can be compared.
+
+    ``views``: of the files, for what is told of failed tests besides; none: that is left out.
 
     To be written with :func:`without_surrogates`: half a surrogate pair is no text.
     """
@@ -73,7 +84,7 @@ def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
         "unfinished": run.unfinished,
         "diagnoses": [_diagnosis(one) for one in run.diagnoses],
     }
-    files = zip(run.files, tallies, strict=True)
+    files = zip(run.files, tallies, of_run(run, views), strict=True)
     yield from with_list(head, "files", starmap(file_parts, files))
     yield "\n"
 
@@ -117,8 +128,10 @@ def _rounded(value: float) -> float:
     return round(value, 6) if isinstance(value, float) else value
 
 
-def file_parts(file: FileResult, counts: Tally) -> Iterator[str]:
-    """Yield the object about one file."""
+def file_parts(
+    file: FileResult, counts: Tally, context: Contexts = lambda _: Context()
+) -> Iterator[str]:
+    """Yield the object about one file; ``context`` tells what surrounds a failed test."""
     failures = [_failure(one) for one in breaks(file)]
     head = {
         "path": file.case.path,
@@ -129,7 +142,8 @@ def file_parts(file: FileResult, counts: Tally) -> Iterator[str]:
         "failure": failures[0] if failures else None,
         "failures": failures,
     }
-    yield from with_list(head, "tests", ([test] for test in _tests(file.case, file.outcomes)))
+    tests = _tests(file.case, file.outcomes, context)
+    yield from with_list(head, "tests", ([test] for test in tests))
 
 
 def _failure(one: Break) -> dict[str, object]:
@@ -143,8 +157,9 @@ def _failure(one: Break) -> dict[str, object]:
     }
 
 
-def _tests(case: CaseFile, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _tests(case: CaseFile, outcomes: Sequence[Outcome], context: Contexts) -> Iterator[str]:
     """Yield an object for each test; written out by hand, for there may be 100,000."""
+    passed = Verdict.PASSED.value  # an enumeration takes its time to tell
     for index, verdict, reply, flaky in outcomes:
         step = case.steps[index]
         expected = _quoted(step.pattern.text) if step.pattern else "null"
@@ -152,16 +167,19 @@ def _tests(case: CaseFile, outcomes: Sequence[Outcome]) -> Iterator[str]:
         if reply:
             ok = "true" if reply.ok else "false"
             got = f'"reply": {_quoted(reply.text)}, "ok": {ok}, "seconds": {reply.seconds:.6f}'
+        word = passed if verdict is Verdict.PASSED else verdict.value
+        if verdict is Verdict.FAILED:
+            got += _told(context(index))
         yield (
             f'{{"id": {step.id}, "line": {step.line}, "command": {_quoted(step.command)}, '
-            f'"expected": {expected}, "verdict": "{verdict.value}", '
+            f'"expected": {expected}, "verdict": "{word}", '
             f'"flaky": {"true" if flaky else "false"}, {got}}}'
         )
 
 
-def _quoted(text: str) -> str:
-    quoted: str = json.encoder.encode_basestring(text)
-    return quoted
+def _told(context: Context) -> str:
+    known = {name: text for name, text in context._asdict().items() if text}
+    return "".join(f', "{name}": {_quoted(text)}' for name, text in known.items())
 
 
 def load(path: str) -> dict[str, Any]:
@@ -170,7 +188,8 @@ def load(path: str) -> dict[str, Any]:
     Raises :class:`UsageError` when the file cannot be read or is no run of this version.
     """
     try:
-        document = json.loads(Path(path).read_bytes())
+        with open(path, "rb") as file:
+            document = json.loads(file.read())
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:

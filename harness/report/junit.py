@@ -11,26 +11,40 @@ from collections.abc import Iterator, Sequence
 
 from harness.reading.expectation import in_a_sentence
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.report.context import Context, Contexts, of_run
 from harness.report.markup import escape
 from harness.report.tally import Tally, total, troubles
+from harness.report.view import FileView
 
 
-def parts(run: RunResult, tallies: Sequence[Tally]) -> Iterator[str]:
-    """Yield the document, to be written with :func:`~harness.visible.visible`."""
-    yield from document(run.files, tallies, troubles(run))
+def parts(
+    run: RunResult, tallies: Sequence[Tally], views: Sequence[FileView] = ()
+) -> Iterator[str]:
+    """Yield the document, to be written with :func:`~harness.visible.visible`.
+
+    ``views``: of the files, for what is told of failed tests besides.
+    """
+    yield from document(run.files, tallies, troubles(run), list(of_run(run, views)))
 
 
 def document(
-    files: Sequence[FileResult], tallies: Sequence[Tally], broken: Sequence[tuple[str, str]]
+    files: Sequence[FileResult],
+    tallies: Sequence[Tally],
+    broken: Sequence[tuple[str, str]],
+    surroundings: Sequence[Contexts] = (),
 ) -> Iterator[str]:
-    """Yield the document about some files; ``broken``: what else went wrong, (kind, sentence)."""
+    """Yield the document about some files; ``broken``: what else went wrong, (kind, sentence).
+
+    ``surroundings``: tell of each file's tests what surrounds them.
+    """
     trouble = [_trouble(kind, message) for kind, message in broken]
     counts = total(tallies)
     errors = sum(len(file.failures) for file in files) + len(trouble)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f'<testsuites name="gtp-harness" {_numbers(counts, errors)}>\n'
-    for file, tally in zip(files, tallies, strict=True):
-        yield from _suite(file, tally)
+    known = surroundings or [lambda _: Context()] * len(files)
+    for file, tally, context in zip(files, tallies, known, strict=True):
+        yield from _suite(file, tally, context)
     if trouble:
         numbers = _numbers(Tally(), len(trouble))
         yield f'<testsuite name="gtp-harness" {numbers}>\n{"".join(trouble)}</testsuite>\n'
@@ -50,11 +64,11 @@ def _trouble(kind: str, message: str) -> str:
     return _case(f"({kind})", "gtp-harness", _element("error", kind, message))
 
 
-def _suite(file: FileResult, counts: Tally) -> Iterator[str]:
+def _suite(file: FileResult, counts: Tally, context: Contexts) -> Iterator[str]:
     numbers = _numbers(counts, len(file.failures))
     yield f'<testsuite name="{_attribute(file.case.path)}" {numbers}>\n'
     for outcome in file.outcomes:
-        yield _test(file, outcome)
+        yield _test(file, outcome, context)
     for failure in file.failures:
         error = _element("error", failure.kind.value, failure.message)
         yield _case("(engine)", file.case.path, error)
@@ -63,11 +77,11 @@ def _suite(file: FileResult, counts: Tally) -> Iterator[str]:
     yield "</testsuite>\n"
 
 
-def _test(file: FileResult, outcome: Outcome) -> str:
+def _test(file: FileResult, outcome: Outcome, context: Contexts) -> str:
     step = file.case.steps[outcome.step]
     seconds = outcome.reply.seconds if outcome.reply else 0.0
     name = f"{step.text} (line {step.line})"
-    return _case(name, file.case.path, _result(step, outcome), seconds)
+    return _case(name, file.case.path, _result(step, outcome, context), seconds)
 
 
 def _case(name: str, classname: str, inside: str, seconds: float = 0.0) -> str:
@@ -77,10 +91,11 @@ def _case(name: str, classname: str, inside: str, seconds: float = 0.0) -> str:
     return f"{start}>{inside}</testcase>\n" if inside else f"{start}/>\n"
 
 
-def _result(step: Step, outcome: Outcome) -> str:
+def _result(step: Step, outcome: Outcome, context: Contexts) -> str:
     match outcome.verdict:
         case Verdict.FAILED:
-            found = _element("failure", "FAILED", mismatch(step, outcome))
+            told = _told(context(outcome.step))
+            found = _element("failure", "FAILED", mismatch(step, outcome), told)
         case Verdict.EXPECTED_FAIL:
             found = _element("skipped", "", f"expected failure: {mismatch(step, outcome)}")
         case Verdict.NOT_RUN | Verdict.NOT_JUDGED | Verdict.IGNORED:
@@ -100,9 +115,16 @@ def mismatch(step: Step, outcome: Outcome) -> str:
     return f"expected {expected}, got {got}"
 
 
-def _element(name: str, kind: str, message: str) -> str:
+def _told(context: Context) -> str:
+    """Return what surrounds a test, a line for each thing that is known of it."""
+    known = [(name, text) for name, text in context._asdict().items() if text]
+    return "\n".join(f"{name}: {text}" for name, text in known)
+
+
+def _element(name: str, kind: str, message: str, text: str = "") -> str:
     typed = f' type="{kind}"' if kind else ""
-    return f'<{name}{typed} message="{_attribute(message)}"/>'
+    start = f'<{name}{typed} message="{_attribute(message)}"'
+    return f"{start}>{escape(text)}</{name}>" if text else f"{start}/>"
 
 
 def _attribute(text: str) -> str:

@@ -22,16 +22,18 @@ VERDICTS = {
     "passed": "good",
 }
 # Stones and wood as they are, whatever the terminal's own colors: on a dark screen a plain
-# "black" circle would look white.
-_BOARD, _BLACK, _WHITE = "48;5;179;38;5;94", "38;5;16", "38;5;231"
-_STONES = {"●": f"\x1b[{_BLACK}m●\x1b[38;5;94m", "○": f"\x1b[{_WHITE}m●\x1b[38;5;94m"}
+# "black" circle would look white. Their shapes differ, too, for whoever sees no color.
+_BOARD, _BLACK, _WHITE = "48;5;179;38;5;94", "38;5;16", "1;38;5;231"
+_STONES = {"●": f"\x1b[{_BLACK}m●\x1b[38;5;94m", "○": f"\x1b[{_WHITE}m○\x1b[22;38;5;94m"}
+_ENOUGH = 256  # colors, for a board
 
 
 class Paint:
-    """Puts text in colors if ``on``."""
+    """Puts text in colors if ``on``, or if there are any: a number of colors."""
 
-    def __init__(self, on: bool) -> None:
-        self.on = on
+    def __init__(self, on: int) -> None:
+        self.on = on > 0
+        self._paints_boards = on is True or on >= _ENOUGH
 
     def __call__(self, kind: str, text: str) -> str:
         """Return the text in the color of a kind: bad, good, odd, warn, dim, bold, mark."""
@@ -39,7 +41,7 @@ class Paint:
 
     def board(self, drawn: str) -> str:
         """Return a drawn Unicode board with stones in black and white on wood."""
-        if not self.on:
+        if not self._paints_boards:
             return drawn
         lines = drawn.splitlines()
         width = max(map(len, lines))

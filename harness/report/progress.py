@@ -9,6 +9,8 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
+from harness.report.heartbeat import waiting
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import rich.progress
@@ -86,10 +88,13 @@ class LiveProgress:
             if place not in self._lines:
                 self._lines[place] = live.add_task("", total=progress.total)
             failed = f"  {progress.failed} FAILED" if progress.failed else ""
+            path = progress.path
+            if progress.waiting:
+                path = waiting({path: progress.waiting})
             live.update(
                 self._lines[place],
                 completed=progress.done,
-                description=f"{progress.path}{failed}",
+                description=f"{path}{failed}",
             )
         live.start()
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from harness.exits import ExitCode
 from harness.records import FileResult, RunResult, Verdict
+from harness.typed import NamedTuple
 
 
 class Tally(NamedTuple):

@@ -10,10 +10,12 @@ Source: TAP 14 specification, https://testanything.org/tap-version-14-specificat
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.report.context import Contexts, of_run
 from harness.report.tally import troubles
+from harness.report.view import FileView
 from harness.visible import one_line, without_surrogates
 
 _DIRECTIVES = {
@@ -26,16 +28,20 @@ _DIRECTIVES = {
 _NOT_OK = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
 
 
-def parts(run: RunResult) -> Iterator[str]:
-    """Yield the document, a line at a time."""
-    return (f"{line}\n" for line in _lines(run))
+def parts(run: RunResult, views: Sequence[FileView] = ()) -> Iterator[str]:
+    """Yield the document, a line at a time.
+
+    ``views``: of the files, for what is told of failed tests besides.
+    """
+    return (f"{line}\n" for line in _lines(run, views))
 
 
-def _lines(run: RunResult) -> Iterator[str]:
+def _lines(run: RunResult, views: Sequence[FileView]) -> Iterator[str]:
     yield "TAP version 14"
     number = 0
-    for number, file in enumerate(run.files, 1):
-        yield from _subtest(file, number)
+    files = zip(run.files, of_run(run, views), strict=True)
+    for number, (file, context) in enumerate(files, 1):
+        yield from _subtest(file, number, context)
     for kind, message in troubles(run):
         number += 1
         yield f"not ok {number} - {kind}"
@@ -43,13 +49,13 @@ def _lines(run: RunResult) -> Iterator[str]:
     yield f"1..{number}"
 
 
-def _subtest(file: FileResult, number: int) -> Iterator[str]:
+def _subtest(file: FileResult, number: int, context: Contexts) -> Iterator[str]:
     path = _description(file.case.path)
     points = len(file.outcomes) + len(file.failures)
     yield f"# Subtest: {path}"
     yield f"    1..{points}"
     for place, outcome in enumerate(file.outcomes, 1):
-        yield from _point(file.case.steps[outcome.step], outcome, place)
+        yield from _point(file.case.steps[outcome.step], outcome, place, context)
     for place, failure in enumerate(file.failures, len(file.outcomes) + 1):
         yield f"    not ok {place} - engine"
         details = {"message": failure.message, "kind": failure.kind.value}
@@ -59,22 +65,25 @@ def _subtest(file: FileResult, number: int) -> Iterator[str]:
     yield f"{ok} {number} - {path}" + ("" if points else " # SKIP no tests")
 
 
-def _point(step: Step, outcome: Outcome, place: int) -> Iterator[str]:
+def _point(step: Step, outcome: Outcome, place: int, context: Contexts) -> Iterator[str]:
     ok = "not ok" if outcome.verdict in _NOT_OK else "ok"
     directive = _DIRECTIVES.get(outcome.verdict, "")
     yield f"    {ok} {place} - {_description(step.text)}{directive}"
     if outcome.verdict in _NOT_OK or outcome.flaky:
-        yield from (f"    {line}" for line in _diagnostics(_details(step, outcome)))
+        yield from (f"    {line}" for line in _diagnostics(_details(step, outcome, context)))
 
 
-def _details(step: Step, outcome: Outcome) -> dict[str, object]:
+def _details(step: Step, outcome: Outcome, context: Contexts) -> dict[str, object]:
     reply = outcome.reply
+    is_failed = outcome.verdict is Verdict.FAILED
+    told = context(outcome.step)._asdict() if is_failed else {}
     return {
         "line": step.line,
         "expected": step.pattern.text if step.pattern else None,
         "got": reply.text if reply else None,
         "error": not reply.ok if reply else None,
         "flaky": outcome.flaky,
+        **{name: text for name, text in told.items() if text},
     }
 
 

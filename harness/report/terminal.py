@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from harness.reading.expectation import in_words, is_literal
-from harness.records import FileResult, Outcome, Step, Verdict
+from harness.records import FileResult, Outcome, Repeat, Step, Verdict
+from harness.report.context import Context, contexts
 from harness.report.difference import Segment, difference
 from harness.report.paint import VERDICTS, Paint
 from harness.report.tally import plural
@@ -15,13 +16,13 @@ from harness.report.view import (
     Break,
     FileView,
     breaks,
-    comment_before,
     crash_of,
     setup_errors,
 )
 from harness.visible import one_line, visible
 from oracle.draw import Diagram, draw_text
 
+_NO = Repeat()
 _INDENT = "    "
 _TEXT = 14  # column of the expectation and the reply
 _SHOWN = 50  # results in full in one file; a broken engine would fill the screen many times
@@ -35,12 +36,16 @@ class Terminal:
     """Writes the parts of the report as text; ``unicode`` as the terminal can show it.
 
     ``patterns``: for an author of case files, who wants the expression beside what it stands for.
+    ``repeat``: for the command lines that repeat tests.
     """
 
-    def __init__(self, paint: Paint, *, unicode: bool = True, patterns: bool = False) -> None:
+    def __init__(
+        self, paint: Paint, *, unicode: bool = True, patterns: bool = False, repeat: Repeat = _NO
+    ) -> None:
         self.paint = paint
         self.unicode = unicode
         self._patterns = patterns
+        self._repeat = repeat
         self._crashes: set[object] = set()  # those that were told, and need no second telling
 
     # --- one file ---
@@ -49,8 +54,9 @@ class Terminal:
         """Yield paragraphs about one file: results that were not expected, engine failures."""
         unexpected = [outcome for outcome in view.remarkable if _is_unexpected(outcome)]
         above: Diagram | None = None
+        context = contexts(view, self._repeat if unexpected else _NO)
         for outcome in unexpected[:_SHOWN]:
-            yield self.result(view, outcome, above)
+            yield self._result(view, outcome, context(outcome.step), above)
             above = view.boards.get(outcome.step)
         if len(unexpected) > _SHOWN:
             rest = len(unexpected) - _SHOWN
@@ -58,18 +64,30 @@ class Terminal:
         yield from self.failures(view.file)
         yield from self.notes(view.file)
 
-    def result(self, view: FileView, outcome: Outcome, above: Diagram | None = None) -> str:
+    def result(self, view: FileView, outcome: Outcome) -> str:
+        """Return a paragraph about one test."""
+        return self._result(view, outcome, contexts(view)(outcome.step))
+
+    def _result(
+        self, view: FileView, outcome: Outcome, context: Context, above: Diagram | None = None
+    ) -> str:
         """Return a paragraph about one test; ``above`` is the board that was drawn before."""
         step = view.file.case.steps[outcome.step]
-        comment = comment_before(view.file.case, outcome.step)
+        comment = visible(context.comment).splitlines()
         lines = [
             self._headline(view.file, step, outcome),
-            *(self.paint("dim", f"{_INDENT}# {line}") for line in visible(comment).splitlines()),
+            *(self.paint("dim", f"{_INDENT}# {line}") for line in comment),
             *self._sides(step, outcome),
-            *self._reason(view.reasons.get(outcome.step, "")),
+            *self._reason(context.because),
             *self._board(view.boards.get(outcome.step), above),
+            *self._named("loaded", context.loaded),
+            *self._named("again", context.again),
         ]
         return "\n".join(lines) + "\n"
+
+    def _named(self, label: str, text: str) -> Iterator[str]:
+        if text:
+            yield self.paint("dim", f"{_INDENT + label:{_TEXT}}{visible(text)}")
 
     def _headline(self, file: FileResult, step: Step, outcome: Outcome) -> str:
         sign, word = WORDS[outcome.verdict]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
-from harness.records import CaseFile, Failure, FailureKind, FileResult, Outcome, Step, Verdict
+from harness.reading.setups import SetUp, setups
+from harness.records import Failure, FailureKind, FileResult, Outcome, Step, Verdict
 from harness.report.tally import Tally, tally
+from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from harness.judging.boards import Board
     from oracle.draw import Diagram
 
 # Verdicts in words a reader need not look up, each with a sign that does not hang on color.
@@ -24,7 +26,9 @@ WORDS = {
 }
 
 _NONE: Mapping[int, str] = {}
-_LOOK_BACK = 500  # lines: more than the setup of a full board of 19 by 19
+_NO_SETUPS: Mapping[int, SetUp] = {}
+_MOST_STEPS = 20_000  # of a file: beyond, reasons might take longer than a reader waits
+_MOST_REASONS = 200  # in one file
 
 
 class FileView(NamedTuple):
@@ -35,17 +39,40 @@ class FileView(NamedTuple):
     remarkable: tuple[Outcome, ...]  # answered, and not plainly passed
     boards: dict[int, Diagram]  # by step, where known; for the remarkable ones
     reasons: Mapping[int, str] = _NONE  # by step: why the right answer is right, where asked for
+    setups: Mapping[int, SetUp] = _NO_SETUPS  # by step: what leads to it, where asked for
 
 
-def view(file: FileResult, game: str = "auto") -> FileView:
-    """Derive what is shown; ``game`` is that of :func:`harness.judging.boards.boards`."""
+def view(file: FileResult, board: Board | None = None) -> FileView:
+    """Derive what is shown; ``board`` is that of :func:`harness.judging.boards.boards`."""
     remarkable = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
-    drawn: dict[int, Diagram] = {}
-    if remarkable:
-        from harness.judging.boards import boards
+    if not remarkable:
+        return FileView(file, tally(file), (), {})
+    from harness.judging.boards import boards
 
-        drawn = boards(file, {outcome.step for outcome in remarkable}, game)
-    return FileView(file, tally(file), remarkable, drawn)
+    steps = {outcome.step for outcome in remarkable}
+    drawn = boards(file, steps, board)
+    seen = FileView(file, tally(file), remarkable, drawn, _NONE, setups(file.case, steps))
+    return _with_reasons(seen)
+
+
+def _with_reasons(view: FileView) -> FileView:
+    """Return a view with the oracle's reasons where the commands are an assignment's.
+
+    A reason is for an expectation that the oracle shares: of others it knows nothing.
+    """
+    file = view.file
+    failed = [one.step for one in view.remarkable if one.verdict is Verdict.FAILED]
+    if not failed or len(file.case.steps) > _MOST_STEPS:
+        return view
+    from harness.judging.explain import agreed, marked
+    from harness.judging.recognition import specifications_of
+
+    own = specifications_of(file.case)
+    if not own:
+        return view
+    found = agreed(file, failed[:_MOST_REASONS], own[0], view.boards)
+    told = {step: text for step, (text, _) in found.items()}
+    return view._replace(boards=marked(view.boards, found), reasons=told)
 
 
 def is_remarkable(outcome: Outcome) -> bool:
@@ -53,19 +80,6 @@ def is_remarkable(outcome: Outcome) -> bool:
     if outcome.verdict is Verdict.PASSED:
         return outcome.flaky
     return outcome.verdict is not Verdict.NOT_RUN
-
-
-def comment_before(case: CaseFile, step: int) -> str:
-    """Return the comment that introduces a test: the last one after the test before it."""
-    end = case.steps[step].line - 1
-    found: list[str] = []
-    for line in reversed(case.lines[max(0, end - _LOOK_BACK) : end]):
-        text = line.strip()
-        if text.startswith("#?") or (found and not text.startswith("#")):
-            break
-        if text.startswith("#"):
-            found.append(text.lstrip("# "))
-    return "\n".join(reversed(found)).strip()
 
 
 def setup_errors(file: FileResult) -> list[int]:

@@ -16,6 +16,10 @@ from harness.report.tally import tally
 from harness.report.view import FileView, is_remarkable
 from oracle.draw import Diagram
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.specifications.record import Specification
+
 # Commands whose replies say what is on the board.
 _CHOOSING = ("genmove", "kgs-genmove_cleanup", "fixed_handicap", "place_free_handicap")
 
@@ -35,12 +39,12 @@ class _Drawn(NamedTuple):
 class Views:
     """Makes the views of one class's results.
 
-    ``game``: of the oracle's engine. ``place``: the folder that case files lie in which go by
-    relative names, for the files that their commands name in turn.
+    ``specification``: whose engine explains; None: none can. ``place``: the folder that case
+    files lie in which go by relative names, for the files that their commands name in turn.
     """
 
-    def __init__(self, game: str, place: Path) -> None:
-        self._game = game
+    def __init__(self, specification: Specification | None, place: Path) -> None:
+        self._specification = specification
         self._place = place
         self._known: dict[_Course, _Drawn] = {}
 
@@ -71,13 +75,10 @@ class Views:
 
     def _draw(self, placed: FileResult) -> _Drawn:
         tests = {outcome.step for outcome in placed.outcomes}
-        found = boards(placed, tests, self._game)
-        why = reasons(placed, tests, self._game)
-        pointed = {
-            step: marked(board, why[step][1]) if step in why else board
-            for step, board in found.items()
-        }
-        return _Drawn(found, pointed, {step: text for step, (text, _) in why.items()})
+        own = self._specification
+        found = boards(placed, tests, own.board if own else None)
+        why = reasons(placed, tests, own) if own else {}
+        return _Drawn(found, marked(found, why), {step: text for step, (text, _) in why.items()})
 
 
 def _course(file: FileResult) -> _Course:

@@ -5,17 +5,17 @@ Every page stands alone: its style is inside, it runs no script and loads nothin
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from harness.errors import ReportError
 from harness.records import RunResult
 from harness.report import files
 from harness.report.gogui import summary_dat
-from harness.report.html.file import file_page
+from harness.report.html.file import file_pages
 from harness.report.html.index import index_page
-from harness.report.html.log import log_page
-from harness.report.html.names import log_name, page_names
+from harness.report.html.log import log_of, log_pages, part_cuts
+from harness.report.html.names import page_names
 from harness.report.tally import total
 from harness.report.view import FileView
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def write(
-    folder: Path,
+    place: str | os.PathLike[str],
     run: RunResult,
     views: Sequence[FileView],
     comparison: Comparison | None = None,
@@ -34,14 +34,17 @@ def write(
 
     Raises :class:`ReportError` when the folder cannot be written to.
     """
+    folder = os.fspath(place)
     names = page_names([file.case.path for file in run.files])
     tallies = [view.tally for view in views]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise ReportError(f"cannot make {folder}: {error.strerror}") from error
     for view, name in zip(views, names, strict=True):
-        files.write(f"{folder}/{name}.html", file_page(view, run, name))
-        files.write(f"{folder}/{log_name(name)}.html", log_page(view.file, run, name))
+        begin = part_cuts(view.file)
+        pages = file_pages(view, run, name, log_of(view.file, name, begin), folder)
+        for one, parts in (*pages, *log_pages(view.file, run, name, begin)):
+            files.write(f"{folder}/{one}.html", parts)
     files.write(f"{folder}/index.html", index_page(run, tallies, names, comparison))
     files.write(f"{folder}/summary.dat", [summary_dat(total(tallies))])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import groupby
 
 from harness.reading import expectation
 from harness.records import Outcome, Step, Verdict
+from harness.report.context import Context, contexts
 from harness.report.difference import Segment, difference
+from harness.report.html.names import Log
 from harness.report.html.parts import as_class, badge
 from harness.report.html.trouble import place
 from harness.report.markup import escape
-from harness.report.view import FileView, comment_before
+from harness.report.view import FileView
 from harness.visible import one_line
 from oracle.draw import Diagram, draw_svg
 
@@ -19,14 +22,23 @@ _COMMAND = 320  # characters
 _PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
 
 
-def card(view: FileView, outcome: Outcome, log: str = "", anchor: str = "T") -> str:
+def card(  # noqa: PLR0913 - what pages differ in
+    view: FileView,
+    outcome: Outcome,
+    log: Log | None = None,
+    anchor: str = "T",
+    *,
+    context: Context | None = None,
+    folder: str | None = None,
+) -> str:
     """Return the card of one result.
 
-    ``log``: the address of the GTP log; none: there is no log. ``anchor``: what its name begins
-    with, unique on the page together with the line.
+    ``log``: the GTP log; None: there is none. ``anchor``: what its name begins
+    with, unique on the page together with the line. ``context``: what is told besides the answer;
+    None: what the view knows. ``folder``: of the page; None: nothing is linked to.
     """
-    case = view.file.case
-    step = case.steps[outcome.step]
+    step = view.file.case.steps[outcome.step]
+    told = context or contexts(view)(outcome.step)
     kind = "flaky" if outcome.flaky else as_class(outcome.verdict.value)
     return "".join(
         (
@@ -34,11 +46,14 @@ def card(view: FileView, outcome: Outcome, log: str = "", anchor: str = "T") -> 
             badge(outcome.verdict, outcome.flaky),
             f"<code>{escape(one_line(step.text, _COMMAND))}</code>",
             f"<small>{place(step, log)}{_seconds(outcome)}</small></h3>",
-            _comment(comment_before(case, outcome.step)),
+            _comment(told.comment),
             '<div class="row">',
-            _sides(step, outcome, view.reasons.get(outcome.step, ""), _pattern(step, log)),
+            _sides(step, outcome, told.because, _pattern(step, log)),
             _figure(view.boards.get(outcome.step)),
-            "</div></article>\n",
+            "</div>",
+            _loaded(told.loaded, folder),
+            f'<p class="dim">Again: <code>{escape(told.again)}</code></p>' if told.again else "",
+            "</article>\n",
         )
     )
 
@@ -53,11 +68,24 @@ def _comment(text: str) -> str:
     )
 
 
+def _loaded(path: str, folder: str | None) -> str:
+    """Return the name of the file that was loaded, as a link if it is there."""
+    if not path:
+        return ""
+    name = f"<code>{escape(path)}</code>"
+    if folder is not None and os.path.isfile(path):
+        from urllib.parse import quote
+
+        address = quote(os.fsencode(os.path.relpath(path, folder)))
+        name = f'<a href="{address}">{name}</a>'
+    return f'<p class="dim">Loaded: {name}</p>'
+
+
 def _seconds(outcome: Outcome) -> str:
     return f" · {outcome.reply.seconds:.2f} s" if outcome.reply else ""
 
 
-def _pattern(step: Step, log: str) -> str:
+def _pattern(step: Step, log: Log | None) -> str:
     """Return the expression, where it tells more; pages with a log are an author's."""
     if not log or step.pattern is None or expectation.is_literal(step.pattern):
         return ""

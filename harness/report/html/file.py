@@ -2,85 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 from harness.reading import expectation
-from harness.records import FileResult, Outcome, RunResult, Step, Verdict
-from harness.report.html.names import link, log_name
-from harness.report.html.parts import badge, in_words, page, run_facts
+from harness.records import Outcome, RunResult, Step, Verdict
+from harness.report.html.names import Log, link, part_name
+from harness.report.html.parts import badge, in_words, page, part_links, run_facts
 from harness.report.html.trouble import troubles
 from harness.report.markup import escape
 from harness.report.view import FileView
 from harness.visible import one_line
 
 _CELL = 80  # characters of a command, reply or expectation in the table
+# In one page: browsers take their time for more than some megabytes.
+_CARDS, _ROWS = 400, 8_000
 
 
-def file_page(view: FileView, run: RunResult, name: str) -> Iterator[str]:
-    """Yield the page of one file; ``name`` is the page's, without ``.html``."""
-    return page(view.file.case.path, _body(view, run, link(log_name(name))))
+def file_pages(
+    view: FileView, run: RunResult, name: str, log: Log, folder: str | None = None
+) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield the names and the contents of the pages about one file.
+
+    ``name`` is that of the first, without ``.html``. ``folder``: where they lie; None: no files of
+    others are linked to.
+    """
+    pages = _Pages(view, run, name, log, folder)
+    for part in range(1, pages.count + 1):
+        heading = view.file.case.path + (f", part {part}" if part > 1 else "")
+        yield part_name(name, part), page(heading, pages.body(part))
 
 
-def _body(view: FileView, run: RunResult, log: str) -> Iterator[str]:
-    file = view.file
-    yield from (
-        f'<nav><a href="index.html">Summary</a><a href="{log}">GTP log</a></nav>',
-        f"<h1>{escape(file.case.path)}</h1>",
-        in_words(view.tally),
-        run_facts(run, file),
-        *troubles(file, log),
-    )
-    yield from _cards(view, log)
-    yield "<h2>All tests</h2>\n" if file.outcomes else "<p>The file has no tests.</p>"
-    yield from _table(file, log)
+class _Pages:
+    """The pages about one file; the first has what is about the file as a whole."""
+
+    def __init__(
+        self, view: FileView, run: RunResult, name: str, log: Log, folder: str | None
+    ) -> None:
+        self._view, self._run, self._name, self._log = view, run, name, log
+        self._folder = folder
+        self.count = max(_parts(view.remarkable, _CARDS), _parts(view.file.outcomes, _ROWS))
+        self._places = {one.step: place for place, one in enumerate(view.remarkable)}
+
+    def body(self, part: int) -> Iterator[str]:
+        """Yield what a page shows."""
+        file, log = self._view.file, self._log
+        yield f'<nav><a href="index.html">Summary</a><a href="{log.first}">GTP log</a></nav>'
+        yield f"<h1>{escape(file.case.path)}</h1>"
+        yield from self._whole() if part == 1 else ()
+        yield part_links(self._name, part, self.count)
+        yield from self._cards(part)
+        yield from self._tests(part)
+        yield part_links(self._name, part, self.count)
+
+    def _whole(self) -> Iterator[str]:
+        file = self._view.file
+        yield from (in_words(self._view.tally), run_facts(self._run, file))
+        yield from troubles(file, self._log)
+
+    # --- results that are not plainly passed ---
+
+    def _cards(self, part: int) -> Iterator[str]:
+        shown = self._view.remarkable[(part - 1) * _CARDS : part * _CARDS]
+        if not shown:
+            return
+        from harness.report.context import contexts
+        from harness.report.html.card import card
+
+        yield "<h2>To look at</h2>\n"
+        context = contexts(self._view, self._run.repeat)
+        for outcome in shown:
+            told = context(outcome.step)
+            yield card(self._view, outcome, self._log, context=told, folder=self._folder)
+
+    # --- all tests ---
+
+    def _tests(self, part: int) -> Iterator[str]:
+        outcomes = self._view.file.outcomes
+        shown = outcomes[(part - 1) * _ROWS : part * _ROWS]
+        if shown:
+            yield "<h2>All tests</h2>\n"
+            yield (
+                '<table class="t"><thead><tr><th>ID</th><th>Result</th><th>Command</th>'
+                "<th>Reply</th><th>Expected</th></tr></thead><tbody>\n"
+            )
+            yield from self._rows(part, shown)
+            yield "</tbody></table>"
+        elif not outcomes:
+            yield "<p>The file has no tests.</p>"
+
+    def _rows(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[str]:
+        steps, log = self._view.file.case.steps, self._log
+        passed = badge(Verdict.PASSED)
+        told, cell = cache(expectation.in_words), cache(_cell)  # of many tests the same
+        for outcome in outcomes:
+            step = steps[outcome.step]
+            expected = told(step.pattern) if step.pattern else ""
+            verdict = passed
+            if outcome.verdict is not Verdict.PASSED or outcome.flaky:
+                verdict = self._link_to_card(part, step, outcome)
+            reply = outcome.reply
+            yield (
+                f'<tr><td><a href="{log.at(step.line)}">{step.id}</a></td><td>{verdict}</td>'
+                f"<td>{cell(step.command)}</td>"
+                f'<td data-l="got">{cell(reply.text) if reply else ""}</td>'
+                f'<td data-l="expected">{cell(expected)}</td></tr>\n'
+            )
+
+    def _link_to_card(self, part: int, step: Step, outcome: Outcome) -> str:
+        drawn = badge(outcome.verdict, outcome.flaky)
+        place = self._places.get(outcome.step)
+        if place is None:
+            return drawn
+        there = place // _CARDS + 1
+        address = "" if there == part else link(part_name(self._name, there))
+        return f'<a href="{address}#T{step.line}">{drawn}</a>'
 
 
-# --- results that are not plainly passed -------------------------------------------------------
-
-
-def _cards(view: FileView, log: str) -> Iterator[str]:
-    if not view.remarkable:
-        return
-    from harness.report.html.card import card
-
-    yield "<h2>To look at</h2>\n"
-    for outcome in view.remarkable:
-        yield card(view, outcome, log)
-
-
-# --- all tests ---------------------------------------------------------------------------------
-
-
-def _table(file: FileResult, log: str) -> Iterator[str]:
-    if not file.outcomes:
-        return
-    yield (
-        '<table class="t"><thead><tr><th>ID</th><th>Result</th><th>Command</th>'
-        "<th>Reply</th><th>Expected</th></tr></thead><tbody>\n"
-    )
-    badges = {verdict: badge(verdict) for verdict in Verdict}
-    steps = file.case.steps
-    for outcome in file.outcomes:
-        step = steps[outcome.step]
-        expected = expectation.in_words(step.pattern) if step.pattern else ""
-        verdict = badges[outcome.verdict]
-        if outcome.verdict is not Verdict.PASSED or outcome.flaky:
-            verdict = _link_to_card(step, outcome)
-        reply = outcome.reply
-        yield (
-            f'<tr><td><a href="{log}#L{step.line}">{step.id}</a></td><td>{verdict}</td>'
-            f"<td>{_cell(step.command)}</td>"
-            f'<td data-l="got">{_cell(reply.text) if reply else ""}</td>'
-            f'<td data-l="expected">{_cell(expected)}</td></tr>\n'
-        )
-    yield "</tbody></table>"
-
-
-def _link_to_card(step: Step, outcome: Outcome) -> str:
-    drawn = badge(outcome.verdict, outcome.flaky)
-    if outcome.verdict is Verdict.NOT_RUN:
-        return drawn
-    return f'<a href="#T{step.line}">{drawn}</a>'
+def _parts(things: Sequence[object], most: int) -> int:
+    return max(1, -(-len(things) // most))
 
 
 def _cell(text: str) -> str:

@@ -7,32 +7,86 @@ once; only tests and errors are markup of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import add
 
 from harness.records import Exchange, FileResult, Reply, RunResult, Step
-from harness.report.html.names import link
-from harness.report.html.parts import box, items, page, run_facts
+from harness.report.html.names import Log, link, log_name, part_name
+from harness.report.html.parts import box, items, page, part_links, run_facts
 from harness.report.markup import escape
 
-
-def log_page(file: FileResult, run: RunResult, name: str) -> Iterator[str]:
-    """Yield the log of one file; ``name`` is that of the page about its tests."""
-    return page(f"Log: {file.case.path}", _body(file, run, name))
+_PART = 2_000_000  # characters of one page; markup and escapes come on top of it
 
 
-def _body(file: FileResult, run: RunResult, name: str) -> Iterator[str]:
+def log_pages(
+    file: FileResult, run: RunResult, name: str, begin: Sequence[int] = ()
+) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield the names and the contents of the pages of one file's log.
+
+    ``name`` is that of the page about its tests. ``begin``: what :func:`part_cuts` returns, if it
+    is known.
+    """
+    cuts = [*(begin or part_cuts(file)), len(file.case.steps)]
+    for part, (first, end) in enumerate(pairwise(cuts), 1):
+        body = _body(file, run, name, (part, len(cuts) - 1), (first, end))
+        heading = f"Log: {file.case.path}" + (f", part {part}" if part > 1 else "")
+        yield part_name(log_name(name), part), page(heading, body)
+
+
+def log_of(file: FileResult, name: str, begin: Sequence[int] = ()) -> Log:
+    """Return the addresses of one file's log; ``begin`` as above."""
+    steps = file.case.steps
+    return Log(name, [1, *(steps[cut - 1].line + 1 for cut in (begin or part_cuts(file))[1:])])
+
+
+def part_cuts(file: FileResult) -> list[int]:
+    """Return the steps with which the parts of a log begin."""
+    cuts, begun = [0], 0
+    replies = [len(reply.raw) + len(reply.invalid) if reply else 0 for reply in file.replies]
+    texts = [len(step.text) + 4 for step in file.case.steps]
+    if sum(replies) + sum(texts) <= _PART:
+        return cuts
+    for index, size in enumerate(accumulate(map(add, texts, replies), initial=0)):
+        if size - begun > _PART and index < len(texts):
+            cuts.append(index)
+            begun = size
+    return cuts
+
+
+def _body(
+    file: FileResult, run: RunResult, name: str, part: tuple[int, int], steps: tuple[int, int]
+) -> Iterator[str]:
+    links = part_links(log_name(name), *part)
     yield from (
         f'<nav><a href="index.html">Summary</a><a href="{link(name)}">Tests</a></nav>',
         f"<h1>Log of {escape(file.case.path)}</h1>",
-        run_facts(run, file),
-        "<h2>GTP stream</h2>\n",
-        _exchanges(file.before),
-        '<pre class="log">',
+        links,
     )
-    yield from _stream(file)
-    yield "</pre>"
-    yield from (_exchanges(one.sent) for one in file.restarts)
-    yield from (_exchanges(file.after), _failures(file), _warnings(file), _stderr(file))
+    if part[0] == 1:
+        yield from (run_facts(run, file), "<h2>GTP stream</h2>\n", _exchanges(file.before))
+    yield '<pre class="log">'
+    yield from _stream(*_piece(file, *steps))
+    yield f"</pre>{links}"
+    if part[0] == part[1]:
+        yield from (_exchanges(one.sent) for one in file.restarts)
+        yield from (_exchanges(file.after), _failures(file), _warnings(file), _stderr(file))
+
+
+def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
+    """Return some steps of a file as a file, and the lines before them."""
+    steps, lines = file.case.steps, file.case.lines
+    if first == 0 and end == len(steps):
+        return file, 0
+    last = len(lines) if end == len(steps) else steps[end - 1].line
+    piece = file._replace(
+        case=file.case._replace(steps=steps[first:end], lines=lines[:last]),
+        replies=file.replies[first:end],
+        failures=tuple(
+            one._replace(step=one.step - first) for one in file.failures if one.step is not None
+        ),
+        restarts=tuple(one._replace(step=one.step - first) for one in file.restarts),
+    )
+    return piece, steps[first - 1].line if first else 0
 
 
 def _exchanges(exchanges: Sequence[Exchange]) -> str:
@@ -51,10 +105,12 @@ def _reply(reply: Reply | None) -> str:
     return f"{invalid}{escape(reply.raw)}\n\n"
 
 
-def _stream(file: FileResult) -> Iterator[str]:
-    """Yield the file line by line, comments too, each command with its reply after it."""
+def _stream(file: FileResult, done: int) -> Iterator[str]:
+    """Yield the file line by line, comments too, each command with its reply after it.
+
+    ``done``: lines of the source that are written.
+    """
     again = {one.step: one for one in file.restarts}
-    done = 0  # lines of the source that are written
     for start, end in pairwise(_cuts(file)):
         if start in again:
             yield "<i>The engine was started again.</i>\n"
@@ -87,11 +143,12 @@ def _answered(file: FileResult, start: int, end: int, done: int) -> Iterator[str
     plain: list[str] = []  # escaped together when something else comes
     for step, reply in zip(file.case.steps[start:end], file.replies[start:end], strict=True):
         assert reply is not None
-        if step.line > done + 1:
+        line = step.line
+        if line > done + 1:
             yield _plain(plain)
             plain.clear()
-            yield _between(file.case.lines[done : step.line - 1])
-        done = step.line
+            yield _between(file.case.lines[done : line - 1])
+        done = line
         if reply.ok and not step.is_test and not reply.invalid:
             plain += (step.text, "\n", reply.raw, "\n\n")
         else:

@@ -1,10 +1,10 @@
-"""Names of pages: gogui-regress's, made unique."""
+"""Names of pages: gogui-regress's, made unique, and addresses in those that are cut."""
 
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Sequence
-from pathlib import PurePath
 
 _SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -18,7 +18,7 @@ def page_names(paths: Sequence[str]) -> list[str]:
     taken = {"index"}
     names = []
     for path in paths:
-        name = _free(PurePath(path).name.removesuffix(".tst"), taken)
+        name = _free(os.path.basename(path).removesuffix(".tst"), taken)
         taken |= {name, log_name(name)}
         names.append(name)
     return names
@@ -29,12 +29,39 @@ def log_name(name: str) -> str:
     return f"{name}.out"
 
 
+def part_name(name: str, part: int) -> str:
+    """Return the name of a part of a page that is cut; the first part, 1, has that of the page."""
+    return name if part == 1 else f"{name}.part{part}"
+
+
+def _is_of_a_part(name: str) -> bool:
+    return name.rpartition(".part")[2].isdecimal() and ".part" in name
+
+
 def _free(name: str, taken: set[str]) -> str:
     tried, number = name, 1
-    while tried in taken or log_name(tried) in taken:
+    while tried in taken or log_name(tried) in taken or _is_of_a_part(tried):
         number += 1
         tried = f"{name}_{number}"
     return tried
+
+
+class Log:
+    """The addresses of a log, which may be cut into parts.
+
+    ``starts``: the first line of the case file in each part.
+    """
+
+    def __init__(self, name: str, starts: Sequence[int]) -> None:
+        own = log_name(name)
+        self._starts = starts
+        self._links = [link(part_name(own, part)) for part in range(1, len(starts) + 1)]
+        self.first, self.last = self._links[0], self._links[-1]
+
+    def at(self, line: int) -> str:
+        """Return the address of a line of the case file."""
+        part = max(1, bisect_right(self._starts, line))
+        return f"{self._links[part - 1]}#L{line}"
 
 
 def link(name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from harness.records import FileResult, RunResult, Verdict
 from harness.report.gogui import at_most_one_decimal
+from harness.report.html.names import link, part_name
 from harness.report.html.style import STYLE
 from harness.report.markup import escape
 from harness.report.tally import Tally, phrases
@@ -37,6 +38,17 @@ def page(title: str, body: Iterable[str], style: str = "") -> Iterator[str]:
     )
     yield from body
     yield "\n<footer>gtp-harness</footer>\n</body></html>\n"
+
+
+def part_links(name: str, part: int, count: int) -> str:
+    """Return links to the other parts of a page that is cut into so many."""
+    if count == 1:
+        return ""
+    links = "".join(
+        f"<b>{one}</b>" if one == part else f'<a href="{link(part_name(name, one))}">{one}</a>'
+        for one in range(1, count + 1)
+    )
+    return f"<nav>Part {links}</nav>"
 
 
 def badge(verdict: Verdict, flaky: bool = False) -> str:

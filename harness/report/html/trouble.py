@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.records import Failure, FileResult, Step
+from harness.report.html.names import Log
 from harness.report.html.parts import box, items
 from harness.report.markup import escape
 from harness.report.view import Break, breaks, crash_of, paths_of_crashes, setup_errors
@@ -37,22 +38,24 @@ class Crashes:
         return f"It broke in this way in {len(paths)} case files: {', '.join(paths)}."
 
 
-def troubles(file: FileResult, log: str = "", crashes: Crashes | None = None) -> tuple[str, ...]:
+def troubles(
+    file: FileResult, log: Log | None = None, crashes: Crashes | None = None
+) -> tuple[str, ...]:
     """Return a framed notice for each kind of trouble, "" where there is none of it.
 
-    ``log``: the address of the GTP log, which lines are linked to; none: there is no log.
+    ``log``: the GTP log, which lines are linked to; None: there is none.
     ``crashes``: those of all files on the page; None: there is one file alone.
     """
     known = crashes or Crashes([file])
     return _failures(file, log, known), _setup_errors(file, log), _warnings(file)
 
 
-def place(step: Step, log: str) -> str:
+def place(step: Step, log: Log | None) -> str:
     """Return where a command stands, as a link if there is a log to lead to."""
-    return f'<a href="{log}#L{step.line}">line {step.line}</a>' if log else f"line {step.line}"
+    return f'<a href="{log.at(step.line)}">line {step.line}</a>' if log else f"line {step.line}"
 
 
-def _failures(file: FileResult, log: str, crashes: Crashes) -> str:
+def _failures(file: FileResult, log: Log | None, crashes: Crashes) -> str:
     told = [crashes.told(one, file.case.path) for one in file.failures]
     boxes = [
         _break(one, log, _why(one.failure, before, crashes))
@@ -73,12 +76,12 @@ def _why(failure: Failure, before: str, crashes: Crashes) -> str:
     return f"<p>{escape(failure.message)}</p>{more}"
 
 
-def _break(one: Break, log: str, why: str) -> tuple[str, str]:
+def _break(one: Break, log: Log | None, why: str) -> tuple[str, str]:
     """Return the title and the text of a notice of one time that the engine broke."""
     where = ""
     if step := one.step:
         command = f"<code>{escape(one_line(step.text, _COMMAND))}</code>"
-        link = f'<a href="{log}#L{step.line}">{command}</a>' if log else command
+        link = f'<a href="{log.at(step.line)}">{command}</a>' if log else command
         where = f"<p>At line {step.line}: {link}</p>"
     were = "test was" if one.not_run == 1 else "tests were"
     rest = f"<p>{one.not_run} {were} not run.</p>" if one.not_run else ""
@@ -88,15 +91,15 @@ def _break(one: Break, log: str, why: str) -> tuple[str, str]:
     return title, f"{why}{where}{rest}"
 
 
-def _stderr(file: FileResult, log: str) -> str:
+def _stderr(file: FileResult, log: Log | None) -> str:
     tail = "\n".join(file.stderr.rstrip().splitlines()[-_TAIL:])
     if not tail:
         return ""
-    more = f' (<a href="{log}#stderr">all</a>)' if log else ""
+    more = f' (<a href="{log.last}#stderr">all</a>)' if log else ""
     return f"<h4>Standard error ended with{more}</h4><pre>{escape(tail)}</pre>"
 
 
-def _setup_errors(file: FileResult, log: str) -> str:
+def _setup_errors(file: FileResult, log: Log | None) -> str:
     refused = setup_errors(file)
     if not refused:
         return ""
@@ -106,7 +109,7 @@ def _setup_errors(file: FileResult, log: str) -> str:
     return box(title, f"<ul>{listed}{more}</ul>", "warn")
 
 
-def _refused(file: FileResult, index: int, log: str) -> str:
+def _refused(file: FileResult, index: int, log: Log | None) -> str:
     step, reply = file.case.steps[index], file.replies[index]
     answer = one_line(reply.raw, _CELL) if reply else ""
     return (

@@ -1,0 +1,187 @@
+"""Each failed test as a case file of its own, with its set-up, and its position as SGF.
+
+A saved case file has what leads to the test from the last new board on, and before it the settings
+that were made earlier. Other tests among these commands are sent and not judged. Files that
+commands name are copied beside it; the board as it is known here is an SGF file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+
+from harness.engine.replies import encode
+from harness.errors import ReportError
+from harness.judging.recognition import specifications_of
+from harness.reading.setups import SetUp, loads
+from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.report import files
+from harness.report.context import contexts, shell_word
+from harness.report.junit import mismatch
+from harness.report.view import FileView
+from harness.running.restarting import settings_before
+from harness.visible import one_line, visible
+from oracle.color import BLACK, color_of
+
+_LONG = 300  # characters of an answer that a comment quotes
+
+
+def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:
+    """Write the failed tests of a run into a folder.
+
+    Raises :class:`ReportError` when something cannot be written.
+    """
+    names = _Names(folder)
+    for view in views:
+        failed = list(_failed(view, run.repeat.whole_ids))
+        if not failed:
+            continue
+        tell, game = contexts(view), _game(view)
+        for outcome in failed:
+            name = names.of_test(view, outcome)
+            comment = tell(outcome.step).comment
+            again = f"{run.repeat.start} {shell_word(f'{folder}/{name}.gtp')}"
+            text = "\n".join(_lines(view, outcome, comment, again, names))
+            files.write_bytes(f"{folder}/{name}.gtp", encode(text + "\n"))
+            _save_board(view, outcome, game, f"{folder}/{name}.sgf")
+
+
+def _failed(view: FileView, whole_ids: bool) -> Iterator[Outcome]:
+    """Yield the tests that failed; of those that are one the last, which is judged for all."""
+    failed = [one for one in view.remarkable if one.verdict is Verdict.FAILED]
+    steps = view.file.case.steps
+    last = {steps[one.step].id: one.step for one in failed}
+    for one in failed:
+        id_ = steps[one.step].id
+        if not whole_ids or id_ < 0 or last[id_] == one.step:
+            yield one
+
+
+class _Names:
+    """The names in the folder, each of which is given once."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._taken: set[str] = set()
+        self._copies: dict[str, str] = {}  # by the real path of what was copied
+
+    def of_test(self, view: FileView, outcome: Outcome) -> str:
+        """Return the name of a test's files, without their suffix."""
+        step = view.file.case.steps[outcome.step]
+        which = f"{step.id}" if step.id >= 0 else f"line{step.line}"
+        return self._free(f"{PurePath(view.file.case.path).stem}-{which}", "")
+
+    def of_copy(self, path: str) -> str:
+        """Copy a file into the folder, if that was not done; return its name from there.
+
+        Raises :class:`ReportError` when it cannot be read or written.
+        """
+        real = os.path.realpath(path)
+        if real not in self._copies:
+            self._copies[real] = name = self._free(*os.path.splitext(os.path.basename(path)))  # noqa: PTH119, PTH122
+            try:
+                files.write_bytes(f"{self._folder}/{name}", Path(path).read_bytes())
+            except OSError as error:
+                raise ReportError(f"cannot copy {path}: {error.strerror}") from error
+        return self._copies[real]
+
+    def _free(self, stem: str, suffix: str) -> str:
+        name, number = stem + suffix, 1
+        while name in self._taken:
+            number += 1
+            name = f"{stem}_{number}{suffix}"
+        self._taken.add(name)
+        return name
+
+
+def _lines(
+    view: FileView, outcome: Outcome, comment: str, again: str, names: _Names
+) -> Iterator[str]:
+    file, setup = view.file, view.setups.get(outcome.step, SetUp())
+    case, step = file.case, file.case.steps[outcome.step]
+    yield f"# {one_line(f'{case.path}:{step.line}', _LONG)} FAILED:"
+    yield f"# {one_line(mismatch(step, outcome), _LONG)}"
+    yield f"# {again}"
+    yield ""
+    yield from (f"# {visible(line)}" for line in comment.splitlines())
+    for command in _settings(file, setup):
+        yield _with_copies(command, file, names)
+    for one in case.steps[setup.first : outcome.step]:
+        yield _with_copies(one.command, file, names)
+    yield _with_copies(step.text, file, names)
+    yield from _expectation(case.lines, step)
+
+
+def _settings(file: FileResult, setup: SetUp) -> tuple[str, ...]:
+    """Return the commands that made settings before: they were answered with an empty success.
+
+    (GNU Go answers ``loadsgf`` with the color to move.)
+    """
+    silent = {
+        index
+        for index, reply in enumerate(file.replies[: setup.first])
+        if reply is not None
+        and reply.ok
+        and (not reply.text or loads(file.case.steps[index].command))
+    }
+    return settings_before(file.case, setup.first, silent)
+
+
+def _expectation(lines: Sequence[str], step: Step) -> Iterator[str]:
+    for line in lines[step.line :]:
+        if not line.lstrip().startswith("#?"):
+            return
+        yield line
+
+
+def _with_copies(command: str, file: FileResult, names: _Names) -> str:
+    """Return a command that names copies of the files beside the case file, where it names any."""
+    folder = os.path.dirname(file.case.path)  # noqa: PTH120 - "" is here
+    words = command.split(" ")
+    places = [(place, place + 1) for place in range(1, len(words))]
+    if loads(command[command.find(words[0]) :].lstrip("0123456789 ")):
+        places = [(1, len(words)), (1, len(words) - 1), (2, len(words)), *places]
+    for first, end in places:
+        name = " ".join(words[first:end])
+        if _is_file(folder, name):
+            copy = names.of_copy(os.path.join(folder, name))  # noqa: PTH118
+            return " ".join([*words[:first], copy, *words[end:]])
+    return command
+
+
+def _is_file(folder: str, name: str) -> bool:
+    """Whether a name is that of a file in or near a folder; a plain word need not be one."""
+    likely = "/" in name or "." in name
+    return likely and not os.path.isabs(name) and os.path.isfile(os.path.join(folder, name))  # noqa: PTH113, PTH117, PTH118
+
+
+def _game(view: FileView) -> str:
+    """Return the game of a file, as SGF tells games apart."""
+    own = specifications_of(view.file.case)
+    return "go" if not own or own[0].board.captures else "gomoku"
+
+
+def _save_board(view: FileView, outcome: Outcome, game: str, path: str) -> None:
+    board = view.boards.get(outcome.step)
+    if board is None:
+        return
+    from oracle.sgf.write import write_sgf
+
+    case = view.file.case
+    step = case.steps[outcome.step]
+    told = f"{case.path}:{step.line}\n{step.text}\n{mismatch(step, outcome)}"
+    data = write_sgf(
+        board.position,
+        [],
+        game=game,
+        to_play=_to_play(step),
+        comment=visible(told),
+    )
+    files.write_bytes(path, data)
+
+
+def _to_play(step: Step) -> int:
+    """Return the color that a command names last, else Black."""
+    colors = [color_of(word) for word in step.command.split()[1:]]
+    return next((color for color in reversed(colors) if color), BLACK)
