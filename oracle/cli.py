@@ -44,6 +44,8 @@ gosensei board files and pictures, sgfmill's diagrams and .gtp case files; - is 
   gtp-oracle policy cases.gtp --test 10     what the 10th test asks
   gtp-oracle COMMAND --help                 the options of a command
 
+Without a COMMAND it is gtp where standard input is no terminal: gtp-harness run gtp-oracle TEST.
+
 Exit status: 0, or 2 with one line on standard error when something is wrong; 130 after Ctrl-C.
 """
 
@@ -57,7 +59,7 @@ def main(argv: list[str] | None = None) -> int:
         return _answer(argv)
     interrupts.leave_at_once("gtp-oracle")
     try:
-        return _answer(sys.argv[1:])
+        return _answer(sys.argv[1:] or [_unasked()])
     finally:
         interrupts.leave_at_once("gtp-oracle")
 
@@ -79,10 +81,19 @@ def _answer(argv: list[str]) -> int:
         sys.stdout.write(f"gtp-oracle {oracle.__version__}\n")
         return 0
     if name not in COMMANDS:
-        return fail(f"no command {name!r}; see gtp-oracle --help")
+        from oracle.spelling import hint
+
+        return fail(f"no command {name!r}; see gtp-oracle --help{hint(name, COMMANDS)}")
     from importlib import import_module
 
     return _run(import_module(f"oracle.commands.{name}").main, rest)
+
+
+def _unasked() -> str:
+    """Return the command where there is none: help for a person, an engine for a program."""
+    import os
+
+    return "--help" if os.isatty(0) else "gtp"
 
 
 def _run(command: Callable[[list[str]], int], arguments: list[str]) -> int:

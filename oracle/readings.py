@@ -426,7 +426,10 @@ def named(name: str) -> Reading:
     try:
         return READINGS[name]
     except KeyError:
-        raise ValueError(f"no reading {name!r}; --reading list shows all") from None
+        from oracle.spelling import hint
+
+        told = f"no reading {name!r}; --reading list shows all{hint(name, READINGS)}"
+        raise ValueError(told) from None
 
 
 def listing() -> str:

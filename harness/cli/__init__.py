@@ -10,18 +10,26 @@ import sys
 
 from oracle import interrupts  # all else after main() is called: until then Ctrl-C is Python's
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 # name: (module, what it does, in one line)
 COMMANDS = {
     "run": ("harness.cli.run", "run case files against a GTP engine"),
+    "history": ("harness.cli.history", "tell what broke, is flaky or got slower from run to run"),
     "check": ("harness.cli.check", "check a submission before it is handed in"),
     "verify": ("harness.cli.verify", "check the expectations of case files against the oracle"),
     "grade": ("harness.cli.grade", "grade a class, from what was handed in to the gradebook"),
+    "cases": ("harness.cli.cases", "list the cases that ship, or copy them"),
     "ledger": ("harness.cli.ledger", "check a ledger of marks, or save what can be read of one"),
     "generate": ("harness.cli.generate", "make case files from game records"),
     "fuzz": ("harness.cli.fuzz", "look for commands that an engine answers wrongly"),
     "strength": ("harness.cli.strength", "tell which mistakes people make case files catch"),
     "env": ("harness.cli.env", "build the Python environment of a course for its engines"),
     "doctor": ("harness.cli.doctor", "tell what this machine can and cannot do"),
+    "completion": ("harness.cli.completion", "let bash, zsh or fish complete command lines"),
+    "man": ("harness.cli.man", "write manual pages"),
 }
 
 
@@ -39,6 +47,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return streams.settled(_answer(sys.argv[1:]))
     finally:
+        import gc
+
+        gc.freeze()  # the system takes back all memory: nobody need look for cycles in it
         interrupts.leave_at_once("gtp-harness")
 
 
@@ -66,12 +77,12 @@ def _answer(arguments: list[str]) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    from importlib import import_module
-
     from harness import signals
     from harness.exits import ExitCode
 
     name, *rest = arguments or ["--help"]
+    if name == "help" and rest:
+        name, *rest = rest[0], "--help"
     if name in ("--help", "-help", "-h", "help"):
         print(_help())
         return ExitCode.OK
@@ -79,9 +90,8 @@ def _dispatch(arguments: list[str]) -> int:
         print(version())
         return ExitCode.OK
     if name not in COMMANDS:
-        known = ", ".join(COMMANDS)
-        return _say(f"unknown command {name!r}; there are: {known}", ExitCode.BROKEN)
-    command = import_module(COMMANDS[name][0])
+        return _say(_unknown(name), ExitCode.BROKEN)
+    command = _loaded(COMMANDS[name][0])
     signals.notice_children()
     with signals.ending_on_signals():
         interrupts.raise_again()
@@ -89,10 +99,40 @@ def _dispatch(arguments: list[str]) -> int:
     return signals.exit_status() if status == ExitCode.INTERRUPTED else status
 
 
+def _loaded(module: str) -> Any:
+    """Import a module; the garbage collector does not go over what is being loaded."""
+    import gc
+    from importlib import import_module
+
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        return import_module(module)
+    finally:
+        if is_on:
+            gc.enable()
+
+
+def _unknown(name: str) -> str:
+    from oracle.spelling import hint
+
+    known = ", ".join(COMMANDS)
+    return f"unknown command {name!r}; there are: {known}{hint(name, COMMANDS)}"
+
+
+def overview() -> str:
+    """Return the text of ``gtp-harness --help``, in 80 columns."""
+    rows = [f"  {name:12}{what}" for name, (_, what) in COMMANDS.items()]
+    end = "gtp-harness help COMMAND tells more about one of them."
+    return "\n".join(["Commands:", *rows, "", end])
+
+
 def _help() -> str:
-    lines = ["Usage: gtp-harness COMMAND [ARGUMENT…]", "", "Commands:"]
-    lines += [f"  {name:10}{what}" for name, (_, what) in COMMANDS.items()]
-    return "\n".join([*lines, "", "gtp-harness COMMAND --help tells more about one of them."])
+    from harness.cli.arguments import terminal_width
+    from harness.cli.layout import filled
+
+    page = filled(overview(), terminal_width() - 2)
+    return f"usage: gtp-harness COMMAND [ARGUMENT…]\n\n{page}"
 
 
 def version() -> str:

@@ -4,38 +4,112 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
-from typing import NoReturn
 
 from harness.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+Remark = Callable[[str, list[str], int], str]
+
+_WIDEST = 100  # columns of a help page: longer lines are hard to read
+_ALIKE = 0.75  # an option and its misspelling; less is another program's option
+
+
+class _Page(argparse.HelpFormatter):
+    """A help page: see :mod:`harness.cli.layout`."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from harness.cli import layout
+
+        return layout.filled(text, width)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        from harness.cli import layout
+
+        return layout.wrapped(text, width)
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are :class:`UsageError`; options may stand among arguments."""
 
+    width = 80  # columns of what it prints
+
     def __init__(self, command: str, **rest: str) -> None:
         super().__init__(
             prog=f"gtp-harness {command}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
             add_help=False,
             **rest,  # type: ignore[arg-type]
         )
 
-    def read(self, arguments: list[str]) -> argparse.Namespace | None:
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        # (The terminal is not asked for its width here: every add_argument() comes by.)
+        return _Page(self.prog, width=self.width - 2)
+
+    def read(
+        self, arguments: list[str], remark: Remark = lambda option, words, first: ""
+    ) -> argparse.Namespace | None:
         """Return what the command line says; None if it asked for help, which is printed.
 
         The parser has an option ``--help`` like any other, among those it belongs to.
+        ``remark``: returns the end of the sentence about an option that does not exist; it is
+        given that option, all words, and the place of the first that is no option nor its value.
         """
-        given = self.parse_intermixed_args(arguments)
+        given, unknown = self.parse_known_intermixed_args(arguments)
+        if unknown:
+            options = [word for word in unknown if word.startswith("-")] or unknown
+            first = self._place_of_argument(arguments)
+            said = self._guess(options[0]) or remark(options[0], arguments, first)
+            self.error(f"unrecognized arguments: {' '.join(options)}{said}")
         if given.help:
+            self.width = terminal_width()
             print(self.format_help(), end="")
             return None
         return given
 
+    def _place_of_argument(self, words: list[str]) -> int:
+        """Return the place of the first word that is no option nor the value of one."""
+        is_value = False
+        for place, word in enumerate(words):
+            if not (is_value or word.startswith("-")):
+                return place
+            action = self._option_string_actions.get(word)
+            is_value = action is not None and action.nargs != 0
+        return len(words)
+
+    def _guess(self, word: str) -> str:
+        from oracle.spelling import hint
+
+        option = word.partition("=")[0]
+        if len(option) < 3 or option[0] != "-":
+            return ""
+        known = [one for one in self._option_string_actions if one.startswith("--")]
+        return hint(f"--{option.lstrip('-')}", known, _ALIKE)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        from oracle.spelling import hint
+
+        known = [str(one) for one in action.choices]
+        raise argparse.ArgumentError(
+            action,
+            f"invalid choice: {str(value)!r} (choose from {', '.join(known)})"
+            f"{hint(str(value), known)}",
+        )
+
     def error(self, message: str) -> NoReturn:
         """Raise instead of exiting."""
         raise UsageError(f"{message} ({self.prog} --help tells more)")
+
+
+def terminal_width() -> int:
+    """Return how many columns a help page may have."""
+    from shutil import get_terminal_size
+
+    return max(min(get_terminal_size().columns, _WIDEST), 40)
 
 
 def number(least: float, what: str) -> Callable[[str], float]:
@@ -103,7 +177,8 @@ def with_config(arguments: list[str]) -> list[str]:
 
 def _config_words(path: str) -> list[str]:
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

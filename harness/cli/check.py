@@ -7,12 +7,13 @@ import shlex
 import sys
 from pathlib import Path
 
+from harness import shipped
 from harness.assignments import assignment
 from harness.check.desk import Wanted
 from harness.check.saying import Sayer
 from harness.check.steps import check, source_named
 from harness.cli.arguments import Parser, whole
-from harness.cli.console import colors_wanted, never_fail_to_encode
+from harness.cli.console import can_draw, colors, never_fail_to_encode
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import SANDBOXES
@@ -44,16 +45,16 @@ Examples:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    parser = _parser()
+    parser = command_line()
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
     if not given.assignment:
-        parser.error(f"--assignment is needed: {', '.join(assignment.names())}")
+        parser.error(f"--assignment is needed: {', '.join(shipped.names())}")
     never_fail_to_encode()
-    unicode = not given.ascii and "utf" in (sys.stdout.encoding or "").lower()
+    unicode = not given.ascii and can_draw(sys.stdout)
     command = shlex.join(["gtp-harness", "check", *arguments])
-    paint = Paint(not given.no_color and colors_wanted())
+    paint = Paint(0 if given.no_color else colors(sys.stdout))
     return check(_wanted(given), Sayer(Transcript(command), paint, unicode=unicode))
 
 
@@ -75,13 +76,14 @@ def _wanted(given: argparse.Namespace) -> Wanted:
     )
 
 
-def _parser() -> Parser:
+def command_line() -> Parser:
+    """Return the parser of its command line."""
     parser = Parser("check", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness check [OPTION…] [FOLDER or ARCHIVE] --assignment NAME"
     add = parser.add_argument
-    add("source", nargs="?", help=argparse.SUPPRESS)
+    add("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     add("--assignment", metavar="NAME",
-        help=f"{', '.join(assignment.names())}, or a folder with {assignment.FILE}")  # fmt: skip
+        help=f"{', '.join(shipped.names())}, or a folder with {assignment.FILE}")  # fmt: skip
     add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
     add("--output", metavar="DIR", help="where the archive goes (default: beside what is checked)")
     add(

@@ -6,28 +6,31 @@ get all else on standard error: what broke, and one line of summary.
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from io import TextIOWrapper
-from typing import NamedTuple
 
 from harness.cli import streams
-from harness.records import Outcome, RunResult, Verdict
+from harness.records import Outcome, Repeat, RunResult, Verdict
 from harness.report.paint import Paint
 from harness.report.summary import summary
 from harness.report.tally import Tally
 from harness.report.view import FileView
+from harness.typed import NamedTuple
 from harness.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from harness.records import CaseFile, Progress
+    from harness.records import CaseFile, Progress, Waiting
     from harness.report.baseline import Comparison
+    from harness.report.heartbeat import Heartbeat
     from harness.report.progress import LiveProgress
     from harness.report.terminal import Terminal
 
@@ -44,6 +47,7 @@ class Style(NamedTuple):
     unicode: bool = True
     progress: bool = True  # live lines
     aside: bool = False  # all on standard error: standard output is a report's
+    repeat: Repeat = Repeat()  # for the lines that tell how
 
 
 class Console:
@@ -53,32 +57,44 @@ class Console:
         never_fail_to_encode()
         self.files = files
         self.long = style.long
+        self._repeat = style.repeat
         self.out = sys.stderr if style.aside else sys.stdout
         self.lost: OSError | ValueError | None = None  # why something could not be written
         self.lines = style.long or style.plain or not (style.report or self.out.isatty())
-        self.paint = Paint(style.color and not self.lines and colors_wanted())
-        self.unicode = style.unicode and "utf" in (self.out.encoding or "").lower()
+        self.paint = Paint(colors(self.out) if style.color and not self.lines else 0)
+        self.unicode = style.unicode and can_draw(self.out)
         self._under_way: CaseFile | None = None  # a file of which lines are written already
         self._next = 0  # the first step of it that is not
+        self._waiting: dict[str, Waiting] = {}  # by case file
+        self._begun = time.monotonic()
         self.live: LiveProgress | None = None
-        if style.progress and self.out.isatty() and sys.stderr.isatty():
+        if style.progress and self.out.isatty() and sys.stderr.isatty() and not _is_dumb():
             from harness.report.progress import LiveProgress
 
             self.live = LiveProgress(files)
 
     def on_progress(self, progress: Progress) -> None:
-        """Draw where the files are."""
+        """Draw where the files are; off a terminal, say now and then what takes long."""
         if self.live:
             self.live.update(progress)
+        elif progress.waiting:
+            self._waiting[progress.path] = progress.waiting
+            self._heartbeat.beat(lambda: _waits(self._waiting))
+        else:
+            self._waiting.pop(progress.path, None)
+
+    @cached_property
+    def _heartbeat(self) -> Heartbeat:
+        from harness.report.heartbeat import Heartbeat
+
+        return Heartbeat(self.complain, self._begun)
 
     def on_test(self, case: CaseFile, outcome: Outcome) -> None:
-        """Write the line of a test that was judged, and of those before it that were not run."""
-        if self._under_way is not case:
-            self._under_way, self._next = case, 0
-        left_out = (step for step in range(self._next, outcome.step) if case.steps[step].is_test)
-        found = [*(Outcome(step, Verdict.NOT_RUN, None) for step in left_out), outcome]
-        self._next = outcome.step + 1
-        self._write([line for one in found for line in self._line(case, one)])
+        """Write the line of a test, if it has one, as soon as it was judged or left out."""
+        self._under_way, self._next = case, outcome.step + 1
+        # Most tests have no line, and a file may have 100,000 of them.
+        if self.long or outcome.verdict is not Verdict.PASSED:
+            self._write(list(self._line(case, outcome)))
 
     def on_file(self, view: FileView) -> None:
         """Write what is to be said about one file, and was not yet."""
@@ -124,7 +140,7 @@ class Console:
         """One for all files: it tells the same crash once."""
         from harness.report.terminal import Terminal
 
-        return Terminal(self.paint, unicode=self.unicode, patterns=True)
+        return Terminal(self.paint, unicode=self.unicode, patterns=True, repeat=self._repeat)
 
     def summary(self, run: RunResult, tallies: Sequence[Tally]) -> None:
         """Write the end of the report; beside gogui's lines, on standard error."""
@@ -138,6 +154,11 @@ class Console:
     def complain(self, message: str) -> None:
         """Say what else went wrong."""
         self._say(f"gtp-harness: {visible(message)}", sys.stderr)
+
+    def hints(self, sentences: Sequence[str]) -> None:
+        """Say what may be done about it."""
+        for sentence in sentences:
+            self._say(visible(f"gtp-harness: {sentence}"), self._aside())
 
     def _aside(self) -> TextIO:
         """Return where to write what scripts do not look for in gogui's lines."""
@@ -160,15 +181,66 @@ class Console:
             self.live.stop()
 
 
+def _waits(commands: Mapping[str, Waiting]) -> str:
+    from harness.report.heartbeat import waiting
+
+    return waiting(commands)
+
+
+# Signs of ours, for encodings that do not have them.
+_PLAIN = {
+    "✓": "+", "✗": "x", "↑": "^", "·": ".", "–": "-", "○": "o", "●": "*", "→": "->", "…": "...",
+}  # fmt: skip
+
+
 def never_fail_to_encode() -> None:
-    """What the terminal's encoding cannot say is written as an escape."""
+    """What the terminal's encoding cannot say is written in letters, or as an escape."""
+    codecs.register_error("gtp-harness", _in_letters)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="gtp-harness")
 
 
-def colors_wanted() -> bool:
-    """See https://no-color.org; a dumb terminal has none."""
-    forced = bool(os.environ.get("FORCE_COLOR"))
-    wanted = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-    return (forced or wanted) and not os.environ.get("NO_COLOR")
+def _in_letters(error: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(error, UnicodeEncodeError):
+        sign = _PLAIN.get(error.object[error.start])
+        if sign is not None:
+            return sign, error.start + 1
+    return codecs.backslashreplace_errors(error)
+
+
+def can_draw(stream: TextIO) -> bool:
+    """Whether a stream's encoding can say ``●``, ``○`` and lines, each as wide as a letter."""
+    return "utf" in (stream.encoding or "").lower()
+
+
+_MOST = 256  # colors that we use
+_COLORFUL = ("xterm", "screen", "tmux", "rxvt", "linux")  # where no terminfo tells
+
+
+def colors(stream: TextIO) -> int:
+    """Return how many colors may be used: 0, or what the terminal has, by its ``TERM``.
+
+    ``NO_COLOR`` (see https://no-color.org) and ``FORCE_COLOR`` decide first.
+    """
+    if os.environ.get("NO_COLOR"):
+        return 0
+    if os.environ.get("FORCE_COLOR"):
+        return _MOST
+    return 0 if not stream.isatty() or _is_dumb() else _colors_of(os.environ["TERM"])
+
+
+def _is_dumb() -> bool:
+    return os.environ.get("TERM", "") in ("", "dumb")
+
+
+def _colors_of(term: str) -> int:
+    if os.environ.get("COLORTERM") or "256color" in term or "direct" in term:
+        return _MOST
+    try:
+        import curses
+
+        curses.setupterm(term, 1)
+        return max(0, curses.tigetnum("colors"))
+    except Exception:  # noqa: BLE001 - no curses, or nobody knows this terminal
+        return 8 if "color" in term or term.startswith(_COLORFUL) else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -40,12 +41,7 @@ Exit status:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    parser = Parser("doctor", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.add_argument("--attack", action="store_true", help="send the red team")
-    parser.add_argument("--level", type=int, choices=(3, 2, 1), help="attack this level alone")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    parser.add_argument("--assignment", metavar="NAME", help="tell what it needs on this machine")
-    parser.add_argument("--help", "-h", action="store_true", help="print this help and exit")
+    parser = command_line()
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
@@ -57,13 +53,26 @@ def main(arguments: list[str]) -> int:
         return ExitCode.FAILED
     working = [level for level, why in found.items() if not why]
     attacked = [level for level in asked if level in working or given.level]
-    attacks = {level: _attack(level, given.json) for level in attacked if given.attack}
+    attacks = _attack(attacked) if given.attack else {}
     if given.json:
         print(json.dumps(_as_json(facts, found, attacks), indent=2))
     elif attacks:
-        print("\n".join((*report.left_out(ROSTER), *report.layers(attacks))))
+        print("\n".join(report.text(attacks, ROSTER)))
     good = all(report.is_held(one) for found in attacks.values() for one in found)
     return ExitCode.OK if working and good else ExitCode.FAILED
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    parser = Parser("doctor", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness doctor [OPTION…]"
+    add = parser.add_argument
+    add("--attack", action="store_true", help="send the red team")
+    add("--level", type=int, choices=(3, 2, 1), help="attack this level alone")
+    add("--json", action="store_true", help="print everything as JSON")
+    add("--assignment", metavar="NAME", help="tell what it needs on this machine")
+    add("--help", "-h", action="store_true", help="print this help and exit")
+    return parser
 
 
 def _facts() -> dict[str, str]:
@@ -164,27 +173,30 @@ def _remark(level: int) -> None:
 _NONE = "Engines cannot be contained here: untrusted ones are refused"
 
 
-def _attack(level: int, quiet: bool) -> list[Finding]:
-    """Send the red team through ``level``; report unless that is to be ``quiet``."""
+def _attack(asked: list[int]) -> dict[int, list[Finding]]:
+    """Send the red team through the levels; return what was found, in the order of the roster."""
     from harness.sandbox.redteam import compiling, referee
 
-    findings = []
-    able = [attack for attack in ROSTER if compiling.can_run(attack)]
-    for finding in referee.play_at_once(level):
-        findings.append(finding)
-        _show_progress(level, len(findings), len(able))
-    _show_progress(level, 0, 0)
+    found: dict[int, list[Finding]] = {level: [] for level in asked}
+    total = sum(map(compiling.can_run, ROSTER)) * len(asked)
+    _show_progress(0, total)
+    try:
+        with contextlib.closing(referee.play_at_once(asked)) as findings:
+            for number, finding in enumerate(findings, 1):
+                found[finding.level].append(finding)
+                _show_progress(number, total)
+    finally:
+        _show_progress(0, 0)
     order = {attack.name: number for number, attack in enumerate(ROSTER)}
-    findings.sort(key=lambda finding: order[finding.attack.name])
-    if not quiet:
-        print("\n".join(report.lines(level, findings)))
-    return findings
+    for ones in found.values():
+        ones.sort(key=lambda finding: order[finding.attack.name])
+    return found
 
 
-def _show_progress(level: int, done: int, total: int) -> None:
+def _show_progress(done: int, total: int) -> None:
     """Show how far it is, on a terminal alone; 0 of 0 clears the line."""
     if sys.stderr.isatty():
-        text = f"attacks on level {level}: {done} of {total}" if total else ""
+        text = f"attacks: {done} of {total}" if total else ""
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 

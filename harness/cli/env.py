@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from harness import shipped
 from harness.assignments import assignment
 from harness.assignments.assignment import Assignment
 from harness.cli.arguments import Parser
@@ -36,7 +37,7 @@ Examples:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    parser = _parser()
+    parser = command_line()
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
@@ -90,12 +91,13 @@ def _list() -> None:
     print(f"{len(found)} {plural(len(found), 'environment')} in {store.root()}")
 
 
-def _parser() -> Parser:
+def command_line() -> Parser:
+    """Return the parser of its command line."""
     parser = Parser("env", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness env --assignment NAME | --list | --remove ENVIRONMENT"
     add = parser.add_argument
     add("--assignment", metavar="NAME",
-        help=f"{', '.join(assignment.names())}, or a folder with {assignment.FILE}")  # fmt: skip
+        help=f"{', '.join(shipped.names())}, or a folder with {assignment.FILE}")  # fmt: skip
     add("--list", action="store_true", help="list the environments that are built")
     add("--remove", metavar="ENVIRONMENT", help="remove one, named as in the list")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

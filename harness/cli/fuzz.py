@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.assignments import assignment
+from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
 from harness.cli.arguments import Parser, number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
@@ -20,7 +22,6 @@ from harness.report import files
 from harness.report.tally import plural
 from harness.sandbox import programs
 from harness.visible import one_line, without_surrogates
-from oracle.mistakes import ASSIGNMENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,13 +62,14 @@ _SECONDS, _TIMEOUT = 60.0, 5.0
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    parser = _parser()
+    parser = command_line()
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
     if not given.program or not given.assignment:
         parser.error("PROGRAM and --assignment are needed")
     _require_hypothesis()
+    given.specification = specification_of(assignment.find(given.assignment))
     if given.json:
         files.try_to_write(given.json)
     findings: list[tuple[Finding, Path]] = []
@@ -113,7 +115,7 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
             launchers(options, room) as launcher,
             contextlib.closing(Piped(words, launcher, options.limits, room)) as program,
         ):
-            yield Fuzzer(program, given.assignment, budget, given.seed, room), room
+            yield Fuzzer(program, given.specification, budget, given.seed, room), room
 
 
 @contextlib.contextmanager
@@ -151,7 +153,7 @@ def _look(
     try:
         for finding in fuzzer.findings():
             folder.mkdir(parents=True, exist_ok=True)
-            path = writing.write(folder, len(found) + 1, finding, given.assignment, room)
+            path = writing.write(folder, len(found) + 1, finding, given.specification, room)
             found.append((finding, path))
             print(_told(finding, path), flush=True)
             if len(found) == given.findings:
@@ -164,13 +166,15 @@ def _look(
 # --- the command line --------------------------------------------------------------------------
 
 
-def _parser() -> Parser:
+def command_line() -> Parser:
+    """Return the parser of its command line."""
     parser = Parser("fuzz", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness fuzz PROGRAM --assignment A [OPTION…]"
     add = parser.add_argument
     count = whole(0, "a whole number, 0 for no limit")
     add("program", nargs="?", metavar="PROGRAM", help="the engine's command, as in a shell")
-    add("--assignment", choices=tuple(ASSIGNMENTS), help="which commands it should know")
+    add("--assignment", metavar="A",
+        help="which commands it should know: an assignment's, by name or folder")  # fmt: skip
     add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
         help="how long to look (default: %(default)g; 0: no limit)")  # fmt: skip
     add("--examples", type=count, default=0, metavar="N",

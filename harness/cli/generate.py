@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.assignments import assignment
+from harness.assignments.assignment import specification_of
 from harness.cli.arguments import Parser, whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.generating import choices, moves, producing, reading, writing
-from harness.generating.kinds import kind
 from harness.generating.pool import Pool
 from harness.generating.report import report
 from harness.reading import casefile
 from harness.reading.suite import expand
 from harness.records import CaseFile
 from harness.report import files
-from oracle.mistakes import ASSIGNMENTS
 
 _HALVES = {"public": False, "private": True, "all": None}
 
@@ -56,13 +56,13 @@ Exit status:
 Examples:
   gtp-harness generate games/ --assignment go-scoring -n 24 -o public.gtp
   gtp-harness generate games/ --assignment go-scoring -n 16 -o private.gtp \\
-      --secret env:SECRET --with cases/go-scoring
-  gtp-harness generate --assignment java-go --kill cases/java-go -o more.gtp"""
+      --secret env:SECRET --with @go-scoring
+  gtp-harness generate --assignment java-go --kill @java-go -o more.gtp"""
 
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    parser = _parser()
+    parser = command_line()
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
@@ -72,7 +72,7 @@ def main(arguments: list[str]) -> int:
     secret = choices.read_secret(given.secret) if given.secret else None
     chosen = choices.choices(given.seed, secret)
     request = _request(given, chosen, is_secret=secret is not None)
-    wanted = _wanted(given, chosen, request.sizes)
+    wanted = _wanted(given, chosen, request)
     with _progress() as progress:
         harvest = _harvest(given, wanted, progress)
         produced = producing.produce(request, harvest, progress.step)
@@ -84,13 +84,13 @@ def main(arguments: list[str]) -> int:
 
 
 def _request(given: Namespace, chosen: choices.Choices, *, is_secret: bool) -> producing.Request:
-    what = kind(given.assignment)
+    specification = specification_of(assignment.find(given.assignment))
     beside = _cases([*given.beside, *given.kill])
-    sizes = given.sizes or what.sizes
+    sizes = given.sizes or specification.kind.sizes
     most = given.tests or (40 if given.kill else 16)
     excluded = _cases(given.exclude)
     return producing.Request(
-        what, chosen, sizes, most, is_secret, beside, excluded, bool(given.kill)
+        specification, chosen, sizes, most, is_secret, beside, excluded, bool(given.kill)
     )
 
 
@@ -98,10 +98,12 @@ def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
     return tuple(casefile.read(path) for path in expand(names))
 
 
-def _wanted(given: Namespace, chosen: choices.Choices, sizes: range) -> reading.Wanted:
+def _wanted(
+    given: Namespace, chosen: choices.Choices, request: producing.Request
+) -> reading.Wanted:
     half = given.half or ("private" if given.secret else "public")
     after = moves.parse(given.moves) if given.moves else moves.Moves()
-    return reading.Wanted(kind(given.assignment), chosen, after, sizes, _HALVES[half])
+    return reading.Wanted(request.specification.kind, chosen, after, request.sizes, _HALVES[half])
 
 
 def _harvest(given: Namespace, wanted: reading.Wanted, progress: Progress) -> reading.Harvest:
@@ -119,7 +121,7 @@ def _write(given: Namespace, request: producing.Request, produced: producing.Pro
     for name, content in writing.files(produced.scenes).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         files.write(str(folder / name), [content])
-    text = writing.case_file(request.kind, produced.scenes, _heading(given))
+    text = writing.case_file(request.specification.kind, produced.scenes, _heading(given))
     files.write(given.output, [text])
 
 
@@ -150,12 +152,14 @@ def _status(request: producing.Request, produced: producing.Produced) -> ExitCod
     return ExitCode.FAILED if too_few or (request.beside and produced.survivors) else ExitCode.OK
 
 
-def _parser() -> Parser:
+def command_line() -> Parser:
+    """Return the parser of its command line."""
     parser = Parser("generate", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness generate [SGF…] --assignment A -o FILE [OPTION…]"
     add = parser.add_argument
     add("games", nargs="*", metavar="SGF", help="game records, folders of them")
-    add("--assignment", choices=tuple(ASSIGNMENTS), help="whose commands are asked")
+    add("--assignment", metavar="A",
+        help="whose commands are asked, by name or folder")  # fmt: skip
     add("-n", "--tests", type=whole(1, "a number of tests"), metavar="N",
         help="tests at most (default: 16; with --kill 40)")  # fmt: skip
     add("-o", "--output", metavar="FILE", help="the case file to write")

@@ -11,10 +11,11 @@ from contextlib import closing, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
+from harness import shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.cli.arguments import Parser, number, whole
-from harness.cli.console import colors_wanted, never_fail_to_encode
+from harness.cli.console import colors, never_fail_to_encode
 from harness.environments.choosing import with_python
 from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
@@ -65,12 +66,12 @@ Examples:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    parser = _parser()
+    parser = command_line()
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
     if not given.assignment:
-        parser.error(f"--assignment is needed: {', '.join(assignment.names())}")
+        parser.error(f"--assignment is needed: {', '.join(shipped.names())}")
     if (given.source is None) is not given.marks_only:
         parser.error("a SOURCE is needed, and none with --marks-only")
     never_fail_to_encode()
@@ -86,7 +87,7 @@ class _Command:
 
     def __init__(self, given: argparse.Namespace, found: Assignment) -> None:
         self._given = given
-        self._paint = Paint(not given.no_color and colors_wanted())
+        self._paint = Paint(0 if given.no_color else colors(sys.stdout))
         self._wanted = _wanted(given, found)
         self._sheets = _sheets(given)
         self._ledger_path = Path(given.ledger) if given.ledger else self._wanted.output / LEDGER
@@ -214,8 +215,9 @@ def _make(folder: Path) -> None:
 def _wanted(given: argparse.Namespace, found: Assignment) -> Wanted:
     from harness.grading.grade import Wanted
 
-    for path in filter(None, (given.source, given.groups, given.overlay, *given.private)):
-        if not Path(path.removeprefix("@")).exists():
+    private = (path for path in given.private if not path.startswith("@"))
+    for path in filter(None, (given.source, given.groups, given.overlay, *private)):
+        if not Path(path).exists():
             raise UsageError(f"there is no {path}")
     if given.unsafe_no_sandbox and given.sandbox != "auto":
         raise UsageError("--sandbox and --unsafe-no-sandbox exclude each other")
@@ -286,10 +288,11 @@ def _percent(text: str) -> Fraction:
     return value
 
 
-def _parser() -> Parser:
+def command_line() -> Parser:
+    """Return the parser of its command line."""
     parser = Parser("grade", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness grade [OPTION…] SOURCE --assignment NAME"
-    parser.add_argument("source", nargs="?", help=argparse.SUPPRESS)
+    parser.add_argument("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     _add_assignment(parser)
     _add_run(parser)
     _add_output(parser)
@@ -300,9 +303,9 @@ def _parser() -> Parser:
 def _add_assignment(parser: Parser) -> None:
     add = parser.add_argument_group("what is graded").add_argument
     add("--assignment", metavar="NAME",
-        help=f"{', '.join(assignment.names())}, or a folder with {assignment.FILE}")  # fmt: skip
+        help=f"{', '.join(shipped.names())}, or a folder with {assignment.FILE}")  # fmt: skip
     add("--private", action="append", default=[], metavar="PATH",
-        help="case files that only you have: a file, a folder or an @suite")  # fmt: skip
+        help="case files that only you have: a file, a folder or @FILE")  # fmt: skip
     add("--public-only", action="store_true", help="grade without private case files")
     add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
     add("--groups", metavar="FILE", help="a CSV of who is in which group")

@@ -35,7 +35,7 @@ _NAMES = {"case_file": "case files", "wanted": "attempts"}  # of tables, in plur
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    parser = _parser()
+    parser = command_line()
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
@@ -88,14 +88,15 @@ def _list(texts: list[str]) -> None:
         print(f"  and {len(texts) - _SHOWN} more")
 
 
-def _parser() -> Parser:
+def command_line() -> Parser:
+    """Return the parser of its command line."""
     import argparse
 
     parser = Parser("ledger", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness ledger check LEDGER [--key FILE]\n" \
         "       gtp-harness ledger salvage LEDGER -o NEW [OPTION…]"  # fmt: skip
-    parser.add_argument("action", nargs="?", help=argparse.SUPPRESS)
-    parser.add_argument("ledger", nargs="?", help=argparse.SUPPRESS)
+    parser.add_argument("action", nargs="?", choices=("check", "salvage"), help=argparse.SUPPRESS)
+    parser.add_argument("ledger", nargs="?", metavar="LEDGER", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("-o", "--output", metavar="NEW", help="the new ledger; never an existing file")
     add(

@@ -6,16 +6,17 @@ import argparse
 import gc
 import os
 import sys
-from pathlib import Path
-from typing import Any
 
 from harness.cli import sandbox, streams, version
 from harness.cli.arguments import Parser, figure, number, size, whole, with_config
 from harness.cli.console import Console, Style
+from harness.cli.repeating import repeat
+from harness.engine.launch import with_seed
 from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode
-from harness.options import UNTRUSTED, Limits, Options, limits_of
+from harness.options import PATIENT, UNTRUSTED, Options, limits_of
 from harness.reading.gathered import gather
+from harness.reading.suite import is_case_like
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
 from harness.report import files
 from harness.report.files import STDOUT
@@ -27,12 +28,17 @@ from harness.visible import without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from harness.history.records import RunKept
+    from harness.judging.boards import Board
     from harness.report.baseline import Comparison
 
 _DESCRIPTION = """\
 Run case files against PROGRAM, an engine that speaks the Go Text Protocol, and
 judge its replies. PROGRAM is one argument, split into words as a shell does.
-TEST is a .gtp or .tst file, a folder of them, or @FILE, a list of such names.
+TEST is a .gtp or .tst file, a folder of them, @FILE, a list of such names, or
+@NAME, cases that ship, such as @go-scoring (gtp-harness cases lists them).
 Each file gets a fresh engine, started in the file's folder. When one of the
 mistakes that people make (gtp-oracle gtp --mistake list) explains all failures,
 the end of the report says which."""
@@ -58,30 +64,42 @@ def main(arguments: list[str]) -> int:
     if {"--version", "-version"} & set(arguments):
         print(version())
         return ExitCode.OK
-    parser = _parser()
-    given = parser.read(with_config(arguments))
+    parser = command_line()
+    given = parser.read(with_config(arguments), _remark)
     if given is None:
         return ExitCode.OK
     if len(given.arguments) < 2:
         parser.error("PROGRAM and at least one TEST are needed")
     # The records of a large run are many and hold no cycles: looking for some is a waste.
     gc.disable()
-    return _Run(given).main()
+    return _Run(given, parser).main()
+
+
+def _remark(option: str, words: list[str], first: int) -> str:
+    from harness.cli import hints
+
+    return hints.of_option(option, words, first)
 
 
 class _Run:
     """One run from its command line: what is asked for is read and tried before it begins."""
 
-    def __init__(self, given: argparse.Namespace) -> None:
+    def __init__(self, given: argparse.Namespace, parser: Parser) -> None:
         self.given = given
-        self.program, *tests = given.arguments
+        program, *tests = given.arguments
+        self.program = with_seed(program)
+        self.repeat = repeat(parser, given, self.program)
+        _refuse_swapped(self.program, tests)
         self.options = _options(given)
-        self.found = gather(tests, given.dialect, given.only, given.ids)
+        self.found = gather(tests, given.dialect, given.only, given.ids, given.lines)
+        if self.found.errors:
+            _refuse_unquoted(self.program, tests)
         self.former = _former(given.baseline)
         self.faults: list[str] = []  # of our own
         self.reports = _places(given)
         self.views: list[FileView] = []
-        self.console = Console(self.found.named, _style(given))
+        self.entered = _entered(given) if self.found.cases else None
+        self.console = Console(self.found.named, _style(given)._replace(repeat=self.repeat))
 
     def main(self) -> int:
         """Run, report, and return the exit status."""
@@ -89,7 +107,7 @@ class _Run:
         if self._is_useless:
             status: int = ExitCode.FAULT
         else:
-            status = self._report(_diagnosed(self._with_faults(result)))
+            status = self._report(_diagnosed(self._completed(result)))
         lost = self.console.lost
         return streams.status_of(lost) if lost else status
 
@@ -98,8 +116,8 @@ class _Run:
         """Whether nobody can learn of what a run finds."""
         return self.console.lost is not None and not self.reports
 
-    def _with_faults(self, result: RunResult) -> RunResult:
-        return result._replace(faults=(*result.faults, *self.faults))
+    def _completed(self, result: RunResult) -> RunResult:
+        return result._replace(faults=(*result.faults, *self.faults), repeat=self.repeat)
 
     def _report(self, result: RunResult) -> int:
         """Write all reports; return the exit status."""
@@ -108,6 +126,8 @@ class _Run:
         is_whole = self._write_reports(result, comparison)
         console.summary(result, [shown.tally for shown in self.views])
         status = exit_code(result)
+        if status in (ExitCode.FAILED, ExitCode.BROKEN):
+            console.hints(_hints(result))
         if comparison is not None:
             console.comparison(comparison)
             status = ExitCode.INTERRUPTED if result.unfinished else comparison.exit_code
@@ -144,7 +164,7 @@ class _Run:
     def _view(self, file: FileResult) -> FileView:
         """Derive what is shown; a fault of ours there costs the boards, not the results."""
         try:
-            return view(file, self.given.game)
+            return view(file, _board(self.given.game))
         except Exception as error:  # noqa: BLE001 - whatever it is, the verdicts are known
             self.faults.append(f"{file.case.path}: no boards: {type(error).__name__}: {error}")
             return FileView(file, tally(file), (), {})
@@ -170,7 +190,9 @@ class _Run:
                 is_whole = False
             except Exception as error:  # noqa: BLE001 - a fault of ours, told as one
                 why = f"{type(error).__name__}: {error}"
-                self.console.complain(f"the harness itself failed at --{kind} {path}: {why}")
+                self.console.complain(
+                    f"the harness itself failed at {_option(kind)} {path}: {why}"
+                )
                 is_whole = False
         return is_whole
 
@@ -181,28 +203,38 @@ class _Run:
         if kind == "output":
             from harness.report import html
 
-            html.write(Path(path), result, self.views, comparison)
+            html.write(path, result, self.views, comparison)
         elif kind == "json":
             from harness.report import json
 
-            files.write(path, json.parts(result, tallies), without_surrogates)
+            files.write(path, json.parts(result, tallies, self.views), without_surrogates)
         elif kind == "junit":
             from harness.report import junit
 
-            files.write(path, junit.parts(result, tallies))
-        else:
+            files.write(path, junit.parts(result, tallies, self.views))
+        elif kind == "tap":
             from harness.report import tap
 
-            files.write(path, tap.parts(result))
+            files.write(path, tap.parts(result, self.views))
+        elif kind == "history":
+            if self.entered:
+                from harness.history import keeping, store
+
+                store.complete(path, keeping.ended(self.entered, result))
+        else:
+            from harness.report import saved
+
+            saved.save(path, result, self.views)
 
 
 # --- the command line --------------------------------------------------------------------------
 
 
-def _parser() -> Parser:
+def command_line() -> Parser:
+    """Return the parser of its command line."""
     parser = Parser("run", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness run [OPTION…] PROGRAM TEST…"
-    parser.add_argument("arguments", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=argparse.SUPPRESS)
     _add_gogui(parser)
     _add_engine(parser)
     _add_selection(parser)
@@ -248,7 +280,7 @@ _LIMITS = (
 
 def _default(name: str) -> str:
     """Say what a limit is if it is not given."""
-    own, untrusted = getattr(Limits(), name), getattr(UNTRUSTED, name)
+    own, untrusted = getattr(PATIENT, name), getattr(UNTRUSTED, name)
     unit = figure if name.startswith("max_") else "{:g}".format
     words = unit(own) if own else "no limit"
     return f"(default: {words}{'' if own == untrusted else f'; in a sandbox: {unit(untrusted)}'})"
@@ -261,6 +293,7 @@ def _add_selection(parser: Parser) -> None:
         help="files at a time (default: the number of cores)")  # fmt: skip
     add("--only", metavar="PATTERN", help="only tests whose command contains this expression")
     add("--ids", metavar="IDS", help="only tests with these ids, such as 10,20-29")
+    add("--lines", metavar="LINES", help="only tests in these lines of a file, such as 12,20-29")
     add("--rerun", type=whole(0, "a whole number"), default=options.rerun, metavar="N",
         help="run N times more; verdicts that change are flaky")  # fmt: skip
     add("--fail-fast", action="store_true", help="stop at the first unexpected failure")
@@ -275,12 +308,25 @@ def _add_output(parser: Parser) -> None:
     add("--json", metavar="FILE", help="write all results as JSON (-: to standard output)")
     add("--junit", metavar="FILE", help="write JUnit XML (-: to standard output)")
     add("--tap", metavar="FILE", help="write TAP version 14 (-: to standard output)")
+    add("--save-failures", metavar="DIR",
+        help="write each failed test as a case file and its board as SGF")  # fmt: skip
     add("--baseline", metavar="FILE", help="compare with a former --json")
+    add("--history", metavar="FILE",
+        help="add the run to this file, for gtp-harness history")  # fmt: skip
     add("--report", action="store_true",
         help="results with boards and a summary, even when not on a terminal")  # fmt: skip
     add("--plain", action="store_true", help="gogui-regress's lines, even on a terminal")
     add("--ascii", action="store_true", help="draw boards with ASCII characters")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+
+
+def _board(game: str) -> Board | None:
+    """Return how boards are drawn; None: as the commands of a file tell."""
+    if game == "auto":  # the modules of the games take longer to load than a file to run
+        return None
+    from harness.judging.boards import GO, GOMOKU
+
+    return {"go": GO, "gomoku": GOMOKU}[game]
 
 
 def _options(given: argparse.Namespace) -> Options:
@@ -305,7 +351,8 @@ def _options(given: argparse.Namespace) -> Options:
     return Options(limits=limits, box=box, show=show, **others)
 
 
-_REPORTS = ("output", "json", "junit", "tap")
+_REPORTS = ("output", "json", "junit", "tap", "save_failures", "history")
+_FOLDERS = ("output", "save_failures")  # those of many files
 
 
 def _places(given: argparse.Namespace) -> dict[str, str]:
@@ -316,8 +363,10 @@ def _places(given: argparse.Namespace) -> dict[str, str]:
     places = {kind: getattr(given, kind) for kind in _REPORTS if getattr(given, kind)}
     taken: dict[str, str] = {}
     for kind, path in places.items():
-        if kind == "output":
-            _try_folder(path)
+        if kind == "history" and path in STDOUT:
+            raise UsageError(f"--history: found {path}, expected a file")
+        if kind in _FOLDERS:
+            _try_folder(kind, path)
             continue
         files.try_to_write(path)
         real = STDOUT[0] if path in STDOUT else os.path.realpath(path)
@@ -327,10 +376,27 @@ def _places(given: argparse.Namespace) -> dict[str, str]:
     return places
 
 
-def _try_folder(path: str) -> None:
+def _try_folder(kind: str, path: str) -> None:
     if path in STDOUT:
-        raise UsageError(f"--output: found {path}, expected a folder for many files")
+        raise UsageError(f"{_option(kind)}: found {path}, expected a folder for many files")
     files.try_to_write_into(path)
+
+
+def _option(kind: str) -> str:
+    return f"--{kind.replace('_', '-')}"
+
+
+def _entered(given: argparse.Namespace) -> RunKept | None:
+    """Enter the run into its history before it begins; None without ``--history``.
+
+    Raises :class:`UsageError` for a file that is no history or cannot be written.
+    """
+    if not given.history:
+        return None
+    from harness.history import keeping, store
+
+    run = keeping.begun(given.arguments[0], vars(given))
+    return run._replace(number=store.enter(given.history, run))
 
 
 def _style(given: argparse.Namespace) -> Style:
@@ -343,6 +409,25 @@ def _style(given: argparse.Namespace) -> Style:
         unicode=not given.ascii,
         progress=not given.verbose,
     )
+
+
+def _refuse_swapped(program: str, tests: list[str]) -> None:
+    if is_case_like(program) and (os.path.isdir(program) or not os.access(program, os.X_OK)):
+        from harness.cli import hints
+
+        hints.refuse_swapped(program, tests)
+
+
+def _refuse_unquoted(program: str, tests: list[str]) -> None:
+    from harness.cli import hints
+
+    hints.refuse_unquoted(program, tests)
+
+
+def _hints(result: RunResult) -> list[str]:
+    from harness.cli import hints
+
+    return list(hints.of_run(result))
 
 
 def _diagnosed(result: RunResult) -> RunResult:

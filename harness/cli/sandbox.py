@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 
 from harness.cli.arguments import Parser, figure, number, size, whole
-from harness.engine.launch import find_program, split_program
+from harness.engine.launch import ORACLE, find_program, split_program
 from harness.options import SANDBOXES
 from harness.sandbox.limits import BoxLimits
 
@@ -38,14 +38,14 @@ def shown(program: str, level: str, named: Iterable[str] = ()) -> tuple[str, ...
 
 
 def _oracle_of(name: str) -> Iterator[str]:
-    if not name.endswith(_OWN):
+    if not name.endswith(ORACLE):
         return
     import sysconfig
     from pathlib import Path
 
     import oracle
 
-    if Path(find_program(name)).resolve() == Path(sysconfig.get_path("scripts"), _OWN).resolve():
+    if Path(find_program(name)).resolve() == Path(sysconfig.get_path("scripts"), ORACLE).resolve():
         yield str(Path(oracle.__file__).parent)
 
 
@@ -54,7 +54,6 @@ def box_limits(given: argparse.Namespace) -> BoxLimits:
     return BoxLimits(**{name: getattr(given, f"max_{name}") for name, *_ in _LIMITS})
 
 
-_OWN = "gtp-oracle"
 _COUNT = whole(0, "a whole number, 0 for no limit")
 _LIMITS = (
     ("memory", size, "BYTES", "memory of the engine with all it starts"),

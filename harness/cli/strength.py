@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from harness.assignments import assignment
+from harness.assignments.assignment import specification_of
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.cli.arguments import Parser, number
 from harness.errors import UsageError
@@ -15,8 +16,9 @@ from harness.judging.strength import Strength, Test, measure
 from harness.reading.gathered import gather
 from harness.report import files
 from harness.report.tally import plural
+from harness.specifications import NAMES
 from harness.visible import one_line, without_surrogates
-from oracle.mistakes import ASSIGNMENTS, Mistake
+from oracle.mistakes import Mistake
 
 SCHEMA, VERSION = "gtp-harness/strength", 1
 _NAMED = 3  # mistakes that are not caught, in a line
@@ -28,7 +30,8 @@ A test catches a mistake when the right engine passes it and the mistaken one
 fails it, crashes or hangs at it. No engine is started: all runs in this process.
 Mistakes that show only where the specification is open are left out.
 
-CASES are .gtp or .tst files, folders of them, or @FILE, a list of such names.
+CASES are .gtp or .tst files, folders of them, @FILE, a list of such names, or
+@NAME, cases that ship (gtp-harness cases lists them).
 Without CASES it tells in a table what the sets of an assignment catch, or of all
 assignments: its public tests, the thorough ones that ship beside them, and the
 private ones, if there are any, in its folder or at --private."""
@@ -36,7 +39,7 @@ private ones, if there are any, in its folder or at --private."""
 _EPILOG = """\
 Exit status:
     0  the kill rate is at least that of --at-least
-    1  it is less, or the right engine fails a test
+    1  it is less, or the right engine fails a test;
        without CASES: the public tests catch less than 70 %, or public and private
        ones together do not catch all or are more than 40
     2  the input was bad
@@ -53,7 +56,7 @@ Examples:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    parser = _parser()
+    parser = command_line()
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
@@ -63,10 +66,11 @@ def main(arguments: list[str]) -> int:
         files.try_to_write(given.json)
     if not given.cases:
         return _tell_sets(given)
+    specification = specification_of(assignment.find(given.assignment))
     cases, errors, _ = gather(given.cases, given.dialect)
     if errors:
         raise UsageError("\n".join(errors))  # a kill rate without them would be too low
-    found = measure(cases, given.assignment, given.dialect)
+    found = measure(cases, specification, given.dialect)
     if not found.tests and not found.wrong:
         parser.error("there is no test in these files")
     print("\n".join(_report(found, len(cases), matrix=given.matrix)))
@@ -76,12 +80,13 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK if enough else ExitCode.FAILED
 
 
-def _parser() -> Parser:
+def command_line() -> Parser:
+    """Return the parser of its command line."""
     parser = Parser("strength", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness strength [CASES…] [--assignment A] [OPTION…]"
     add = parser.add_argument
-    add("cases", nargs="*", metavar="CASES", help="case files, folders, @suites")
-    add("--assignment", choices=tuple(ASSIGNMENTS), help="whose mistakes")
+    add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
+    add("--assignment", metavar="A", help="whose mistakes, by name or folder")
     add("--at-least", type=number(0, "a percentage"), default=100.0, metavar="PERCENT",
         help="kill rate for exit status 0 (default: %(default)g)")  # fmt: skip
     add("--private", action="append", default=[], metavar="PATH",
@@ -99,7 +104,7 @@ def _parser() -> Parser:
 
 def _tell_sets(given: argparse.Namespace) -> ExitCode:
     """Print a table of what the sets of one assignment, or of all, catch."""
-    names = [given.assignment] if given.assignment else list(ASSIGNMENTS)
+    names = [given.assignment] if given.assignment else list(NAMES)
     print(f"{'':16}{'set':20}{'files':>5}{'tests':>7}  caught")
     good = True
     for name in names:

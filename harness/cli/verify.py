@@ -8,10 +8,11 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator
 
+from harness.assignments import assignment
+from harness.assignments.assignment import specification_of
 from harness.cli.arguments import Parser
-from harness.cli.console import colors_wanted, never_fail_to_encode
+from harness.cli.console import colors, never_fail_to_encode
 from harness.exits import ExitCode
-from harness.judging.equivalence import FORMS
 from harness.reading.gathered import gather
 from harness.report import files
 from harness.report.paint import Paint
@@ -29,7 +30,8 @@ _DESCRIPTION = """\
 Check every expectation of the case files against the oracle: are the answers
 right, does each pattern accept what the specification accepts and nothing else?
 
-CASES are .gtp or .tst files, folders of them, or @FILE, a list of such names.
+CASES are .gtp or .tst files, folders of them, @FILE, a list of such names, or
+@NAME, cases that ship (gtp-harness cases lists them).
 What may be found:
   wrong           the right answer is refused
   too loose       a wrong answer is accepted: one that a mistaken engine gives
@@ -37,8 +39,9 @@ What may be found:
   too tight       a form of the right answer is refused, such as B+4.0 for B+4
   underspecified  the assignment leaves the answer open, and the test does not; or
                   what a command of the set-up does (once in a file for each reason)
-  unreachable     a command of the set-up is refused, the game is over before a
-                  move, or the engine has quit before a test
+  unreachable     a command of the set-up is refused, numbered or not, and each
+                  test that depends on it; the game is over before a move; the
+                  engine has quit before a test
   duplicate       an earlier test asks the same, up to the symmetries of the board
                   and an exchange of colors"""
 
@@ -59,7 +62,7 @@ Examples:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    parser = _parser()
+    parser = command_line()
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
@@ -68,10 +71,11 @@ def main(arguments: list[str]) -> int:
     if given.json:
         files.try_to_write(given.json)
     never_fail_to_encode()
+    own = specification_of(assignment.find(given.assignment)) if given.assignment else None
     cases, errors, _ = gather(given.cases, given.dialect)
-    found = verify(cases, given.assignment, given.dialect)
+    found = verify(cases, own, given.dialect)
     allowed = {Kind(name) for name in given.allow}
-    paint = Paint(not given.no_color and sys.stdout.isatty() and colors_wanted())
+    paint = Paint(0 if given.no_color else colors(sys.stdout))
     shown = [one for one in found.findings if one.kind not in allowed]
     for one in shown:
         print("\n".join(_paragraph(one, paint)) + "\n")
@@ -85,12 +89,14 @@ def main(arguments: list[str]) -> int:
     return ExitCode.FAILED if shown else ExitCode.OK
 
 
-def _parser() -> Parser:
+def command_line() -> Parser:
+    """Return the parser of its command line."""
     parser = Parser("verify", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness verify CASES… [OPTION…]"
     add = parser.add_argument
-    add("cases", nargs="*", metavar="CASES", help="case files, folders, @suites")
-    add("--assignment", choices=tuple(FORMS), help="whose specification (default: see below)")
+    add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
+    add("--assignment", metavar="A",
+        help="whose specification, by name or folder (default: see below)")  # fmt: skip
     add("--allow", action="append", default=[], choices=[kind.value for kind in Kind],
         metavar="KIND", help="let one of the above pass; may be repeated")  # fmt: skip
     add("--json", metavar="FILE", help="write what was found as JSON, what is allowed as well")

@@ -147,7 +147,7 @@ class _Replay:
                 continue
             if words[0] in _KNOWN:
                 self._send(words, line, number)
-            elif _may_change(words[0]) and not self.spoiled:
+            elif may_change(words[0]) and not self.spoiled:
                 message = f"what {quoted(words[0])} does to the board depends on the engine"
                 self.spoiled = FormatError(message, self.file, number)
 
@@ -175,7 +175,8 @@ def _expected_move(words: list[str], following: Lines) -> list[str]:
     return [] if answer == "resign" else ["play", words[1], answer]
 
 
-def _may_change(name: str) -> bool:
+def may_change(name: str) -> bool:
+    """Return whether a command of this name may change the position, as far as names tell."""
     suspect = any(part in name for part in _SUSPECT)
     return suspect and not any(part in name for part in _HARMLESS)
 

@@ -11,7 +11,7 @@ from oracle.games.history import History, Moment
 from oracle.grid import grid
 from oracle.position import Position
 from oracle.rules.capture import is_legal, legal, taken
-from oracle.rules.flood import neighbours
+from oracle.rules.flood import flood, neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +67,21 @@ class State(Moment):
             (0, count[BLACK], count[WHITE]),
             (color, point),
         )
+
+    def after_suicide(self, color: int, point: Point) -> State:
+        """Return the state after a stone that takes nothing and leaves its chain no liberty."""
+        shape, stone = self.position.grid, self.position.grid.bit(point)
+        mine = self.position.stones(color) | stone
+        lost = flood(shape, stone, mine)
+        count = list(self.prisoners)
+        count[opponent(color)] += lost.bit_count()
+        position = self.position.with_stones(color, mine & ~lost)
+        moved = (color, point)
+        return State(position, opponent(color), 0, (0, count[BLACK], count[WHITE]), moved)
+
+    def turned(self, color: int) -> State:
+        """Return the same state with another color to play, who may take any ko."""
+        return State(self.position, color, 0, self.prisoners, self.move)
 
 
 class GoGame(History[State]):
@@ -164,3 +179,18 @@ class GoGame(History[State]):
             after = now.after(color, point)
         self._states.append(after)
         return after.prisoners[color] - now.prisoners[color]
+
+    def record(self, color: int, point: Point | None) -> None:
+        """Play a move as a game record has it: neither ko nor suicide is refused.
+
+        Raises :class:`IllegalMove` for a point that is occupied or off the board.
+
+        Source: SGF, "How to execute a move".
+        """
+        now, reason = self._states[-1], point and self.refusal(color, point)
+        if point and reason == "ko":
+            self._states.append(now.after(color, point))
+        elif point and reason == "suicide":
+            self._states.append(now.after_suicide(color, point))
+        else:
+            self.play(color, point)

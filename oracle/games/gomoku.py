@@ -49,6 +49,10 @@ class State(Moment):
         in_turn = self.in_turn and color == self.to_play
         return State(position, opponent(color), winner, (color, point), in_turn=in_turn)
 
+    def turned(self, color: int) -> State:
+        """Return the same moment with another color to play, which is out of turn."""
+        return State(self.position, color, self.winner, self.move, in_turn=False)
+
 
 class GomokuGame(History[State]):
     """A game of Gomoku from an empty board or a given position.
@@ -110,3 +114,5 @@ class GomokuGame(History[State]):
         if reason is not None:
             raise IllegalMove(reason)
         self._states.append(self._states[-1].after(color, point))
+
+    record = play  # a record's moves are refused for no other reason

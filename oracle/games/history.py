@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Generic, TypeVar
+    from typing import Any, Generic, TypeVar
 
     from oracle.position import Position
     from oracle.vertex import Point
@@ -35,6 +35,10 @@ class Moment:
         self.to_play = to_play
         self.move = move
 
+    def turned(self, color: int) -> Any:
+        """Return the same moment with another color to play."""
+        raise NotImplementedError
+
 
 class History(_Of["Kind"]):
     """The moments of a game, all of one kind, of which the first is no move's."""
@@ -63,6 +67,11 @@ class History(_Of["Kind"]):
     def moves(self) -> list[Move]:
         """All moves since the beginning, passes (point None) included."""
         return [state.move for state in self._states if state.move is not None]
+
+    def set_turn(self, color: int) -> None:
+        """Say whose turn it is, as a record does that leaves passes out."""
+        if color != self.to_play:
+            self._states[-1] = self._states[-1].turned(color)
 
     def undo(self) -> Move:
         """Take the last move back and return it.

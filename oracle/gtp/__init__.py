@@ -19,7 +19,7 @@ GAMES = ("go", "gomoku", "java-go", "gosensei")
 
 USAGE = """\
 usage: gtp-oracle gtp [--game GAME] [--seed N] [--playouts N] [--mistake NAME]
-                      [--reading NAME] [--help]
+                      [--reading NAME] [--strict] [--help]
 
 The oracle as an engine that speaks the Go Text Protocol (GTP version 2) on standard input and
 output.
@@ -32,6 +32,9 @@ output.
                  --mistake list shows them all
   --reading NAME read the assignment otherwise where it leaves the answer open, which is right,
                  too; --reading list shows them all
+  --strict       loadsgf refuses what SGF and the rules forbid: a color out of turn, ko, suicide, a
+                 stone after two passes, a property stated twice, more games than one, a move
+                 number past the end; without, it reads them as GNU Go does
   --help         this text and the commands of GAME
 """
 
@@ -51,15 +54,20 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(f"{USAGE}\nCommands of --game {options['--game']}:\n\n")
         sys.stdout.write(describe(engine.commands))
         return 0
+
+    def start(engine: Engine) -> None:
+        engine.session.strict = "--strict" in options
+        serve(engine, _read, _write)
+
     if "--mistake" in options:
         from oracle.mistakes import program
 
-        return program.main(options, lambda wrong: serve(wrong, _read, _write))
+        return program.main(options, start)
     if "--reading" in options:
         from oracle import readings
 
-        return readings.main(options, lambda other: serve(other, _read, _write))
-    serve(engine, _read, _write)
+        return readings.main(options, start)
+    start(engine)
     return 0
 
 
@@ -82,8 +90,8 @@ def parse_options(argv: list[str]) -> dict[str, str]:
     options = {"--game": "go", "--seed": "0", "--playouts": "10"}
     rest = iter(argv)
     for argument in rest:
-        if argument in ("--help", "-h"):
-            options["--help"] = ""
+        if argument in ("--help", "-h", "--strict"):
+            options["--help" if argument == "-h" else argument] = ""
             continue
         name, equals, value = argument.partition("=")
         if name not in options and name not in ("--mistake", "--reading"):

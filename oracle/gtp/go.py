@@ -41,10 +41,9 @@ class GoSession(Session):
         return GoGame(position, to_play)
 
     def resume(self, snapshot: Snapshot) -> None:
-        """Take the komi from the file as well, where it states one."""
+        """Take the komi from the file as well; a file without one has none."""
         super().resume(snapshot)
-        if snapshot.komi is not None:
-            self.komi = snapshot.komi
+        self.komi = snapshot.komi or 0
 
 
 # --- komi and score ----------------------------------------------------------------------------

@@ -37,7 +37,7 @@ class GosenseiSession(Session):
 
 def load_board(session: Session, words: list[str]) -> str:
     """FILE: go on with a go board configuration file."""
-    loading.load(session, words, "gosensei")
+    loading.load_board(session, words, "gosensei")
     return ""
 
 

@@ -1,6 +1,6 @@
-"""Handicap stones: where the standard puts them, and the three commands that place them.
+"""Handicap stones: the three commands that place them.
 
-Source: GTP version 2, sections 4.1.1, 4.1.2 and 6.3.2.
+Source: GTP version 2, sections 4.1.2 and 6.3.2.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from oracle.color import WHITE
 from oracle.errors import GtpError
 from oracle.gtp import arguments
+from oracle.rules.handicap import fixed_points, most_fixed
 from oracle.vertex import vertex
 
 TYPE_CHECKING = False
@@ -16,37 +17,13 @@ if TYPE_CHECKING:
     from oracle.gtp.session import Session
     from oracle.vertex import Point
 
-# Rows and columns in thirds: low, middle, high. The corners come first, in the order of a 2, 3
-# and 4 stone handicap; then the sides' middles. An odd number from 5 on has the center as well.
-_CORNERS = ((0, 0), (2, 2), (2, 0), (0, 2))
-_SIDES = ((1, 0), (1, 2), (0, 1), (2, 1))
-_CENTER = (1, 1)
-
-
-def fixed_points(size: int, stones: int) -> list[Point]:
-    """Return the standard places of a fixed handicap on a square board.
-
-    Raises :class:`GtpError` when the standard has none for this number and size.
-    """
-    if not 2 <= stones <= most_fixed(size):
-        raise GtpError("invalid number of stones")
-    edge = 2 if size < 13 else 3
-    lines = (edge, size // 2, size - 1 - edge)
-    center = stones >= 5 and stones % 2 == 1
-    thirds = (*_CORNERS, *_SIDES)[: stones - center] + ((_CENTER,) if center else ())
-    return [(lines[row], lines[column]) for row, column in thirds]
-
-
-def most_fixed(size: int) -> int:
-    """Return the largest fixed handicap: boards without a middle line have only corners."""
-    if size < 7:
-        return 0
-    return 9 if size >= 9 and size % 2 == 1 else 4
-
 
 def fixed_handicap(session: Session, words: list[str]) -> str:
     """STONES: place the standard handicap of so many stones."""
-    return _place(session, fixed_points(_size(session), arguments.integer(words, 0)))
+    stones, size = arguments.integer(words, 0), _size(session)
+    if not 2 <= stones <= most_fixed(size):
+        raise GtpError("invalid number of stones")
+    return _place(session, fixed_points(size, stones))
 
 
 def place_free_handicap(session: Session, words: list[str]) -> str:

@@ -80,7 +80,7 @@ def is_over(session: JavaGoSession, words: list[str]) -> str:
 
 def load_board(session: Session, words: list[str]) -> str:
     """FILE: go on with a board of 0, 1 and 2, of any shape."""
-    loading.load(session, words, "text")
+    loading.load_board(session, words, "text")
     return ""
 
 

@@ -8,36 +8,55 @@ from oracle.gtp.protocol import is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.formats.snapshot import Snapshot
     from oracle.gtp.protocol import Table
     from oracle.gtp.session import Session
 
 
 def loadsgf(session: Session, words: list[str]) -> str:
-    """FILE [MOVE]: load a game record, up to before a move.
+    """FILE [MOVE]: load a game record, up to before a move (without KM: komi 0).
 
-    Source: GTP version 2, section 6.3.4 *loadsgf*. A name with blanks may stand in quotes.
+    Source: GTP version 2, section 6.3.4 *loadsgf*. A name with blanks may stand in quotes. What is
+    read and what refused: :mod:`oracle.sgf.load`; of a strict engine: :mod:`oracle.sgf.read`.
     """
     move = None
     if len(words) > 1 and is_number(words[-1]):
         move = max(arguments.integer(words, len(words) - 1) - 1, 0)
         words = words[:-1]
-    load(session, words, "sgf", move)
+    load(session, words, lambda path: _record(session, path, move))
     return ""
 
 
-def load(session: Session, words: list[str], form: str, move: int | None = None) -> None:
-    """Go on with the position in a file; raises :class:`GtpError` and keeps the game if it can't.
-
-    ``form`` is one of the names in :data:`oracle.formats.FORMATS`.
-    """
+def _record(session: Session, path: str, move: int | None) -> Snapshot:
+    """Return the moment of a game record: as engines read it, or to the letter if strict."""
     from oracle.formats import Choice, read_position
+    from oracle.formats.detect import read_bytes
 
     choice = Choice(move=move, game=session.record)
+    if session.strict:
+        snapshot = read_position(path, "sgf", choice)
+    else:
+        from oracle.sgf.load import load_sgf
+
+        snapshot = load_sgf(read_bytes(path), path, choice)
+    if session.record is None and snapshot.game == "gomoku":
+        raise FormatError("it is a game of Gomoku, GM[4]")
+    return snapshot
+
+
+def load_board(session: Session, words: list[str], form: str) -> None:
+    """Go on with the position in a file of one of :data:`oracle.formats.FORMATS`."""
+    from oracle.formats import read_position
+
+    load(session, words, lambda path: read_position(path, form))
+
+
+def load(session: Session, words: list[str], read: Callable[[str], Snapshot]) -> None:
+    """Go on with what a file has; raises :class:`GtpError` and keeps the game if it can't."""
     try:
-        snapshot = read_position(filename(words), form, choice)
-        if session.record is None and snapshot.game == "gomoku":
-            raise FormatError("it is a game of Gomoku, GM[4]")
-        session.resume(snapshot)
+        session.resume(read(filename(words)))
     except (FormatError, IllegalMove) as error:
         raise GtpError(f"cannot load file: {'; '.join(str(error).splitlines())}") from None
 

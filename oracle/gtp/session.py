@@ -36,10 +36,20 @@ class Session:
 
     Attributes: ``commands``, the engine's table; ``questions``, those of its commands that can be
     explained; ``game``, the game in progress; ``running``, false after ``quit``; ``seed``, that of
-    the random moves; ``assignment``, whose document says what is open, "" for the game's own.
+    the random moves; ``assignment``, whose document says what is open, "" for the game's own;
+    ``strict``, whether ``loadsgf`` refuses what SGF and the rules of the game forbid.
     """
 
-    __slots__ = ("_random", "assignment", "commands", "game", "questions", "running", "seed")
+    __slots__ = (
+        "_random",
+        "assignment",
+        "commands",
+        "game",
+        "questions",
+        "running",
+        "seed",
+        "strict",
+    )
 
     sizes = range(2, 26)  # what boardsize accepts
     size = 19  # before the first boardsize
@@ -52,6 +62,7 @@ class Session:
         self.questions = questions
         self.seed = seed
         self.running = True
+        self.strict = False
         self.assignment = ""
         self._random: Random | None = None
         self.game = self.new_game(Position(grid(self.size)), BLACK)
@@ -77,7 +88,8 @@ class Session:
         first = snapshot.moves[0][0] if snapshot.moves else snapshot.to_play
         game = self.new_game(snapshot.start, first or BLACK)
         for color, point in snapshot.moves:
-            game.play(color, point)
+            game.record(color, point)
+        game.set_turn(snapshot.to_play or game.to_play)
         self.game = game
 
     def left_open(self, words: list[str]) -> str:

@@ -44,7 +44,10 @@ def named(name: str) -> Mistake:
     try:
         return MISTAKES[name]
     except KeyError:
-        raise ValueError(f"no mistake {name!r}; --mistake list shows all") from None
+        from oracle.spelling import hint
+
+        told = f"no mistake {name!r}; --mistake list shows all{hint(name, MISTAKES)}"
+        raise ValueError(told) from None
 
 
 def mistaken_engine(mistake: Mistake, seed: int = 0, playouts: int = 10) -> Engine:

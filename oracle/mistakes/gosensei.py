@@ -403,7 +403,7 @@ def checking_loads_the_board(right: Command, session: GosenseiSession, words: li
     """As if checking a file changed the board, also when the file is wrong."""
     answer = right(session, words)
     if answer == "true":
-        loading.load(session, words, "gosensei")
+        loading.load_board(session, words, "gosensei")
     else:
         session.game = session.new_game(Position(session.game.position.grid), BLACK)
     return answer

@@ -1,6 +1,7 @@
 """The start of both commands: what is inherited, and Ctrl-C at any moment of it."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import pytest
 
 from harness.signals import ending_on_signals
 from tests.harness.test_sandbox_boxes import needs
+
+pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -56,6 +59,38 @@ def test_ctrl_c_while_a_command_starts_prints_no_traceback(command):
             ended += 1
             assert done.stderr.endswith(f"{command[1]}: interrupted\n".encode()), at
     assert ended >= 2
+
+
+# All of ours that Python loads before the first line that it executes for us.
+LOADED_FIRST = ("harness/__init__.py", "harness/cli/__init__.py", "oracle/__init__.py")
+LOADED_FIRST += ("oracle/interrupts.py", "harness/cli/__main__.py")
+
+
+def interrupted_after(milliseconds: int) -> tuple[int, str]:
+    """Send Ctrl-C to a command that has had so much processor time, on a machine however busy."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "harness.cli", "run", "--help"],
+        cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        times = Path(f"/proc/{process.pid}/schedstat")
+        while process.poll() is None and int(times.read_text().split()[0]) < milliseconds * 1e6:
+            time.sleep(0.0005)
+        process.send_signal(signal.SIGINT)
+        return process.wait(60), process.stderr.read().decode()
+
+
+def test_ctrl_c_at_any_moment_prints_no_traceback_but_pythons_own():
+    """While Python starts and loads its own modules, the traceback is its own, not ours."""
+    heeded = 0
+    for milliseconds in range(1, 41, 2):
+        status, said = interrupted_after(milliseconds)
+        if "Traceback" in said:
+            ours = re.findall(rf'File "{ROOT}/([^"]+)", line \d+, in (\S+)', said)
+            assert all(place in LOADED_FIRST and name == "<module>" for place, name in ours), said
+        elif said:
+            assert (status, said) == (130, "gtp-harness: interrupted\n")
+            heeded += 1
+    assert heeded
 
 
 @pytest.mark.parametrize("module", ["harness.cli", "oracle.cli"])

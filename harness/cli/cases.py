@@ -1,0 +1,123 @@
+"""``gtp-harness cases``: which case files ship, under which names; and a copy of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness import shipped
+from harness.assignments import assignment
+from harness.assignments.assignment import specification_of
+from harness.cli.arguments import Parser
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.reading import casefile
+from harness.report.tally import plural
+
+_DESCRIPTION = """\
+List the case files that ship with gtp-harness, or copy them. Their names may stand
+wherever a command takes case files: @go-scoring for all of an assignment,
+@go-scoring/public and @go-scoring/thorough for one set, @go-scoring/area for one
+file. (A file of that name here is meant first: @FILE is a list of case files.)
+NAME is one of these names, with or without the @."""
+
+_EPILOG = """\
+Exit status:
+    0  listed, or copied
+    2  there is no such name, or a folder cannot be written or is there already
+
+Examples:
+  gtp-harness cases
+  gtp-harness cases go-scoring
+  gtp-harness run gtp-oracle @go-scoring
+  gtp-harness cases go-scoring --copy mine"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    wanted = [name.removeprefix("@") for name in given.names]
+    _refuse_unknown(wanted)
+    if given.copy:
+        _copy(wanted or shipped.names(), Path(given.copy))
+    elif wanted:
+        print("\n".join(_files(wanted)))
+    else:
+        print("\n".join(_overview()))
+    return ExitCode.OK
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    parser = Parser("cases", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness cases [NAME…] [--copy DIR]"
+    add = parser.add_argument
+    add("names", nargs="*", metavar="NAME", help="an assignment, a set or a file")
+    add("--copy", metavar="DIR", help="copy the folders of assignments into this one")
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser
+
+
+def _refuse_unknown(names: Sequence[str]) -> None:
+    for name in names:
+        if not shipped.named(name):
+            from oracle.spelling import hint
+
+            told = hint(name, shipped.every_name()) or f"; there are {', '.join(shipped.names())}"
+            raise UsageError(f"no cases are called {name!r}{told}")
+
+
+def _overview() -> Iterator[str]:
+    """Yield a line for each assignment and set, and how they are used."""
+    yield f"{'':30}{'files':>5}{'tests':>7}  assignment, and an engine that passes all"
+    for name in shipped.names():
+        found = assignment.find(name)
+        yield _row(
+            f"@{name}",
+            shipped.named(name),
+            f"{found.title}: gtp-oracle gtp --game {specification_of(found).game}",
+        )
+        for one, paths in shipped.sets(name).items():
+            yield _row(f"  @{name}/{one}", paths)
+    yield f"\nThey are in {shipped.folder()}."
+    yield "gtp-harness run PROGRAM @go-scoring runs those of an assignment."
+
+
+def _row(name: str, paths: Sequence[str], title: str = "") -> str:
+    return f"{name:30}{len(paths):5}{sum(map(_tests, paths)):7}  {title}".rstrip()
+
+
+def _tests(path: str) -> int:
+    return sum(step.is_test for step in casefile.read(path).steps)
+
+
+def _files(names: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each file that is named: what it is about stands in its first line."""
+    paths = list(dict.fromkeys(path for name in names for path in shipped.named(name)))
+    width = max(len(shipped.short(path)) for path in paths)
+    for path in paths:
+        first = casefile.read(path).lines[0].lstrip("# ")
+        count = _tests(path)
+        about = first.partition(": ")[2] or first
+        yield f"@{shipped.short(path):{width}}{count:5} {plural(count, 'test'):5}  {about}"
+
+
+def _copy(names: Sequence[str], target: Path) -> None:
+    """Copy whole folders: case files need the boards that lie beside them."""
+    for name in names:
+        source, place = shipped.folder() / name, target / name
+        if not (source / shipped.ASSIGNMENT).is_file():
+            whole = name.partition("/")[0]
+            raise UsageError(f"found --copy with {name}, expected an assignment such as {whole}")
+        if place.exists():
+            raise UsageError(f"{place} is there already; --copy overwrites nothing")
+    for name in names:
+        try:
+            shutil.copytree(shipped.folder() / name, target / name, copy_function=shutil.copyfile)
+        except OSError as error:
+            raise UsageError(f"cannot copy to {target / name}: {error.strerror}") from error
+        print(target / name)

@@ -1,0 +1,179 @@
+"""What was probably meant by a ``run`` that does not work. Imported when something is wrong.
+
+Each function returns sentences, or raises the error that ends the run before it begins. None of
+them changes a verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import dropwhile, takewhile
+from pathlib import Path
+
+from harness.engine.launch import search_path, split_program
+from harness.errors import CaseError, UndecidedError, UsageError
+from harness.reading import casefile
+from harness.reading.dialect import named
+from harness.reading.suite import is_case_like
+from harness.records import FailureKind, FileResult, Reply, RunResult, Step, Verdict
+
+_LANGUAGES = {".py": "python3", ".jar": "java -jar", ".js": "node", ".pl": "perl", ".rb": "ruby"}
+_SCRIPTS = (*_LANGUAGES, ".sh", ".class")
+_ALIKE = 0.8  # a program's name and its misspelling
+_GNUGOS = ".tst"  # what its suites are called
+_MOST = 1_000  # tests that are looked at
+_NEVER_RAN = (FailureKind.NOT_STARTED, FailureKind.DIED)
+
+
+# --- the command line --------------------------------------------------------------------------
+
+
+def refuse_swapped(program: str, tests: Sequence[str]) -> None:
+    """Raise the error of a PROGRAM that is a folder, a suite or a case file."""
+    engines = [word for word in tests if not is_case_like(word)]
+    cases = [program, *(word for word in tests if is_case_like(word))]
+    told = f": gtp-harness run {shlex.join([*engines, *cases])}" if len(engines) == 1 else ""
+    raise UsageError(
+        f"found {program!r} as PROGRAM, expected an engine; PROGRAM comes first{told}"
+    )
+
+
+def refuse_unquoted(program: str, tests: Sequence[str]) -> None:
+    """Raise an error if a TEST is a program's file, so that PROGRAM lacks its quotes."""
+    loose = _loose(tests)
+    if any(map(_is_script, loose)):
+        raise UsageError(f"found {loose[0]!r} as TEST{_quoted([program, *loose], tests)}")
+
+
+def of_option(option: str, words: Sequence[str], first: int) -> str:
+    """Return the end of a sentence about an unknown option that may be PROGRAM's own.
+
+    ``first``: the place of PROGRAM among all words.
+    """
+    place = words.index(option) if option in words else -1
+    if place <= first:
+        return ""
+    program = [*words[first:place], *takewhile(lambda word: not is_case_like(word), words[place:])]
+    return _quoted(program, words[place:])
+
+
+def _quoted(program: Sequence[str], words: Sequence[str]) -> str:
+    tests = list(dropwhile(lambda word: not is_case_like(word), words))
+    line = shlex.join(["gtp-harness", "run", " ".join(program), *tests])
+    return f"; PROGRAM with its words is one argument: {line}{'' if tests else ' TEST…'}"
+
+
+def _loose(tests: Sequence[str]) -> list[str]:
+    """Return the words between PROGRAM and the first that is a TEST by its name."""
+    return list(takewhile(lambda word: not is_case_like(word), tests))
+
+
+def _is_script(word: str) -> bool:
+    if not os.path.isfile(word):  # noqa: PTH113 - never fails
+        return False
+    return word.endswith(_SCRIPTS) or os.access(word, os.X_OK) or _first_line(word)[:2] == b"#!"
+
+
+# --- an engine that did not run ------------------------------------------------------------------
+
+
+def of_run(result: RunResult) -> Iterator[str]:
+    """Yield what may be done about a run that went wrong."""
+    failures = [failure for file in result.files for failure in file.failures]
+    if any(one.kind in _NEVER_RAN and not one.step for one in failures):
+        yield from _of_program(result.program)
+    if result.options["dialect"] == "gogui":
+        yield from _of_dialect(result)
+
+
+def _of_program(program: str) -> Iterator[str]:
+    word, *rest = split_program(program)
+    path = word if "/" in word else shutil.which(word, path=search_path(word))
+    first = _first_line(path) if path else b""
+    if first.startswith(b"#!") and first.endswith(b"\r\n"):
+        yield rf"the first line of {word} ends in CR LF, as on Windows: sed -i 's/\r$//' {word}"
+    elif instead := _instead(word):
+        yield f"did you mean {shlex.quote(shlex.join([*instead, *rest]))}?"
+
+
+def _instead(word: str) -> list[str]:
+    """Return the words that start what ``word`` does not; none: nothing is known."""
+    if os.path.isfile(word):  # noqa: PTH113
+        if not os.access(word, os.X_OK):
+            language = _LANGUAGES.get(Path(word).suffix, "")
+            return [*language.split(), word] if language else []
+        return [] if "/" in word else [f"./{word}"]
+    from oracle.spelling import nearest
+
+    found = None if "/" in word else nearest(word, _programs(), _ALIKE)
+    return [found] if found else []
+
+
+def _programs() -> Iterator[str]:
+    for folder in search_path("").split(os.pathsep):
+        with suppress(OSError):
+            yield from os.listdir(folder)  # noqa: PTH208
+
+
+def _first_line(path: str) -> bytes:
+    with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
+        return file.readline(256)
+    return b""
+
+
+# --- another dialect -----------------------------------------------------------------------------
+
+
+def _of_dialect(result: RunResult) -> Iterator[str]:
+    way = "--dialect gnugo, which reads case files as GNU Go's regress.awk does,"
+    read = cache(_steps_there)
+    refused = [path for path in map(_path_of, result.errors) if _is_gnugos(path, read(path))]
+    if refused:
+        yield f"{way} takes {', '.join(refused[:3])}"
+    failed = [(file.case.path, *one) for file in result.files for one in _failed(file)]
+    count = sum(_passes_there(*one, read(one[0])) for one in failed[:_MOST])
+    if count:
+        yield f"{way} passes {count} of the {len(failed)} failed tests"
+
+
+def _path_of(error: str) -> str:
+    return error.partition(":")[0]
+
+
+def _is_gnugos(path: str, steps: dict[int, Step]) -> bool:
+    """Whether a case file that gogui-regress refuses looks like one of GNU Go's."""
+    has_suffix = any(step.pattern and step.pattern.ignored for step in steps.values())
+    return bool(steps) and (path.endswith(_GNUGOS) or has_suffix)
+
+
+def _failed(file: FileResult) -> Iterator[tuple[Step, Reply]]:
+    for step, verdict, reply, _ in file.outcomes:
+        if verdict is Verdict.FAILED and reply is not None:
+            yield file.case.steps[step], reply
+
+
+def _passes_there(path: str, step: Step, reply: Reply, steps: dict[int, Step]) -> bool:
+    """Whether a test looks like one of GNU Go's, and passes as one.
+
+    Its suites are called .tst; ``A1|B1`` means there "begins with A1, or ends with B1".
+    """
+    has_choice = step.pattern is not None and "|" in step.pattern.text
+    there = steps.get(step.line)
+    if there is None or not (path.endswith(_GNUGOS) or has_choice):
+        return False
+    with suppress(UndecidedError):
+        return named("gnugo").verdict(there.pattern, reply) is Verdict.PASSED
+    return False
+
+
+def _steps_there(path: str) -> dict[int, Step]:
+    """Return the tests of a case file as GNU Go reads it, by their lines; none: it cannot."""
+    try:
+        return {one.line: one for one in casefile.read(path, "gnugo").steps if one.is_test}
+    except CaseError:
+        return {}
