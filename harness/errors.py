@@ -106,13 +106,17 @@ class EngineError(HarnessError):
     """An engine that broke. ``kind`` is how, the text is a sentence for its author.
 
     ``reason``: its last words without places, the same for all that die of the same.
+    ``computed``: of a time limit that was hit, the part in which it computed.
     """
 
-    def __init__(self, kind: FailureKind, message: str, reason: str = "") -> None:
+    def __init__(
+        self, kind: FailureKind, message: str, reason: str = "", computed: float = 0.0
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.reason = reason
+        self.computed = computed
 
 
 class AsleepError(EngineError):

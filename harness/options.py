@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from harness.sandbox.limits import BoxLimits
+from harness.typed import NamedTuple
 
 
 class Limits(NamedTuple):
@@ -21,12 +20,14 @@ class Limits(NamedTuple):
 
 
 UNTRUSTED = Limits(timeout=10.0, startup=10.0, file=300.0)  # of an engine in a sandbox
+# Of an engine of one's own: it may tune its GPU, then think about a move for minutes.
+PATIENT = Limits(timeout=600.0, startup=600.0)
 SANDBOXES = ("auto", "3", "2", "1", "off")  # the strongest that works, or this level
 
 
 def limits_of(sandbox: str) -> Limits:
     """Return the limits of a run that is told none; ``sandbox``: one of SANDBOXES."""
-    return Limits() if sandbox == "off" else UNTRUSTED
+    return PATIENT if sandbox == "off" else UNTRUSTED
 
 
 class Options(NamedTuple):
@@ -34,12 +35,13 @@ class Options(NamedTuple):
 
     dialect: str = "gogui"  # or "gnugo"
     jobs: int = 0  # files in parallel; 0: as many as there are cores
-    limits: Limits = Limits()
+    limits: Limits = PATIENT
     gtpfile: str | None = None  # commands sent before each file
     lockstep: bool = False  # one command at a time
     pty: bool = False  # the engine's standard output is a terminal
     only: str | None = None  # a regular expression searched in the tests' commands
     ids: str | None = None  # such as "10,20-29"
+    lines: str | None = None  # of the tests' commands, such as "10,20-29"
     rerun: int = 0  # so many times more; a verdict that changes is flaky
     fail_fast: bool = False  # nothing after the first unexpected failure
     most_hung: int = 0  # files that may hang before the rest is not run; 0: as many as like

@@ -9,7 +9,8 @@ Tuples rather than dataclasses where a run of 100,000 commands makes one for eac
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+
+from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class Failure(NamedTuple):
     message: str  # one sentence for a student
     step: int | None = None  # index into CaseFile.steps of the command under way
     reason: str = ""  # its last words without places: the same for all that die of the same
+    computed: float = 0.0  # of a time limit that was hit: the part in which the engine computed
 
 
 class Outcome(NamedTuple):
@@ -112,6 +114,13 @@ class Restart(NamedTuple):
 
     step: int  # index into CaseFile.steps of the command from which the file went on
     sent: tuple[Exchange, ...]  # by the harness before it: name, and settings made earlier
+
+
+class Place(NamedTuple):
+    """Where a file begins or, after its engine broke, goes on with a new one."""
+
+    step: int  # index into CaseFile.steps
+    settings: tuple[str, ...]  # commands to be sent before
 
 
 class FileResult(NamedTuple):
@@ -158,6 +167,13 @@ class Diagnosis(NamedTuple):
         return f"{where}answers {', or '.join(told)}: {count}"
 
 
+class Repeat(NamedTuple):
+    """How a test of a run is repeated."""
+
+    start: str = ""  # of a command line, for a shell: all but the case file; "": not known
+    whole_ids: bool = False  # tests with the same id are one, as GNU Go has it
+
+
 class RunResult(NamedTuple):
     """A whole run: what every reporter is given."""
 
@@ -170,6 +186,15 @@ class RunResult(NamedTuple):
     faults: tuple[str, ...] = ()  # the harness's own failures: the engine is not to blame
     diagnoses: tuple[Diagnosis, ...] = ()  # what explains the failures, where something does
     unfinished: tuple[str, ...] = ()  # files not run, or not to their end: there was a Ctrl-C
+    repeat: Repeat = Repeat()
+
+
+class Waiting(NamedTuple):
+    """A command that an engine has not answered for a while."""
+
+    command: str  # as sent, shortened; "" is the engine's start
+    seconds: float  # so far, of the engine's own time
+    left: float  # seconds until a time limit ends it; inf: there is none
 
 
 class Progress(NamedTuple):
@@ -181,6 +206,7 @@ class Progress(NamedTuple):
     total: int  # tests in the file
     failed: int  # unexpected failures so far
     result: FileResult | None = None  # at the end
+    waiting: Waiting | None = None  # a command that takes long
 
 
 class Build(NamedTuple):

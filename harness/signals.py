@@ -11,6 +11,9 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+
+# signal.getsignal() makes enumerations: there are 60 signals, asked about for each engine.
+from _signal import getsignal as _handler  # type: ignore[import-not-found]
 from collections.abc import Iterator
 from signal import (
     SIG_DFL,
@@ -25,7 +28,10 @@ from signal import (
     SIGXFSZ,
 )
 from time import monotonic
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 # Python ignores these two, and subprocess.Popen gives them back to what it starts.
 _OF_PYTHON = {SIGPIPE, SIGXFSZ}
@@ -34,6 +40,7 @@ _ECHO = 0.5  # seconds after a signal in which another one is the same wish
 _times: list[float] = []  # of time.monotonic(), when signals came
 _received: list[int] = []  # the numbers of signals that ended what was under way
 _CHANGEABLE = sorted(signal.valid_signals() - {SIGKILL, SIGSTOP})
+_NOT_OF_PYTHON = [int(number) for number in _CHANGEABLE if number not in _OF_PYTHON]
 
 
 def set_defaults() -> None:
@@ -46,9 +53,9 @@ def set_defaults() -> None:
 
 def are_inherited() -> bool:
     """Whether a program executed now by ``Popen`` would ignore a signal, or block one."""
-    ignored = (one for one in _CHANGEABLE if signal.getsignal(one) is SIG_IGN)
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    return bool(blocked) or any(one not in _OF_PYTHON for one in ignored)
+    return int(SIG_IGN) in map(_handler, _NOT_OF_PYTHON) or bool(
+        signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    )
 
 
 def notice_children() -> None:

@@ -66,7 +66,7 @@ def _archive(desk: Desk, source: Path) -> Given:
 def _describe(desk: Desk, found: Sorted, sizes: dict[str, int]) -> None:
     for name, size in sizes.items():
         is_log = name == desk.assignment.files.log
-        old = " (an old one: it is written anew)" if is_log else ""
+        old = " (an old one: a new one replaces it)" if is_log else ""
         desk.sayer.note(f"{visible(name):32}{size:>9,} bytes{old}")
     desk.sayer.remarks(remarks(found, desk.assignment.engine.overlay))
     desk.sayer.faults([*faults(found), *foreign(found, desk.assignment)])

@@ -49,7 +49,7 @@ def overlay(desk: Desk, copy: Path | None) -> None:
     sayer.step(f"The course's own {name}")
     source = _overlay_source(desk, name)
     if source is None:
-        sayer.note(f"There is no {name} to be added: --overlay names one.", "warn")
+        sayer.note(f"There is no folder {name} to add: give it with --overlay.", "warn")
         return
     count = workspace.overlay(source, desk.stage / name)
     files = f"{count} {plural(count, 'file')}"

@@ -32,7 +32,7 @@ def built(desk: Desk) -> bool:
     for line in _shortened(lines):
         sayer.note(line)
     if made.ok:
-        sayer.note("built" if lines else "built without a word")
+        sayer.note("built" if lines else "built, with no output")
     else:
         sayer.faults([one_line(made.message)])
     return made.ok

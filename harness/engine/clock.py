@@ -25,9 +25,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import ceil
 from time import monotonic
-from typing import NamedTuple
 
 from harness.errors import StarvedError
+from harness.typed import NamedTuple
 
 LOOK = 0.05  # seconds between two looks
 _FIRST_LOOK = 0.01  # seconds: what answers before is never looked at
@@ -60,7 +60,7 @@ def look(pids: Iterable[int], before: Threads) -> Threads:
     now = monotonic()
     for pid in pids:
         with suppress(OSError):
-            for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - for its speed
+            for name in os.listdir(f"/proc/{pid}/task"):
                 with suppress(OSError, ValueError):
                     number = int(name)
                     found[number] = _thread(f"/proc/{pid}/task/{name}", before.get(number), now)
@@ -129,6 +129,20 @@ class Clock:
         """Return the time that limits are about; beside others it goes slower for computing."""
         return monotonic() - self._lost - self._forgiven
 
+    def both(self) -> tuple[float, float]:
+        """Return :meth:`own` and :meth:`now` of the same moment."""
+        own = monotonic() - self._lost
+        return own, own - self._forgiven
+
+    def arrived(self) -> tuple[float, float]:
+        """Return the same when an answer has come, after :meth:`look_if_due`."""
+        at = monotonic()
+        if at - self._looked >= self._pause:
+            self.look_if_due()
+            at = monotonic()
+        own = at - self._lost
+        return own, own - self._forgiven
+
     def wait_until(self, deadline: float) -> None:
         """Begin to wait for something; ``deadline``: of :meth:`now`."""
         if deadline != self._deadline:
@@ -136,12 +150,13 @@ class Clock:
 
     def _begin(self, deadline: float) -> None:
         self._deadline = deadline
-        self._began = self._looked = monotonic()
+        self._began = self._looked = began = monotonic()
         self._slept = 0.0  # seconds since then that we meant to sleep
         self._pause = _FIRST_LOOK
-        limit = max(0.0, self._left())
-        self._spare = limit  # seconds that it may be stopped
-        self._ends = self._began + max(_AT_LEAST, limit * _MOST)
+        left = deadline - began + self._lost + self._forgiven
+        self._spare = limit = left if left > 0 else 0.0  # seconds that it may be stopped
+        most = limit * _MOST
+        self._ends = began + (most if most > _AT_LEAST else _AT_LEAST)
 
     def _left(self) -> float:
         return self._deadline - self.now()
@@ -197,11 +212,11 @@ class Clock:
         self._pause = max(LOOK, _COST * (monotonic() - begun))
 
     def _count(self, used: Use, seconds: float, still: float) -> None:
-        waited = used.waited + self._untold
-        counts = max(seconds - waited, min(used.ran / self._cores, seconds))
+        awake, waited = seconds - still, used.waited + self._untold
+        counts = max(awake - waited, min(used.ran / self._cores, awake))
         # The end of a wait tells of its beginning, too, which was before the last look.
-        self._untold = min(waited - seconds + counts, seconds)
-        counts = min(counts, seconds - still) if self._seen else 0.0
+        self._untold = min(waited - awake + counts, seconds)
+        counts = counts if self._seen else 0.0
         if used.stopped and self._spare > 0:
             counts, self._spare = 0.0, self._spare - seconds
         computed = min(counts, used.ran)

@@ -12,18 +12,25 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import time
-from pathlib import Path
-from typing import IO, Any, Protocol
 
 from harness import signals
 from harness.engine import leftovers
 from harness.errors import EngineError, UsageError
+from harness.paths import joined
+from harness.processes import descendants
 from harness.records import FailureKind
-from harness.sandbox.watch import descendants
+from harness.typed import Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO, Any
 
 # Debian keeps its engines (gnugo) where root's PATH does not look.
 GAME_FOLDERS = ("/usr/games", "/usr/local/games")
+
+ORACLE = "gtp-oracle"  # our own engine, which is found without a PATH, too
 
 _SIGTERM_PATIENCE = 0.25
 
@@ -54,15 +61,28 @@ def as_typed(words: list[str]) -> list[str]:
     A word is taken for a file's name if it has a slash or a dot and there is such a file; after an
     option's ``=``, too. Others, ``gtp`` for instance, may well mean something else.
     """
-    first = str(Path(words[0]).absolute()) if "/" in words[0] else words[0]
+    first = _absolute(words[0]) if "/" in words[0] else words[0]
     return [first, *map(_from_here, words[1:])]
 
 
 def _from_here(word: str) -> str:
     option, sign, name = word.rpartition("=") if word.startswith("-") else ("", "", word)
-    if not ("/" in name or "." in name) or not os.path.isfile(name):  # noqa: PTH113 - never fails
+    if not ("/" in name or "." in name) or not os.path.isfile(name):
         return word
-    return f"{option}{sign}{Path(name).absolute()}"
+    return f"{option}{sign}{_absolute(name)}"
+
+
+def _absolute(path: str) -> str:
+    return joined(os.getcwd(), path)
+
+
+def search_path(name: str) -> str:
+    """Return the folders in which a program of that name is looked for, as PATH has them."""
+    folders = [os.environ.get("PATH", os.defpath), *GAME_FOLDERS]
+    if name == ORACLE:
+        own = (sys.executable, sys.argv[0])  # the harness's Python, and its program
+        folders += [os.path.dirname(os.path.abspath(path)) for path in own]
+    return os.pathsep.join(folders)
 
 
 def find_program(name: str) -> str:
@@ -71,11 +91,10 @@ def find_program(name: str) -> str:
     Engines start in the folder of their case file, so a relative path must be resolved before.
     """
     if "/" in name:
-        return str(Path(name).absolute())
+        return _absolute(name)
     import shutil
 
-    folders = [os.environ.get("PATH", os.defpath), *GAME_FOLDERS]
-    found = shutil.which(name, path=os.pathsep.join(folders))
+    found = shutil.which(name, path=search_path(name))
     if found is None:
         raise EngineError(
             FailureKind.NOT_STARTED,
@@ -212,7 +231,7 @@ def describe_end(status: int) -> str:
     if status < 0:
         return f"was killed by {_signal_name(-status)}"
     if status > 128 and status - 128 in set(signal.Signals):
-        return f"ended with exit status {status}, a shell's word for {_signal_name(status - 128)}"
+        return f"ended with exit status {status}, which usually means {_signal_name(status - 128)}"
     return f"ended with exit status {status}"
 
 
@@ -230,7 +249,7 @@ def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> N
 
 
 def _why_not(path: str, error: OSError) -> str:
-    if isinstance(error, FileNotFoundError) and Path(path).exists():
+    if isinstance(error, FileNotFoundError) and os.path.exists(path):
         reason = "its first line names an interpreter that does not exist"
     elif isinstance(error, FileNotFoundError):
         reason = "there is no such file"

@@ -16,7 +16,8 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
+
+from harness.typed import NamedTuple
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE = 1.0  # seconds for killed processes to be gone; only a kernel at fault needs more
@@ -52,7 +53,7 @@ def children() -> list[int]:
     """Return the process ids of this process's children, none where /proc cannot tell."""
     found: list[int] = []
     with contextlib.suppress(OSError):
-        for thread in os.listdir("/proc/self/task"):  # noqa: PTH208 - for its speed
+        for thread in os.listdir("/proc/self/task"):
             found += map(int, _read(f"/proc/self/task/{thread}/children").split())
     return found
 

@@ -13,8 +13,8 @@ import io
 import os
 import select
 import sys
+from collections.abc import Callable
 from time import monotonic
-from typing import IO, NamedTuple, NoReturn
 
 from pexpect import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
@@ -27,6 +27,11 @@ from harness.engine.replies import end_of_last_reply
 from harness.errors import EngineError, StarvedError
 from harness.options import Limits
 from harness.records import FailureKind
+from harness.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO, NoReturn
 
 _READ_SIZE = 1 << 16  # what a Linux pipe holds
 # How long a dead engine's output may still trickle in, held open by something it started; and how
@@ -34,12 +39,18 @@ _READ_SIZE = 1 << 16  # what a Linux pipe holds
 _GRACE = 0.5
 _LOOKS = 50  # before going to sleep
 _LONGEST_LOOK = 0.001  # seconds
+_NAP = 1000  # milliseconds of sleep at a time where there is no limit
+_MODEM = "speaks the Go Modem Protocol (GNU Go speaks GTP with --mode gtp)"
 
 
 class _EmptyLine:
-    """A pexpect searcher: FOUND at an empty line, TOO_MUCH when there is none for too long."""
+    """A pexpect searcher: FOUND at an empty line, TOO_MUCH when there is none for too long.
 
-    FOUND, TOO_MUCH, timeout_index, eof_index = range(4)
+    MODEM when the engine speaks another protocol, as GNU Go does without ``--mode gtp``: it would
+    wait for ever.
+    """
+
+    FOUND, TOO_MUCH, timeout_index, eof_index, MODEM = range(5)
     longest_string = 3  # bytes of the read before that may belong to the empty line
     start = 0  # of the window: all of it matches, up to ``end``
     match = None
@@ -57,7 +68,15 @@ class _EmptyLine:
         if self.seen > self._max_output:
             self.end = len(window)
             return self.TOO_MUCH
+        if self.seen == fresh and _is_modem_protocol(window):
+            self.end = len(window)
+            return self.MODEM
         return -1
+
+
+def _is_modem_protocol(data: bytes) -> bool:
+    """Whether an output begins as the Go Modem Protocol does: a small byte, three large."""
+    return len(data) >= 4 and data[0] < 4 and min(data[1:4]) >= 0x80 and b"\n" not in data
 
 
 class _Output(fdspawn):  # type: ignore[misc]
@@ -75,10 +94,13 @@ class _Output(fdspawn):  # type: ignore[misc]
         self._most = limits.max_total_output or sys.maxsize
         self._left = self._most - written  # bytes that it may still write
         self._limits = limits
+        self.on_wait: Callable[[], object] = lambda: None  # called now and then while waiting
         self._ahead: list[bytes] = []  # read while writing
         assert process.stderr is not None
         self._stderr_fd = process.stderr.fileno()
         self._exit = process.exit_descriptor()
+        self._is_awake = False  # it has written; until then, and when it ends, it takes its time
+        self._replies_alone = [self.child_fd]  # what is ready nearly always
         self._poll = select.poll()
         for descriptor in (self.child_fd, self._stderr_fd, self._exit):
             self._poll.register(descriptor, select.POLLIN)
@@ -92,11 +114,27 @@ class _Output(fdspawn):  # type: ignore[misc]
             self._check()
         return self._read(size)
 
+    def read_at_once(self) -> bytes:
+        """Return what one read has of whole replies, as nearly always; else nothing.
+
+        What it has then is kept for pexpect to put together.
+        """
+        if self._ahead or self._before.tell():
+            return b""
+        data = self.read_nonblocking(_READ_SIZE)
+        self._is_awake = True
+        if data[-2:] == b"\n\n" and b"\r" not in data:
+            return data
+        self._ahead.append(data)
+        return b""
+
     def _read(self, size: int) -> bytes:
         """Return what is allowed of what has come: which replies count is no matter of chance."""
         data: bytes = SpawnBase.read_nonblocking(self, size)
-        allowed = data[: max(0, self._left)]
-        self._left -= len(data)
+        before, self._left = self._left, self._left - len(data)
+        if self._left >= 0:
+            return data
+        allowed = data[: max(0, before)]
         if not allowed:
             self._check()
         return allowed
@@ -155,6 +193,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         ``patience``: seconds after which it is no longer waited for.
         """
         self.deadline = self._clock.now() + patience
+        self._is_awake = False
         data = b"".join(self._ahead)
         with contextlib.suppress(TIMEOUT, EOF, StarvedError):
             while not (self.exited and self.flag_eof) and self._clock.now() < self.deadline:
@@ -192,37 +231,49 @@ class _Output(fdspawn):  # type: ignore[misc]
             TIMEOUT: the deadline has passed.
         """
         self._clock.wait_until(self.deadline)
-        ready = [descriptor for descriptor, _ in self._look() or self._sleep()]
+        events = (self._is_awake and self._look()) or self._sleep()
+        ready = [descriptor for descriptor, _ in events]
+        if ready != self._replies_alone:
+            self._attend_to(ready)
+        return ready
+
+    def _attend_to(self, ready: list[int]) -> None:
+        """Do what is to be done at once when more than a reply has come."""
         if self._stderr_fd in ready:
             self._take_stderr()
         if self._exit in ready:
             self._poll.unregister(self._exit)
             self.exited = True
             self.deadline = min(self.deadline, self._clock.now() + _GRACE)
-        return ready
 
     def _look(self) -> list[tuple[int, int]]:
         """Look for events without sleeping: nothing after some 50 microseconds.
 
         To be put to sleep and woken on another core takes longer than many an answer.
         """
+        look = self._poll.poll
+        if events := look(0):
+            return events
         begun = monotonic()
         for _ in range(_LOOKS):
-            if events := self._poll.poll(0):
-                return events
             os.sched_yield()  # if there is one core only, it is the engine's turn
+            if events := look(0):
+                return events
             if monotonic() > begun + _LONGEST_LOOK:  # it is somebody else's, on a busy machine
                 break
         return []
 
     def _sleep(self) -> list[tuple[int, int]]:
-        if self.deadline == NEVER:
-            return self._poll.poll()
-        while not (events := self._clock.sleep(self._poll)):
-            if self._clock.is_over():
+        is_endless = self.deadline == NEVER
+        while not (events := self._nap(is_endless)):
+            self.on_wait()
+            if not is_endless and self._clock.is_over():
                 # It may have answered while we could not look.
                 return self._poll.poll(0) or self._give_up()
         return events
+
+    def _nap(self, is_endless: bool) -> list[tuple[int, int]]:
+        return self._poll.poll(_NAP) if is_endless else self._clock.sleep(self._poll)
 
     def _give_up(self) -> NoReturn:
         raise TIMEOUT("")
@@ -273,7 +324,8 @@ class EngineProcess:
         self._process, self._stdout = _start(launcher, words, folder, pty)
         assert self._process.stdin is not None
         self._stdin = self._process.stdin
-        os.set_blocking(self._stdin.fileno(), False)
+        self._stdin_fd = self._stdin.fileno()
+        os.set_blocking(self._stdin_fd, False)
         self.clock = Clock(self._process.processes)
         self._output = _Output(self._process, self._stdout, limits, self.clock, written)
         self._searcher = _EmptyLine(self._max_output)
@@ -290,11 +342,15 @@ class EngineProcess:
         """Bytes written so far, with those of the engines of the same file before."""
         return self._output.written
 
+    def on_wait(self, call: Callable[[], object]) -> None:
+        """Let ``call`` be called now and then while the engine is waited for."""
+        self._output.on_wait = call
+
     def write(self, data: bytes, deadline: float) -> None:
         """Send ``data``. That the engine has stopped reading shows in the next :meth:`read`."""
         self.clock.wait_until(deadline)
         try:
-            sent = os.write(self._stdin.fileno(), data)
+            sent = os.write(self._stdin_fd, data)
         except BlockingIOError:
             sent = 0
         except BrokenPipeError:
@@ -306,7 +362,7 @@ class EngineProcess:
     def _write_rest(self, data: bytes, deadline: float) -> None:
         self._output.deadline = deadline
         try:
-            self._output.write_all(self._stdin.fileno(), data, self._max_output)
+            self._output.write_all(self._stdin_fd, data, self._max_output)
         except BrokenPipeError:
             self._deaf = True
         except EOF:
@@ -326,14 +382,23 @@ class EngineProcess:
         if self._deaf or output.exited:
             deadline = min(deadline, self.clock.now() + _GRACE)
         output.deadline = deadline
+        try:
+            if data := output.read_at_once():
+                return data
+        except EOF:
+            raise self._ended() from None
+        except TIMEOUT:
+            raise self._silent() from None
         searcher.seen = 0
         found = output.expect_loop(searcher, None)
         if found == searcher.FOUND:
-            data: bytes = output.before + output.after
-            return data
+            return bytes(output.before + output.after)
         if found == searcher.TOO_MUCH:
             raise too_much(searcher.seen, self._max_output, "without ending its reply")
         self.unfinished = output.before
+        if found == searcher.MODEM:
+            self.unfinished = output.after
+            raise EngineError(FailureKind.PROTOCOL, _MODEM)
         raise self._ended() if found == searcher.eof_index else self._silent()
 
     def stirs(self) -> bool:

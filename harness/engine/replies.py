@@ -8,6 +8,7 @@ and ends with two consecutive newlines. As under gogui-regress, lines that prece
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from sys import intern
 
 from harness.records import Reply
@@ -16,22 +17,23 @@ from harness.records import Reply
 BLANKS = "".join(map(chr, range(33)))
 
 # Engines that print CR or CR LF: the CR of a CR LF is no line of its own.
-_END_WITH_CR = re.compile(rb"\n\r?\n|\n\r|\r\r")
-_UNDECODED = re.compile("[\udc80-\udcff]")
-_REPLY_START = re.compile(rb"^[=?]", re.MULTILINE)
+_END_WITH_CR = rb"\n\r?\n|\n\r|\r\r"
+_UNDECODED = "[\udc80-\udcff]"
+_REPLY_START = rb"(?m)^[=?]"
 
-_TAB = re.compile(r"[=?][0-9]*\t")
-_ID = re.compile(r"[=?]([0-9]+)")
+_TAB = r"[=?][0-9]*\t"
+_ID = r"[=?]([0-9]+)"
 
 _MEMO_LENGTH = 48
 _MEMO_SIZE = 4096
+_new = tuple.__new__
 
 
 def end_of_last_reply(data: bytes) -> int:
     """Return the index behind the last empty line of ``data``, 0 if there is none."""
     if b"\r" not in data:
         return data.rfind(b"\n\n") + 2 if b"\n\n" in data else 0
-    return max((found.end() for found in _END_WITH_CR.finditer(data)), default=0)
+    return max((found.end() for found in re.finditer(_END_WITH_CR, data)), default=0)
 
 
 def decode(data: bytes) -> str:
@@ -47,7 +49,7 @@ def foreign_id(raw: str, wanted: int) -> str:
 
     A reply without an id has none that could be wrong, and a command without one asks for none.
     """
-    found = _ID.match(raw) if wanted >= 0 else None
+    found = re.match(_ID, raw) if wanted >= 0 else None
     # Not as a number: there are ids too long to be read as one.
     return found[1] if found and found[1].lstrip("0") != f"{wanted or ''}" else ""
 
@@ -55,6 +57,25 @@ def foreign_id(raw: str, wanted: int) -> str:
 def encode(text: str) -> bytes:
     """Return the bytes of which :func:`decode` made ``text``."""
     return text.encode("utf-8", "surrogateescape")
+
+
+class _Memo(dict[bytes, Reply]):
+    """The reply that each block makes which begins as one. Most are alike: one record for all.
+
+    Raises :class:`KeyError` for any other block.
+    """
+
+    def __init__(self, record: Callable[[bytes, bytes], Reply]) -> None:
+        super().__init__()
+        self._record = record
+
+    def __missing__(self, block: bytes) -> Reply:
+        if not block.startswith((b"=", b"?")):
+            raise KeyError(block)
+        reply = self._record(block, b"")
+        if len(block) <= _MEMO_LENGTH and len(self) < _MEMO_SIZE:
+            self[block] = reply
+        return reply
 
 
 class Splitter:
@@ -68,8 +89,7 @@ class Splitter:
         self.not_utf8 = 0
         self._tabs = tabs
         self._stray: list[bytes] = []  # blocks that belong to no reply, since the last one
-        # Most replies are alike, an empty "= " above all: one record serves them all.
-        self._memo: dict[bytes, Reply] = {}
+        self._memo = _Memo(self._record)
 
     @property
     def invalid(self) -> bytes:
@@ -80,34 +100,30 @@ class Splitter:
         """Return the replies in ``data``, which ends with an empty line; ``seconds`` is 0."""
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        replies = []
-        for block in data[:-2].split(b"\n\n"):
-            reply = self._memo.get(block)
-            if reply is None or self._stray:
-                reply = self._reply(block)
-            if reply is not None:
-                replies.append(reply)
-        return replies
+        blocks = data[:-2].split(b"\n\n")
+        if not self._stray:
+            try:
+                return list(map(self._memo.__getitem__, blocks))
+            except KeyError:
+                pass  # a block does not begin as a reply
+        return [reply for reply in map(self._reply, blocks) if reply is not None]
 
     def _reply(self, block: bytes) -> Reply | None:
-        start = _REPLY_START.search(block)
+        start = re.search(_REPLY_START, block)
         if start is None:
             if block.strip(b"\n"):
                 self._stray.append(block)
             return None
         invalid = b"\n\n".join([*self._stray, block[: start.start()]]).strip(b"\n")
         self._stray.clear()
-        reply = self._record(block[start.start() :], invalid)
-        if not invalid and len(block) <= _MEMO_LENGTH and len(self._memo) < _MEMO_SIZE:
-            self._memo[block] = reply
-        return reply
+        return self._record(block[start.start() :], invalid)
 
     def _record(self, block: bytes, invalid: bytes) -> Reply:
         raw = decode(block.rstrip(b"\n"))
-        self.not_utf8 += not block.isascii() and _UNDECODED.search(raw) is not None
+        self.not_utf8 += not block.isascii() and re.search(_UNDECODED, raw) is not None
         text = raw.partition(" ")[2].strip(BLANKS)
-        if self._tabs and (found := _TAB.match(raw)):
+        if self._tabs and (found := re.match(_TAB, raw)):
             text = raw[found.end() :].strip(BLANKS)
         if len(text) < _MEMO_LENGTH:
             text = intern(text)
-        return Reply(raw[0] == "=", text, raw, 0.0, decode(invalid))
+        return _new(Reply, (raw[0] == "=", text, raw, 0.0, decode(invalid) if invalid else ""))

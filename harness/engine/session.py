@@ -7,6 +7,7 @@ than :data:`WINDOW` bytes are in flight: unbounded writing deadlocks once both p
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -18,13 +19,15 @@ from harness.engine.process import EngineProcess, too_much
 from harness.engine.replies import Splitter, decode, end_of_last_reply
 from harness.errors import AsleepError, EngineError, StarvedError
 from harness.options import Limits
-from harness.reading.last_words import last_words
-from harness.records import FailureKind, Reply
+from harness.records import FailureKind, Reply, Waiting
 
 WINDOW = 4096
 # Seconds in which a reply that nothing had asked for may still come before a test.
 _ONCE, _OFTEN = 0.001, 0.05
 _AWAKE = 0.1  # of the time: an engine that computes so much does not sleep
+_new = tuple.__new__
+LONG = 30.0  # seconds; what takes longer is told while it lasts
+NEWS = 1.0  # seconds until it is told again
 
 
 def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int, int]]:
@@ -33,7 +36,8 @@ def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int,
     A run ends with a line that is ``alone`` in not being followed, or before it would exceed the
     window. A longer line makes a run of its own.
     """
-    behind = [0, *accumulate(map(len, lines))]  # bytes before each line, and in all
+    # Bytes before each line, and in all; a list would take five times the memory.
+    behind = array("Q", accumulate(map(len, lines), initial=0))
     start = 0
     for stop in [*(index for index, last in enumerate(alone, 1) if last), len(lines)]:
         while behind[stop] - behind[start] > WINDOW and stop - start > 1:
@@ -60,6 +64,8 @@ class Session:
         *,
         strict: bool = False,
         patience: float = 0.0,
+        on_wait: Callable[[Waiting | None], object] | None = None,
+        started_in: str = "",
     ) -> None:
         """Begin a conversation.
 
@@ -67,8 +73,11 @@ class Session:
         ``run_ends``: of ``time.monotonic()``, the end of all patience; but what the engine could
         not use comes on top of it. ``patience``: a limit for a command, shorter than the full one,
         after which an engine that sleeps may be left alone (:class:`AsleepError`); 0: none.
+        ``on_wait``: told of a command that takes longer than LONG, and None when it is answered.
+        ``started_in``: the folder to name if the engine dies at its start; "": none is named.
         """
         self.warnings: list[str] = []
+        self.answers_too_often = False  # it has done so
         self._process = process
         self._clock = process.clock
         self.arrived = self._clock.own()  # when the last reply came, or the engine was started
@@ -77,9 +86,8 @@ class Session:
         self._trace = trace
         self._splitter = Splitter(tabs=strict)
         self._strict = strict
-        self._last = "its start"  # the last command sent, as a warning names it
+        self._last = b""  # the last command sent
         self._surplus: list[Reply] = []
-        self._too_many = False
         self._silent_so_far = True
         self._file_ends = NEVER
         self._run_ends = run_ends
@@ -87,6 +95,12 @@ class Session:
         self._patience = patience
         self._computed = 0.0  # seconds, of the clock, when the command was sent
         self._unanswered: Sequence[bytes] = ()  # the commands under way when it broke
+        self._started_in = started_in
+        self._on_wait = on_wait
+        self._told_at = 0.0  # seconds, of the wait under way: when it was told last; 0: never
+        self._under_way: tuple[Sequence[bytes], list[Reply], int] = ((), [], 0)
+        if on_wait:
+            process.on_wait(self._wait)
         self.rest = 0.0  # seconds of its limit in which an engine that was left was not waited for
 
     def begin_file(self, spent: float = 0.0) -> None:
@@ -103,29 +117,32 @@ class Session:
             EngineError: the engine broke; ``replies`` has the replies that came before.
         """
         wanted = len(replies) + len(lines)
-        replies += self._take_surplus(len(lines))
+        if self._surplus:
+            replies += self._take_surplus(len(lines))
         try:
-            self._leave_out_unasked(judged)
+            if self._strict:
+                self.leave_out_unasked(judged)
             self._exchange(lines, replies, wanted)
         except EngineError as error:
             raise self._told(error, lines, len(replies) - wanted) from None
-        self._last = _quoted(lines[-1])
+        self._last = lines[-1]
         if len(replies) > wanted:
             self._surplus = [] if self._strict else replies[wanted:]
             del replies[wanted:]
-            self._note_surplus(self._last)
+            self._note_surplus(_quoted(self._last))
 
-    def _leave_out_unasked(self, judged: bool) -> None:
+    def leave_out_unasked(self, judged: bool) -> None:
         """Forget replies that have come before the next command is sent, when listening strictly.
 
-        Who was once found to answer too often is given longer to do it again.
+        ``judged``: wait for them a moment. An engine that was once found to answer too often is
+        given longer to do it again.
         """
         if not self._strict or self._silent_so_far:
             return
-        patience = _OFTEN if self._too_many else _ONCE
+        patience = _OFTEN if self.answers_too_often else _ONCE
         data = self._process.take(patience if judged else 0.0)
         if data and self._splitter.split(data):
-            self._note_surplus(self._last)
+            self._note_surplus(_quoted(self._last) if self._last else "its start")
 
     def _exchange(self, lines: Sequence[bytes], replies: list[Reply], wanted: int) -> None:
         data = b"".join(lines)
@@ -133,46 +150,63 @@ class Session:
             self._show(">> ", decode(data))
         if not self._silent_so_far:
             self._begin()
-        self._process.write(data, self._deadline())
+        self._under_way = lines, replies, wanted
+        deadline = self._deadline()
+        self._process.write(data, deadline)
         unanswered = 0
         while len(replies) < wanted:
-            data = self._read()
+            data = self._read(deadline)
             fresh = self._splitter.split(data)
             unanswered = 0 if fresh else unanswered + len(data)
             if fresh:
                 self._stamp(fresh)
                 replies += fresh
+                deadline = self._deadline()
             elif unanswered > self._limits.max_output > 0:
                 raise too_much(unanswered, self._limits.max_output, "but no reply")
 
     def _begin(self) -> None:
         """Let the time begin; what the harness itself took since the last reply does not count."""
-        now = self._clock.now()
-        self._file_ends += now - self._since
-        self._since, self.arrived = now, self._clock.own()
+        before = self._since
+        self.arrived, self._since = self._clock.both()
+        self._file_ends += self._since - before
         self._computed = self._clock.computed
 
     def _stamp(self, fresh: list[Reply]) -> None:
         """Give the first of the replies that came together the time that all of them took."""
-        self._clock.look_if_due()
-        now = self._clock.own()
-        fresh[0] = fresh[0]._replace(seconds=now - self.arrived)
-        self.arrived, self._since = now, self._clock.now()
+        before = self.arrived
+        self.arrived, self._since = self._clock.arrived()
+        ok, text, raw, _, invalid = fresh[0]
+        fresh[0] = _new(Reply, (ok, text, raw, self.arrived - before, invalid))
         self._silent_so_far = False
+        if self._told_at and self._on_wait:
+            self._told_at = 0.0
+            self._on_wait(None)
         if self._trace:
             for reply in fresh:
                 self._show("<< ", reply.invalid)
                 self._show("<< ", reply.raw + "\n\n")
 
+    def _wait(self) -> None:
+        """Tell of the command under way, if it has taken long and was not told for a while."""
+        waited = self._clock.own() - self.arrived
+        if self._on_wait and waited >= (self._told_at + NEWS if self._told_at else LONG):
+            self._told_at = waited
+            lines, replies, wanted = self._under_way
+            command = "" if self._silent_so_far else _shortened(lines[len(replies) - wanted])
+            self._on_wait(Waiting(command, waited, self._deadline() - self._clock.now()))
+
     def _deadline(self) -> float:
         limit = self._limits.startup if self._silent_so_far else self._limits.timeout
         return min(self._since + limit if limit else NEVER, self._file_ends, self._run_ends)
 
-    def _read(self) -> bytes:
-        deadline, soon = self._deadline(), self._since + self._patience
+    def _read(self, deadline: float) -> bytes:
+        if not self._patience:
+            return self._process.read(deadline)
+        soon = self._since + self._patience
         # What ends the file is no limit of the command: whoever hits it is told so, and not left.
         is_of_command = deadline == self._since + self._limits.timeout
-        if self._patience and is_of_command and not self._silent_so_far and soon < deadline:
+        if is_of_command and not self._silent_so_far and soon < deadline:
             try:
                 return self._process.read(soon)
             except StarvedError:
@@ -218,12 +252,12 @@ class Session:
         return taken
 
     def _note_surplus(self, command: str) -> None:
-        if not self._too_many:
-            self._too_many = True
-            taken = "as they came, each reply was taken for the next command without one"
-            told = "what was not asked for counts for nothing" if self._strict else taken
+        if not self.answers_too_often:
+            self.answers_too_often = True
+            taken = "each extra one was taken as the reply to a later command"
+            told = "the extra ones count for nothing" if self._strict else taken
             self.warnings.append(
-                f"after {command} the engine had answered more often than it was asked; {told}"
+                f"after {command} the engine sent more replies than it got commands; {told}"
             )
 
     def leave(self) -> Reply | None:
@@ -279,25 +313,37 @@ class Session:
 
     def _told(self, error: EngineError, lines: Sequence[bytes], missing: int) -> EngineError:
         """Return ``error`` as a sentence about the command under way."""
+        from harness.reading.last_words import last_words
+
         self._unanswered = lines[missing:]
         command = _quoted(lines[missing])
         if error.kind is FailureKind.TIMEOUT:
             what = self._overdue(command)
         elif self._silent_so_far:
-            what = f"{error.message} before its first reply"
+            is_named = self._started_in and error.kind is FailureKind.DIED
+            where = f"; it was started in {self._started_in}" if is_named else ""
+            what = f"{error.message} before its first reply{where}"
         else:
-            what = f"{error.message}, when it should answer {command}"
+            what = f"{error.message}, instead of answering {command}"
         words = last_words(self.stderr if error.kind is FailureKind.DIED else "")
         said = f" Its last words: {words}" if words.error else ""
         message = f"The engine {what}.{self._hint()}{said}"
-        return type(error)(error.kind, message, words.reason)
+        # To die at the start is the same in any folder.
+        is_at_start = self._silent_so_far and self._started_in
+        reason = words.reason or (error.message if is_at_start else "")
+        return type(error)(error.kind, message, reason, self._part_computed())
+
+    def _part_computed(self) -> float:
+        """Return how long the engine computed since it is waited for, as a part of its limit."""
+        limit = self._limits.startup if self._silent_so_far else self._limits.timeout
+        return (self._clock.computed - self._computed) / limit if limit else 0.0
 
     def _overdue(self, command: str) -> str:
         limits = self._limits
         if self._clock.now() >= self._file_ends:
-            return f"was not done with the file after {limits.file:g} s; it was at {command}"
+            return f"ran out of time at {command}: the file's {limits.file:g} s were used up"
         if self._clock.now() >= self._run_ends:
-            return f"was at {command} when the {limits.total:g} s of the whole run were over"
+            return f"ran out of time at {command}: the whole run's {limits.total:g} s were used up"
         if self._silent_so_far:
             return f"gave no reply within {limits.startup:g} s of its start"
         return f"did not answer {command} within {limits.timeout:g} s"
@@ -318,5 +364,9 @@ class Session:
 
 
 def _quoted(data: bytes) -> str:
+    return f"'{_shortened(data)}'"
+
+
+def _shortened(data: bytes) -> str:
     text = " ".join(decode(data[:200]).split())
-    return f"'{text[:60]}…'" if len(text) > 60 else f"'{text}'"
+    return f"{text[:60]}…" if len(text) > 60 else text

@@ -36,7 +36,8 @@ def build(folder: Path, base: Interpreter, wanted: Wanted, beside: Path) -> Stor
     if wanted.requirements.strip():
         written = folder / "requirements.txt"
         written.write_text(wanted.requirements, encoding="utf-8")
-        _run([*tool, "-r", str(written)], beside)
+        # In a file uv takes paths as relative to that; what it reads from a pipe, to its folder.
+        _run([*tool, "-r", "-" if uv else str(written)], beside, wanted.requirements)
     built = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return Stored(folder, base.version, wanted.requirements, built, "uv" if uv else "pip")
 
@@ -71,10 +72,10 @@ def _works(command: Sequence[str]) -> bool:
     return done.returncode == 0
 
 
-def _run(command: Sequence[str], folder: Path | None = None) -> None:
+def _run(command: Sequence[str], folder: Path | None = None, told: str = "") -> None:
     done = subprocess.run(
         command,
-        stdin=subprocess.DEVNULL,
+        input=told,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -102,7 +102,7 @@ def _transcript(name: str, data: bytes, lines: Sequence[str]) -> tuple[bool, str
     if any(_RUN.search(line) and _PROMPT.match(line) for line in lines):
         return True, f"{name} was copied from a terminal, not kept by script."
     what = kinds.described(data[: kinds.HEAD])
-    return False, f"{name} is {what}, but no transcript of a terminal."
+    return False, f"{name} is {what}, not a terminal's transcript."
 
 
 # --- unpacking ---------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def _unpacked(name: str, lines: Sequence[str]) -> tuple[bool, str]:
             wrong = next((one for one in after if _NOT_UNPACKED.match(one)), "")
             if not wrong:
                 return True, ""
-            said = f"{name} shows the archive not being unpacked: {one_line(wrong, _SHOWN)}"
+            said = f"In {name} the archive could not be unpacked: {one_line(wrong, _SHOWN)}"
     return False, said
 
 

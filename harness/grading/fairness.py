@@ -6,7 +6,8 @@ caches, and cores that are halves of one. So in the first run of a case file an 
 for :data:`BESIDE` times its limit, and use a fifth more processor time in all. An engine that
 stays within the assignment's own limits is in time. One that sleeps for its limit, or computes
 for longer than that, is not. What is between is in *doubt*: it is run again with the assignment's
-own limits, alone, and that run counts.
+own limits, alone, and that run counts. So is an engine that computed for a part of its limit and
+then gave no answer: what it did for the other part may be our mistake.
 
 An adapter, which answers for a program that speaks no GTP, has limits of its own for each call of
 it, and says in its reply that one was hit (:data:`~harness.adapters.inside.board.TIMED_OUT`): that
@@ -35,6 +36,7 @@ from harness.sandbox.limits import BoxLimits
 
 MARGIN = 0.2  # of a limit: as near as this is near
 BESIDE = 2.0  # how many times its limit an engine may compute beside others
+_A_PART = 0.1  # of a limit: whoever computed for less slept
 _ALLOWED = re.compile(r"[\d.]+(?= s of processor time allowed)")  # of harness.sandbox.limits
 
 
@@ -61,11 +63,18 @@ def in_doubt(result: FileResult, figures: Figures, limits: Limits, box: BoxLimit
     """
     if figures.late or any(_timed_out(result)) or fails_by_choice(result):
         return True
+    if any(_computed_for_a_part(failure) for failure in result.failures):
+        return True
     if any(seconds > allowed > 0 for seconds, allowed in _waits(result, limits)):
         return True
     if any(failure.kind is FailureKind.CPU for failure in result.failures):
         return False
     return 0 < box.cpu < figures.cpu
+
+
+def _computed_for_a_part(failure: Failure) -> bool:
+    """Whether an engine hit a time limit, but neither slept for all of it nor computed."""
+    return failure.kind is FailureKind.TIMEOUT and _A_PART < failure.computed < BESIDE - _A_PART
 
 
 def _timed_out(result: FileResult) -> Iterator[Step]:

@@ -35,6 +35,7 @@ from harness.grading.seal import Seal
 APPLICATION, VERSION = 0x47545047, 3  # "GTPG"; the version of the tables below
 UNSIGNED = 2  # the version before, without digests
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
+_PAGE_SIZE = 8192  # bytes
 _SALVAGE = "gtp-harness ledger check tells more, and ledger salvage saves what can be read"
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process
 
@@ -238,7 +239,9 @@ class Ledger:
                 found = self._sign(version)
         if version == VERSION:
             return self._find_seal()
-        # What says where all tables are then lies at the beginning, which is damaged least often.
+        # What says where all tables are then lies at the beginning, which is damaged least often:
+        # in the first page, if that is large enough.
+        self.db.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
         self.db.execute("VACUUM")
         return found if self.key.exists() else self._find_seal()
 
@@ -559,8 +562,8 @@ def connect(path: Path | str) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def naming_damage(path: Path) -> Iterator[None]:
-    """Turn what SQLite says of a file into a sentence.
+def naming_damage(path: Path, advice: str = _SALVAGE) -> Iterator[None]:
+    """Turn what SQLite says of a file into a sentence, with ``advice`` what to do.
 
     Raises:
         LedgerError: it is damaged.
@@ -571,11 +574,13 @@ def naming_damage(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if not str(error).startswith(("no such", "malformed")):
             raise UsageError(f"{path} cannot be used as a ledger: {error}") from None
-        raise LedgerError(f"{path} is damaged: {error}. {_SALVAGE}") from None
+        raise LedgerError(f"{path} is damaged: {error}. {advice}") from None
+    except UnicodeDecodeError as error:  # in what SQLite says of damaged names
+        raise LedgerError(f"{path} is damaged: {error.reason}. {advice}") from None
     except sqlite3.DatabaseError as error:
         if str(error) == "file is not a database":
             raise UsageError(f"{path} is not a ledger: {error}") from None
-        raise LedgerError(f"{path} is damaged: {error}. {_SALVAGE}") from None
+        raise LedgerError(f"{path} is damaged: {error}. {advice}") from None
 
 
 def _names(kind: type[Run | Planned | Row]) -> str:

@@ -245,7 +245,7 @@ def _remarks(found: Sequence[Tested], unsure: int) -> Iterable[str]:
         does = "does" if unsure == 1 else "do"
         yield f"{unsure} could not be judged, which is nobody's fault, and {does} not count"
     if flaky:
-        yield f"{flaky} of different verdicts when run again"
+        yield f"{flaky} had another verdict when run again"
 
 
 def _unjudged(parts: Iterable[_PartScore]) -> str:

@@ -30,7 +30,7 @@ from harness.options import Limits, Options
 from harness.reading.dialect import named
 from harness.records import Build, CaseFile, FileResult, Verdict
 from harness.running import jobs
-from harness.running.patience import Patience
+from harness.running.patience import Hangs, Patience
 from harness.running.runner import Setting, run_file
 from harness.sandbox.engines import BoxedEngine, Sandbox
 from harness.sandbox.kernel import prctl
@@ -207,6 +207,7 @@ class Runner:
                 self._watch.hear(word.result)
             self._listener.on_word(units[index], word)
 
+        desk.expect(units)
         ends = jobs.run_all(
             units,
             desk.work,
@@ -266,9 +267,15 @@ class _Desk:
         self._limits = limits._replace(total=means.budget)
         self._alone = alone
         self._parent = os.getpid()
+        self.expect(())
         self._sandbox: Sandbox | None = None
         if means.sandbox != "off":
             self._sandbox = Sandbox(means.sandbox, box, means.hidden, ())
+
+    def expect(self, units: Sequence[Unit]) -> None:
+        """Prepare for units on which forked processes will work, several on one where it hangs."""
+        self._places = {unit.submission.key: place for place, unit in enumerate(units)}
+        self._hangs = Hangs(len(units))
 
     def close(self) -> None:
         """End this process's box server."""
@@ -282,7 +289,7 @@ class _Desk:
             self._furnish(unit, room)
             built = self._built(unit, room, note)
             ends = time.monotonic() + self._means.budget - unit.spent
-            patience = Patience()
+            patience = Patience(self._hangs, self._places[unit.submission.key])
             for part, task in enumerate(unit.tasks):
                 if note.claim(part):
                     ready = built is None or built.ok

@@ -26,6 +26,7 @@ from harness.grading.seal import Seal
 _MAGIC = b"SQLite format 3\0"
 _MARK = slice(68, 72)  # of the file: where SQLite keeps the application's id
 _LONGEST_GAP = 1 << 32  # bytes; of a larger one the header itself is damaged
+_BACKUP = "Nothing of it can be read: restore it from a backup"
 _ERRORS = 10  # that are told of SQLite's own check
 
 
@@ -64,11 +65,11 @@ class _Damaged:
             return [*self._wrong, str(error)]
         return [*self._wrong, *(text for (text,) in found if text != "ok")]
 
-    def length(self, table: str) -> int:
-        """Return how many rows a table had; 0 where that cannot be told."""
+    def length(self, table: str) -> int | None:
+        """Return how many rows a table had, 0 if nobody counted; None: that is damaged, too."""
         with contextlib.suppress(sqlite3.DatabaseError, LedgerError):
             return self.chains.head(table).length if self.checked else 0
-        return 0
+        return None
 
     def rows(self, table: str) -> list[SignedRow]:
         """Return all rows of a table that can be read, in the order of their links."""
@@ -148,7 +149,7 @@ def _opened(path: Path, key: Path | None, *, checked: bool = True) -> Iterator[_
     with tempfile.TemporaryDirectory(prefix="gtp-harness-ledger-") as folder:
         copy = Path(folder, "ledger")
         wrong = _copy(path, copy)
-        with ledger.naming_damage(path), contextlib.closing(ledger.connect(copy)) as db:
+        with ledger.naming_damage(path, _BACKUP), contextlib.closing(ledger.connect(copy)) as db:
             yield _Damaged(db, path, key or seal.beside(path), wrong, checked=checked)
 
 
@@ -265,8 +266,11 @@ class _Salvage:
             for row, text in wrong.items()
             if text or None in row.values
         ]
-        missing = set(range(1, self._found.length(table) + 1)) - {row.link for row in rows}
         name = chains.TOLD.get(table, table)
+        length = self._found.length(table)
+        if length is None:
+            self._lost[table].append(f"how many rows the table {table} had cannot be told")
+        missing = set(range(1, (length or 0) + 1)) - {row.link for row in rows}
         self._lost[table] += [f"{name} {link} cannot be read" for link in sorted(missing)]
 
     def _write(self) -> None:

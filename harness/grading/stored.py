@@ -136,7 +136,7 @@ def settled(result: FileResult, folder: str) -> FileResult:
         return Exchange(one.text, kept)
 
     def failure(one: Failure) -> Failure:
-        return one._replace(message=clean(one.message))
+        return one._replace(message=clean(one.message), computed=0.0)
 
     def restart(one: Restart) -> Restart:
         return one._replace(sent=tuple(map(exchange, one.sent)))

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from harness.grading.images import origin
 from harness.grading.records import IMAGE, PUBLIC, Attempt, Suspicion
 from harness.grading.tested import Tested, quoted, tests
-from harness.grading.transformations import KINDS, ORDER
+from harness.judging.transformations import KINDS, ORDER
 from harness.reading.expectation import in_a_sentence
 from harness.records import Verdict
 

@@ -5,13 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from harness.options import Options
-from harness.records import CaseFile, Failure, FailureKind, FileResult, Outcome, Progress, Verdict
+from harness.records import (
+    CaseFile,
+    Failure,
+    FailureKind,
+    FileResult,
+    Outcome,
+    Progress,
+    Verdict,
+    Waiting,
+)
 from harness.running import jobs
-from harness.running.rerun import merge
 from harness.running.runner import Judged, Setting, not_run, run_file
+from harness.typed import NamedTuple
 
 _NO_CASE = CaseFile("", (), ())
 
@@ -87,7 +95,7 @@ class Gathering:
         if judged.cut:
             self._cut[place] = judged.cut._replace(case=case)
             return
-        self._tell(place, judged.done, judged.failed)
+        self._tell(place, judged.done, judged.failed, waiting=judged.waiting)
 
     def _arrive(self, place: int, result: FileResult | jobs.Fault) -> bool:
         """Take a result, hand on those whose turn it is; return whether the run is over."""
@@ -130,9 +138,16 @@ class Gathering:
         failed = any(outcome.verdict is Verdict.FAILED for outcome in result.outcomes)
         return self._options.fail_fast and failed
 
-    def _tell(self, place: int, done: int, failed: int, result: FileResult | None = None) -> None:
-        case = self._cases[place]
-        self._on_progress(Progress(place, case.path, done, self._totals[place], failed, result))
+    def _tell(
+        self,
+        place: int,
+        done: int,
+        failed: int,
+        result: FileResult | None = None,
+        waiting: Waiting | None = None,
+    ) -> None:
+        path, total = self._cases[place].path, self._totals[place]
+        self._on_progress(Progress(place, path, done, total, failed, result, waiting))
 
 
 def _hung(failure: Failure) -> bool:
@@ -160,4 +175,8 @@ def _work(setting: Setting) -> jobs.Work[CaseFile, FileResult]:
 
 
 def _merged(runs: Sequence[FileResult]) -> FileResult:
-    return merge(runs) if len(runs) > 1 else runs[0]
+    if len(runs) == 1:
+        return runs[0]
+    from harness.running.rerun import merge
+
+    return merge(runs)

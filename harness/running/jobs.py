@@ -13,17 +13,13 @@ import select
 import signal
 import struct
 import time
-import traceback
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeVar
 
 from harness import signals
 from harness.engine import clock, leftovers
 from harness.errors import StarvedError
-from harness.sandbox.watch import children, descendants
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
+from harness.processes import children, descendants
+from harness.typed import NamedTuple, Protocol
 
 
 class Line(Protocol):
@@ -37,7 +33,14 @@ class Line(Protocol):
 
 
 Note = Line
-Work = Callable[[Task, Note], Result]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Task = TypeVar("Task")
+    Result = TypeVar("Result")
+    Work = Callable[[Task, Note], Result]
 
 _HEADER = struct.Struct("!Q")  # the length of a message
 _DONE, _NOTE, _CLAIM = range(3)  # kinds of messages
@@ -131,7 +134,9 @@ def _attempt(work: Work[Task, Result], task: Task, note: Note) -> Result | Fault
     except StarvedError as error:
         return Fault(str(error))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the harness's own fault
-        return Fault(f"{type(error).__name__}: {error}", traceback.format_exc())
+        from traceback import format_exc
+
+        return Fault(f"{type(error).__name__}: {error}", format_exc())
 
 
 class _Worker:
@@ -271,11 +276,11 @@ class _Pool:
         return sum(not worker.is_asleep for worker in self._workers.values())
 
     def _next(self) -> int | None:
-        """Return the task to be done next: the rest of one whose worker sleeps, or a new one."""
-        shared = self._shared()
-        if shared is None and self._waiting:
-            return self._waiting.pop()
-        return shared
+        """Return the task to be done next: a new one, or the rest of one whose worker sleeps.
+
+        New ones first: else a few tasks that sleep take all places, and nobody computes.
+        """
+        return self._waiting.pop() if self._waiting else self._shared()
 
     def _shared(self) -> int | None:
         """Return a task whose worker sleeps and of which there is more to be done."""
@@ -369,7 +374,7 @@ def _has_ended(pid: int) -> bool:
 
 def memory_is_left() -> bool:
     """Whether there is memory for more engines."""
-    with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123 - as all of /proc here
+    with open("/proc/meminfo", encoding="ascii") as file:
         lines = [line.partition(":") for line in file]
     sizes = {name: int(size.split()[0]) for name, _, size in lines}
     return sizes.get("MemAvailable", 0) > _SPARE * sizes["MemTotal"]

@@ -8,6 +8,7 @@ makes the whole run worth nothing: it is *late*.
 
 from __future__ import annotations
 
+import mmap
 import time
 from collections.abc import Sequence
 
@@ -19,12 +20,42 @@ PART = 10  # the short limit is this part of the full one
 LEAST = 1.0  # seconds
 
 
+class Hangs:
+    """How often each of some submissions has hung, known to all processes that grade them.
+
+    To be made before they are forked. Two that count at the same moment may count one: then one
+    more hang has the full limit.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._counts = mmap.mmap(-1, max(1, count))  # a byte each, shared with forked processes
+
+    def of(self, place: int) -> int:
+        """Return how often a submission has hung, up to 255 times."""
+        return self._counts[place]
+
+    def add(self, place: int) -> None:
+        """Count one more hang."""
+        self._counts[place] = min(self._counts[place] + 1, 255)
+
+
 class Patience:
     """What is known of the hangs of a submission; ``late``: of the file run last."""
 
-    def __init__(self) -> None:
-        self.hangs = 0
+    def __init__(self, hangs: Hangs | None = None, place: int = 0) -> None:
+        """Take what counts the hangs, and the submission's place in it."""
+        self._hangs = hangs or Hangs(1)
+        self._place = place
         self.late = False
+
+    @property
+    def hangs(self) -> int:
+        """How often it has hung with its full limit."""
+        return self._hangs.of(self._place)
+
+    def note_hang(self) -> None:
+        """Take note that it has hung with its full limit."""
+        self._hangs.add(self._place)
 
     def begin_file(self) -> None:
         """Let another case file begin."""

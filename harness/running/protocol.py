@@ -10,10 +10,10 @@ from harness.records import CaseFile, Reply, Step
 
 # Commands that end the engine, that run until the next input comes, or that some engines stop
 # thinking about when it comes.
-_UNFOLLOWED = re.compile(r"quit|.*analyze|.*genmove.*|.*search.*|.*think.*|.*ponder.*")
+_UNFOLLOWED = ("genmove", "search", "think", "ponder")
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_STATUS_AND_ID = re.compile(r"[=?]([0-9]*)")
+_CONTROL = r"[\x00-\x08\x0b-\x1f\x7f]"
+_STATUS_AND_ID = r"[=?]([0-9]*)"
 
 
 def as_sent(case: CaseFile) -> list[bytes]:
@@ -37,7 +37,8 @@ class _Unfollowed(dict[str, bool]):
     """Whether a command's name is one that must not be followed, found out once for each name."""
 
     def __missing__(self, name: str) -> bool:
-        self[name] = _UNFOLLOWED.fullmatch(name) is not None
+        is_ended = name == "quit" or name.endswith("analyze")
+        self[name] = is_ended or any(part in name for part in _UNFOLLOWED)
         return self[name]
 
 
@@ -67,11 +68,15 @@ def warnings(
     """
     first: dict[str, str] = {}
     count: dict[str, int] = {}
+    plain: str | None = None  # what the last command without an id was answered with, if well
     for step, reply in zip(steps, replies, strict=False):
         if reply is None:
             continue
-        raw = reply.raw
-        if raw.isprintable() and not reply.invalid and _id_is_right(step.id, raw):
+        raw, id_ = reply.raw, step.id
+        if id_ < 0 and raw is plain and not reply.invalid:
+            continue
+        if raw.isprintable() and not reply.invalid and _id_is_right(id_, raw):
+            plain = raw if id_ < 0 else plain
             continue
         for kind, what in _breaches(step, reply, without_ids=without_ids):
             first.setdefault(kind, f"{_place(step.line)}: {what}")
@@ -89,20 +94,24 @@ def _place(line: int) -> str:
 def _id_is_right(wanted: int, raw: str) -> bool:
     if wanted < 0:
         return not "0" <= raw[1:2] <= "9"
-    found = _STATUS_AND_ID.match(raw)
+    digits = f"{wanted}"
+    end = 1 + len(digits)
+    if raw.startswith(digits, 1) and not "0" <= raw[end : end + 1] <= "9":
+        return True
+    found = re.match(_STATUS_AND_ID, raw)
     # Not as a number: there are ids too long to be read as one.
     return found is not None and found[1] != "" and found[1].lstrip("0") == f"{wanted or ''}"
 
 
 def _breaches(step: Step, reply: Reply, *, without_ids: bool) -> Iterable[tuple[str, str]]:
     command = f"the reply to '{step.command:.60}'"
-    found = _STATUS_AND_ID.match(reply.raw)
+    found = re.match(_STATUS_AND_ID, reply.raw)
     is_missing = found is not None and not found[1]
     if not _id_is_right(step.id, reply.raw) and not (without_ids and is_missing):
         has = f"the id {found[1]:.20}" if found and found[1] else "no id"
         wanted = f"the id {step.id}" if step.id >= 0 else "none"
         yield "id", f"{command} has {has}, the command has {wanted}"
     if reply.invalid:
-        yield "invalid", f"before {command} came text without = or ?: '{reply.invalid:.60}'"
-    if control := _CONTROL.search(reply.raw):
+        yield "invalid", f"text without = or ? came before {command}: '{reply.invalid:.60}'"
+    if control := re.search(_CONTROL, reply.raw):
         yield "control", f"{command} has the control character U+{ord(control[0]):04X}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from harness.reading.setups import NEW_BOARD
 from harness.records import CaseFile, FailureKind, FileResult, Outcome, Verdict
 
 # Which of several verdicts on one test is shown: the one that has most to be explained.
@@ -37,8 +38,7 @@ def _merge(outcomes: tuple[Outcome, ...]) -> Outcome:
 
 # --- moves that an engine chooses ----------------------------------------------------------------
 
-_CHOOSING = re.compile(r".*genmove.*")
-_NEW_BOARD = ("boardsize", "clear_board", "load_board", "loadsgf")
+_CHOOSING = r".*genmove.*"
 _TIMED = (FailureKind.CPU, FailureKind.TIMEOUT)  # these are judged by the limits
 
 
@@ -63,8 +63,8 @@ def _chosen(case: CaseFile) -> set[int]:
     found, is_chosen = set(), False
     for index, step in enumerate(case.steps):
         name = step.command.partition(" ")[0]
-        is_chosen = is_chosen and name not in _NEW_BOARD
-        is_chosen = is_chosen or _CHOOSING.fullmatch(name) is not None
+        is_chosen = is_chosen and name not in NEW_BOARD
+        is_chosen = is_chosen or re.fullmatch(_CHOOSING, name) is not None
         if is_chosen:
             found.add(index)
     return found

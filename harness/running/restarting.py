@@ -11,10 +11,9 @@ file names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
 
-from harness.records import CaseFile, Step
+from harness.records import CaseFile, Place, Step
 
 MOST = 5  # new engines for one file
 
@@ -22,6 +21,7 @@ _MARK = re.compile(r"\s*#!\s*restart\s*")
 _CLEARS = ("clear_board", "load_board")
 _SIZES = ("boardsize", "load_board")  # the last of them counts
 _SIZE = "size"  # what they set
+_LOADS = "loadsgf"  # sets the size, too, but nobody knows here to which
 # Settings of which the last one alone counts.
 _MODES = ("komi", "policy")
 _PREPARES = ("boardsize", *_MODES)  # may stand between a place and its clear_board
@@ -38,13 +38,6 @@ _QUESTIONS = re.compile(
     r"|all_legal|is_legal|captures|policy_moves|legal_moves|is_valid|display|eyes|twoeyes|eyespaces"
     r"|is_captured|can_play|is_over"
 )
-
-
-class Place(NamedTuple):
-    """Where a new engine goes on."""
-
-    step: int  # index into CaseFile.steps
-    settings: tuple[str, ...]  # commands to be sent before
 
 
 def next_place(case: CaseFile, broken: int, begun: int) -> Place | None:
@@ -87,6 +80,23 @@ def _places(case: CaseFile) -> Iterator[Place]:
             return
         known = known and not _is_unknown(step)
         _remember(settings, index, step)
+
+
+def settings_before(case: CaseFile, place: int, among: Collection[int]) -> tuple[str, ...]:
+    """Return the commands before a step that made settings, of those ``among`` which they may be.
+
+    Of boards only the last size is left, if the step does not make a new one.
+    """
+    settings: dict[str, str] = {}
+    for index, step in enumerate(case.steps[:place]):
+        if index in among and _name(step) == _LOADS:
+            settings.pop(_SIZE, None)
+            settings[_SIZE] = step.command
+        elif index in among:
+            _remember(settings, index, step)
+    if _name(case.steps[place]) in (*_SIZES, _LOADS):
+        settings.pop(_SIZE, None)
+    return tuple(settings.values())
 
 
 def _marked(case: CaseFile) -> set[int]:

@@ -7,10 +7,10 @@ the file, ``cputime``, ``quit``.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from operator import attrgetter
 from time import monotonic
-from typing import NamedTuple
 
 from harness.engine.clock import NEVER
 from harness.engine.launch import Launcher, PlainLauncher
@@ -27,17 +27,21 @@ from harness.records import (
     FailureKind,
     FileResult,
     Outcome,
+    Place,
     Reply,
     Restart,
     Step,
     Verdict,
+    Waiting,
 )
-from harness.running import protocol, restarting
+from harness.running import protocol
 from harness.running.jobs import memory_is_left
 from harness.running.patience import Patience, do_anything
-from harness.running.restarting import Place
+from harness.typed import NamedTuple
 
 _AGE = 1e9  # seconds; no engine has computed that long
+_IS_TEST = attrgetter("is_test")
+_new = tuple.__new__  # an outcome for each of 100,000 tests
 _PROGRESS_INTERVAL = 0.1  # seconds between two calls of a progress callback
 
 
@@ -63,6 +67,7 @@ class Judged(NamedTuple):
     done: int  # tests
     failed: int  # unexpected failures among them
     cut: FileResult | None = None  # of a file that is broken off: all that is known of it
+    waiting: Waiting | None = None  # a command that takes long
 
 
 def run_file(
@@ -86,19 +91,15 @@ def run_file(
 
 
 def _over(total: float) -> Failure:
-    what = f"The engine was not started: the {total:g} s of the whole run were over."
+    what = f"The engine was not started: the whole run's {total:g} s were used up."
     return Failure(FailureKind.TIMEOUT, what)
-
-
-def _own_folder(case: CaseFile) -> str:
-    return os.path.dirname(os.path.abspath(case.path))  # noqa: PTH100, PTH120 - as typed
 
 
 def not_run(case: CaseFile, failure: Failure | None = None) -> FileResult:
     """Return the result of a file of which nothing was run."""
     return FileResult(
         case=case,
-        outcomes=tuple(_not_reached(case.steps, 0)),
+        outcomes=tuple(_not_reached(case.steps)),
         replies=(None,) * len(case.steps),
         before=(),
         after=(),
@@ -123,6 +124,10 @@ class _Run:
         self._setting = setting
         self._report = report
         self._launcher = setting.launcher(case)
+        self._own_folder = os.path.dirname(os.path.abspath(case.path))
+        self._on_test = setting.on_test
+        self._is_strict = setting.options.strict
+        self._judged_by = setting.dialect.verdict
         self._lines = protocol.as_sent(case)
         self._alone = protocol.unfollowed(case.steps)
         self._one_by_one = setting.options.lockstep or setting.options.strict
@@ -150,11 +155,12 @@ class _Run:
             while place is not None:
                 place = self._part(place)
             self._wait_for_those_asleep()
+        self._lines, self._alone = [], []  # a million of them take more room than the result
 
     def _part(self, place: Place) -> Place | None:
         """Go on from a place with an engine of its own; return the next place, if it breaks."""
         again = bool(self._failures)
-        self._replies += [None] * (place.step - len(self._replies))
+        self._leave_out(place.step)
         step = None
         if again:
             step = place.step
@@ -186,12 +192,21 @@ class _Run:
             self._written = process.written
         return self._next_place(place.step) if is_under_way else None
 
+    def _leave_out(self, end: int) -> None:
+        """Pass over the commands before ``end``, which an engine that broke leaves unanswered."""
+        begin, steps = len(self._replies), self._case.steps
+        self._replies += [None] * (end - begin)
+        if self._on_test:
+            for index in range(begin, end):
+                if steps[index].is_test:
+                    self._on_test(self._case, Outcome(index, Verdict.NOT_RUN, None))
+
     def _start(self) -> EngineProcess:
         options = self._setting.options
         process = EngineProcess(
             self._launcher,
             list(self._setting.words),
-            options.folder or _own_folder(self._case),
+            options.folder or self._own_folder,
             options.limits,
             options.pty,
             written=self._written,
@@ -211,14 +226,21 @@ class _Run:
             setting.ends,
             strict=setting.options.strict,
             patience=short,
+            on_wait=self._wait,
+            started_in="" if setting.options.folder else self._own_folder,
         )
+
+    def _wait(self, waiting: Waiting | None) -> None:
+        self._report(Judged(len(self._outcomes), self._failed, waiting=waiting))
 
     def _break(self, error: EngineError, step: int | None) -> None:
         if isinstance(error, AsleepError):
             self._asleep[len(self._failures)] = self._session
         elif error.kind is FailureKind.TIMEOUT and self._setting.patience:
-            self._setting.patience.hangs += 1
-        self._failures.append(Failure(error.kind, error.message, step, error.reason))
+            self._setting.patience.note_hang()
+        self._failures.append(
+            Failure(error.kind, error.message, step, error.reason, error.computed)
+        )
 
     def _wait_for_those_asleep(self) -> None:
         """Find out whether the engines that were left hang for their full limit."""
@@ -233,7 +255,11 @@ class _Run:
         """Return where the file goes on after an engine broke at a command of it, if it may."""
         options, failure = self._setting.options, self._failures[-1]
         limits, count = options.limits, len(self._restarts)
-        if not options.restart or options.fail_fast or self._quit or count == restarting.MOST:
+        if not options.restart or options.fail_fast or self._quit:
+            return None
+        from harness.running import restarting
+
+        if count == restarting.MOST:
             return None
         used_up = (
             failure.kind is FailureKind.CPU
@@ -305,34 +331,37 @@ class _Run:
                 raise
         finally:
             self._replies += fresh
-        enough = step.is_test and self._judge(index, step, fresh[-1])
-        return enough or (protocol.is_quit(step) and self._stop_at_quit(index))
+        if step.is_test and self._judge(index, step, fresh[-1]):
+            return True
+        return step.command.startswith("quit") and self._quits(index, step)
 
     def _judge(self, index: int, step: Step, reply: Reply) -> bool:
         verdict = self._verdict(step, reply)
-        outcome = Outcome(index, verdict, reply)
+        outcome = _new(Outcome, (index, verdict, reply, False))
         self._outcomes.append(outcome)
-        if self._setting.on_test:
-            self._setting.on_test(self._case, outcome)
+        if self._on_test:
+            self._on_test(self._case, outcome)
         if verdict is not Verdict.FAILED:
             return False
         self._failed += 1
         return self._setting.options.fail_fast
 
     def _verdict(self, step: Step, reply: Reply) -> Verdict:
-        if self._setting.options.strict and foreign_id(reply.raw, step.id):
+        if self._is_strict and foreign_id(reply.raw, step.id):
             reply = reply._replace(ok=False)  # it answers another command
         try:
-            return self._setting.dialect.verdict(step.pattern, reply)
+            return self._judged_by(step.pattern, reply)
         except UndecidedError:
             return Verdict.NOT_JUDGED
 
-    def _stop_at_quit(self, index: int) -> bool:
+    def _quits(self, index: int, step: Step) -> bool:
+        """Return whether the step has ended the engine; it should be the last one."""
+        if not protocol.is_quit(step):
+            return False
         self._quit = True
         after = len(self._case.steps) - index - 1
         if after:
-            line = self._case.steps[index].line
-            what = f"'quit' in line {line} ended the engine before the {after} commands after it"
+            what = f"'quit' in line {step.line} ended the engine; {after} commands follow it"
             raise EngineError(FailureKind.DIED, f"{what}.")
         return True
 
@@ -351,8 +380,10 @@ class _Run:
         """Return all that happened, once it is over."""
         case = self._case
         replies = [*self._replies, *[None] * (len(case.steps) - len(self._replies))]
-        judged = {outcome.step: outcome for outcome in self._outcomes}
-        outcomes = [judged.get(one.step, one) for one in _not_reached(case.steps, 0)]
+        outcomes = self._outcomes
+        if len(outcomes) < sum(map(_IS_TEST, case.steps)):
+            judged = {outcome.step: outcome for outcome in outcomes}
+            outcomes = [judged.get(one.step, one) for one in _not_reached(case.steps)]
         answers = {exchange.text: exchange.reply for exchange in self._before}
         warnings = [warning for session in self._sessions for warning in session.warnings]
         return FileResult(
@@ -392,9 +423,7 @@ def _text(reply: Reply | None) -> str:
     return reply.text if reply is not None and reply.ok else ""
 
 
-def _not_reached(steps: tuple[Step, ...], start: int) -> list[Outcome]:
+def _not_reached(steps: Sequence[Step]) -> list[Outcome]:
     return [
-        Outcome(index, Verdict.NOT_RUN, None)
-        for index in range(start, len(steps))
-        if steps[index].is_test
+        Outcome(index, Verdict.NOT_RUN, None) for index, step in enumerate(steps) if step.is_test
     ]

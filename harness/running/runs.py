@@ -71,7 +71,7 @@ def run(
             ``RunResult.errors``, and the others are run; so does a lack of tests.)
     """
     with _without_collecting():
-        found = gather(tests, options.dialect, options.only, options.ids)
+        found = gather(tests, options.dialect, options.only, options.ids, options.lines)
         return run_gathered(program, found, options, Told(on_progress, on_file))
 
 

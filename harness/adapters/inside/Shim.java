@@ -1,7 +1,6 @@
 package gtpharness;
 
 import java.io.ByteArrayInputStream;
-import java.io.File;
 import java.io.FilterInputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
@@ -17,9 +16,7 @@ import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Scanner;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -40,6 +37,11 @@ public final class Shim {
     private static final int TALKS_WITHOUT_END = 65;
     private static final long MOST_OUTPUT = 1 << 20; // bytes between two enquiries
     private static final int PATIENCE = 8; // times the processor seconds, by the clock
+    private static final double LOOK = 1; // seconds between two looks at a method, at most
+    private static final int LOOKS = 4; // at least, in the limit by the clock
+    private static final long PAUSE = 50; // milliseconds
+    private static final double COMPUTES = 0.005; // of the time: who uses less of it sleeps
+    private static final double LEAST = 0.1; // of the time counts always
     private static final Class<?>[] ISCAPTURED = {int[][].class, int.class, int.class};
     private static final Class<?>[] SCORE = {int[][].class, int.class};
     private static final Class<?>[] ISLEGAL = {int[][].class, int.class, int.class, int.class};
@@ -164,43 +166,43 @@ public final class Shim {
         String answered(double seconds) throws InterruptedException {
             Thread thread = new Thread(this, "main");
             thread.setDaemon(true);
-            long start = System.nanoTime();
-            Map<String, Long> before = waits();
+            double look = Math.min(LOOK, seconds * PATIENCE / LOOKS);
+            long looked = System.nanoTime();
             thread.start();
-            thread.join(500);
+            thread.join(10 * PAUSE);
+            double used = 0;
+            double counted = 0;
             while (thread.isAlive()) {
+                double elapsed = (System.nanoTime() - looked) / 1e9;
+                if (elapsed >= look) {
+                    double now = processorTime();
+                    counted += counted(Math.min(elapsed, 2 * look), now - used);
+                    looked = System.nanoTime();
+                    used = now;
+                }
                 ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-                double elapsed = (System.nanoTime() - start) / 1e9;
                 if (threads.getThreadCpuTime(thread.getId()) / 1e9 > seconds
-                        || elapsed > seconds * PATIENCE
-                                && elapsed - waited(before) > seconds * PATIENCE) {
+                        || counted > seconds * PATIENCE) {
                     return "time";
                 }
-                thread.join(50);
+                thread.join(PAUSE);
             }
             return answer + "\t" + change();
         }
 
-        /** How many seconds the thread that waited most for a processor did so since then. */
-        private static double waited(Map<String, Long> before) {
-            return waits().entrySet().stream()
-                    .mapToLong(one -> one.getValue() - before.getOrDefault(one.getKey(), 0L))
-                    .max().orElse(0) / 1e9;
+        /** How many of the seconds between two looks count; see patience.py, which does the same. */
+        private static double counted(double seconds, double used) {
+            boolean computes = used >= COMPUTES * seconds;
+            return computes ? Math.min(Math.max(used, LEAST * seconds), seconds) : seconds;
         }
 
-        /** For each thread of this program, for how many nanoseconds it waited for a processor. */
-        private static Map<String, Long> waits() {
-            Map<String, Long> found = new HashMap<>();
-            String[] threads = new File("/proc/self/task").list();
-            for (String thread : threads == null ? new String[0] : threads) {
-                try {
-                    Path figures = Path.of("/proc/self/task", thread, "schedstat");
-                    found.put(thread, Long.parseLong(Files.readString(figures).split(" ")[1]));
-                } catch (IOException | RuntimeException ended) {
-                    continue; // or the kernel does not tell
-                }
-            }
-            return found;
+        /** Returns how many seconds all threads together have computed. */
+        private static double processorTime() {
+            ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+            return Arrays.stream(threads.getAllThreadIds())
+                    .map(threads::getThreadCpuTime)
+                    .filter(time -> time > 0) // it has not ended
+                    .sum() / 1e9;
         }
 
         @Override

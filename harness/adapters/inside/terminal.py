@@ -10,6 +10,7 @@ import contextlib
 import functools
 import re
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,25 @@ _TALKS_WITHOUT_END = 65
 _ENQUIRY = b"\x05"
 _GAME = 4  # times the processor seconds of a call of a method
 _LAST_WORDS = 150  # characters
+_PAUSE = 0.0005  # seconds between two looks at what it wrote
 _STACK = re.compile(r"\s+(at |\.\.\. )")  # a line of a Java stack
+
+
+class _Pipes(PopenSpawn):  # type: ignore[misc]
+    """A program behind pipes; ``patience`` is the only time limit.
+
+    Those of pexpect are of the machine's clock, which may jump.
+    """
+
+    patience: Patience
+
+    def read_nonblocking(self, size: int, _timeout: float | None = None) -> bytes:
+        """As pexpect wants it."""
+        while not (found := super().read_nonblocking(size, None)):
+            if not self.patience.left():
+                raise pexpect.TIMEOUT("")
+            time.sleep(_PAUSE)
+        return bytes(found)
 
 
 class Game:
@@ -43,7 +62,7 @@ class Game:
         self._patience = 2 * PATIENCE * self._seconds
         self._reader = Reader(settings, SIZE)
         mode = ("gtpharness.Shim", "play", str(folder / settings["classes"]), main)
-        self._java = PopenSpawn(
+        self._java = _Pipes(
             [*JAVA, "-cp", class_path(folder, settings), *mode],
             cwd=str(folder),
             preexec_fn=functools.partial(limit_processor_time, _GAME * self._seconds),
@@ -69,11 +88,8 @@ class Game:
     def _listen(self) -> None:
         """Read until the game waits for input, or ends."""
         # The first moment takes as long as Java does to start.
-        patience = Patience(self._java.pid, self._patience)
-        found = 2
-        while found == 2 and (left := patience.left()):
-            wanted = [_ENQUIRY, pexpect.EOF, pexpect.TIMEOUT]
-            found = self._java.expect_exact(wanted, timeout=left)
+        self._java.patience = Patience(self._java.pid, self._patience)
+        found = self._java.expect_exact([_ENQUIRY, pexpect.EOF, pexpect.TIMEOUT], timeout=None)
         self.output += (self._java.before or b"").decode(errors="replace")
         if found == 1:
             self.status = self._java.wait()

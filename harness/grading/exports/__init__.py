@@ -66,7 +66,7 @@ def write(
     Raises:
         UsageError: a sheet cannot be filled in, or a file cannot be written.
     """
-    views = Views(result.assignment.engine.game, result.assignment.place)
+    views = Views(result.assignment.specification, result.assignment.place)
     shown = {one.submission.key: feedback(one, result, views) for one in result.graded}
     forms = _forms(wanted, result.assignment.title, shown)
     sheets = {name: fill(form, result) for name, form in forms.items()}

@@ -20,13 +20,6 @@ from harness.report.tally import plural
 from harness.report.view import WORDS, FileView
 from harness.visible import one_line
 
-# What the marks of the oracle's explanations mean, by its engine.
-_MARKS = {
-    "go": "b Black's territory, w White's, n nobody's",
-    "gomoku": "* a stone of the line, + a move of the answer, - a point that must be empty",
-    "gosensei": "e an eye, f a false eye, ! what is missing, s an eye space, n none",
-    "java-go": "? the point asked about, L a liberty, x captured or not legal, t territory",
-}
 _COMMAND = 120  # characters
 _CARDS = 40  # failed tests in full in one file
 _UNSAFE = (
@@ -166,9 +159,9 @@ def _log(log: Log | None) -> str:
 def _legend(shown: Feedback) -> str:
     """Say what the marks on the boards mean, where there is a board with marks."""
     boards = (board for seen in shown.public for board in seen.boards.values())
-    if shown.game not in _MARKS or not any(board.marks for board in boards):
+    if not shown.legend or not any(board.marks for board in boards):
         return ""
-    return f'<p class="dim">Marks on the boards: {escape(_MARKS[shown.game])}.</p>\n'
+    return f'<p class="dim">Marks on the boards: {escape(shown.legend)}.</p>\n'
 
 
 def _files(views: Sequence[FileView], anchor: str) -> Iterator[str]:
