@@ -15,11 +15,16 @@ import contextlib
 import os
 import shutil
 import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from harness.engine import leftovers
+
+pytest_plugins = ["tests.tiers"]
 
 # On a busy machine, too: how long an example takes, or to draw it, says nothing.
 _BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -83,6 +88,17 @@ def java() -> str:
     """What builds and runs a Java program."""
     program("javac")
     return program("java")
+
+
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """A folder that engines of any user may enter, which pytest's own are not.
+
+    Without namespaces nothing can be mounted for root's engines, who are users without rights.
+    """
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-open-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
 _FAILED = pytest.StashKey[bool]()

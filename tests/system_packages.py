@@ -18,6 +18,10 @@ PACKAGES = {
     "javac": "default-jdk-headless",
     "git": "git",
     "gawk": "gawk",
+    "zsh": "zsh",
+    "fish": "fish",
+    "groff": "groff-base",
+    "mandoc": "mandoc",
 }
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games", "/usr/sbin"])
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.harness.spoilt_submissions import write
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parent.parent
 LEAVINGS = shutil.ignore_patterns(".*", "__pycache__", "tests")
 
@@ -63,3 +65,17 @@ def test_an_assignment_that_ships_is_checked(
     done = harness(installed / "site", tmp_path, "check", "--assignment", key)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert "nothing was found wrong with it" in done.stdout
+
+
+def test_cases_that_ship_are_run_by_name_from_anywhere(installed: Path, tmp_path: Path) -> None:
+    """Without a PATH: the oracle's program lies beside the harness's."""
+    done = subprocess.run(
+        [installed / "site" / "bin" / "gtp-harness", "run", "gtp-oracle", "@go-scoring/public"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(installed / "site"), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "4 files: 17 tests, 17 passed\n"), done.stdout

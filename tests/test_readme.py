@@ -73,6 +73,7 @@ def checkout(tmp_path: Path) -> Path:
     return Path(shutil.copytree(ROOT, tmp_path / "checkout", ignore=leavings))
 
 
+@pytest.mark.processes
 def test_first_command_works_on_a_fresh_checkout(checkout: Path) -> None:
     done = shell(RUN, checkout, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_ROOT_USER_ACTION="ignore")
     # pip may have had something to say before
@@ -87,6 +88,7 @@ def test_second_output_is_the_closing_line_of_the_test_runner() -> None:
     assert re.search(r"^=+ \d+ passed in [0-9.]+s .*=+$", PASSED.splitlines()[-1])
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("block", blocks("console"), ids=lambda block: block.partition("\n")[0])
 def test_console_block(block: str, tmp_path: Path) -> None:
     (tmp_path / "cases").symlink_to(ROOT / "cases")
@@ -97,6 +99,7 @@ def test_console_block(block: str, tmp_path: Path) -> None:
             assert shell(command, tmp_path).stdout.rstrip() == output
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("block", blocks("python"))
 def test_python_block(block: str, tmp_path: Path) -> None:
     (tmp_path / "board.txt").write_text("0 1\n1 0\n", encoding="utf-8")
@@ -106,6 +109,7 @@ def test_python_block(block: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("program", ["gtp-harness", "gtp-oracle"])
 def test_every_command_is_in_the_readme(program: str) -> None:
     help_text = shell(f"{program} --help", ROOT).stdout

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from harness.sandbox import levels
 from harness.sandbox.redteam.roster import ROSTER
+from tests.harness.sandbox_mutants import MUTANTS
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
@@ -14,10 +15,11 @@ def section(title: str) -> str:
     return TEXT.partition(f"## {title}\n")[2].partition("\n## ")[0]
 
 
-def rows(title: str) -> list[list[str]]:
-    """Return the cells of the table of a section, without its head."""
+def rows(title: str, columns: int = 3) -> list[list[str]]:
+    """Return the cells of the table of a section that has so many columns, without its head."""
     lines = [line for line in section(title).splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [row for row in cells if len(row) == columns][2:]
 
 
 def test_every_attack_stands_in_the_table_and_the_other_way_round() -> None:
@@ -27,10 +29,19 @@ def test_every_attack_stands_in_the_table_and_the_other_way_round() -> None:
     assert sorted(named) == sorted(attack.name for attack in ROSTER)
 
 
+def test_every_layer_is_told_with_its_attack_and_its_second_lock() -> None:
+    told = [
+        (layer, int(level), attack.strip("`"), () if also == "–" else tuple(also.split(" and ")))
+        for layer, levels_, attack, also in rows("What the sandbox holds", 4)
+        for level in levels_.split(", ")
+    ]
+    assert sorted(told) == sorted(mutant[:4] for mutant in MUTANTS)
+
+
 def test_every_claim_names_an_attack() -> None:
     claims = rows("What the sandbox holds")
     assert len(claims) > 15
-    assert all(len(row) == 3 and all(row) for row in claims)
+    assert all(all(row) for row in claims)
 
 
 def test_every_other_claim_names_a_test() -> None:

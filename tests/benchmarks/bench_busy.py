@@ -20,7 +20,7 @@ import threading
 import time
 from pathlib import Path
 
-from harness.sandbox.watch import descendants
+from harness.processes import descendants
 from tests.harness import small_class
 from tests.harness.busy import busy
 from tests.harness.small_class import Student, spin

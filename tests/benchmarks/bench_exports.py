@@ -17,6 +17,7 @@ from harness.reading import casefile, suite
 from harness.records import RunResult
 from harness.report import html
 from harness.report.view import view
+from harness.specifications import specification
 from oracle.mistakes import MISTAKES
 from tests.harness import made_class as made
 from tests.harness.test_diagnosis import result_of
@@ -31,9 +32,9 @@ def results():
     wrong = [one for one in MISTAKES.values() if one.assignment == "go-scoring"]
     kinds = []
     for place, mistake in enumerate(wrong):
-        engines = [mistaken.wrong_engine(mistake)] + [mistaken.right_engine("go-scoring")] * (
-            place % 3 == 0
-        )
+        engines = [mistaken.wrong_engine(mistake)] + [
+            specification("go-scoring").right_engine()
+        ] * (place % 3 == 0)
         kinds += [[result_of(case, engine) for case in cases] for engine in engines]
     return kinds
 

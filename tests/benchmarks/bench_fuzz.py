@@ -22,6 +22,7 @@ from harness.fuzzing.engines import Piped, Program, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import Budget
 from harness.options import UNTRUSTED, Options
+from harness.specifications import specification
 from oracle.mistakes import MISTAKES, Mistake, mistaken_engine
 from tests.harness.in_process import InProcess
 
@@ -76,7 +77,9 @@ def row(mistake: Mistake, way: Callable[..., object], seed: int) -> Row:
         folder = Path(name)
         folder.chmod(0o755)
         with way(mistake, folder) as program:  # type: ignore[attr-defined]
-            fuzzer = Fuzzer(program, mistake.assignment, Budget(PATIENCE, 0), seed, folder)
+            fuzzer = Fuzzer(
+                program, specification(mistake.assignment), Budget(PATIENCE, 0), seed, folder
+            )
             found = next(fuzzer.findings(), None)
     spent = time.monotonic() - began, processor() - cpu
     made = Row(mistake, *spent, *(found.script.commands, found.mistakes) if found else ((), ()))

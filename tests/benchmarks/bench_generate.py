@@ -17,9 +17,10 @@ from time import process_time
 
 from sgfmill import boards, sgf, sgf_moves
 
-from harness.generating import choices, kinds, reading, replaying
+from harness.generating import choices, reading, replaying
 from harness.generating.moves import Moves
 from harness.generating.records import EMPTY
+from harness.specifications import specification
 from oracle.grid import grid
 from oracle.position import Position
 from oracle.rules.capture import legal, played
@@ -65,7 +66,7 @@ def by_parser(records):
 
 def kept(path, assignment="go-scoring"):
     """Return what is kept of a collection, read in this process."""
-    kind = kinds.kind(assignment)
+    kind = specification(assignment).kind
     wanted = reading.Wanted(kind, choices.choices(0), Moves(), kind.sizes, None)
     return reading.harvest([path], wanted, 1, lambda done, games: None)
 

@@ -114,6 +114,11 @@ def memory() -> None:
     )
     cost = run([Path("tests.gtp")])
     print(f"\n100,000 tests: {cost.memory / 1000:.0f} MB (bar 200 MB), {cost.wall:.1f} s")
+    largest = max(path.stat().st_size for path in Path("report").iterdir())
+    print(f"the largest of their pages: {largest / 1e6:.1f} MB (bar 5 MB)")
+    Path("commands.gtp").write_text(case_text(1_000_000))
+    cost = run([Path("commands.gtp")])
+    print(f"1,000,000 commands: {cost.memory * 1.024e-3:.0f} MB (bar 400 MB), {cost.wall:.1f} s")
 
 
 def parallel() -> None:

@@ -14,6 +14,7 @@ from harness.judging import mistaken
 from harness.judging.strength import of_file
 from harness.reading import casefile, suite
 from harness.reading.dialect import named
+from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 
 CASES = Path(__file__).parents[2] / "cases"
@@ -47,7 +48,7 @@ def main():
 
         def right(case, assignment=assignment, judge=judge):
             for _ in range(WRONG):
-                mistaken.failing(case, mistaken.right_engine(assignment), judge)
+                mistaken.failing(case, specification(assignment).right_engine(), judge)
 
         matrix = timed(lambda case: of_file(case, wrong, assignment), cases)  # noqa: B023
         peer = timed(right, cases)

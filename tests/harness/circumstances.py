@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -42,10 +44,19 @@ def command(name: str, words: list[str], room: Path) -> list[str]:
     return ["unshare", "--mount", "sh", "-c", _CHROOT, str(there), *_BECOME, *words]
 
 
+def why_not(name: str) -> str:
+    """Return why there are no circumstances of that name here, or ""."""
+    with tempfile.TemporaryDirectory() as room:
+        words = command(name, ["true"], Path(room))
+        tried = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=False)
+        return f"{name}: {tried.stderr.strip()}" if tried.returncode else ""
+
+
 def open_room(folder: Path) -> Path:
     """Copy the code and its imports to ``folder``, where every user may read them."""
     folder.chmod(0o755)
-    ignore = shutil.ignore_patterns("__pycache__", "tests", "golden", "include", "*.pyi")
+    # What Python has compiled is copied, or each start would compile anew; but not its halves.
+    ignore = shutil.ignore_patterns("*.pyc.*", "tests", "golden", "include", "*.pyi")
     for name in ("harness", "oracle", "cases"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignore)
     for name in _IMPORTED:

@@ -13,8 +13,9 @@ from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import CaseFile, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.runner import not_run
+from harness.specifications import specification
 from oracle.gtp.protocol import Engine
-from oracle.mistakes import ASSIGNMENTS, Breakdown
+from oracle.mistakes import Breakdown
 
 GOGUI = named("gogui")
 
@@ -32,7 +33,7 @@ def images(assignment: str, seed: str, folder: str = ".") -> tuple[tuple[CaseFil
     found = []
     for case in public_cases(assignment, folder):
         with in_folder(case):
-            image = image_of(case, ASSIGNMENTS[assignment], seed)
+            image = image_of(case, specification(assignment), seed)
         found += [] if image is None else [(case, image)]
     return tuple(found)
 

@@ -13,6 +13,7 @@ from harness.fuzzing.script import Script, Trace, with_files
 from harness.fuzzing.search import Budget
 from harness.judging.mistaken import reply_of
 from harness.records import Failure, FailureKind
+from harness.specifications import specification
 from oracle.mistakes import Breakdown, Hang
 
 
@@ -57,4 +58,4 @@ def fuzzed(
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = InProcess(start, folder)
-        yield Fuzzer(program, assignment, Budget(seconds, examples), seed, folder)
+        yield Fuzzer(program, specification(assignment), Budget(seconds, examples), seed, folder)

@@ -39,12 +39,13 @@ from harness.grading.records import (
     Suspicion,
 )
 from harness.grading.tested import own, tests
-from harness.judging.mistaken import right_engine, wrong_engine
+from harness.judging.mistaken import wrong_engine
 from harness.options import Limits
 from harness.reading import casefile
 from harness.records import CaseFile, Diagnosis, Failure, FailureKind, FileResult, Reply, Verdict
 from harness.running.runner import not_run
 from harness.sandbox.limits import BoxLimits
+from harness.specifications import specification
 from oracle.mistakes import named
 from tests.harness.test_diagnosis import result_of
 
@@ -125,9 +126,10 @@ ASSIGNMENT = Assignment(
     key="go-scoring",
     place=PLACE,
     title="Go scoring",
+    specification_key="go-scoring",
     archive=Archive("a1.tgz", "assignment1"),
     files=Files(("Go1.py", "readme.txt"), ("*.py",), (), (), "presubmission.log"),
-    engine=Engine("python3 {folder}/Go1.py", "go", ""),
+    engine=Engine("python3 {folder}/Go1.py", ""),
     cases=Cases(("*.gtp",), ("private/*.gtp",), "verdict"),
     limits=Limits(),
     box=BoxLimits(),
@@ -156,7 +158,9 @@ def case(kind: str, name: str) -> CaseFile:
 @cache
 def answered(kind: str, name: str, mistake: str) -> FileResult:
     """What an engine answers, with a mistake or (empty) with none."""
-    engine = wrong_engine(named(mistake)) if mistake else right_engine("go-scoring")
+    engine = (
+        wrong_engine(named(mistake)) if mistake else specification("go-scoring").right_engine()
+    )
     found = result_of(case(kind, name), engine)
     return found._replace(name="Go1", version="1.0", seconds=0.125, cpu_seconds=0.1)
 

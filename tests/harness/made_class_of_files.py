@@ -19,6 +19,7 @@ GO = SUBMISSIONS / "go-scoring"
 
 ASSIGNMENT = """\
 title = "Go scoring"
+specification = "go-scoring"
 
 [archive]
 name = "a1.tgz"
@@ -31,7 +32,6 @@ forbidden = ["util/"]
 
 [engine]
 command = "python3 {folder}/Go1.py"
-game = "go"
 overlay = "util"
 
 [cases]

@@ -20,22 +20,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.harness.downloads import canvas_name
+from tests.harness.five_points import ARCHIVE, FOLDER, MARKS, log
 
 SUBMISSIONS = Path(__file__).parents[1] / "submissions"
 UTIL = (SUBMISSIONS / "go-scoring" / "course-util" / "gtp_connection.py").read_text()
-FOLDER = "assignment1"
 LETTERS = "ABCDEFGHJ"
 LIMIT = 3  # seconds for a reply
 MOST_RESTARTS = 5
 
 ASSIGNMENT = f"""\
 title = "Scoring a game of Go"
-does_not_run = 0
-
-[archive]
-name = "a1.tgz"
-folder = "assignment1"
-
+specification = "go-scoring"
+{ARCHIVE}
 [files]
 required = ["Go1.py", "gtp_connection_go1.py", "readme.txt"]
 allowed = ["*.py", "*.txt"]
@@ -45,48 +41,16 @@ log = "presubmission.log"
 
 [engine]
 command = "python3 {{folder}}/Go1.py"
-game = "go"
 overlay = "util"
-
-[cases]
-public = ["*.gtp"]
-private = ["private/*.gtp"]
-private_visible = "verdict"
 
 [limits]
 timeout = {LIMIT}
 startup = {LIMIT}
 cpu = 30
 
-[[marks]]
-name = "log and readme"
-points = 1
-judged_by = "files"
-rule = "all"
+{MARKS}"""
 
-[[marks]]
-name = "public tests"
-points = 2
-judged_by = "public"
-rule = "share"
-
-[[marks]]
-name = "private tests"
-points = 2
-judged_by = "private"
-rule = "share"
-
-[late]
-deduction = 20
-"""
-
-LOG = (
-    b'Script started on 2026-01-20 10:00:00+00:00 [TERM="xterm"]\r\n'
-    b"\x1b[01;32mada@lab\x1b[00m:~$ tar -xzf a1.tgz\r\n"
-    b"\x1b[01;32mada@lab\x1b[00m:~$ gtp-harness run -long 'python3 assignment1/Go1.py' a.gtp\r\n"
-    b"10 passed\r\n20 passed\r\n1 file: 2 tests, 2 passed\r\n"
-    b"\x1b[01;32mada@lab\x1b[00m:~$ exit\r\nScript done on 2026-01-20 10:01:00+00:00\r\n"
-)
+LOG = log("python3 assignment1/Go1.py")
 
 MAIN = """\
 #!/usr/bin/python3

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 ASSIGNMENT = """\
 title = "Counting"
+specification = "go-scoring"
 
 [archive]
 name = "a1.tgz"
@@ -25,7 +26,6 @@ allowed = ["*.py"]
 
 [engine]
 command = "python3 {folder}/engine.py"
-game = "go"
 
 [cases]
 public = ["*.gtp"]

@@ -127,6 +127,7 @@ def students(folder, count, more=()):
     return room
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_a_class_that_cannot_start_is_not_graded_until_the_teacher_says_so(tmp_path, jobs):
@@ -145,6 +146,7 @@ def test_a_class_that_cannot_start_is_not_graded_until_the_teacher_says_so(tmp_p
     assert "13 marks" in grade(room, "--no-images", "--go-on", status=ATTENTION)
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_one_program_that_runs_is_enough_to_go_on(tmp_path):
     room = students(tmp_path, 2, more=small_class.CLASS[:1])
@@ -167,6 +169,7 @@ _LOG = _Log()
 """
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_a_class_whose_course_folder_cannot_open_its_log(tmp_path):
     """As in 2018: a whole class got 0, and the last line of standard error misled."""

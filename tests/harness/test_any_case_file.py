@@ -13,8 +13,8 @@ from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import CaseFile, FileResult, Outcome, Reply, RunResult, Verdict
 from harness.report import gogui, json, junit, tap
-from harness.report.html.file import file_page
-from harness.report.html.log import log_page
+from harness.report.html.file import file_pages
+from harness.report.html.log import log_of, log_pages
 from harness.report.paint import Paint
 from harness.report.tally import tally
 from harness.report.terminal import Terminal
@@ -65,14 +65,15 @@ def test_reporting(data: bytes, dialect: str, ok: bool, text: str) -> None:
     run = RunResult("engine", (file := answered(case, dialect, text, ok=ok),), (), "", "", {})
     run = run._replace(diagnoses=diagnoses(run.files))
     shown = view(file)
+    log = log_of(file, "x")
     told = [
         *gogui.lines(file, prefix=True, long=True),
         *Terminal(Paint(on=False), unicode=True, patterns=True).file(shown),
         without_surrogates("".join(json.parts(run, [tally(file)]))),
         *map(visible, junit.parts(run, [tally(file)])),
         *map(visible, tap.parts(run)),
-        *map(visible, file_page(shown, run, "x")),
-        *map(visible, log_page(file, run, "x")),
+        *(visible(text) for _, page in file_pages(shown, run, "x", log) for text in page),
+        *(visible(text) for _, page in log_pages(file, run, "x") for text in page),
     ]
     for one in told:
         one.encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.judging.boards import boards
+from harness.judging.boards import GO, GOMOKU, boards
 from harness.records import Exchange
 from oracle.draw import draw_text
 from tests.harness.made_run import Line, V, made_file, reply_of
@@ -12,11 +12,11 @@ from tests.harness.made_run import Line, V, made_file, reply_of
 
 def board_at_end(lines: list[str | tuple[str, str | None]], path: str = "case.gtp", **rest):
     """Return the drawn board before a test that follows these commands, None when unknown."""
-    game = rest.pop("game", "auto")
+    board = rest.pop("board", None)
     laid = [Line(line) if isinstance(line, str) else Line(line[0], line[1]) for line in lines]
     file = made_file(path, [*laid, Line("1 show", "=1", None, V.FAILED)], **rest)
     last = len(file.case.steps) - 1
-    diagram = boards(file, {last}, game).get(last)
+    diagram = boards(file, {last}, board).get(last)
     return None if diagram is None else draw_text(diagram, unicode=False)
 
 
@@ -135,8 +135,8 @@ def test_gomoku_has_no_captures():
     board = drawn(" . . . ", " X . . ", " O(X). ", caption="last move: B B1")
     assert board_at_end([*SURROUNDED, ("gogui-rules_final_result", "= unknown")]) == board
     assert board_at_end([*SURROUNDED, ("policy_moves", "= Random")]) == board
-    assert board_at_end(SURROUNDED, game="gomoku") == board
-    assert board_at_end([*SURROUNDED, ("policy_moves", "=")], game="go") != board
+    assert board_at_end(SURROUNDED, board=GOMOKU) == board
+    assert board_at_end([*SURROUNDED, ("policy_moves", "=")], board=GO) != board
 
 
 def test_gomoku_engines_refuse_in_successful_replies():

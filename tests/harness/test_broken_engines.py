@@ -18,6 +18,8 @@ import pytest
 from harness.records import FailureKind, FileResult, Verdict
 from harness.running.runs import Limits, Options, run
 
+pytestmark = pytest.mark.processes
+
 ENGINES = Path(__file__).parent.parent / "engines"
 CASE = """\
 first
@@ -55,7 +57,8 @@ class Row(NamedTuple):
 DIED, TIMEOUT = FailureKind.DIED, FailureKind.TIMEOUT
 OUTPUT, PROTOCOL = FailureKind.OUTPUT, FailureKind.PROTOCOL
 LATE = r"did not answer '20 fault' within 1\.5 s\."
-DURING = "when it should answer '20 fault'"
+AT_START = r"before its first reply; it was started in (?P<folder>/\S+?)\."
+DURING = "instead of answering '20 fault'"
 
 
 def too_much(how: str, allowed: int = 1 << 20) -> str:
@@ -69,8 +72,8 @@ LEFT = r"the engine left processes behind \({}\); they were ended"
 YOUNG = "(sleep|python)[^)]*"  # what it is has not begun yet, perhaps
 BY_FORCE = "the engine still ran 1 s after quit; it was ended by force"
 TOO_MANY = (
-    "after '.*' the engine had answered more often than it was asked; as they came, each reply"
-    " was taken for the next command without one"
+    "after '.*' the engine sent more replies than it got commands; each extra one"
+    " was taken as the reply to a later command"
 )
 
 ROWS = [
@@ -90,7 +93,7 @@ ROWS = [
         "answers_once_in_a_minute",
         "P--",
         TIMEOUT,
-        r"The engine was not done with the file after 1 s; it was at '20 fault'\.",
+        r"The engine ran out of time at '20 fault': the file's 1 s were used up\.",
         limits=LIMITS._replace(timeout=0, file=1),
         seconds=1,
     ),
@@ -104,18 +107,25 @@ ROWS = [
     Row("stops_itself", "P--", TIMEOUT, rf"The engine {LATE}", seconds=3),
     Row("never_reads", "---", TIMEOUT, r"The engine did not answer 'first' .*", seconds=1.5),
     # Death
-    Row("dies_at_start", "---", DIED, r"The engine ended with exit status 3 before its first.*"),
+    Row("dies_at_start", "---", DIED, rf"The engine ended with exit status 3 {AT_START}.*"),
     Row(
         "gives_up_at_start",
         "---",
         DIED,
-        r"The engine ended with exit status 0 before its first reply\.",
+        rf"The engine ended with exit status 0 {AT_START}",
+    ),
+    Row(
+        "speaks_modem_protocol",
+        "---",
+        PROTOCOL,
+        r"The engine speaks the Go Modem Protocol \(GNU Go speaks GTP with --mode gtp\) before its"
+        r" first reply\. It had written '.*', but a reply begins with = or \?\.",
     ),
     Row(
         "cannot_import",
         "---",
         DIED,
-        r"The engine ended with exit status 1 before its first reply\."
+        rf"The engine ended with exit status 1 {AT_START}"
         " Its last words: ModuleNotFoundError: No module named 'no_such_module_anywhere'"
         r" \(line 3 of cannot_import\.py: import no_such_module_anywhere  # noqa: F401\)",
     ),
@@ -123,14 +133,14 @@ ROWS = [
         "reports_as_java",
         "---",
         DIED,
-        r"The engine ended with exit status 1 before its first reply\. Its last words:"
+        rf"The engine ended with exit status 1 {AT_START} Its last words:"
         r" java\.lang\.Error: \\x1b\[31mno board \(line 3 of Go\.java\)",
     ),
     Row(
         "crashes_at_start",
         "---",
         DIED,
-        r"The engine was killed by SIGSEGV \(segmentation fault\) before its first reply\.",
+        rf"The engine was killed by SIGSEGV \(segmentation fault\) {AT_START}",
     ),
     Row(
         "dies",
@@ -166,7 +176,7 @@ ROWS = [
         "dies_of_shell",
         "P--",
         DIED,
-        "The engine ended with exit status 139, a shell's word for SIGSEGV"
+        "The engine ended with exit status 139, which usually means SIGSEGV"
         rf" \(segmentation fault\), {DURING}\.",
     ),
     Row(
@@ -180,7 +190,7 @@ ROWS = [
         "dies_after_last_test",
         "PPP",
         DIED,
-        r"The engine ended with exit status 4, when it should answer 'cputime'\.",
+        r"The engine ended with exit status 4, instead of answering 'cputime'\.",
     ),
     # The protocol
     Row(
@@ -224,9 +234,20 @@ ROWS = [
             r"at the start: the reply to 'name' has the id 7, .* none \(and 5 more like it\)",
         ),
     ),
-    Row("banner", warnings=(r"at the start: before the reply to 'name' came .*Fantastic Go.*",)),
-    Row("thinks_aloud", warnings=(r"line 5: before the reply to 'fault' came .*thinking .*",)),
-    Row("echo", warnings=(r"line 5: before the reply to 'fault' came .*'20 fault'",)),
+    Row(
+        "banner",
+        warnings=(r"at the start: text without = or \? came before .* 'name': 'Fantastic Go.*",),
+    ),
+    Row(
+        "thinks_aloud",
+        warnings=(
+            r"line 5: text without = or \? came before the reply to 'fault': .*thinking .*",
+        ),
+    ),
+    Row(
+        "echo",
+        warnings=(r"line 5: text without = or \? came before the reply to 'fault': .*'20 fault'",),
+    ),
     Row("colours", "PFP", warnings=(r"line 5: .* has the control character U\+001B",)),
     Row("nul", "PFP", warnings=(r"line 5: .* has the control character U\+0000",)),
     Row("not_utf8", "PFP", warnings=(r"some replies were not UTF-8",)),
@@ -249,7 +270,7 @@ ROWS = [
         "every_byte",
         "FFF",
         warnings=(
-            r"at the start: before the reply to 'name' came .*",
+            r"at the start: text without = or \? came before the reply to 'name': .*",
             r"at the start: .* has the control character U\+0000 .*",
             r"some replies were not UTF-8",
         ),
@@ -295,7 +316,10 @@ ROWS = [
         (FLOOD,),
         limits=LIMITS._replace(max_total_output=1 << 20, timeout=20),
     ),
-    Row("writes_before_reading", warnings=(r"at the start: before the reply to 'name' came .*",)),
+    Row(
+        "writes_before_reading",
+        warnings=(r"at the start: text without = or \? came before the reply to 'name': .*",),
+    ),
     Row("reads_slowly"),
     Row("takes_time"),
     # Pipes
@@ -303,7 +327,7 @@ ROWS = [
         "closes_input",
         "PP-",
         PROTOCOL,
-        r"The engine closed its standard input but runs on, when it should answer 'fourth'\.",
+        r"The engine closed its standard input but runs on, instead of answering 'fourth'\.",
     ),
     Row("closes_stderr"),
     Row(
@@ -504,8 +528,8 @@ def processes_with(mark: str) -> list[str]:
 
 
 ANSWERED_TOO_OFTEN = (
-    r"after .* the engine had answered more often than it was asked;"
-    " what was not asked for counts for nothing"
+    r"after .* the engine sent more replies than it got commands;"
+    " the extra ones count for nothing"
 )
 
 
@@ -532,4 +556,6 @@ def test_listening_strictly(engine: str, verdicts: str, warning: str, tmp_path: 
     result, _ = run_engine(engine, tmp_path, strict=True)
     found = "".join(LETTERS[outcome.verdict] for outcome in result.outcomes)
     assert re.fullmatch(verdicts, found)  # a flood ends the engine, or its next word fails
-    assert_all_match(result.warnings, (warning,) if warning else ())
+    # On a busy machine the flood may go on until after quit.
+    told = tuple(one for one in result.warnings if one != BY_FORCE)
+    assert_all_match(told, (warning,) if warning else ())

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import shipped
 from harness.assignments import assignment, receipt
 from harness.assignments.contents import faults, remarks, sort_files
 from harness.environments.choosing import with_python
@@ -22,6 +23,8 @@ from harness.sandbox import levels
 from tests import golden
 from tests.harness.hostile_archives import ROSTER, python_tar
 from tests.harness.spoilt_submissions import write, write_spoilt
+
+pytestmark = pytest.mark.processes
 
 HERE = Path(__file__).parent
 SUBMISSIONS = HERE.parent / "submissions"
@@ -65,7 +68,7 @@ def small(course: Path, **limits: float) -> Path:
     """go-scoring with a few tests of its own, and other limits."""
     folder = course / "small" / "go-scoring"
     shutil.copytree(SUBMISSIONS / "go-scoring" / "cases", folder)
-    text = (assignment.shipped() / "go-scoring" / assignment.FILE).read_text(encoding="utf-8")
+    text = (shipped.folder() / "go-scoring" / assignment.FILE).read_text(encoding="utf-8")
     for key, value in limits.items():
         text = re.sub(rf"^{key} = .*", f"{key} = {value}", text, flags=re.M)
     (folder / assignment.FILE).write_text(text, encoding="utf-8")

@@ -126,6 +126,15 @@ WRONG = (
 BAIT = f"{sys.executable} {ENGINES / 'baits.py'}"
 
 
+@pytest.fixture
+def sooner(monkeypatch):
+    """A tenth of the limit, for expressions that nobody has read before."""
+    monkeypatch.setattr(deadline, "LIMIT", deadline.LIMIT / 10)
+    pattern.matcher.cache_clear()
+    yield
+    pattern.matcher.cache_clear()
+
+
 @pytest.fixture(scope="module")
 def case(tmp_path_factory):
     path = tmp_path_factory.mktemp("bait") / "bait.gtp"
@@ -133,6 +142,8 @@ def case(tmp_path_factory):
     return path
 
 
+@pytest.mark.processes
+@pytest.mark.usefixtures("sooner")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_case_file_is_at_fault_and_nobody_else(jobs, case):
     """The engine does not pay for the time either: its limit for the file is one second."""
@@ -150,6 +161,8 @@ def test_the_case_file_is_at_fault_and_nobody_else(jobs, case):
     assert exit_code(result) is ExitCode.BROKEN
 
 
+@pytest.mark.processes
+@pytest.mark.usefixtures("sooner")
 def test_every_report_says_so(case, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(case.parent)
     paths = [tmp_path / name for name in ("out", "x.json", "x.xml", "x.tap")]

@@ -17,6 +17,7 @@ from harness.records import Failure, FailureKind, FileResult, Outcome, Verdict
 from harness.report.markup import escape
 from harness.running.runner import not_run
 from harness.running.runs import run
+from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, Hang, mistaken_engine
 from oracle.mistakes import named as mistake_named
 
@@ -82,7 +83,9 @@ def test_random_moves_may_be_others(name, seed):
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_the_right_engine_is_not_diagnosed(assignment):
-    files = [result_of(case, mistaken.right_engine(assignment)) for case in shipped(assignment)]
+    files = [
+        result_of(case, specification(assignment).right_engine()) for case in shipped(assignment)
+    ]
     assert diagnose(files) is None
 
 
@@ -142,7 +145,9 @@ def test_a_right_answer_that_the_mistake_would_not_give_and_nothing_is_named():
 
 
 def test_a_file_that_passes_speaks_against_a_mistake():
-    passed = result_of(casefile.parse(NEUTRAL, "some.gtp"), mistaken.right_engine("go-scoring"))
+    passed = result_of(
+        casefile.parse(NEUTRAL, "some.gtp"), specification("go-scoring").right_engine()
+    )
     assert diagnose([of_text(), passed]) is None
 
 
@@ -238,6 +243,7 @@ def test_nothing_run_and_nothing_wrong():
 # --- the real thing ----------------------------------------------------------------------------
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     "name", ["komi-to-black", "exactly-five", "third-block-lost", "prisoners-once"]
 )
@@ -263,6 +269,7 @@ def engine(*options):
     return " ".join([sys.executable, "-m", "oracle", "gtp", *options])
 
 
+@pytest.mark.processes
 def test_every_report_of_a_run_has_it(neutral, tmp_path, capsys):
     wrong = engine("--mistake", "neutral-points-to-white")
     saved = str(tmp_path / "run.json")
@@ -276,6 +283,7 @@ def test_every_report_of_a_run_has_it(neutral, tmp_path, capsys):
     ]
 
 
+@pytest.mark.processes
 def test_lines_for_scripts_stay_as_they_are(neutral, capsys):
     main(["run", engine("--mistake", "neutral-points-to-white"), neutral])
     said = capsys.readouterr()
@@ -305,6 +313,7 @@ def test_who_hangs_everywhere_is_not_told_of_the_one_mistake_that_hangs_somewher
     assert diagnoses([hung, other]) == ()
 
 
+@pytest.mark.processes
 def test_a_run_without_failures_does_not_even_look(neutral):
     code = (
         "import sys; from harness.cli import main\n"

@@ -44,7 +44,7 @@ CASES = [
     ("a1", "a10", "a1", "a1{0}", CONTAINED),
     ("", "x", "", "{x}", "The reply should be empty."),
     ("x", "", "{x}", "", "The reply is empty."),
-    ("!x", "x", "anything but x", "{x}", "This is an answer that must not come."),
+    ("!x", "x", "anything but x", "{x}", "This reply must not come."),
     (
         "(",
         "x",

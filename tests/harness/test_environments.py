@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,9 +18,23 @@ from harness.environments import choosing, interpreters, store
 from harness.errors import AssignmentError, UsageError
 from harness.grading import plan
 from harness.grading.records import Submission
+from tests.conftest import SEARCH_PATH
 from tests.harness import environments, small_class
+from tests.harness.test_sandbox_boxes import needs
+
+pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _without_uv():
+    """Let pip build environments, whether there is uv or not, except where a test says so."""
+    with pytest.MonkeyPatch.context() as patch:
+        folders = os.environ["PATH"].split(os.pathsep)
+        found = [one for one in folders if not os.access(Path(one, "uv"), os.X_OK)]
+        patch.setenv("PATH", os.pathsep.join(found))
+        yield
 
 
 @pytest.fixture
@@ -180,6 +196,39 @@ def test_a_receipt_names_it():
     assert receipt.found_in([*receipt.lines(old), "The log ends here."]) == old
 
 
+# --- at every level of sandbox, and where a program is fuzzed
+
+
+@pytest.mark.parametrize("level", ["2", "1"])
+def test_engines_have_it_at_every_level(ready, level):
+    needs(int(level))
+    shutil.rmtree(ready / "graded", ignore_errors=True)
+    done = grade(ready, "--sandbox", level)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert mark(ready) == 7
+
+
+# It opens a log where it starts, as the starter code of a course does.
+ANSWERS_NOTHING = environments.ENGINE.replace("oldlib.twice(int(words[1]))", "''").replace(
+    "import oldlib\n", "import oldlib\nlog = open('gtp_log', 'x')\n"
+)
+
+
+@pytest.mark.parametrize("level", ["3", "2", "1"])
+def test_fuzz_has_the_python_it_is_told_and_lets_engines_write_where_they_start(ready, level):
+    needs(int(level))
+    (ready / "engine.py").write_text(ANSWERS_NOTHING)
+    words = ["fuzz", f"python3 {ready / 'engine.py'}", "--assignment", "go-scoring"]
+    words += ["--sandbox", level, "--examples", "20", "--findings", "1"]
+    words += ["--output", str(ready / "found")]
+    without = command(*words)
+    assert without.returncode == 2
+    assert "No module named 'oldlib'" in without.stderr
+    done = command(*words, "--python", chosen(ready / "counting").python.program)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"the engine was run by Python 3\..* with oldlib 1\.0", done.stdout)
+
+
 # --- broken and interrupted builds; two at a time
 
 
@@ -199,19 +248,33 @@ UV = """\
 echo "$1" >> {log}
 case "$1" in
 venv) shift; exec {python} -m venv --without-pip "$(for last; do :; done; echo "$last")";;
-pip) sleep {seconds};;
+pip) {install};;
 esac
 """
+# As uv is asked: uv pip install --quiet --compile-bytecode --python PYTHON -r -
+INSTALL = 'exec {harness} -m pip --python "$6" install --quiet -r /dev/stdin'
 
 
-def fake_uv(room: Path, seconds: float) -> dict[str, str]:
+def fake_uv(room: Path, seconds: float, install: str = "") -> dict[str, str]:
     """A uv of which one knows what it was asked; returns the PATH with it."""
     tools = room / "tools"
     tools.mkdir(exist_ok=True)
-    text = UV.format(log=room / "log", python=interpreters.of_system(), seconds=seconds)
+    install = install or f"sleep {seconds}"
+    text = UV.format(log=room / "log", python=interpreters.of_system(), install=install)
     (tools / "uv").write_text(text)
     (tools / "uv").chmod(0o755)
     return {"PATH": f"{tools}:{os.environ['PATH']}"}
+
+
+def some_uv(room: Path) -> dict[str, str]:
+    """The real uv if it is installed, else a stand-in that installs with pip; as a PATH."""
+    beside = f"{Path(sys.executable).parent}:{SEARCH_PATH}"
+    if not (real := shutil.which("uv", path=beside)):
+        return fake_uv(room, 0, INSTALL.format(harness=sys.executable))
+    tools = room / "tools"
+    tools.mkdir()
+    (tools / "uv").symlink_to(real)
+    return {"PATH": f"{tools}:{os.environ['PATH']}", "UV_CACHE_DIR": str(room / "uv-cache")}
 
 
 def start(course: Path, path: dict[str, str]) -> subprocess.Popen:
@@ -239,6 +302,15 @@ def test_a_build_that_is_killed_does_not_count(course, cache, room):
     done = command("env", "--assignment", course / "counting", **fake_uv(room, 0))
     assert done.returncode == 0, done.stderr
     assert not any(path.name.startswith(".building-") for path in cache.iterdir())
+
+
+def test_uv_builds_what_engines_then_run_in(course, room):
+    done = command("env", "--assignment", course / "counting", **some_uv(room))
+    assert done.returncode == 0, done.stderr
+    assert "oldlib==1.0" in done.stdout.splitlines()
+    assert store.find(Path(done.stdout.splitlines()[0]).name).tool == "uv"
+    assert grade(course).returncode == 0
+    assert mark(course) == 7
 
 
 def test_two_at_a_time_build_once(course, room):
@@ -395,6 +467,7 @@ def online() -> bool:
         return False
 
 
+@pytest.mark.long(15)
 def test_an_engine_for_numpy_1_23_is_graded_where_the_harness_has_2(room, cache):
     if not online():
         pytest.skip("pypi.org cannot be reached")

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging import equivalence, mistaken
+from harness.judging import equivalence
 from harness.reading.pattern import matcher
 from harness.records import Reply
+from harness.specifications import NAMES, specification
 from oracle.mistakes import ASSIGNMENTS
 
 
@@ -74,27 +75,27 @@ TABLE = [
 @pytest.mark.parametrize(("assignment", "command", "right", "alike", "others"), TABLE)
 def test_the_same_answers_and_others(assignment, command, right, alike, others):
     answer = reply(right)
-    matches = matcher(equivalence.expression(command, answer, assignment))
+    matches = matcher(equivalence.expression(command, answer, specification(assignment)))
     for text in [right, *alike]:
-        assert equivalence.same(command, answer, reply(text), assignment), text
+        assert equivalence.same(command, answer, reply(text), specification(assignment)), text
         assert matches(text), text
     for text in others:
-        assert not equivalence.same(command, answer, reply(text), assignment), text
+        assert not equivalence.same(command, answer, reply(text), specification(assignment)), text
         assert not matches(text), text
 
 
 @pytest.mark.parametrize(("assignment", "command", "right"), [row[:3] for row in TABLE])
 def test_sample_forms_are_the_same(assignment, command, right):
     answer = reply(right)
-    samples = equivalence.forms(command, answer, assignment)
+    samples = equivalence.forms(command, answer, specification(assignment))
     assert samples[0] == right
-    matches = matcher(equivalence.expression(command, answer, assignment))
+    matches = matcher(equivalence.expression(command, answer, specification(assignment)))
     for text in samples:
-        assert equivalence.same(command, answer, reply(text), assignment)
+        assert equivalence.same(command, answer, reply(text), specification(assignment))
         assert matches(text)
 
 
-_EXACT = [(name, command) for name, table in equivalence.FORMS.items() for command in table]
+_EXACT = [(name, command) for name in NAMES for command in specification(name).forms]
 
 
 @given(
@@ -105,25 +106,31 @@ _EXACT = [(name, command) for name, table in equivalence.FORMS.items() for comma
 def test_expression_and_comparison_agree_on_any_text(which, right, text):
     assignment, command = which
     right, text = right.strip(), text.strip()
-    matches = matcher(equivalence.expression(command, reply(right), assignment))
-    if equivalence.is_exact(command, assignment):
-        same = equivalence.same(command, reply(right), reply(text), assignment)
+    matches = matcher(equivalence.expression(command, reply(right), specification(assignment)))
+    if equivalence.is_exact(command, specification(assignment)):
+        same = equivalence.same(command, reply(right), reply(text), specification(assignment))
         assert bool(matches(text)) is same
 
 
 def test_errors_are_errors_whatever_they_say():
     broken = reply("illegal move", ok=False)
-    assert equivalence.same("play b a1", broken, reply("no", ok=False), "java-go")
-    assert not equivalence.same("play b a1", broken, reply(""), "java-go")
-    assert not equivalence.same("score", reply("0"), reply("0", ok=False), "go-scoring")
-    assert equivalence.same("undo", reply(""), reply("unknown command", ok=False), "go-scoring")
+    assert equivalence.same("play b a1", broken, reply("no", ok=False), specification("java-go"))
+    assert not equivalence.same("play b a1", broken, reply(""), specification("java-go"))
+    assert not equivalence.same(
+        "score", reply("0"), reply("0", ok=False), specification("go-scoring")
+    )
+    assert equivalence.same(
+        "undo", reply(""), reply("unknown command", ok=False), specification("go-scoring")
+    )
     with pytest.raises(ValueError, match="illegal move"):
-        equivalence.expression("play b a1", broken, "java-go")
+        equivalence.expression("play b a1", broken, specification("java-go"))
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_every_command_named_is_the_oracles(assignment):
-    assert set(equivalence.FORMS[assignment]) <= set(mistaken.right_engine(assignment).commands)
+    assert set(specification(assignment).forms) <= set(
+        specification(assignment).right_engine().commands
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,7 +151,7 @@ def test_every_command_named_is_the_oracles(assignment):
     ],
 )
 def test_exact_is_what_the_position_determines(command, assignment, exact):
-    assert equivalence.is_exact(command, assignment) is exact
+    assert equivalence.is_exact(command, specification(assignment)) is exact
 
 
 FIVE = [f"play b {letter}3" for letter in "ABCDE"]
@@ -181,7 +188,7 @@ OPEN = [
 
 @pytest.mark.parametrize(("setup", "command", "is_open"), OPEN)
 def test_what_the_document_leaves_open(setup, command, is_open):
-    engine = mistaken.right_engine("gomoku-rules")
+    engine = specification("gomoku-rules").right_engine()
     for line in ["boardsize 7", *setup]:
         assert engine.handle(line).startswith("=")
     assert equivalence.underspecified(engine, command) is is_open

@@ -18,6 +18,7 @@ from harness.grading.exports.style import STYLE
 from harness.grading.records import PUBLIC, Attempt, decimal
 from harness.report.html.style import STYLE as SHEET
 from harness.report.views import Views
+from harness.specifications import specification
 from harness.visible import visible, without_surrogates
 from tests import golden
 from tests.harness.made_class import CANVAS, MOODLE, PLACE, made_class, marked, student, submission
@@ -145,7 +146,9 @@ def check_members(found, schema):
 def read_gradescope(key, visible_="verdict"):
     result = made_class(visible_)
     (graded,) = [one for one in result.graded if one.submission.key == key]
-    read = json.loads(gradescope.results(feedback(graded, result, Views("go", PLACE))))
+    read = json.loads(
+        gradescope.results(feedback(graded, result, Views(specification("go-scoring"), PLACE)))
+    )
     check_members(read, TOP)
     for test in read["tests"]:
         check_members(test, TEST)

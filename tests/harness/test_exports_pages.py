@@ -18,6 +18,7 @@ from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt, Suspicion
 from harness.records import Failure, FailureKind
 from harness.report.views import Views
+from harness.specifications import specification
 from harness.visible import visible
 from tests.harness.made_class import (
     PLACE,
@@ -170,7 +171,7 @@ def test_pages_are_well_formed_whatever_they_hold(run):
     one = submission("one", student("one", file.stderr, 1), faults=file.warnings, name=name)
     graded = marked(one, (Attempt("one", PUBLIC, name, file, near_limit=file.stderr),))
     result = made_class()._replace(graded=(graded,))
-    body = "".join(body_of(feedback(graded, result, Views("go", PLACE))))
+    body = "".join(body_of(feedback(graded, result, Views(specification("go-scoring"), PLACE))))
     Page(visible("".join(student_page("Title", file.stderr, body))))
     Page(visible("".join(report_page(result, file.warnings))))
 
@@ -238,6 +239,7 @@ def found(chromium, folder, tmp_path_factory):
     return looked_into(chromium, folder, [*map(quote, names), "owned.htm"], [], profile)
 
 
+@pytest.mark.processes
 def test_what_an_engine_sends_is_text_in_a_browser(found):
     """A page that did not escape it would be renamed, and one is."""
     assert {look["page"] for look in found if look["title"] == "owned"} == {"owned.htm"}

@@ -38,6 +38,7 @@ from harness.judging.mistaken import wrong_engine
 from harness.reading import casefile
 from harness.records import Diagnosis, Exchange, Failure, FailureKind, FileResult
 from harness.report.views import Views
+from harness.specifications import specification
 from harness.visible import visible
 from oracle.mistakes import named
 from tests.harness.made_class import (
@@ -225,7 +226,7 @@ play w a7
 def test_the_oracles_reason_and_board_are_private_too(visible_, tmp_path):
     case = casefile.parse(SECRET_CASE, "secret.gtp")
     file = result_of(case, wrong_engine(named("neutral-points-to-white")))
-    seen = Views("go", PLACE).of(file, "secret.gtp")
+    seen = Views(specification("go-scoring"), PLACE).of(file, "secret.gtp")
     (reason,), (board,) = seen.reasons.values(), seen.boards.values()
     assert "W+1.5" in reason
     texts = for_students(tmp_path, class_of(visible_, leaky("me", file)))
@@ -297,7 +298,7 @@ def secretly(verdicts: list[V], secret: Secret, broke: bool) -> Graded:
 
 def seen_by_the_student(graded: Graded, visible_: str) -> tuple[str, str, str]:
     result = class_of(visible_, graded)
-    shown = feedback(graded, result, Views("go", PLACE))
+    shown = feedback(graded, result, Views(specification("go-scoring"), PLACE))
     return "".join(body_of(shown)), gradescope.results(shown), comment(shown)
 
 

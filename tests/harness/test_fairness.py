@@ -1,8 +1,11 @@
 """Which time limits decide: computed from made results, and with engines that take their time."""
 
+from pathlib import Path
+
 import pytest
 
-from harness.grading import fairness
+from harness.grading import fairness, stored
+from harness.grading.runner import Runner, Task, Unit
 from harness.grading.stored import Figures
 from harness.options import Limits
 from harness.reading import casefile
@@ -116,6 +119,17 @@ def test_of_what_is_asked_after_a_file_only_the_first_may_be_slow(after, expecte
     assert fairness.near(one, Figures(cpu=3), LIMITS, BOX) == expected
 
 
+@pytest.mark.parametrize(
+    ("computed", "expected"),
+    [(0.0, False), (0.05, False), (0.5, True), (1.0, True), (1.8, True), (1.95, False)],
+)
+def test_an_engine_that_computed_for_a_part_of_its_limit_is_run_again(computed, expected):
+    """The other part may have been spent waiting for something else than the engine."""
+    failure = Failure(FailureKind.TIMEOUT, "It did not answer.", 1, computed=computed)
+    one = result([0.1])._replace(failures=(failure,))
+    assert fairness.in_doubt(one, Figures(cpu=1), LIMITS, BOX) is expected
+
+
 def test_no_limit_is_never_in_doubt():
     limits, box = Limits(timeout=0, startup=0, file=0), BoxLimits(cpu=0)
     assert not fairness.in_doubt(result([1e6]), Figures(cpu=1e6), limits, box)
@@ -223,3 +237,35 @@ def test_a_file_with_a_failed_choice_is_not_spoken_for_by_another():
     sure, doubtful = (judged(BOARD, one)._replace(failures=(hung,)) for one in ("F----", "FF---"))
     assert fairness.alike(sure, sure)
     assert not fairness.alike(doubtful, sure)
+
+
+class Runs:
+    """As much of a ledger as is asked which case files need not be run again."""
+
+    def __init__(self, runs: dict[str, list[tuple[FileResult, Figures]]]) -> None:
+        self._runs = runs
+        self.settled: list[str] = []
+
+    def results(self, basis: str) -> list[tuple[str, str]]:
+        runs = self._runs[basis]
+        return [(stored.dumps(stored.settled(one, "")), stored.dumps(two)) for one, two in runs]
+
+    def settle(self, basis: str, _token: str) -> None:
+        self.settled.append(basis)
+
+
+def test_a_file_in_which_an_engine_answered_late_is_spoken_for_by_no_other():
+    """It had a short limit, so that nobody knows whether it hangs."""
+    hung, alone = result([1], TIMEOUT), Figures(alone=True)
+    ledger = Runs(
+        {
+            "sure": [(hung, Figures(cpu=61)), (hung, alone)],
+            "alike": [(hung, Figures(cpu=61))],
+            "late": [(hung, Figures(late=True))],
+            "otherwise": [(result([1], CPU), Figures(cpu=61))],
+        }
+    )
+    tasks = tuple(Task(basis, hung.case) for basis in ("sure", "alike", "late", "otherwise"))
+    unit = Unit(None, Path(), "", tasks)
+    Runner(ledger, None, None)._believe(unit)
+    assert ledger.settled == ["alike"]

@@ -15,6 +15,9 @@ from harness.assignments.trial import try_out
 from harness.options import Options
 from harness.records import FileResult, Verdict
 from tests.harness.spoilt_submissions import SPOILT, write, write_spoilt
+from tests.harness.test_sandbox_boxes import needs
+
+pytestmark = pytest.mark.processes
 
 RIGHT = [("gosensei", "gosensei"), ("gosensei", "with-make"), ("java-go", "go"),
          ("java-go", "static")]  # fmt: skip
@@ -79,9 +82,9 @@ def test_right_ones_pass(key, right, stage):
 @pytest.mark.parametrize("sandbox", ["3", "2", "1", "off"])
 @pytest.mark.parametrize("key", ["gosensei", "java-go"])
 @pytest.mark.usefixtures("tools")
-def test_at_every_level_of_sandbox(key, sandbox, stage, request):
-    if sandbox == "3":
-        request.getfixturevalue("bwrap")
+def test_at_every_level_of_sandbox(key, sandbox, stage):
+    if sandbox != "off":
+        needs(int(sandbox))
     write(key, {"gosensei": "with-make", "java-go": "static"}[key], stage)
     found = quick(key, {"gosensei": "*.gtp", "java-go": "game.gtp"}[key])
     built = build(found, stage, sandbox)

@@ -7,19 +7,23 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
+from harness.engine.launch import PlainLauncher
 from harness.fuzzing import writing
-from harness.fuzzing.judging import differences, kind
+from harness.fuzzing.engines import Piped
+from harness.fuzzing.judging import SURPLUS, differences, kind
 from harness.fuzzing.script import Script, legal
 from harness.judging import mistaken
-from harness.judging.mistaken import right_engine
+from harness.options import Limits
 from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import Reply
+from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, mistaken_engine
 from tests.harness.in_process import InProcess, fuzzed
 from tests.oracle.naive_engine import PLAIN
@@ -46,6 +50,7 @@ def first_finding(start, assignment, **more):
         return next(fuzzer.findings(), None), fuzzer
 
 
+@pytest.mark.long(1)
 @pytest.mark.parametrize("name", FOUND_SOON)
 def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
     mistake = MISTAKES[name]
@@ -54,21 +59,27 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
     assert not found.is_flaky
     assert found.setup <= 8
     assert mistake in found.mistakes
-    path = writing.write(tmp_path, 1, found, mistake.assignment, tmp_path)
+    path = writing.write(tmp_path, 1, found, specification(mistake.assignment), tmp_path)
     case = casefile.read(str(path))
     with mistaken.in_folder(case):
-        assert not mistaken.failing(case, right_engine(mistake.assignment), named("gogui"))
+        assert not mistaken.failing(
+            case, specification(mistake.assignment).right_engine(), named("gogui")
+        )
         last = max(step.line for step in case.steps)
         assert mistaken.failing(case, mistaken_engine(mistake), named("gogui")) == {last}
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_the_right_engine_is_never_blamed(assignment):
-    with fuzzed(lambda: right_engine(assignment), assignment, examples=300) as fuzzer:
+    with fuzzed(
+        lambda: specification(assignment).right_engine(), assignment, examples=300
+    ) as fuzzer:
         assert list(fuzzer.findings()) == []
         assert fuzzer.unconfirmed == 0
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize("assignment", PLAIN)
 def test_nor_is_another_right_program(assignment):
     """The second implementation shares nothing with the oracle, and is slow."""
@@ -117,12 +128,15 @@ def test_an_error_is_a_kind_of_its_own():
 )
 def test_only_what_is_settled_is_sent(assignment, commands, kept, tmp_path):
     wanted = [commands[one] if isinstance(one, int) else one for one in kept]
-    assert list(legal(Script(tuple(commands)), assignment, tmp_path).commands) == wanted
+    assert (
+        list(legal(Script(tuple(commands)), specification(assignment), tmp_path).commands)
+        == wanted
+    )
 
 
 def found_in(start, assignment, *commands):
     program = InProcess(start, Path())
-    return list(differences(program.answer(Script(commands)), assignment, Path()))
+    return list(differences(program.answer(Script(commands)), specification(assignment), Path()))
 
 
 class Scripted:
@@ -159,7 +173,7 @@ def test_the_five_that_fills_the_board_is_legal_and_its_result_open():
     script = Script(("boardsize 5", *moves, "play B C1", "gogui-rules_final_result"))
     trace = InProcess(PLAIN["gomoku-rules"], Path()).answer(script)
     assert [reply.ok for reply in trace.replies[-2:]] == [True, False]
-    assert list(differences(trace, "gomoku-rules", Path())) == []
+    assert list(differences(trace, specification("gomoku-rules"), Path())) == []
 
 
 def test_an_open_answer_is_no_finding():
@@ -187,7 +201,7 @@ def test_it_goes_on_to_the_next_cause():
 def test_unknown_causes_are_one_finding_for_each_kind():
     class Lying:
         def __init__(self):
-            self.right = right_engine("java-go")
+            self.right = specification("java-go").right_engine()
 
         def handle(self, line):
             answer = self.right.handle(line)
@@ -207,14 +221,14 @@ def test_flaky_findings_are_said_to_be():
         def __init__(self):
             self.right = mistaken_engine(MISTAKES["komi-twice"])
             if next(count) % 2:
-                self.right = right_engine("go-scoring")
+                self.right = specification("go-scoring").right_engine()
 
         def handle(self, line):
             return self.right.handle(line)
 
     found, _ = first_finding(Moody, "go-scoring")
     assert found.is_flaky
-    assert "Not stable" in writing.text(1, found, "go-scoring", Path())
+    assert "Not stable" in writing.text(1, found, specification("go-scoring"), Path())
 
 
 # --- the command, with real processes ----------------------------------------------------------
@@ -278,6 +292,61 @@ def test_after_an_interrupt_it_tells_what_it_found_and_leaves_nothing_else(tmp_p
     assert "1 finding in" in rest
     assert len(json.loads(report.read_text())["findings"]) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["found", "found.json"]
+
+
+# --- replies that nothing had asked for ---------------------------------------------------------
+
+TALKATIVE = """\
+import os, sys
+from oracle.mistakes import MISTAKES, mistaken_engine
+engine, how = mistaken_engine(MISTAKES["komi-ignored"]), sys.argv[1]
+def say(text):
+    os.write(1, text.encode())
+for line in sys.stdin:
+    reply, name = engine.handle(line), line.split()[0]
+    if how == "early" and name == "play":
+        say(reply + engine.handle("score"))
+    elif name == "score":
+        say(2 * reply if how == "twice" else "")
+    else:
+        say(reply)
+"""
+ASKED = Script(("boardsize 3", "komi 1", "play b b2", "score", "komi 2", "score"))
+RIGHT = ["", "", "", "B+9", "", "B+9"]
+
+
+@pytest.fixture
+def talkative(tmp_path, monkeypatch):
+    """The words of an engine that answers too often, or too early."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (tmp_path / "engine.py").write_text(TALKATIVE)
+    return [sys.executable, str(tmp_path / "engine.py")]
+
+
+def test_whose_reply_is_whose_is_known_of_an_engine_that_answers_twice(talkative, tmp_path):
+    with closing(Piped([*talkative, "twice"], PlainLauncher, Limits(), tmp_path)) as program:
+        traces = [program.answer(ASKED) for _ in range(2)]
+    for trace in traces:
+        assert [reply.text for reply in trace.replies] == RIGHT
+        assert trace.has_surplus
+
+
+def test_an_engine_that_answers_before_it_is_asked_is_found_out(talkative, tmp_path):
+    with closing(Piped([*talkative, "early"], PlainLauncher, Limits(), tmp_path)) as program:
+        trace = program.answer(ASKED)
+    assert [reply.text for reply in trace.replies] == RIGHT[:3]
+    assert trace.failure
+    assert "did not answer 'score'" in trace.failure.message
+
+
+def test_answering_twice_is_one_finding_and_hides_no_other(talkative, tmp_path, capsys):
+    report = tmp_path / "found.json"
+    words = (" ".join([*talkative, "twice"]), "--assignment", "go-scoring", "--sandbox", "off")
+    more = ("--examples", "60", "--output", str(tmp_path / "found"), "--json", str(report))
+    assert fuzz(capsys, *words, *more)[0] == 1
+    found = json.loads(report.read_text())["findings"]
+    assert sorted(one["kind"] for one in found if one["kind"] == SURPLUS) == [SURPLUS]
+    assert "komi-ignored" in [mistake["name"] for one in found for mistake in one["mistakes"]]
 
 
 @pytest.mark.parametrize(

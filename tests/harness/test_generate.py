@@ -12,7 +12,7 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.cli import main
 from harness.errors import UsageError
-from harness.generating import choices, kinds, made, moves, reading, replaying
+from harness.generating import choices, made, moves, reading, replaying
 from harness.generating.cutting import corner, corner_with_move
 from harness.generating.features import stones
 from harness.generating.records import Board, Played
@@ -21,6 +21,7 @@ from harness.judging.likeness import identities
 from harness.judging.strength import measure
 from harness.reading import casefile
 from harness.running import restarting
+from harness.specifications import specification
 from harness.verifying.whole import verify
 from oracle.formats import Choice
 from oracle.grid import grid
@@ -229,6 +230,7 @@ def test_stones_are_set_up_in_a_legal_order(last):
 # --- whole sets --------------------------------------------------------------------------------
 
 
+@pytest.mark.long(1)
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_a_set_from_nothing(assignment, tmp_path, capsys):
     status, case = generate(tmp_path / "a.gtp", "--assignment", assignment, "-n", 18)
@@ -236,13 +238,13 @@ def test_a_set_from_nothing(assignment, tmp_path, capsys):
     assert status == 0
     assert sum(step.is_test for step in case.steps) == 18
     assert_a_place_before_each_test(case)
-    assert not verify([case], assignment).findings
-    found = measure([case], assignment)
+    assert not verify([case], specification(assignment)).findings
+    found = measure([case], specification(assignment))
     assert not found.wrong
     assert f"({found.caught.bit_count()} of {len(found.mistakes)} mistakes)" in report
     assert found.kill_rate > 0.85
     with mistaken.in_folder(case):
-        every = [same for _, same in identities(case, assignment)]
+        every = [same for _, same in identities(case, specification(assignment))]
     assert len(set(every)) == len(every)
 
 
@@ -254,6 +256,7 @@ def assert_a_place_before_each_test(case):
         assert place and place.step <= other, case.steps[other]
 
 
+@pytest.mark.long(1)
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_private_and_public_together_catch_everything(assignment, tmp_path, monkeypatch, records):
     monkeypatch.setenv("COURSE_SECRET", SECRET)
@@ -262,15 +265,16 @@ def test_private_and_public_together_catch_everything(assignment, tmp_path, monk
         tmp_path / "private.gtp", records, "--assignment", assignment, "-n", 16,
         "--secret", "env:COURSE_SECRET", "--with", tmp_path / "public.gtp",
     )  # fmt: skip
-    assert measure([public, private], assignment).kill_rate == 1
+    assert measure([public, private], specification(assignment)).kill_rate == 1
     assert_a_place_before_each_test(private)
     assert status == 0
     text = comments(private)
     assert SECRET not in text
     assert text.count("# From ") == text.replace("\n# ", " ").count("turned or mirrored") > 0
-    assert not verify([public, private], assignment).findings
+    assert not verify([public, private], specification(assignment)).findings
 
 
+@pytest.mark.long(1)
 def test_what_comes_from_games_says_from_which(tmp_path, records, capsys):
     _, case = generate(tmp_path / "a.gtp", records, "--assignment", "go-scoring", "-n", 22)
     text = comments(case)
@@ -283,6 +287,7 @@ def test_what_comes_from_games_says_from_which(tmp_path, records, capsys):
     assert "kept for private cases" in report
 
 
+@pytest.mark.long(1)
 def test_public_and_private_never_share_a_game(tmp_path, records):
     (tmp_path / "secret").write_text(SECRET)
     found = []
@@ -295,6 +300,7 @@ def test_public_and_private_never_share_a_game(tmp_path, records):
     assert not found[0] & found[1]
 
 
+@pytest.mark.long(1)
 def test_a_set_is_the_same_whatever_the_number_of_processes(tmp_path, records):
     texts = set()
     for jobs in (1, 2):
@@ -304,12 +310,13 @@ def test_a_set_is_the_same_whatever_the_number_of_processes(tmp_path, records):
     assert len(texts) == 1
 
 
+@pytest.mark.long(1)
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_a_set_is_strong_alone_and_of_different_positions(assignment, tmp_path, records, capsys):
     public = assignments.find(assignment).public_cases()  # they leave no mistake to be caught
     path, more = tmp_path / "private.gtp", ("--half", "all", "--with", *public)
     _, private = generate(path, records, "--assignment", assignment, *more)
-    alone = measure([private], assignment)
+    alone = measure([private], specification(assignment))
     assert alone.kill_rate > 0.85
     total, caught = len(alone.mistakes), alone.caught.bit_count()
     assert (
@@ -322,6 +329,7 @@ def test_a_set_is_strong_alone_and_of_different_positions(assignment, tmp_path, 
     assert len(set(origins)) == len(origins)
 
 
+@pytest.mark.long(1)
 def test_a_set_is_the_same_wherever_the_records_lie(tmp_path, records):
     (tmp_path / "secret").write_text(SECRET)
     found = []
@@ -335,6 +343,7 @@ def test_a_set_is_the_same_wherever_the_records_lie(tmp_path, records):
     assert found[0] == found[1]
 
 
+@pytest.mark.long(1)
 def test_seeds_and_secrets_differ(tmp_path):
     (tmp_path / "one").write_text(SECRET)
     (tmp_path / "two").write_text(SECRET + "!")
@@ -347,18 +356,20 @@ def test_seeds_and_secrets_differ(tmp_path):
     assert len(texts) == len(options)
 
 
+@pytest.mark.long(1)
 def test_kill_writes_what_the_given_cases_miss(tmp_path):
     weak = tmp_path / "weak.gtp"
     weak.write_text("boardsize 5\nclear_board\nkomi 0\nplay B C3\n10 score\n#? [B\\+25(\\.0)?]\n")
-    before = measure([casefile.read(str(weak))], "go-scoring")
+    before = measure([casefile.read(str(weak))], specification("go-scoring"))
     status, case = generate(tmp_path / "k.gtp", "--assignment", "go-scoring", "--kill", weak)
     assert status == 0
     assert before.kill_rate < 0.7
-    assert measure([casefile.read(str(weak)), case], "go-scoring").kill_rate == 1
-    alone = measure([case], "go-scoring")
+    assert measure([casefile.read(str(weak)), case], specification("go-scoring")).kill_rate == 1
+    alone = measure([case], specification("go-scoring"))
     assert all(test.caught & ~before.caught for test in alone.indispensable)
 
 
+@pytest.mark.long(1)
 def test_kill_of_cases_that_miss_nothing_writes_nothing(tmp_path, capsys):
     output = tmp_path / "k.gtp"
     status = main(
@@ -377,13 +388,17 @@ def test_options_that_leave_nothing(tmp_path, capsys):
     assert not output.exists()
 
 
+@pytest.mark.long(1)
 def test_excluded_tests_do_not_come_again(tmp_path):
     _, first = generate(tmp_path / "1.gtp", "--assignment", "gomoku-rules", "-n", 10)
     _, second = generate(
         tmp_path / "2.gtp", "--assignment", "gomoku-rules", "-n", 10,
         "--exclude", tmp_path / "1.gtp",
     )  # fmt: skip
-    both = [{same for _, same in identities(one, "gomoku-rules")} for one in (first, second)]
+    both = [
+        {same for _, same in identities(one, specification("gomoku-rules"))}
+        for one in (first, second)
+    ]
     assert not both[0] & both[1]
 
 
@@ -391,7 +406,7 @@ def test_excluded_tests_do_not_come_again(tmp_path):
     ("arguments", "message"),
     [
         ((), "--assignment and -o are needed"),
-        (("--assignment", "chess", "-o", "x"), "invalid choice: 'chess'"),
+        (("--assignment", "chess", "-o", "x"), "there is no assignment 'chess'"),
         (("no-such", "--assignment", "go-scoring", "-o", "x"), "no-such: no such file or folder"),
         ((".", "--assignment", "go-scoring", "-o", "x"), "found no game records in this folder"),
         (("--sizes", "x", "--assignment", "go-scoring", "-o", "x"), "expected such as 9 or 5-9"),
@@ -404,6 +419,8 @@ def test_bad_options(arguments, message, tmp_path, monkeypatch, capsys):
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.long(1)
+@pytest.mark.processes
 def test_games_of_gnugo(gnugo, tmp_path, capsys):
     """Two that know how to play, on the board that a game of java-go is played on."""
     commands = ["boardsize 11", *(f"genmove {'bw'[number % 2]}" for number in range(60))]
@@ -420,7 +437,7 @@ def test_games_of_gnugo(gnugo, tmp_path, capsys):
     )  # fmt: skip
     assert "game.sgf, after move" in comments(case)
     assert "1 game, 1 used, " in capsys.readouterr().out
-    assert not verify([case], "java-go").findings
+    assert not verify([case], specification("java-go")).findings
 
 
 # --- what the features are about ---------------------------------------------------------------
@@ -428,7 +445,7 @@ def test_games_of_gnugo(gnugo, tmp_path, capsys):
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_every_feature_can_be_made(assignment):
-    kind = kinds.kind(assignment)
+    kind = specification(assignment).kind
     for feature in kind.features:
         random = Random(feature.name)
         tries = (feature.make(random) for _ in range(400))

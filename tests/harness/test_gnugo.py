@@ -9,6 +9,8 @@ from harness.records import Verdict
 from harness.report.tally import exit_code
 from harness.running.runs import run
 
+pytestmark = pytest.mark.processes
+
 GAME = "(;GM[1]FF[4]SZ[9]KM[0.5];B[ee];W[ec];B[gc];W[cc];B[cf];W[ge];B[gf];W[fe];B[ff];W[he])"
 CASES = r"""
 10 loadsgf game.sgf 5

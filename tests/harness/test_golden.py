@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.records import Repeat
 from harness.report import baseline, gogui, html, json, junit, tap
 from harness.report.html.style import STYLE
 from harness.report.paint import Paint
@@ -18,10 +19,12 @@ from harness.report.terminal import Terminal
 from harness.report.view import view
 from harness.visible import visible, without_surrogates
 from tests import golden
-from tests.harness.made_run import RUN
+from tests.harness.made_run import RUN as MADE
 
 GOLDEN = Path(__file__).parent / "golden"
+RUN = MADE._replace(repeat=Repeat("gtp-harness run ./engine"))
 TALLIES = [tally(file) for file in RUN.files]
+VIEWS = [view(file) for file in RUN.files]
 
 
 def terminal(*, color: bool, unicode: bool) -> str:
@@ -29,7 +32,7 @@ def terminal(*, color: bool, unicode: bool) -> str:
     paragraphs = [
         paragraph
         for file in RUN.files
-        for paragraph in Terminal(paint, unicode=unicode).file(view(file))
+        for paragraph in Terminal(paint, unicode=unicode, repeat=RUN.repeat).file(view(file))
     ]
     return "\n".join([*paragraphs, summary(RUN, TALLIES, paint)]) + "\n"
 
@@ -60,9 +63,9 @@ TEXTS = {
     "terminal.txt": lambda: terminal(color=False, unicode=True),
     "terminal-ascii.txt": lambda: terminal(color=False, unicode=False),
     "terminal-color.txt": lambda: terminal(color=True, unicode=True),
-    "run.json": lambda: without_surrogates("".join(json.parts(RUN, TALLIES))),
-    "junit.xml": lambda: visible("".join(junit.parts(RUN, TALLIES))),
-    "run.tap": lambda: "".join(tap.parts(RUN)),
+    "run.json": lambda: without_surrogates("".join(json.parts(RUN, TALLIES, VIEWS))),
+    "junit.xml": lambda: visible("".join(junit.parts(RUN, TALLIES, VIEWS))),
+    "run.tap": lambda: "".join(tap.parts(RUN, VIEWS)),
     "baseline.txt": compared,
 }
 
@@ -73,7 +76,7 @@ def test_text(name):
 
 
 def test_pages(tmp_path):
-    html.write(tmp_path, RUN, [view(file) for file in RUN.files])
+    html.write(tmp_path, RUN, VIEWS)
     written = {path.name for path in tmp_path.iterdir()}
     for name in sorted(written):
         page = (tmp_path / name).read_bytes().decode()

@@ -20,8 +20,13 @@ import pytest
 
 from harness.assignments import assignment
 from harness.assignments.building import build
+from harness.assignments.trial import try_out
+from harness.options import Options
+from harness.records import Verdict
 from tests.harness import small_class, test_grade
 from tests.harness.test_sandbox_boxes import LEVELS, needs
+
+pytestmark = pytest.mark.processes
 
 SUBMISSIONS = Path(__file__).parents[1] / "submissions" / "counting"
 ALIKE = 4  # the exit status: several submissions are the same
@@ -125,6 +130,27 @@ def test_what_a_submission_says_of_itself_changes_no_mark(level: int, room: Path
     test_grade.grade(room, "--no-images", "--sandbox", str(level), status=ALIKE)
     expected = {title: Fraction(one.points) for title, one in HANDED_IN.items()}
     assert marks(room, HANDED_IN) == expected
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_check_lets_an_engine_write_where_it_starts_and_keeps_nothing(
+    level: int, room: Path
+) -> None:
+    needs(level)
+    make_class(room, {})
+    home = room / "stage" / "assignment1"
+    home.mkdir(parents=True)
+    (room / "stage").chmod(0o755)
+    files = files_of(HANDED_IN["a log where it starts"], room)
+    for name, (text, _) in files.items():
+        (home / name).write_text(text)
+    found = assignment.find(str(room / "counting"))
+    result = try_out(found, room / "stage", Options(sandbox=str(level))).result
+    verdicts = [outcome.verdict for file in result.files for outcome in file.outcomes]
+    assert verdicts == [Verdict.PASSED] * len(verdicts) != []
+    assert {path.name: path.read_text() for path in home.iterdir()} == {
+        name: text for name, (text, _) in files.items()
+    }
 
 
 @pytest.mark.parametrize("level", LEVELS)

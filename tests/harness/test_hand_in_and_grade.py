@@ -29,6 +29,8 @@ from tests.harness.downloads import canvas_name, moodle_folder, zipped
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
 from tests.harness.test_check import works
 
+pytestmark = [pytest.mark.processes, pytest.mark.long(20)]
+
 ROOT = Path(__file__).parents[2]
 PUBLIC, PRIVATE = "public", "private"
 ADA, BEN = 4711, 4712  # the numbers of who is right, and of who is wrong

@@ -53,6 +53,7 @@ def test_what_is_looked_for_is_found():
         assert OBEYED.search(OURS.sub("", sequence)), sequence
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("option", ["--report", "--plain", "--long", "--verbose", "--timeout=9"])
 @pytest.mark.parametrize("engine", WORST)
 def test_no_terminal_obeys_it(engine, option, case):
@@ -65,6 +66,7 @@ def test_no_terminal_obeys_it(engine, option, case):
     assert re.search("fault|java|3 passed", written)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("engine", WORST)
 def test_every_report_is_read_back(engine, case, capfd):
     from harness.cli import main

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 
 from harness.errors import ReportError
+from harness.reading.setups import comments
 from harness.report import html, json
 from harness.report.baseline import compare
 from harness.report.html.names import link, page_names
 from harness.report.tally import tally
-from harness.report.view import comment_before, view
+from harness.report.view import view
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
 from tests.harness.test_report_formats import runs
 
@@ -202,4 +203,32 @@ def test_the_comment_that_introduces_a_test():
             Line("3 c", "=", "[x]", V.FAILED),
         ],
     )
-    assert [comment_before(file.case, step) for step in (1, 2, 3)] == ["one\ntwo", "", "three"]
+    assert [comments(file.case, step) for step in (1, 2, 3)] == ["one\ntwo", "", "three"]
+
+
+# --- pages that are cut into parts ---------------------------------------------------------------
+
+
+def test_pages_are_cut_and_every_link_leads_somewhere(tmp_path, monkeypatch):
+    """As many small pages say what one says, and no case file's page has a part's name."""
+    monkeypatch.setattr("harness.report.html.file._CARDS", 2)
+    monkeypatch.setattr("harness.report.html.file._ROWS", 3)
+    monkeypatch.setattr("harness.report.html.log._PART", 40)
+    twin = RUN.files[0]._replace(case=RUN.files[0].case._replace(path="score.part2.tst"))
+    run = RUN._replace(files=(*RUN.files, twin))
+    html.write(tmp_path, run, [view(file) for file in run.files])
+    texts = {path.name: path.read_text() for path in tmp_path.glob("*.html")}
+    assert {"score.html", "score.part2.html", "score.part3.html", "score.out.part2.html"} <= set(
+        texts
+    )
+    assert "score.part2_2.html" in texts, "of the other file"
+    whole = "".join(text for name, text in texts.items() if name.startswith("score.part2_2.part"))
+    whole += texts["score.part2_2.html"]
+    for step in twin.case.steps:
+        if step.is_test:
+            assert whole.count(f'#L{step.line}">{step.id}</a></td>') == 1
+    for name, text in texts.items():
+        for address in re.findall(r'href="([^"]*)"', text):
+            page, _, anchor = unquote(address).partition("#")
+            found = texts[page or name]
+            assert not anchor or f'id="{anchor}"' in found, (name, address)

@@ -125,6 +125,7 @@ class _Everything(dict[str, str]):
         return key
 
 
+@pytest.mark.processes
 def test_memory_is_bounded_for_the_whole_process(tmp_path):
     """Not only Python's own: what liblzma and zlib take, too."""
     paths = [
@@ -222,6 +223,7 @@ def _two_gzips(plain: bytes) -> bytes:
     return gzip.compress(plain[:half]) + gzip.compress(plain[half:]) + bytes(512)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("name", honest())
 def test_honest_archives_come_out_as_they_went_in(name, tmp_path):
     path = write(tmp_path, name, honest()[name])

@@ -92,14 +92,16 @@ def test_with_the_examples_java_agrees(java: str, tmp_path: Path) -> None:
     assert random_patterns.java(tmp_path, asked) == expected
 
 
-def test_random_expressions_side_by_side_with_java(java: str, tmp_path: Path) -> None:
+@pytest.mark.long(15)
+@pytest.mark.parametrize("number", [20_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_random_expressions_side_by_side_with_java(java: str, tmp_path: Path, number: int) -> None:
     """No verdict differs, nothing that Java refuses is taken, little that it takes is refused.
 
     ``python -m tests.harness.random_patterns 100000`` asks as many as one likes.
     """
-    count = random_patterns.compare_with_java(tmp_path, seed=17, count=5_000)
+    count = random_patterns.compare_with_java(tmp_path, seed=17, count=number)
     assert count["differs"] == count["refused by them alone"] == 0, count
-    assert count["same"] > 2_500
+    assert count["same"] > number / 2
     assert count["refused by us alone"] < 0.03 * (count["same"] + count["refused by us alone"])
 
 

@@ -200,6 +200,7 @@ def test_why_it_died(stderr, told):
         assert str(last_words(stderr)) == ""
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("program", "told"),
     [

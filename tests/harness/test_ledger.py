@@ -172,6 +172,8 @@ for basis in left:
 """
 
 
+@pytest.mark.long(10)
+@pytest.mark.processes
 def test_what_was_written_survives_sigkill_at_any_moment(tmp_path):
     path = tmp_path / "ledger.sqlite"
     chance = random.Random(5)

@@ -81,7 +81,7 @@ def test_a_reason_says_all_that_happened():
     assert reason(flaky, attempt_of("p--", "b.gtp")) == (
         "2 of 5 tests passed; 2 not reached, because the engine broke;"
         " 1 could not be judged, which is nobody's fault, and does not count;"
-        " 1 of different verdicts when run again."
+        " 1 had another verdict when run again."
     )
     assert reason(attempt_of("p"), part=PUBLIC_ALL) == "1 of 1 test passed."
     assert reason(attempt_of("pf"), part=PUBLIC_ALL) == "1 of 2 tests passed; all must be."

@@ -1,6 +1,7 @@
 """Real work in the wrong place or by the wrong name: each is told what was found and expected.
 
-All are made of the right submission to go-scoring, checked one by one and graded as one class.
+Most are in ``tests/submissions/misplaced``; archives of kinds that git cannot keep are made here.
+They are checked one by one and graded as one class.
 """
 
 import html
@@ -19,25 +20,27 @@ from typing import NamedTuple
 
 import pytest
 
+from harness import shipped
 from harness.assignments import assignment, misplaced, workspace
 from harness.assignments.building import build
 from harness.assignments.contents import faults, sort_files
 from harness.intake.placing import place
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "tests" / "submissions"
+MISPLACED = SUBMISSIONS / "misplaced"
 FOLDER = "assignment1"
-RIGHT = {
-    path.name: path.read_bytes() for path in (SUBMISSIONS / "go-scoring" / FOLDER).glob("*.*")
-}
-GOMOKU = {
-    path.name: path.read_bytes()
-    for path in (
-        *(SUBMISSIONS / "gomoku-policy" / "assignment3").glob("*.*"),
-        SUBMISSIONS / "gomoku-rules" / FOLDER / "gtp_connection.py",
-    )
-}
 Files = dict[str, bytes]
+
+
+def files_of(folder: Path) -> Files:
+    found = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(found)}
+
+
+RIGHT = files_of(SUBMISSIONS / "go-scoring" / FOLDER)
 
 
 def packed(files: Files) -> bytes:
@@ -54,8 +57,8 @@ def below(folder: str, files: Files = RIGHT) -> Files:
     return {f"{folder}/{name}": content for name, content in files.items()}
 
 
-def renamed(old: str, new: str) -> Files:
-    return {f"{FOLDER}/{new if name == old else name}": text for name, text in RIGHT.items()}
+def handed_in(name: str) -> Callable[[], bytes]:
+    return lambda: packed(files_of(MISPLACED / name))
 
 
 def with_environment(folder: str) -> Files:
@@ -101,31 +104,32 @@ class Work(NamedTuple):
 
 
 WORKS = {
-    "lower-case": Work(lambda: packed(renamed("Go1.py", "go1.py")),
+    "lower-case": Work(handed_in("lower-case"),
                        "Go1.py is missing (there is go1.py)", False),
-    "downloaded-twice": Work(lambda: packed(renamed("Go1.py", "Go1 (1).py")),
-                             "Go1.py is missing (there is Go1 (1).py)", False),
-    "two-suffixes": Work(lambda: packed(renamed("Go1.py", "Go1.py.txt")),
-                         "Go1.py is missing (there is Go1.py.txt)", False),
-    "other-number": Work(lambda: packed(renamed("Go1.py", "Go3.py")),
-                         "Go1.py is missing (there is Go3.py)", False),
-    "own-name": Work(lambda: packed(renamed("Go1.py", "main.py")),
-                     "Go1.py is missing (found main.py)", False),
-    "in-src": Work(lambda: packed(below(f"{FOLDER}/src")),
-                   "Go1.py is missing (there is src/Go1.py, expected in the folder itself)",
+    "downloaded-twice": Work(handed_in("downloaded-twice"),
+                       "Go1.py is missing (there is Go1 (1).py)", False),
+    "two-suffixes": Work(handed_in("two-suffixes"),
+                       "Go1.py is missing (there is Go1.py.txt)", False),
+    "other-number": Work(handed_in("other-number"),
+                       "Go1.py is missing (there is Go3.py)", False),
+    "own-name": Work(handed_in("own-name"),
+                       "Go1.py is missing (found main.py)", False),
+    "in-src": Work(handed_in("in-src"),
+                       "Go1.py is missing (there is src/Go1.py, expected in the folder itself)",
                    False),
-    "folder-twice": Work(lambda: packed(below(f"{FOLDER}/{FOLDER}")),
-                         "wrapped in another of the same name", True),
-    "other-folder": Work(lambda: packed(below("my work")),
-                         "The folder is called 'my work', it should be called assignment1.", True),
-    "no-folder": Work(lambda: packed(RIGHT), "not in a folder assignment1", True),
-    "gomoku": Work(lambda: packed(below(FOLDER, GOMOKU)),
-                   "this looks like Gomoku policy: found Gomoku3.py, expected Go1.py,", False),
+    "folder-twice": Work(handed_in("folder-twice"),
+                       "wrapped in another of the same name", True),
+    "other-folder": Work(handed_in("other-folder"),
+                       "The folder is called 'my work', it should be called assignment1.", True),
+    "no-folder": Work(handed_in("no-folder"),
+                       "not in a folder assignment1", True),
+    "gomoku": Work(handed_in("gomoku"),
+                       "this looks like Gomoku policy: found Gomoku3.py, expected Go1.py,", False),
     "apple": Work(zipped_apple, "left out, made by tools: __MACOSX/assignment1/._Go1.py", True),
-    "text": Work(lambda: b"I forgot to pack it.\n", "it is a text file, expected a .tgz", False),
+    "text": Work((MISPLACED / "text.txt").read_bytes, "it is a text file, expected a .tgz", False),
     "empty": Work(empty, "the archive has no files in it", False),
-    "pictures": Work(lambda: packed({f"{FOLDER}/a.png": b"\x89PNG"}),
-                     "expected Go1.py, gtp_connection_go1.py, readme.txt in assignment1, found"
+    "pictures": Work(handed_in("pictures"),
+                       "expected Go1.py, gtp_connection_go1.py, readme.txt in assignment1, found"
                      " assignment1/a.png", False),
     "environment": Work(lambda: packed(below(FOLDER) | with_environment(f"{FOLDER}/.venv/")),
                         "left out, made by tools: assignment1/.venv/", True),
@@ -152,7 +156,7 @@ def course(tmp_path_factory):
     """go-scoring with few tests, the course's util, and everybody's submission."""
     folder = tmp_path_factory.mktemp("course")
     shutil.copytree(SUBMISSIONS / "go-scoring" / "cases", folder / "go-scoring")
-    shutil.copy(assignment.shipped() / "go-scoring" / assignment.FILE, folder / "go-scoring")
+    shutil.copy(shipped.folder() / "go-scoring" / assignment.FILE, folder / "go-scoring")
     shutil.copytree(SUBMISSIONS / "go-scoring" / "util", folder / "go-scoring" / "util")
     for number, (name, work) in enumerate(WORKS.items()):
         path = folder / "submissions" / f"{name.replace('-', '')}_{number}_{number}_a1.tgz"
@@ -209,26 +213,38 @@ def test_a_folder_with_an_environment_is_checked(course, tmp_path):
 # --- a C program without what says how to build it
 
 
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ({"main.c": ""}, "found main.c"),
-        ({"src/main.c": "", "src/CMakeLists.txt": ""}, "found src/CMakeLists.txt"),
-        ({"main.c": "", "Makefile.txt": ""}, "found Makefile.txt"),
-        ({"main.c": "", "cmakelists.txt": ""}, "found cmakelists.txt"),
-    ],
+WITHOUT = {
+    "c-without": "found gosensei.c",
+    "c-in-src": "found src/CMakeLists.txt",
+    "c-makefile-txt": "found Makefile.txt",
+    "c-lower-case": "found cmakelists.txt",
+}
+MISSING = (
+    "there is no CMakeLists.txt, Makefile or makefile in gosensei, which says how to build it"
 )
-def test_a_build_file_that_is_missing_is_told(files, said):
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_a_build_file_that_is_missing_is_told(name):
     with workspace.workspace() as room:
-        for name, text in files.items():
-            path = room / "gosensei" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+        shutil.copytree(MISPLACED / name, room, dirs_exist_ok=True)
         built = build(assignment.find("gosensei"), room)
     assert built is not None
     assert not built.ok
-    expected = "there is no CMakeLists.txt, Makefile or makefile in gosensei"
-    assert built.message == f"{expected}, which says how to build it; {said}"
+    assert built.message == f"{MISSING}; {WITHOUT[name]}"
+
+
+def test_who_left_out_the_build_file_gets_a_page_that_says_so(tmp_path, c_tools):
+    for name in WITHOUT:
+        path = tmp_path / "class" / f"{name}.tgz"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(packed(files_of(MISPLACED / name)))
+    done = command("grade", tmp_path / "class", "--assignment", "gosensei", "--public-only",
+                   "--output", tmp_path / "graded", "--no-images", "--go-on")  # fmt: skip
+    assert done.returncode in (0, 4), done.stdout + done.stderr
+    for name, said in WITHOUT.items():
+        page = html.unescape((tmp_path / "graded" / "feedback" / f"{name}.html").read_text())
+        assert f"{MISSING}; {said}" in page
 
 
 # --- names only
@@ -249,7 +265,7 @@ def test_only_an_environment_is_left_out(names, kept):
 
 
 def test_no_assignment_that_ships_looks_like_another():
-    every = [assignment.find(name) for name in assignment.names()]
+    every = [assignment.find(name) for name in shipped.names()]
     for one in every:
         others = [other for other in every if other.key != one.key]
         names = [name for name in one.files.required if "*" not in name]

@@ -13,6 +13,8 @@ from harness.assignments.assignment import BuildSteps
 from harness.errors import UsageError
 from tests.harness import small_class
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -11,16 +11,17 @@ import pytest
 from harness.assignments import assignment
 from harness.assignments.trial import try_out
 from harness.options import Limits, Options
+from harness.processes import children, descendants
 from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.reading.pattern import read_gogui
 from harness.records import FailureKind, Reply, Verdict
 from harness.report.difference import difference
-from harness.running.patience import HANGS, Patience, do_anything
+from harness.running.patience import HANGS, Hangs, Patience, do_anything
 from harness.running.runner import Setting, run_file
+from harness.sandbox import levels
 from harness.sandbox.engines import Sandbox
 from harness.sandbox.limits import BoxLimits
-from harness.sandbox.watch import children, descendants
 from tests.harness.made_class_of_files import (
     GO,
     PUBLIC,
@@ -37,6 +38,7 @@ VERTICES = [f"{column}{row}" for row in range(1, 6) for column in "abcde"][:18]
 SET = "komi 6.5\n" + "".join(scene(10 * n, one) for n, one in enumerate(VERTICES, 1))
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_a_crash_or_a_hang_at_one_of_18_tests_costs_one(tmp_path):
     room = made(
@@ -83,16 +85,28 @@ def test_the_processor_time_of_all_engines_counts_together(tmp_path):
     assert "4 s of processor time allowed" in failures[1]["message"]
 
 
+def test_all_processes_that_grade_a_submission_count_its_hangs_together():
+    hangs = Hangs(2)
+    child = os.fork()
+    if child == 0:
+        for _ in range(HANGS):
+            Patience(hangs, 1).note_hang()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert Patience(hangs, 1).seconds(30) == 3
+    assert Patience(hangs, 0).seconds(30) == 0
+
+
 @pytest.mark.usefixtures("sandbox")
-def test_after_three_hangs_others_wait_side_by_side(tmp_path, monkeypatch):
+def test_after_three_hangs_others_wait_side_by_side(open_place, monkeypatch):
     """Six hang: each is left after half of its limit at most, and all are waited for together."""
     text = "komi 6.5\n" + "".join(
         scene(number, vertex) for number, vertex in enumerate(("a1", "b2") * 8, 1)
     )
-    shutil.copytree(GO, tmp_path / "go")
-    main = tmp_path / "go" / "assignment1" / "Go1.py"
+    shutil.copytree(GO, open_place / "go")
+    main = open_place / "go" / "assignment1" / "Go1.py"
     main.write_text(faulty("hangs_and_is_slow")["hangsandisslow"])
-    case = casefile.parse(text.encode(), str(tmp_path / "private.gtp"))
+    case = casefile.parse(text.encode(), str(open_place / "private.gtp"))
     seen = []
 
     def watched(left):
@@ -103,14 +117,15 @@ def test_after_three_hangs_others_wait_side_by_side(tmp_path, monkeypatch):
 
     monkeypatch.setattr("harness.running.runner.do_anything", watched)
     patience = Patience()
-    patience.hangs = HANGS
+    for _ in range(HANGS):
+        patience.note_hang()
     with closing(Sandbox("auto", BoxLimits(cpu=20), (), ())) as boxes:
         before = children(os.getpid())
         setting = Setting(
-            ("python3", str(main)),
+            (levels.interpreter(), str(main)),
             Options(limits=Limits(timeout=4), restart=True, strict=True),
             named(Options().dialect),
-            launcher=lambda case: boxes.launcher(case, (str(tmp_path / "go"),)),
+            launcher=lambda case: boxes.launcher(case, (str(open_place / "go"),)),
             patience=patience,
         )
         result = run_file(case, setting)
@@ -130,8 +145,8 @@ def test_after_three_hangs_others_wait_side_by_side(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_who_answers_late_by_the_short_limit_loses_nothing(tmp_path, monkeypatch):
-    rooms = tmp_path / "rooms"
+def test_who_answers_late_by_the_short_limit_loses_nothing(tmp_path, open_place, monkeypatch):
+    rooms = open_place / "rooms"
     rooms.mkdir()
     rooms.chmod(0o755)
     monkeypatch.setenv("TMPDIR", str(rooms))
@@ -171,7 +186,7 @@ def test_an_answer_counts_for_the_command_it_answers_and_no_other(tmp_path):
     assert all("text without = or ?" in one for one in found["chatty"]["warnings"])
     for name in ("doubleanswer", "forgednext"):
         (told,) = found[name]["warnings"]
-        assert "more often than it was asked; what was not asked for counts for nothing" in told
+        assert "more replies than it got commands; the extra ones count for nothing" in told
     (told,) = found["wrongid"]["warnings"]
     assert "has the id 99, the command has the id 10 (and 17 more like it)" in told
 
@@ -200,6 +215,7 @@ def player(place, misses):
     return main.replace('"PLACE"', repr(str(place))).replace('(("A",), ("B",), ())', repr(misses))
 
 
+@pytest.mark.processes
 def test_a_choice_is_believed_to_have_failed_only_when_it_fails_again_alone(tmp_path):
     public = ()  # the public file is run first, and asks for no choice
     files = {
@@ -216,6 +232,7 @@ def test_a_choice_is_believed_to_have_failed_only_when_it_fails_again_alone(tmp_
     assert "flaky" in (room / "out" / "class.html").read_text()
 
 
+@pytest.mark.processes
 def test_check_runs_a_failed_choice_again_before_it_tells(tmp_path):
     files = {"ada": player(tmp_path / "1", (("A",), ("B",)))}
     room = made(tmp_path, files, CHOICES)

@@ -18,11 +18,11 @@ from harness.engine.process import EngineProcess
 from harness.engine.session import Session
 from harness.errors import AsleepError, EngineError, SandboxError, StarvedError
 from harness.options import Limits
+from harness.processes import descendants
 from harness.records import CaseFile, FailureKind
 from harness.sandbox import levels
 from harness.sandbox.engines import Sandbox
 from harness.sandbox.limits import BoxLimits
-from harness.sandbox.watch import descendants
 from tests.harness.busy import busy
 
 ENGINES = Path(__file__).parent.parent / "engines"
@@ -60,8 +60,8 @@ def asked(
 
 
 @contextlib.contextmanager
-def launcher(sandbox: str):
-    """Give what starts engines, or skip where there is no such sandbox."""
+def launcher(sandbox: str, folder: Path = ENGINES):
+    """Give what starts engines of a folder, or skip where there is no such sandbox."""
     if sandbox == "off":
         yield PlainLauncher()
         return
@@ -70,9 +70,11 @@ def launcher(sandbox: str):
     except SandboxError as error:
         pytest.skip(str(error))
     with contextlib.closing(box):
-        yield box.launcher(CaseFile("a.gtp", (), ()), [str(ENGINES)])
+        yield box.launcher(CaseFile("a.gtp", (), ()), [str(folder)])
 
 
+@pytest.mark.long(20)
+@pytest.mark.processes
 @pytest.mark.parametrize(("sandbox", "rows"), [("off", ROWS), ("3", FEW), ("2", FEW), ("1", FEW)])
 def test_on_a_busy_machine_only_engines_that_are_late_by_their_own_time_are_late(sandbox, rows):
     with launcher(sandbox) as starts, busy(BUSY * os.cpu_count()):
@@ -89,6 +91,7 @@ def test_on_a_busy_machine_only_engines_that_are_late_by_their_own_time_are_late
                 assert time.monotonic() - begun < 30 + seconds
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("how", "broken"),
     [
@@ -116,6 +119,7 @@ print(broken.message if broken else f"in time: {seconds:.2f}", flush=True)
 """
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("how", "who", "seconds", "expected"),
     [
@@ -161,6 +165,7 @@ def is_engine(pid: int) -> bool:
     return False
 
 
+@pytest.mark.processes
 def test_an_engine_that_stops_itself_hangs():
     words = [sys.executable, str(ENGINES / "stops_itself.py")]
     process = EngineProcess(PlainLauncher(), words, str(ENGINES), LIMITS)
@@ -200,6 +205,25 @@ def test_what_an_engine_did_between_two_looks(before, after, expected):
     assert clock.use(before, after, 1.0) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "ran", "waited", "still", "counted"),
+    [
+        (1.0, 1.0, 0.0, 0.0, 1.0),
+        (1.0, 0.0, 0.0, 0.0, 1.0),  # it slept
+        (1.0, 0.2, 0.8, 0.0, 0.2),
+        (3.0, 0.0, 0.0, 2.5, 0.5),  # it slept, and all stood still meanwhile
+        (3.0, 0.1, 0.4, 2.5, 0.1),  # all stood still, then it waited for its turn
+        (3.0, 2.0, 0.0, 2.5, 0.5),  # the harness alone stood still
+    ],
+)
+def test_what_of_the_time_between_two_looks_counts(seconds, ran, waited, still, counted):
+    one = Clock(lambda: [os.getpid()])
+    one._seen, one._cores = True, 2
+    before = one._lost
+    one._count(Use(ran, waited, stopped=False), seconds, still)
+    assert seconds - (one._lost - before) == pytest.approx(counted)
+
+
 def test_a_thread_that_waits_still_is_told_from_one_that_sleeps(monkeypatch):
     """The kernel adds the time in the queue when it is over; nothing may count twice."""
     files = {"schedstat": b"1000000000 500000000 7", "stat": b"1 (a b) R 1 2"}
@@ -225,6 +249,7 @@ def test_a_thread_that_waits_still_is_told_from_one_that_sleeps(monkeypatch):
     assert waited(1, schedstat="1200000000 4100000000 9") == 5.0
 
 
+@pytest.mark.processes
 def test_what_computes_beside_others_has_more_time_and_what_sleeps_has_not():
     for how, broken in (("burn 1.4", False), ("sleep 1.4", True), ("spin 0", True)):
         words = [sys.executable, str(ENGINES / "takes_time.py"), *how.split()]
@@ -240,6 +265,7 @@ def test_what_computes_beside_others_has_more_time_and_what_sleeps_has_not():
             assert replies[1].seconds > 1.3  # as it was
 
 
+@pytest.mark.processes
 def test_a_machine_that_is_too_busy_to_tell_is_nobodys_fault(monkeypatch):
     monkeypatch.setattr(clock, "_AT_LEAST", 0.5)
     monkeypatch.setattr(clock, "_MOST", 0)

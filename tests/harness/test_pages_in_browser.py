@@ -146,6 +146,7 @@ def looks(found):
     return [look for look in found if "width" in look and look["page"] != "owned.htm"]
 
 
+@pytest.mark.processes
 def test_nothing_scrolls_sideways(found):
     assert [look for look in looks(found) if look["wide"] > look["width"]] == []
 

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from harness.fuzzing.drawing import scripts
 from harness.fuzzing.pruning import pruned
 from harness.fuzzing.script import Script, joined, legal, name_of
+from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS
 
-ANY = st.sampled_from(tuple(ASSIGNMENTS)).flatmap(lambda name: scripts(name, length=4))
+ANY = st.sampled_from(tuple(ASSIGNMENTS)).flatmap(
+    lambda name: scripts(specification(name), length=4)
+)
 FIND = settings(
     database=None,
     deadline=None,
@@ -76,7 +79,7 @@ def test_lines_of_files_are_left_out_and_the_file_is_named_by_its_text():
 
 def test_the_board_gets_small_and_all_points_go_into_the_corner(tmp_path):
     def is_wanted(one):
-        left = legal(one, "go-scoring", tmp_path).commands
+        left = legal(one, specification("go-scoring"), tmp_path).commands
         return sum(command.startswith("play") for command in left) == 2
 
     script = Script(("boardsize 19", "komi 0", "play B Q16", "play W R17", "score"))
@@ -86,7 +89,7 @@ def test_the_board_gets_small_and_all_points_go_into_the_corner(tmp_path):
 
 def test_what_lies_at_the_far_edges_stays_there_when_the_board_gets_small(tmp_path):
     def is_wanted(one):
-        return legal(one, "go-scoring", tmp_path).commands in FAR
+        return legal(one, specification("go-scoring"), tmp_path).commands in FAR
 
     script = Script(("boardsize 9", "play B J9", "play W A8"))
     small = shortest(script, is_wanted, moves=True)

@@ -22,6 +22,8 @@ from harness.running import gathering
 from harness.running.runs import Options, run
 from harness.sandbox import levels
 
+pytestmark = pytest.mark.processes
+
 pytest_plugins = ["pytester"]
 
 CASES = Path(__file__).parent.parent.parent / "cases"

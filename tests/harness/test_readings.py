@@ -17,6 +17,7 @@ from harness.generating import producing
 from harness.judging import mistaken
 from harness.reading import casefile, suite
 from harness.reading.dialect import named
+from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 from oracle.readings import READINGS
 from tests.harness.in_process import fuzzed
@@ -77,6 +78,7 @@ def test_a_case_that_asks_it_would_be_noticed(tmp_path):
     ]
 
 
+@pytest.mark.long(3)
 @EVERY
 def test_ten_private_sets_do_not_ask_it_either(assignment, tmp_path, monkeypatch, capsys):
     # What makes a set strong takes time and asks nothing else.
@@ -96,6 +98,7 @@ def test_ten_private_sets_do_not_ask_it_either(assignment, tmp_path, monkeypatch
     assert accused(assignment, paths) == []
 
 
+@pytest.mark.long(1)
 @EACH
 def test_fuzzing_finds_nothing_in_it(assignment, name):
     with fuzzed(
@@ -112,7 +115,7 @@ def test_what_is_drawn_names_colors_by_one_letter(tmp_path):
         folder = tmp_path
 
         def __init__(self, assignment):
-            self.assignment = assignment
+            self.specification = specification(assignment)
 
     for assignment in ASSIGNMENTS:
         said = set()
@@ -121,11 +124,12 @@ def test_what_is_drawn_names_colors_by_one_letter(tmp_path):
             said.update(word.lower() for one in script.commands for word in one.split()[1:])
             return False
 
-        find(scripts(assignment), hear, Causes(assignment), _DRAW, 0)
+        find(scripts(specification(assignment)), hear, Causes(assignment), _DRAW, 0)
         assert said, assignment
         assert not said & {"black", "white"}, assignment
 
 
+@pytest.mark.processes
 def test_a_real_process_with_another_reading_is_not_blamed(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     program = (

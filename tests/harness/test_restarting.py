@@ -18,18 +18,23 @@ from harness.judging import mistaken
 from harness.judging.diagnosis import diagnoses
 from harness.options import Limits, Options
 from harness.reading import casefile
+from harness.reading.gathered import gather
 from harness.records import FailureKind, Verdict
 from harness.report import json as json_report
 from harness.report import junit, tap
-from harness.report.html.log import log_page
+from harness.report.html import log as log_module
+from harness.report.html.log import log_pages
 from harness.report.html.trouble import troubles
 from harness.report.paint import Paint
 from harness.report.tally import exit_code, tally
 from harness.report.terminal import Terminal
 from harness.report.view import view
 from harness.running import restarting
-from harness.running.runs import run
+from harness.running.gathering import Told
+from harness.running.runs import run, run_gathered
 from oracle.gtp import new_engine
+
+pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[2]
 JAVA_GO = ROOT / "cases" / "java-go" / "thorough"  # has boards to be loaded
@@ -176,6 +181,7 @@ def scripts(draw):
     return game, "".join(f"{'10 ' * test}{text}\n" for text, test in lines)
 
 
+@pytest.mark.soak(3_000)
 @given(scripts())
 @settings(max_examples=300, deadline=None)
 def test_from_each_place_of_drawn_files(script):
@@ -202,12 +208,15 @@ clear_board
 """
 
 
-def run_engine(tmp_path, name, text=FAULTS, **options):
+def run_engine(tmp_path, name, text=FAULTS, on_test=None, **options):
     case = tmp_path / "case.gtp"
     case.write_text(text)
     program = shlex.join([sys.executable, str(ENGINES / f"{name}.py")])
     limits = Limits(timeout=options.pop("timeout", 20), quit=1)
-    return run(program, [str(case)], Options(limits=limits, jobs=1, **options))
+    told = Told(on_test=on_test)
+    return run_gathered(
+        program, gather([str(case)]), Options(limits=limits, jobs=1, **options), told
+    )
 
 
 @pytest.mark.parametrize(
@@ -260,6 +269,14 @@ def test_a_crash_costs_the_tests_up_to_the_next_place(tmp_path):
     assert file.stderr.count("KeyError:") == 2
 
 
+def test_each_test_is_told_once_and_in_order_those_left_out_too(tmp_path):
+    told = []
+    result = run_engine(
+        tmp_path, "dies", unknown(FAULTS), lambda _, outcome: told.append(outcome), restart=True
+    )
+    assert tuple(told) == result.files[0].outcomes
+
+
 def test_without_the_option_nothing_is_run_after_a_crash(tmp_path):
     (file,) = run_engine(tmp_path, "dies", unknown(FAULTS)).files
     assert verdicts(file) == "P------"
@@ -296,7 +313,7 @@ def test_the_time_of_the_file_holds_for_all_engines_together(tmp_path):
     limits = Limits(timeout=20, file=1, quit=1)
     (file,) = run(program, [str(case)], Options(limits=limits, jobs=1, restart=True)).files
     (failure,) = file.failures
-    assert "was not done with the file after 1 s" in failure.message
+    assert "the file's 1 s were used up" in failure.message
 
 
 def test_what_all_engines_write_counts_together(tmp_path):
@@ -304,10 +321,15 @@ def test_what_all_engines_write_counts_together(tmp_path):
     case = tmp_path / "case.gtp"
     case.write_text(text)
     program = shlex.join([sys.executable, str(ENGINES / "dies.py")])
-    limits = Limits(timeout=20, quit=1, max_total_output=1000)
+    limits = Limits(timeout=20, quit=1)
+    (file,) = run(program, [str(case)], Options(limits=limits, jobs=1)).files
+    replies = [*(one.reply for one in file.before), *file.replies]
+    written = len(file.stderr) + sum(len(reply.raw) + 2 for reply in replies if reply)
+    most = written + 5  # the first replies of the second engine go over it
+    limits = limits._replace(max_total_output=most)
     (file,) = run(program, [str(case)], Options(limits=limits, jobs=1, restart=True)).files
     assert file.failures[-1].kind is FailureKind.OUTPUT
-    assert "1,000 are allowed" in file.failures[-1].message
+    assert f"{most:,} are allowed" in file.failures[-1].message
     assert len(file.failures) < 5
 
 
@@ -333,7 +355,7 @@ def test_every_report_tells_each_break_once(tmp_path):
     assert shown.count("2 tests not run") == 2
     assert f"The engine was started again at {file.case.path}:14." in shown
     assert "".join(troubles(file)).count("The engine broke: died") == 2
-    log = "".join(log_page(file, result, "case.html"))
+    log = log_text(file, result)
     assert log.count("The engine was started again.") == 2
     assert log.count("<i>not sent:</i>") == 2
     for step in file.case.steps:
@@ -341,10 +363,18 @@ def test_every_report_tells_each_break_once(tmp_path):
             assert log.count(f'id="L{step.line}"') == 1
 
 
-def test_a_log_shows_every_line_once(tmp_path):
+def log_text(file, run):
+    return "".join(text for _, page in log_pages(file, run, "case.html") for text in page)
+
+
+@pytest.mark.parametrize("most", [None, 1, 60], ids=str)
+def test_a_log_shows_every_line_once(tmp_path, monkeypatch, most):
+    """However it is cut into parts."""
+    if most:
+        monkeypatch.setattr(log_module, "_PART", most)
     text = "".join(f"#! restart\n# about {n}\n{n} fault\n#? [x]\nplay {n}\n" for n in range(1, 4))
     (file,) = run_engine(tmp_path, "dies", text, restart=True).files
-    log = "".join(log_page(file, run_engine(tmp_path, "dies", text, restart=True), "case.html"))
+    log = log_text(file, run_engine(tmp_path, "dies", text, restart=True))
     for number in range(1, 4):
         assert log.count(f"# about {number}") == 1
         assert log.count(f'<b id="L{5 * number - 2}">{number} fault</b>') == 1

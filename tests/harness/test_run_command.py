@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 
 from harness.cli import arguments, main
-from harness.cli.run import _options, _parser
+from harness.cli.run import _options, command_line
 from harness.errors import UsageError
-from harness.options import Limits, Options
+from harness.options import PATIENT, Options
+
+pytestmark = pytest.mark.processes
 
 # Answers what it is asked: "say X" with X, "wrong" with an error, "die" with its death.
 ENGINE = """\
@@ -246,15 +248,15 @@ def test_suites_and_folders(capsys, program, here):
 
 
 def test_the_defaults_are_those_of_the_library():
-    assert _options(_parser().parse_intermixed_args(["program", "test"])) == Options()
+    assert _options(command_line().parse_intermixed_args(["program", "test"])) == Options()
 
 
 SPELLINGS = [
-    (["--timeout", "1.5"], Options(limits=Limits(timeout=1.5))),
-    (["--startup-timeout=7"], Options(limits=Limits(startup=7))),
-    (["--file-timeout", "0"], Options(limits=Limits(file=0))),
-    (["--max-output", "64k"], Options(limits=Limits(max_output=65536))),
-    (["--max-output", "2M"], Options(limits=Limits(max_output=2 << 20))),
+    (["--timeout", "1.5"], Options(limits=PATIENT._replace(timeout=1.5))),
+    (["--startup-timeout=7"], Options(limits=PATIENT._replace(startup=7))),
+    (["--file-timeout", "0"], Options(limits=PATIENT._replace(file=0))),
+    (["--max-output", "64k"], Options(limits=PATIENT._replace(max_output=65536))),
+    (["--max-output", "2M"], Options(limits=PATIENT._replace(max_output=2 << 20))),
     (["--jobs", "3"], Options(jobs=3)),
     (["--only", "score"], Options(only="score")),
     (["--ids", "1,5-7"], Options(ids="1,5-7")),
@@ -274,14 +276,14 @@ SPELLINGS = [
 def test_options_may_stand_anywhere(words, options, place):
     line = ["program --x", "test"]
     line[place:place] = words
-    given = _parser().parse_intermixed_args(line)
+    given = command_line().parse_intermixed_args(line)
     assert given.arguments == ["program --x", "test"]
     assert _options(given) == options
 
 
 @pytest.mark.parametrize("spelling", ["-output", "--output"])
 def test_gogui_spellings(spelling):
-    given = _parser().parse_intermixed_args([spelling, "dir", "-long", "p", "t"])
+    given = command_line().parse_intermixed_args([spelling, "dir", "-long", "p", "t"])
     assert (given.output, given.long) == ("dir", True)
 
 
@@ -349,7 +351,7 @@ def test_a_config_file_may_hold_all(capsys, program, here):
 def test_help(capsys, word):
     status, out, err = call(capsys, word)
     assert (status, err) == (0, "")
-    for option in _parser()._option_string_actions:
+    for option in command_line()._option_string_actions:
         assert option in out
     assert "Exit status:" in out
     assert "Examples:" in out
@@ -434,10 +436,11 @@ def start(words):
     )
 
 
+@pytest.mark.long(10)
 def test_the_time_of_the_run_is_over(here, program):
-    """The file under way has its verdicts, the rest is not run."""
+    """The file under way has its verdicts, the rest is not run; patient on busy machines."""
     (here / "slow.gtp").write_text("1 say a\n#? [a]\n2 wrong\n3 sleep 60\n#? []\n4 say b\n")
-    line = "{run} --total-timeout 3 -long --json a.json {program} slow.gtp good.gtp"
+    line = "{run} --total-timeout 10 -long --json a.json {program} slow.gtp good.gtp"
     found = shell(line, program)
     assert found.returncode == 2
     lines = [line for line in found.stdout.splitlines() if "Summary" not in line]
@@ -511,6 +514,7 @@ def _read(file: int) -> bytes:
 def test_on_a_terminal(here, program):
     (here / "slow.gtp").write_text("1 sleep 3\n2 say x\n")
     plain = {key: value for key, value in ENVIRONMENT.items() if key != "NO_COLOR"}
+    plain["TERM"] = "xterm-256color"
     status, written = at_terminal([*COMMAND, program, "slow.gtp", "bad.gtp"], plain)
     assert status == 1
     assert "0/2" in written.split("FAILED")[0]  # the live line, before any result

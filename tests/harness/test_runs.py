@@ -14,6 +14,8 @@ from harness.records import Failure, FailureKind, FileResult, Progress, Verdict
 from harness.running import runner
 from harness.running.runs import Limits, Options, run
 
+pytestmark = pytest.mark.processes
+
 ENGINES = Path(__file__).parent.parent / "engines"
 LETTERS = {
     Verdict.PASSED: "P",
@@ -106,8 +108,8 @@ def test_cpu_time_is_a_difference(folder: Path) -> None:
     assert file.cpu_seconds == 3.0
 
 
-AFTER = "'quit' in line 2 ended the engine before the 2 commands after it."
-NO_ANSWER = "The engine ended with exit status 0, when it should answer '20 quit'."
+AFTER = "'quit' in line 2 ended the engine; 2 commands follow it."
+NO_ANSWER = "The engine ended with exit status 0, instead of answering '20 quit'."
 QUITS = [
     ("in_order", "10 a\nquit\n", "P", None),
     ("in_order", "10 a\n quit \n\n# the end\n", "P", None),
@@ -204,8 +206,16 @@ def test_no_engine_outlives_the_time_of_the_whole_run(folder: Path) -> None:
     result = run(engine("never_answers"), paths, options)
     told = [(file.failure.kind, file.failure.message) for file in result.files if file.failure]
     assert told == [
-        (FailureKind.TIMEOUT, "The engine was at 'name' when the 1 s of the whole run were over."),
-        *[(FailureKind.TIMEOUT, "The engine was not started: the 1 s of the whole run were over.")]
+        (
+            FailureKind.TIMEOUT,
+            "The engine ran out of time at 'name': the whole run's 1 s were used up.",
+        ),
+        *[
+            (
+                FailureKind.TIMEOUT,
+                "The engine was not started: the whole run's 1 s were used up.",
+            )
+        ]
         * 2,
     ]
 

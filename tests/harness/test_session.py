@@ -3,7 +3,6 @@
 import itertools
 import re
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -117,6 +116,7 @@ def test_groups_are_as_long_as_they_may_be(lines: list[bytes], random) -> None: 
         assert alone[end - 1] or size + len(lines[start]) > WINDOW
 
 
+@pytest.mark.processes
 def test_what_waits_behind_a_command(tmp_path: Path) -> None:
     """The engine answers with the number of bytes it has been sent beyond the command."""
     setup = [f"play b {column}{row}" for column in "ABCDEFGH" for row in range(100, 200)]
@@ -134,6 +134,7 @@ def test_what_waits_behind_a_command(tmp_path: Path) -> None:
     assert waiting[lines.index("after")] == len("reg_genmove b\n")
 
 
+@pytest.mark.processes
 def test_lockstep_sends_one_command_at_a_time(tmp_path: Path) -> None:
     (tmp_path / "x.gtp").write_text("a\nb\nc\n10 d\n")
     (file,) = run(
@@ -143,6 +144,7 @@ def test_lockstep_sends_one_command_at_a_time(tmp_path: Path) -> None:
     assert {reply.text for reply in [*file.replies, *exchanges] if reply} == {"0"}
 
 
+@pytest.mark.processes
 def test_many_commands_to_an_engine_that_reads_slowly(tmp_path: Path) -> None:
     (tmp_path / "x.gtp").write_text("play b A1\n" * 5000 + "10 end\n#? [end]\n")
     (file,) = run(engine("reads_slowly"), [str(tmp_path / "x.gtp")]).files
@@ -150,6 +152,7 @@ def test_many_commands_to_an_engine_that_reads_slowly(tmp_path: Path) -> None:
     assert [outcome.verdict for outcome in file.outcomes] == [Verdict.PASSED]
 
 
+@pytest.mark.processes
 def test_replies_bigger_than_the_pipe_to_commands_bigger_than_the_pipe(tmp_path: Path) -> None:
     """Neither side may wait for the other to read."""
     (tmp_path / "x.gtp").write_text(f"fault {'x' * 200_000}\n" * 3 + "10 end\n#? [end]\n")
@@ -158,6 +161,7 @@ def test_replies_bigger_than_the_pipe_to_commands_bigger_than_the_pipe(tmp_path:
     assert [len(reply.text) for reply in file.replies if reply] == [599_999] * 3 + [3]
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("seconds", [0, 1e9, float("inf")])
 def test_without_limits(seconds: float, tmp_path: Path) -> None:
     (tmp_path / "x.gtp").write_text(f"10 fault {'x' * 200_000}\n" * 2)
@@ -167,6 +171,7 @@ def test_without_limits(seconds: float, tmp_path: Path) -> None:
     assert [len(reply.text) for reply in file.replies if reply] == [599_999] * 2
 
 
+@pytest.mark.processes
 def test_a_command_bigger_than_the_pipe_to_an_engine_that_never_reads(tmp_path: Path) -> None:
     (tmp_path / "x.gtp").write_text(f"10 {'x' * 200_000}\n")
     limits = Limits(timeout=0.5)
@@ -181,16 +186,18 @@ def test_a_command_bigger_than_the_pipe_to_an_engine_that_never_reads(tmp_path: 
 # --- time
 
 
+@pytest.mark.processes
 def test_each_command_has_its_own_time(tmp_path: Path) -> None:
     """Also when it was sent ahead: the clock starts when the reply before it came."""
     (tmp_path / "x.gtp").write_text("a\nb\nfault\nc\n10 d\n")
     (file,) = run(engine("answers_late"), [str(tmp_path / "x.gtp")]).files
     seconds = [reply.seconds for reply in file.replies if reply]
-    assert 0.4 < seconds[2] < 5
-    assert max(seconds[:2] + seconds[3:]) < 0.4
+    assert seconds[2] > 0.4
+    assert max(seconds[3:]) < seconds[2]  # from its sending on it would be more
     assert file.seconds >= sum(seconds) - 0.001
 
 
+@pytest.mark.processes
 def test_the_limit_holds_for_each_command_not_for_what_was_sent_together(tmp_path: Path) -> None:
     (tmp_path / "x.gtp").write_text("fault\n" * 6 + "10 d\n")
     options = Options(limits=Limits(timeout=2))
@@ -199,6 +206,7 @@ def test_the_limit_holds_for_each_command_not_for_what_was_sent_together(tmp_pat
     assert file.seconds > 2
 
 
+@pytest.mark.processes
 def test_the_engine_has_its_start_up_time_for_itself(tmp_path: Path) -> None:
     """Only the first reply may take as long as --startup-timeout says."""
     (tmp_path / "x.gtp").write_text("10 fault\n")
@@ -218,6 +226,7 @@ def session() -> Session:
     return Session(process, limits)
 
 
+@pytest.mark.processes
 def test_a_session_by_itself(session: Session) -> None:
     replies: list[Reply] = []
     session.ask([b"1 a\n", b"b\n"], replies)
@@ -242,6 +251,7 @@ def test_no_descriptor_is_left(session: Session) -> None:
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
+@pytest.mark.processes
 def test_the_stream_can_be_followed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.gtp").write_text("a\n10 b\n")
     run(engine("in_order"), [str(tmp_path / "x.gtp")], Options(verbose=True))
@@ -276,6 +286,7 @@ def test_a_command_that_cannot_be_split(program: str) -> None:
         split_program(program)
 
 
+@pytest.mark.processes
 def test_a_relative_program_is_one_of_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,8 +305,6 @@ def test_gnugo(gnugo: str, tmp_path: Path) -> None:
     (tmp_path / "x.gtp").write_text(
         "loadsgf x.sgf\n10 showboard\n#? [.*WHITE \\(O\\).*]\n20 list_stones black\n#? [C3]\n"
     )
-    begun = time.monotonic()
     (file,) = run("gnugo --mode gtp", [str(tmp_path / "x.gtp")]).files
     assert [outcome.verdict for outcome in file.outcomes] == [Verdict.PASSED] * 2
     assert (file.name, file.version) == ("GNU Go", "3.8")
-    assert time.monotonic() - begun < 20

@@ -18,6 +18,8 @@ from harness.assignments import assignment
 from tests.harness.small_class import archive
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
 
+pytestmark = pytest.mark.processes
+
 SOURCE = SUBMISSIONS / "gosensei" / "gosensei"
 ASKED = ("eyes.gtp", "twoeyes.gtp")
 

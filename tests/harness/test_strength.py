@@ -11,6 +11,7 @@ from harness.cli import main
 from harness.exits import ExitCode
 from harness.judging.strength import measure
 from harness.reading import casefile, suite
+from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 
 CASES = Path(__file__).parents[2] / "cases"
@@ -28,7 +29,7 @@ play b a1
 
 
 def strength_of(text, assignment="go-scoring"):
-    return measure([casefile.parse(text.encode(), "some.gtp")], assignment)
+    return measure([casefile.parse(text.encode(), "some.gtp")], specification(assignment))
 
 
 def names(strength, caught):
@@ -38,7 +39,7 @@ def names(strength, caught):
 @pytest.fixture(scope="module", params=ASSIGNMENTS)
 def shipped(request):
     paths = suite.expand([str(CASES / request.param)])
-    return measure([casefile.read(path) for path in paths], request.param)
+    return measure([casefile.read(path) for path in paths], specification(request.param))
 
 
 def test_the_shipped_cases_catch_every_mistake(shipped):
@@ -109,7 +110,7 @@ def test_open_mistakes_are_left_out():
 def test_files_are_found_beside_the_case():
     """load_board reads what lies in the case's folder, wherever the command is run."""
     case = casefile.read(str(CASES / "java-go" / "thorough" / "board-files.gtp"))
-    assert measure([case], "java-go").wrong == ()
+    assert measure([case], specification("java-go")).wrong == ()
 
 
 # --- the command -------------------------------------------------------------------------------
@@ -174,7 +175,7 @@ def test_json(komi, tmp_path, capsys):
     [
         (["x.gtp"], "--assignment is needed"),
         (["--private", "x.gtp"], "--assignment is needed"),
-        (["x.gtp", "--assignment", "chess"], "invalid choice: 'chess'"),
+        (["x.gtp", "--assignment", "chess"], "there is no assignment 'chess'"),
         (["no-such.gtp", "--assignment", "go-scoring"], "no-such.gtp: cannot be read"),
     ],
 )
@@ -240,6 +241,7 @@ def test_help(capsys):
     assert "Exit status:" in capsys.readouterr().out
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_public_tests_and_secret_ones_are_at_most_forty_and_catch_all(name, tmp_path):
     """What a teacher does: makes private tests beside the public ones, and looks at both."""

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from harness.grading.records import IMAGE, PUBLIC, Attempt
 from harness.grading.suspicion import THRESHOLD, chance, fisher, pairs, suspicion
-from harness.judging.mistaken import in_folder, right_engine, wrong_engine
+from harness.judging.mistaken import in_folder, wrong_engine
 from harness.reading.casefile import parse
 from harness.records import Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.runner import not_run
+from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 from tests.harness.image_runs import attempts, public_cases
 from tests.harness.made_attempts import fault_of, result_of
@@ -24,7 +25,7 @@ SEEDS = ["one", "two"]
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_a_right_engine_is_not_reported(assignment):
-    found = attempts(assignment, lambda: right_engine(assignment), "a secret")
+    found = attempts(assignment, lambda: specification(assignment).right_engine(), "a secret")
     assert suspicion(found) is None
     assert chance(pairs(found)) == 1
 
@@ -47,7 +48,11 @@ class Heart:
     """An engine that looks answers up by the position, and does ``otherwise`` with any other."""
 
     def __init__(self, assignment, table, otherwise):
-        self._right, self._table, self._otherwise = right_engine(assignment), table, otherwise
+        self._right, self._table, self._otherwise = (
+            specification(assignment).right_engine(),
+            table,
+            otherwise,
+        )
         self.session = self._right.session
 
     def handle(self, line):
@@ -137,7 +142,7 @@ def test_a_list_of_answers_is_reported(assignment, otherwise):
 @pytest.mark.parametrize("assignment", sorted(set(ASSIGNMENTS) - {"gosensei"}))
 def test_a_fault_that_shows_under_one_kind_of_change_is_not_reported(assignment, kind):
     number = ["symmetry", "colors", "larger", "order"].index(kind)
-    found = attempts(assignment, lambda: right_engine(assignment), "a secret")
+    found = attempts(assignment, lambda: specification(assignment).right_engine(), "a secret")
     spoilt = [spoil(one, number) if one.kind == IMAGE else one for one in found]
     assert suspicion(spoilt) is None
     everything = spoilt
@@ -191,7 +196,7 @@ def test_only_public_tests_that_passed_are_counted():
 def test_nothing_is_said_without_images_or_results():
     assert suspicion([]) is None
     assert suspicion([fault_of(), fault_of(kind=IMAGE)]) is None
-    public = attempts("go-scoring", lambda: right_engine("go-scoring"), "s")
+    public = attempts("go-scoring", lambda: specification("go-scoring").right_engine(), "s")
     assert suspicion([one for one in public if one.kind == PUBLIC]) is None
 
 

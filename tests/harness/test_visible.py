@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +41,15 @@ def test_everything_becomes_fit(text):
     assert all(char in FIT or (char >= " " and not "\x7f" <= char <= "\x9f") for char in shown)
     assert visible(shown) == shown
     without_surrogates(text).encode()
+
+
+@pytest.mark.parametrize("beside", ["", "\n", "a\n", "✓\n", "é\n"])
+def test_each_character_is_judged_alike_whatever_is_beside_it(beside):
+    for code in (*range(0x2100), *range(0xD7F0, 0xE010), 0xFFFD, 0xFFFE, 0x1F600):
+        text = beside + chr(code)
+        is_unfit = unicodedata.category(chr(code)) in {"Cc", "Cs"} and chr(code) not in "\t\n"
+        is_unfit |= code in {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFFFE}
+        assert (visible(text) != text) is is_unfit, hex(code)
 
 
 def test_one_line():

@@ -32,21 +32,17 @@ from oracle.mistakes import MISTAKES, Breakdown, Mistake
 from oracle.mistakes import named as mistake_named
 from oracle.position import Position
 from oracle.vertex import vertex
+from tests.harness.five_points import ARCHIVE, FOLDER, MARKS, log
 from tests.harness.hostile_archives import ROSTER
 
 ROOT = Path(__file__).parents[2]
 OTHERS = ROOT / "tests" / "submissions" / "any-language"
 COUNT = 200
-FOLDER = "assignment1"
 
-ASSIGNMENT = """\
+ASSIGNMENT = f"""\
 title = "Go scoring in any language"
-does_not_run = 0
-
-[archive]
-name = "a1.tgz"
-folder = "assignment1"
-
+specification = "go-scoring"
+{ARCHIVE}
 [files]
 required = ["readme.txt", "start"]
 allowed = ["*.py", "*.c", "*.java", "Makefile"]
@@ -58,49 +54,15 @@ log = "presubmission.log"
 steps = ["make -s"]
 
 [engine]
-command = "sh {folder}/start"
-game = "go"
-
-[cases]
-public = ["*.gtp"]
-private = ["private/*.gtp"]
-private_visible = "verdict"
+command = "sh {{folder}}/start"
 
 [limits]
 timeout = 20
 cpu = 5
 
-[[marks]]
-name = "log and readme"
-points = 1
-judged_by = "files"
-rule = "all"
+{MARKS}"""
 
-[[marks]]
-name = "public tests"
-points = 2
-judged_by = "public"
-rule = "share"
-
-[[marks]]
-name = "private tests"
-points = 2
-judged_by = "private"
-rule = "share"
-
-[late]
-deduction = 20
-"""
-
-LOG = (
-    b'Script started on 2026-01-20 10:00:00+00:00 [TERM="xterm"]\r\n'
-    b"\x1b]0;ada@lab: ~\x07\x1b[01;32mada@lab\x1b[00m:~$ tar -xzf a1.tgz\r\n"
-    b"\x1b[01;32mada@lab\x1b[00m:~$ ls assignment1\r\nMakefile  readme.txt  start\r\n"
-    b"\x1b[01;32mada@lab\x1b[00m:~$ gtp-harness run -long 'sh assignment1/start' a.gtp\r\n"
-    b"10 passed\r\n20 passed\r\n"
-    b"1 file: 2 tests, \x1b[32m2 passed\x1b[0m\r\n"
-    b"\x1b[01;32mada@lab\x1b[00m:~$ exit\r\nScript done on 2026-01-20 10:01:00+00:00\r\n"
-)
+LOG = log("sh assignment1/start")
 
 PYTHON = """\
 import os

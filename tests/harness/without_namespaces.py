@@ -1,7 +1,13 @@
-"""Runs a command where namespaces and mounts are refused, as Docker does by default.
+"""Runs a command where there are no namespaces: as in Docker by default, or in a plain chroot.
 
-``python without_namespaces.py COMMAND…``. The answers are those of Docker's default profile:
-EPERM, and for clone3 ENOSYS, so that the C library falls back on clone, whose flags can be seen.
+``python without_namespaces.py docker COMMAND…``: the answers are those of Docker's default
+profile: EPERM, and for clone3 ENOSYS, so that the C library falls back on clone, whose flags can
+be seen.
+
+``python without_namespaces.py chroot COMMAND…``, for root: an ordinary folder is the root. All of
+the machine is bound into it. There the kernel refuses namespaces of users and a new root.
+
+``tox -e docker`` and ``tox -e chroot`` run all tests so.
 """
 
 import ctypes
@@ -44,6 +50,24 @@ def refuse() -> None:
         raise OSError(ctypes.get_errno(), "the filter cannot be set")
 
 
+# All that is mounted is in a mount namespace and in memory: it is gone with the command.
+_CHROOT = """
+set -e
+mount -t tmpfs root /mnt
+mkdir -p /mnt/root/mnt
+for name in $(ls / | grep -vx mnt); do
+    if [ -L /$name ]; then cp -P /$name /mnt/root/$name
+    elif [ -d /$name ]; then mkdir /mnt/root/$name; mount --rbind /$name /mnt/root/$name; fi
+done
+exec chroot /mnt/root sh -c 'cd "$0"; exec "$@"' "$PWD" "$@"
+"""
+CHROOT = ("unshare", "-m", "sh", "-c", _CHROOT, "sh")
+
+
 if __name__ == "__main__":
-    refuse()
-    os.execvp(sys.argv[1], sys.argv[1:])
+    kind, *command = sys.argv[1:]
+    if kind == "docker":
+        refuse()
+    else:
+        command = [*CHROOT, *command]
+    os.execvp(command[0], command)

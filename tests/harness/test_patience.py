@@ -1,0 +1,170 @@
+"""How long a run waits for engines of one's own, and what it says meanwhile."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.cli.console import Console, Style
+from harness.engine import process, session
+from harness.options import PATIENT, UNTRUSTED, Limits, Options, limits_of
+from harness.records import FileResult, Progress, Waiting
+from harness.report import heartbeat
+from harness.report.heartbeat import Heartbeat, waiting
+from harness.report.progress import LiveProgress
+from harness.running.runs import run
+from tests.harness.made_run import PASSING
+
+ENGINES = Path(__file__).parent.parent / "engines"
+SLEEPS = f"{sys.executable} {ENGINES / 'takes_time.py'} sleep 0.5"
+NEVER = float("inf")
+
+
+@pytest.fixture
+def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("x.gtp").write_text("first\n10 fault\n20 second\n")
+    return "x.gtp"
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let half a minute be over at once."""
+    monkeypatch.setattr(session, "LONG", 0.1)
+    monkeypatch.setattr(session, "NEWS", 0.05)
+    monkeypatch.setattr(heartbeat, "SECONDS", 0.1)
+    monkeypatch.setattr(process, "_NAP", 50)
+
+
+def test_defaults() -> None:
+    """Ten minutes for an engine of one's own; assignments and boxes are as they were."""
+    assert (PATIENT.timeout, PATIENT.startup) == (600, 600)
+    assert limits_of("off") == Options().limits == PATIENT
+    assert {limits_of(one) for one in ("auto", "3", "2", "1")} == {UNTRUSTED}
+    assert (Limits().timeout, Limits().startup, UNTRUSTED.timeout) == (60, 30, 10)
+    assert session.LONG == heartbeat.SECONDS == 30
+
+
+# --- what is told
+
+
+@pytest.mark.processes
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("limit", [0.0, 90.0])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_takes_long_is_told(case: str, limit: float, jobs: int) -> None:
+    news: list[Progress] = []
+    limits = Limits(timeout=limit, startup=limit)
+    Path("y.gtp").write_text("second\n")
+    result = run(SLEEPS, [case, "y.gtp"], Options(limits=limits, jobs=jobs), news.append)
+    told = [one for one in news if one.waiting is not None and one.waiting.command]
+    assert {one.waiting.command for one in told if one.waiting} == {"10 fault"}
+    seconds = [one.waiting.seconds for one in told if one.waiting]
+    assert seconds == sorted(seconds)
+    for one in told:
+        assert one.waiting is not None
+        assert one.path == case
+        whole = one.waiting.left + one.waiting.seconds
+        assert whole == NEVER if limit == 0 else 85 < whole < 90.1
+    after = news[news.index(told[-1]) + 1 :]
+    assert not any(one.waiting for one in after if one.path == case), (
+        "that it is over is told, too"
+    )
+    assert all(file.failure is None for file in result.files)
+
+
+@pytest.mark.processes
+@pytest.mark.usefixtures("soon")
+def test_the_start_is_told(case: str) -> None:
+    news: list[Progress] = []
+    slow = f"sh -c 'sleep 0.4; exec {sys.executable} {ENGINES / 'in_order.py'}'"
+    run(slow, [case], Options(jobs=1), news.append)
+    assert any(one.waiting and one.waiting.command == "" for one in news)
+
+
+@pytest.mark.processes
+def test_what_answers_soon_is_not_told(case: str) -> None:
+    news: list[Progress] = []
+    run(SLEEPS, [case], Options(jobs=1), news.append)
+    assert not any(one.waiting for one in news)
+
+
+# --- how it is said
+
+
+def test_the_words() -> None:
+    one, two = Waiting("10 genmove b", 65.4, 534.6), Waiting("", 31.0, NEVER)
+    assert waiting({}) == ""
+    assert waiting({"a.gtp": one}) == "a.gtp has waited 1:05 for '10 genmove b', 8:55 left"
+    assert waiting({"a.gtp": two}) == (
+        "a.gtp has waited 0:31 for the engine's first reply, no time limit"
+    )
+    many = dict.fromkeys("abcde", one)
+    assert waiting(many).count("has waited") == 3
+    assert waiting(many).endswith("; 2 more")
+
+
+def test_every_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, lines = 0.0, []
+    monkeypatch.setattr(heartbeat.time, "monotonic", lambda: now)
+    beats = Heartbeat(lines.append, begun=0.0)
+    for second in range(95):
+        now = float(second)
+        beats.beat(lambda: "far")
+    assert lines == ["0:30 far", "1:00 far", "1:30 far"]
+
+
+@pytest.mark.processes
+@pytest.mark.usefixtures("soon")
+def test_off_a_terminal_it_is_said_on_standard_error(
+    case: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--jobs=1", SLEEPS, case]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    said, *_, counts = err.splitlines()
+    assert said.startswith("gtp-harness: 0:00 x.gtp has waited 0:00 for '10 fault', ")
+    assert "left" in said
+    assert counts == "1 file: 2 tests, 2 passed"
+
+
+def test_what_is_answered_is_said_no_more(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(heartbeat, "SECONDS", 0.0)
+    console = Console(2, Style())
+    one = Waiting("slow", 31.0, 29.0)
+    console.on_progress(Progress(0, "a.gtp", 0, 1, 0, waiting=one))
+    console.on_progress(Progress(1, "b.gtp", 0, 1, 0, waiting=one))
+    console.on_progress(Progress(0, "a.gtp", 1, 1, 0))
+    console.on_progress(Progress(1, "b.gtp", 0, 1, 0, waiting=one))
+    said = [line.count("has waited") for line in capsys.readouterr().err.splitlines()]
+    assert said == [1, 2, 1]
+
+
+def test_on_a_terminal_the_line_of_the_file_says_it() -> None:
+    live = LiveProgress(1)
+    drawn: list[str] = []
+
+    class Bars:
+        def add_task(self, *_: object, **__: object) -> int:
+            return 7
+
+        def update(self, _task: int, *, description: str = "", **_: object) -> None:
+            drawn.append(description)
+
+        def start(self) -> None: ...
+
+        def stop(self) -> None: ...
+
+        def remove_task(self, *_: object) -> None: ...
+
+    live._live, live._timer = Bars(), object()  # type: ignore[assignment]
+    done: FileResult = PASSING
+    live.update(Progress(0, "a.gtp", 0, 2, 1, waiting=Waiting("slow", 31.0, 29.0)))
+    live.update(Progress(0, "a.gtp", 1, 2, 1))
+    live.update(Progress(0, "a.gtp", 2, 2, 1, done))
+    assert drawn == ["a.gtp has waited 0:31 for 'slow', 0:29 left  1 FAILED", "a.gtp  1 FAILED"]

@@ -1,0 +1,98 @@
+"""What a terminal is sent: signs that it can show, and colors only if it has them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from io import BytesIO, StringIO, TextIOWrapper
+
+import pytest
+
+from harness.cli import console
+from harness.cli.console import can_draw, colors, never_fail_to_encode
+from harness.report.paint import Paint
+from oracle.draw import Diagram, draw_text
+from oracle.position import Position
+
+BOARD = draw_text(Diagram(Position.from_rows([[1, 0], [0, 2]])))
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("count", [False, True, 0, 8, 256])
+def test_stones_differ_without_color(count: int) -> None:
+    painted = Paint(count).board(BOARD)
+    assert (painted.count("●"), painted.count("○")) == (1, 1)
+
+
+@pytest.mark.parametrize(("count", "is_wood"), [(0, False), (8, False), (256, True), (True, True)])
+def test_wood_needs_256_colors(count: int, is_wood: bool) -> None:
+    assert (Paint(count).board(BOARD) != BOARD) is is_wood
+    assert (Paint(count)("bad", "x") != "x") is (count > 0)
+
+
+@pytest.mark.parametrize(
+    ("environment", "count"),
+    [
+        ({}, 0),
+        ({"TERM": ""}, 0),
+        ({"TERM": "dumb"}, 0),
+        ({"TERM": "dumb", "COLORTERM": "truecolor"}, 0),
+        ({"TERM": "xterm-256color"}, 256),
+        ({"TERM": "anything", "COLORTERM": "truecolor"}, 256),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, 0),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, 0),
+        ({"FORCE_COLOR": "1"}, 256),
+    ],
+    ids=str,
+)
+def test_colors_by_environment(
+    environment: dict[str, str], count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert colors(Terminal()) == count
+    if "FORCE_COLOR" not in environment:
+        assert colors(StringIO()) == 0, "no terminal"
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("term", "count"), [("vt100", 0), ("linux", 8), ("no-such-thing", 0)])
+def test_colors_by_terminfo(term: str, count: int) -> None:
+    """In a process of its own: a second terminal in one process is the first one to curses."""
+    code = f"from harness.cli.console import _colors_of; print(_colors_of({term!r}))"
+    environment = {key: value for key, value in os.environ.items() if key != "COLORTERM"}
+    asked = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert asked.stdout == f"{count}\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "written"),
+    [
+        ("utf-8", "✗ ● ○ → \\udcff é".encode()),
+        ("latin-1", b"x * o -> \\udcff \xe9"),
+        ("ascii", b"x * o -> \\udcff \\xe9"),
+    ],
+)
+def test_an_encoding_without_our_signs(
+    encoding: str, written: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = TextIOWrapper(BytesIO(), encoding=encoding)
+    monkeypatch.setattr(console.sys, "stdout", stream)
+    never_fail_to_encode()
+    stream.write("✗ ● ○ → \udcff é")
+    stream.flush()
+    assert stream.buffer.getvalue() == written  # type: ignore[attr-defined]
+    assert can_draw(stream) is (encoding == "utf-8"), "boards are letters elsewhere"

@@ -1,0 +1,1 @@
+../../../../gosensei/gosensei/src/goboard.h

@@ -1,0 +1,1 @@
+../../../../gosensei/gosensei/src/main.c

@@ -1,0 +1,1 @@
+../../../gosensei/with-make/gosensei.c

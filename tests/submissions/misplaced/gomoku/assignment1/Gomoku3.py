@@ -1,0 +1,1 @@
+../../../gomoku-policy/assignment3/Gomoku3.py

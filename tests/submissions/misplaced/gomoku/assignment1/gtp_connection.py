@@ -1,0 +1,1 @@
+../../../gomoku-rules/assignment1/gtp_connection.py

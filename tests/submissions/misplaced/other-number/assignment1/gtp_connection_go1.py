@@ -1,0 +1,1 @@
+../../../go-scoring/assignment1/gtp_connection_go1.py

@@ -1,0 +1,155 @@
+"""The tiers of tests: what each has, in which order, and that the quick one starts no process."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tiers import TIERS, arrange, has
+
+ROOT = Path(__file__).parents[1]
+SAMPLE = """\
+import subprocess, sys
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+drawn = []
+
+def test_plain():
+    pass
+
+@pytest.mark.processes
+def test_process():
+    subprocess.run([sys.executable, "-c", ""], check=True)
+
+@pytest.mark.processes
+@pytest.mark.quick
+def test_one_of_few():
+    subprocess.run([sys.executable, "-c", ""], check=True)
+
+@pytest.fixture(scope="session")
+def java():
+    pass
+
+def test_program(java):
+    pass
+
+@pytest.mark.long(5)
+def test_long():
+    pass
+
+@pytest.mark.parametrize("count", [5, pytest.param(500, marks=pytest.mark.slow)])
+def test_soak(count):
+    pass
+
+@pytest.mark.soak(300)
+@settings(max_examples=50, database=None)
+@given(st.integers())
+def test_drawn(number):
+    drawn.append(number)
+
+def test_drawn_are():
+    print("DRAWN", len(drawn))
+
+@pytest.mark.soak(0)
+def test_drawn_are_in_soak():
+    print("DRAWN", len(drawn))
+"""
+ORDER = {
+    "quick": ["plain", "one_of_few", "soak[5]", "drawn", "drawn_are", "drawn_are_in_soak"],
+    "full": ["long", "plain", "process", "one_of_few", "program", "soak[5]", "drawn", "drawn_are",
+             "drawn_are_in_soak"],
+    "slow": ["soak[500]", "drawn", "drawn_are_in_soak"],
+}  # fmt: skip
+DRAWN = {"quick": 20, "full": 50, "slow": 300}
+HIDDEN = """\
+import subprocess, sys
+
+def test_hides_its_process():
+    try:
+        subprocess.run([sys.executable, "-c", ""])
+    except Exception:
+        pass
+
+def test_hides_it_better():
+    try:
+        subprocess.run([sys.executable, "-c", ""])
+    except BaseException:
+        pass
+"""
+
+pytestmark = [pytest.mark.processes, pytest.mark.quick]
+
+
+def run(folder: Path, text: str, tier: str) -> str:
+    """Return what pytest says of a file of tests in one tier."""
+    (folder / "conftest.py").write_text('pytest_plugins = ["tests.tiers"]\n')
+    (folder / "test_sample.py").write_text(text)
+    words = [sys.executable, "-m", "pytest", "-vsp", "no:cacheprovider", "--tier", tier]
+    done = subprocess.run(
+        [*words, "--strict-markers", "test_sample.py"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_each_tier_has_its_tests_and_examples(tier, tmp_path):
+    said = run(tmp_path, SAMPLE, tier)
+    lines = [line for line in said.splitlines() if "::test_" in line]
+    names = [line.partition("::test_")[2].split()[0] for line in lines]
+    assert names == ORDER[tier], said
+    assert f"{len(names)} passed" in said
+    assert f"DRAWN {DRAWN[tier]}\n" in said
+
+
+def test_a_process_that_is_not_marked_fails_the_quick_tier_alone(tmp_path):
+    said = run(tmp_path, HIDDEN, "quick")
+    assert "2 failed" in said, said
+    assert said.count("starts a process: mark it with @pytest.mark.processes") >= 2
+    assert "2 passed" in run(tmp_path, HIDDEN, "full")
+
+
+class Item:
+    """As much of a test as its place needs."""
+
+    def __init__(self, name, seconds=0, module=None):
+        self.name, self.seconds, self.nodeid = name, seconds, name
+        self.module = module and Item(module)
+
+    def get_closest_marker(self, name):
+        return pytest.mark.long(self.seconds).mark if name == "long" and self.seconds else None
+
+    def iter_markers_with_node(self, name):
+        if mark := self.get_closest_marker(name):
+            yield self.module or self, mark
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 5, 40])
+def test_long_tests_begin_the_shares_of_all_workers(workers):
+    """As xdist cuts them: pieces as equal as they can be."""
+    long = [Item("a", 30), Item("b", 5), Item("c", 90), Item("d", 20, "m"), Item("e", 20, "m")]
+    short = [Item(str(number)) for number in range(96)]
+    order = arrange([*short[:50], *long, *short[50:]], workers)
+    assert sorted(one.name for one in order) == sorted(one.name for one in [*long, *short])
+    shares = []
+    for place in range(workers):
+        size = len(order) // (workers - place)
+        shares.append(order[:size])
+        del order[:size]
+    if workers == 40:
+        return  # a share may be smaller than a module
+    for share in shares:
+        kinds = [has(one, "long") for one in share]
+        assert kinds == sorted(kinds, reverse=True)
+        assert sum(kinds) <= -(-5 // workers) + 1
+    assert shares[0][0].name == "c"
+    assert [one.name for share in shares for one in share if one.module] == ["d", "e"]
+    assert any({"d", "e"} <= {one.name for one in share} for share in shares)

@@ -1,0 +1,180 @@
+"""Three tiers of tests: ``pytest --tier quick|full|slow``; without a word all but the slow ones.
+
+quick   under a minute: no process but a few, 20 random examples at most for each test
+full    what decides: all but the soaks
+slow    the soaks alone, with many more examples
+
+A test says what it costs by marks, and its tier follows:
+
+processes    it starts processes; so does every test that asks for a program of ``conftest.py``
+long(30)     it takes about so many seconds: it begins before others, so that no core waits for it
+             at the end; as the mark of a module: its tests together
+quick        quick none the less
+slow         a soak; the full suite has a smaller test of its kind
+soak(1500)   a Hypothesis test that is in the slow tier as well, with so many examples there
+
+In the quick tier a test without the mark ``processes`` that starts one fails.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+
+TIERS = ("quick", "full", "slow")
+MARKS = (
+    "processes: starts processes, not in the quick tier",
+    "long(seconds): takes that long, begins first, not in the quick tier",
+    "quick: in the quick tier although it starts processes or is long",
+    "slow: a soak, in the slow tier alone",
+    "soak(examples): in the slow tier as well, with so many examples",
+)
+# Fixtures that are programs: who asks for one starts it.
+PROGRAMS = frozenset({"gnugo", "chromium", "gawk", "cc", "bwrap", "c_tools", "java"})
+QUICK_EXAMPLES = 20
+_SOME = 5.0  # seconds of a long test that does not say
+_STARTS = frozenset(
+    {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"}
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--tier", choices=TIERS, default="full", help="which tests (default: full)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for mark in MARKS:
+        config.addinivalue_line("markers", mark)
+    if config.getoption("tier") == "quick":
+        config.pluginmanager.register(NoProcesses(), "no-processes")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the tests of the tier, those that are long before the others."""
+    tier = config.getoption("tier")
+    for item in items:
+        if PROGRAMS & set(getattr(item, "fixturenames", ())):
+            item.add_marker("processes")
+    chosen = [item for item in items if belongs(item, tier)]
+    config.hook.pytest_deselected(items=[item for item in items if not belongs(item, tier)])
+    for item in chosen:
+        limit_examples(item, tier)
+    items[:] = arrange(chosen, getattr(config, "workerinput", {}).get("workercount", 1))
+
+
+def has(item: pytest.Item, *marks: str) -> bool:
+    """Return whether a test has one of the marks."""
+    return any(item.get_closest_marker(mark) for mark in marks)
+
+
+def long_if(is_long: bool, *values: object, seconds: float = 2) -> object:
+    """Return the parameters of one test, which is long if that is so."""
+    return pytest.param(*values, marks=[pytest.mark.long(seconds)] if is_long else [])
+
+
+def belongs(item: pytest.Item, tier: str) -> bool:
+    """Return whether a test is one of the tier's."""
+    if tier == "slow":
+        return has(item, "slow", "soak")
+    if tier == "quick" and has(item, "processes", "long"):
+        return has(item, "quick") and not has(item, "slow")
+    return not has(item, "slow")
+
+
+def arrange(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Return the tests so that each worker's share of them begins with its part of the long ones.
+
+    ``--dist worksteal`` cuts what is collected into as many pieces, as equal as they can be.
+    """
+    short = [item for item in items if not has(item, "long")]
+    groups: dict[object, list[pytest.Item]] = {}
+    for item in items:
+        for node, _ in item.iter_markers_with_node("long"):
+            together = (node.nodeid, _parameters(item)) if node is not item else item
+            groups.setdefault(together, []).append(item)
+            break
+    shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    seconds = [0.0] * workers
+    for group in sorted(groups.values(), key=_seconds, reverse=True):
+        least = seconds.index(min(seconds))
+        shares[least] += group
+        seconds[least] += _seconds(group)
+    left = len(items)
+    for place, share in enumerate(shares):
+        size = left // (workers - place)
+        room = max(0, size - len(share))
+        share.extend(short[:room])
+        del short[:room]
+        left -= len(share)
+    return [item for share in shares for item in share]
+
+
+def _seconds(group: list[pytest.Item]) -> float:
+    mark = group[0].get_closest_marker("long")
+    return float(mark.args[0]) if mark and mark.args else _SOME
+
+
+def _parameters(item: pytest.Item) -> str:
+    return item.callspec.id if hasattr(item, "callspec") else ""
+
+
+def limit_examples(item: pytest.Item, tier: str) -> None:
+    """Let a test of Hypothesis draw as many examples as the tier has for it.
+
+    Hypothesis has no public way to change what ``@settings`` says; ``test_tiers.py`` notices when
+    this one is gone.
+    """
+    test = getattr(item, "obj", None)
+    if not getattr(test, "is_hypothesis_test", False):
+        return
+    test = getattr(test, "__func__", test)
+    own = getattr(test, "_hypothesis_internal_use_settings", None) or settings()
+    most = own.max_examples
+    if tier == "quick":
+        most = min(most, QUICK_EXAMPLES)
+    if tier == "slow" and (mark := item.get_closest_marker("soak")):
+        most = mark.args[0]
+    test._hypothesis_internal_use_settings = settings(own, max_examples=most)
+
+
+class NoProcesses:
+    """Fails a test of the quick tier that starts a process without saying so."""
+
+    def __init__(self) -> None:
+        self.item: pytest.Item | None = None  # the test that runs and may start none
+        self.started = False
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, _arguments: object) -> None:
+        if event in _STARTS and self.item is not None:
+            self.started = True
+            raise ProcessRefusedError(self._why(self.item))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
+        return (yield from self._watch(item))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        return (yield from self._watch(item))
+
+    def _watch(self, item: pytest.Item) -> Iterator[None]:
+        self.item, self.started = None if has(item, "processes") else item, False
+        try:
+            result = yield
+        finally:
+            self.item = None
+        if self.started:  # and what was raised went unnoticed
+            pytest.fail(self._why(item), pytrace=False)
+        return result
+
+    @staticmethod
+    def _why(item: pytest.Item) -> str:
+        return f"{item.nodeid} starts a process: mark it with @pytest.mark.processes"
+
+
+class ProcessRefusedError(BaseException):
+    """A test of the quick tier starts a process. No code under test catches this one."""
