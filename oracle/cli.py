@@ -57,11 +57,7 @@ def main(argv: list[str] | None = None) -> int:
     """
     if argv is not None:
         return _answer(argv)
-    interrupts.leave_at_once("gtp-oracle")
-    try:
-        return _answer(sys.argv[1:] or [_unasked()])
-    finally:
-        interrupts.leave_at_once("gtp-oracle")
+    return interrupts.answered("gtp-oracle", lambda: _answer(sys.argv[1:] or [_unasked()]))
 
 
 def _answer(argv: list[str]) -> int:

@@ -14,6 +14,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NoReturn
 
 INTERRUPTED = 130  # exit status; a shell's word for SIGINT
@@ -30,13 +31,27 @@ class _Leave:
         os._exit(INTERRUPTED)
 
 
-def leave_at_once(command: str) -> None:
-    """Let Ctrl-C end this process from now on, unless it is ignored or somebody else's."""
+def answered(command: str, answer: Callable[[], int]) -> int:
+    """Return ``answer()``; Ctrl-C ends this process before :func:`raise_again`, and after it.
+
+    Nothing changes if Ctrl-C is ignored, or somebody else's.
+    """
+    _leave_at_once(command)
+    try:
+        try:
+            return answer()
+        finally:
+            _leave_at_once(command)
+    except KeyboardInterrupt:  # it came after the answer, and before the last handler
+        return _Leave(command)(0, None)
+
+
+def _leave_at_once(command: str) -> None:
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _Leave(command))
 
 
 def raise_again() -> None:
-    """Let Ctrl-C raise ``KeyboardInterrupt`` from now on, if :func:`leave_at_once` was called."""
+    """Let Ctrl-C raise ``KeyboardInterrupt`` from now on, within :func:`answered`."""
     if isinstance(_signal.getsignal(_signal.SIGINT), _Leave):
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)

@@ -40,17 +40,18 @@ def main(arguments: list[str] | None = None) -> int:
     """
     if arguments is not None:
         return _answer(arguments)
-    interrupts.leave_at_once("gtp-harness")
+    status = interrupts.answered("gtp-harness", _answer_and_flush)
+    import gc
+
+    gc.freeze()  # the system takes back all memory: nobody need look for cycles in it
+    return status
+
+
+def _answer_and_flush() -> int:
     from harness.cli import streams
 
     streams.open_all()
-    try:
-        return streams.settled(_answer(sys.argv[1:]))
-    finally:
-        import gc
-
-        gc.freeze()  # the system takes back all memory: nobody need look for cycles in it
-        interrupts.leave_at_once("gtp-harness")
+    return streams.settled(_answer(sys.argv[1:]))
 
 
 def _answer(arguments: list[str]) -> int:

@@ -61,9 +61,55 @@ def test_ctrl_c_while_a_command_starts_prints_no_traceback(command):
     assert ended >= 2
 
 
+# Runs a command's main() again and again, each time with SIGINT at another step of it: a line, a
+# call or a return. Prints the exit status of each; 99: it was over before.
+INTERRUPTED_AT_STEP = """
+import os, signal, sys
+from pathlib import Path
+module, *sys.argv = sys.argv[1:]
+main = __import__(module, fromlist=["main"]).main
+watched = {"interrupts.py", "streams.py", Path(sys.modules[module].__file__).name}
+def run(at):
+    seen, begun = 0, False
+    def step(frame, event, _argument):
+        nonlocal seen, begun
+        if Path(frame.f_code.co_filename).name not in watched:
+            return None
+        begun = begun or (frame.f_code.co_name == "_leave_at_once" and event == "return")
+        seen += begun
+        if begun and seen == at:
+            os.kill(os.getpid(), signal.SIGINT)
+        return step
+    sys.settrace(step)
+    status = main()
+    sys.settrace(None)
+    return status if seen >= at else 99
+status = at = 0
+while status != 99:
+    at += 1
+    if not (child := os.fork()):
+        os.dup2(2, 1)
+        sys.exit(run(at))
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(status)
+"""
+
+
+@pytest.mark.parametrize("module", ["oracle.cli", "harness.cli"])
+def test_ctrl_c_at_each_step_of_a_command_prints_no_traceback(module):
+    done = started([sys.executable, "-c", INTERRUPTED_AT_STEP, module, "command", "--version"])
+    assert b"Traceback" not in done.stderr, done.stderr.decode()
+    *ended, last = map(int, done.stdout.split())
+    assert last == 99
+    assert set(ended) == {130}
+    assert len(ended) > 15
+
+
 # All of ours that Python loads before the first line that it executes for us.
 LOADED_FIRST = ("harness/__init__.py", "harness/cli/__init__.py", "oracle/__init__.py")
 LOADED_FIRST += ("oracle/interrupts.py", "harness/cli/__main__.py")
+# And what is done until Ctrl-C is heeded.
+DONE_FIRST = ("<module>", "main", "answered", "_leave_at_once", "_Leave", "__init__")
 
 
 def interrupted_after(milliseconds: int) -> tuple[int, str]:
@@ -86,7 +132,7 @@ def test_ctrl_c_at_any_moment_prints_no_traceback_but_pythons_own():
         status, said = interrupted_after(milliseconds)
         if "Traceback" in said:
             ours = re.findall(rf'File "{ROOT}/([^"]+)", line \d+, in (\S+)', said)
-            assert all(place in LOADED_FIRST and name == "<module>" for place, name in ours), said
+            assert all(place in LOADED_FIRST and name in DONE_FIRST for place, name in ours), said
         elif said:
             assert (status, said) == (130, "gtp-harness: interrupted\n")
             heeded += 1
