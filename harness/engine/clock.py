@@ -37,6 +37,7 @@ _MOST = 50  # times a limit by the clock on the wall; then the machine is too bu
 _AT_LEAST = 60.0  # seconds
 _UNSEEN = 5.0  # seconds in which there may be no process: a box is made, or has failed, by then
 _STILL = 0.05  # a stopped engine ran for less than this part of the time
+_ASLEEP = "SIZX"  # of the states of proc(5): those in which nothing is about to be done
 _NS = 1e-9
 NEVER = float("inf")
 
@@ -72,12 +73,27 @@ def _thread(folder: str, before: Thread | None, now: float) -> Thread:
     if before is None or before.turns != turns or before.ran != ran * _NS:
         waited_so_far = max(waited * _NS, before.waited if before else 0.0)
         return Thread(ran * _NS, waited_so_far, turns, "", now)
-    state = _read(f"{folder}/stat").rpartition(b")")[2].split()[0].decode()
+    state = _state(folder)
     if state != "R":
         return before._replace(state=state, since=now)
     # The kernel adds the time in the queue when it is over: until then we do.
     waiting = waited * _NS + now - before.since
     return before._replace(state=state, waited=max(before.waited, waiting))
+
+
+def _state(folder: str) -> str:
+    return _read(f"{folder}/stat").rpartition(b")")[2].split()[0].decode()
+
+
+def are_asleep(pids: Iterable[int]) -> bool:
+    """Whether all threads of processes wait for something, and none for a processor."""
+    for pid in pids:
+        with suppress(OSError):
+            for name in os.listdir(f"/proc/{pid}/task"):
+                with suppress(OSError):
+                    if _state(f"/proc/{pid}/task/{name}") not in _ASLEEP:
+                        return False
+    return True
 
 
 class Use(NamedTuple):

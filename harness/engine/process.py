@@ -20,7 +20,7 @@ from pexpect import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 from pexpect.spawnbase import SpawnBase
 
-from harness.engine.clock import NEVER, Clock
+from harness.engine.clock import NEVER, Clock, are_asleep
 from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, Launcher, describe_end
 from harness.engine.replies import end_of_last_reply
@@ -37,6 +37,8 @@ _READ_SIZE = 1 << 16  # what a Linux pipe holds
 # How long a dead engine's output may still trickle in, held open by something it started; and how
 # long an engine that closed its input or its output has to die of it.
 _GRACE = 0.5
+_RESTLESS = 0.05  # seconds of its own time in which an engine that has answered may go to sleep
+_GLANCE = 0.001  # seconds between two looks whether it has
 _LOOKS = 50  # before going to sleep
 _LONGEST_LOOK = 0.001  # seconds
 _NAP = 1000  # milliseconds of sleep at a time where there is no limit
@@ -408,14 +410,24 @@ class EngineProcess:
     def take(self, seconds: float) -> bytes:
         """Return what comes within so many seconds, up to the last empty line; perhaps nothing.
 
+        An engine that is kept from the processor meanwhile may still do what it is about to do.
+
         Raises:
             EngineError: OUTPUT.
         """
         self._output.gather(seconds, self._max_output)
+        if seconds:
+            self._gather_until_asleep()
         data = b""
         while end_of_last_reply(self._output.waiting):
             data += self.read(self.clock.now())
         return data
+
+    def _gather_until_asleep(self) -> None:
+        ends = self.clock.own() + _RESTLESS
+        while self.clock.own() < ends and not are_asleep(self._process.processes()):
+            self._output.gather(_GLANCE, self._max_output)
+            self.clock.look()
 
     def finish(self, patience: float) -> End:
         """Close the engine's input, wait ``patience`` seconds for its end, then end it."""

@@ -200,6 +200,7 @@ ROWS = [
         "",
         (r"line 7: the reply to 'fourth' has the id 20, .* \(and 1 more like it\)", TOO_MANY),
     ),
+    Row("answers_first_again", "FFF", None, "", (r"line 2: .* has no id.*", TOO_MANY)),
     Row("answers_before_asked", "FFF", None, "", (r"line 2: .* has no id.*", TOO_MANY)),
     Row("answers_without_end", "PFF", None, "", (r"line 5: .* has no id.*", TOO_MANY, BY_FORCE)),
     Row(
@@ -538,6 +539,7 @@ ANSWERED_TOO_OFTEN = (
     [
         ("answers_twice", "PPP", ANSWERED_TOO_OFTEN),
         ("answers_before_asked", "PPP", ANSWERED_TOO_OFTEN),
+        ("answers_first_again", "PPP", ANSWERED_TOO_OFTEN),
         (
             "wrong_id",
             "PFP",
