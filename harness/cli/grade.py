@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from harness.grading.exports import Wanted as Sheets
     from harness.grading.grade import Conclusion, Wanted
-    from harness.grading.ledger import Ledger
+    from harness.grading.ledger.ledger import Ledger
 
 LEDGER, ORIGINALS = "ledger.sqlite", "originals"
 
@@ -95,7 +95,7 @@ class _Command:
     def run(self) -> int:
         """Grade, write what is wanted, say what came of it, and return the exit status."""
         from harness.grading import exports
-        from harness.grading.concerns import concerns
+        from harness.grading.marks.concerns import concerns
 
         exports.check(self._sheets, self._wanted.assignment.title)
         conclusion = self._compared(self._concluded())
@@ -114,8 +114,8 @@ class _Command:
 
     def _compared(self, conclusion: Conclusion) -> Conclusion:
         """Add which submissions are the same."""
-        from harness.grading import originals
-        from harness.grading.store import Store
+        from harness.grading.ledger.store import Store
+        from harness.grading.similarity import originals
 
         store = Store(self._ledger_path.parent / ORIGINALS)
         result, wanted = conclusion.result, self._wanted
@@ -125,7 +125,7 @@ class _Command:
         return conclusion._replace(result=result._replace(twins=found))
 
     def _concluded(self) -> Conclusion:
-        from harness.grading.ledger import Ledger, naming_damage
+        from harness.grading.ledger.ledger import Ledger, naming_damage
 
         wanted = self._wanted
         _make(wanted.output)
@@ -136,8 +136,8 @@ class _Command:
 
     def _graded(self, ledger: Ledger) -> Conclusion:
         from harness.grading import grade
-        from harness.grading.progress import GradingProgress
-        from harness.grading.store import Store
+        from harness.grading.attempts.progress import GradingProgress
+        from harness.grading.ledger.store import Store
 
         wanted = self._wanted
         ledger.check()
@@ -165,7 +165,7 @@ class _Command:
         print(self._paint("warn", visible(remark)))
 
     def _say(self, conclusion: Conclusion) -> None:
-        from harness.grading import summary
+        from harness.grading.exports import summary
 
         result, paint = conclusion.result, self._paint
         if result.is_unsafe:

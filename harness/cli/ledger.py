@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _check(path: Path, key: Path | None) -> int:
-    from harness.grading import salvage
+    from harness.grading.ledger import salvage
 
     facts, wrong = salvage.check(path, key)
     for text in facts:
@@ -67,7 +67,7 @@ def _check(path: Path, key: Path | None) -> int:
 
 
 def _salvage(path: Path, new: Path, key: Path | None, *, checked: bool) -> int:
-    from harness.grading import salvage, seal
+    from harness.grading.ledger import salvage, seal
 
     saved = salvage.salvage(path, new, key, checked=checked)
     for one in saved:

@@ -1,6 +1,6 @@
-"""Grading: from a folder of submissions to marks.
+"""Grading: from a folder of submissions to marks, in rooms by what happens.
 
-source → :class:`~harness.grading.records.Entry` → intake →
-:class:`~harness.grading.records.Submission` → attempts in the ledger → marks → exports. Everything
-but the intake, the ledger and the running of engines is pure.
+``taking_in`` → :class:`~harness.grading.records.Submission` → ``attempts`` in the ``ledger`` →
+``marks``, ``similarity`` → :class:`~harness.grading.records.ClassResult` → ``exports``;
+``grade`` leads through all of them. Marks and exports are pure.
 """

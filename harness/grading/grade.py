@@ -15,11 +15,14 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
-from harness.grading import items, marking, plan, regrading, stored, suspicion
-from harness.grading.assembly import Reader
-from harness.grading.diagnosing import Diagnoser
-from harness.grading.ledger import Asked, Given, Ledger, Planned, Run
-from harness.grading.plan import Case
+from harness.grading.attempts import plan
+from harness.grading.attempts.assembly import Reader
+from harness.grading.attempts.plan import Case
+from harness.grading.ledger import canonical_json
+from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Run
+from harness.grading.ledger.store import Store
+from harness.grading.marks import item_analysis, marking, regrading, suspicion
+from harness.grading.marks.diagnosing import Diagnoser
 from harness.grading.records import (
     IMAGE,
     PRIVATE,
@@ -29,14 +32,13 @@ from harness.grading.records import (
     Marks,
     Submission,
 )
-from harness.grading.store import Store
 from harness.report.tally import plural
 from oracle import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.grading.regrading import Change
-    from harness.grading.runner import Listener, Unit
+    from harness.grading.attempts.runner import Listener, Unit
+    from harness.grading.marks.regrading import Change
 
 BUDGET = 1800.0  # seconds on the wall for all case files of a submission
 
@@ -120,8 +122,8 @@ def _cases(wanted: Wanted, seed: str) -> list[Case]:
 
 
 def _received(wanted: Wanted, store: Store, on_remark: Callable[[str], None]) -> list[Submission]:
-    from harness.grading import sources
-    from harness.grading.receive import receive
+    from harness.grading.taking_in import sources
+    from harness.grading.taking_in.receive import receive
 
     assert wanted.source is not None
     entries = sources.read(wanted.source, wanted.groups, on_remark=on_remark)
@@ -180,10 +182,10 @@ def _bases(planned: Iterable[Planned]) -> tuple[str, ...]:
 def _written(wanted: Wanted, ledger: Ledger, found: Plan) -> Plan:
     assignment = wanted.assignment
     digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
-    options = stored.dumps([list(map(str, wanted[1:]))])
+    options = canonical_json.dumps([list(map(str, wanted[1:]))])
     run = ledger.begin(Run(found.started, __version__, assignment.key, digest, options))
     ledger.set_cases(run, [Asked(*one, one.sha256) for one in found.cases])
-    ledger.set_submissions(run, {one.key: stored.dumps(one) for one in found.submissions})
+    ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in found.submissions})
     ledger.plan(run, found.planned)
     return found._replace(run=run)
 
@@ -199,7 +201,7 @@ def remembered(ledger: Ledger) -> Plan:
         raise UsageError(f"{ledger.path} has no grading yet")
     number, run = last
     texts = ledger.submissions(number).values()
-    submissions = tuple(stored.loads(Submission, text) for text in texts)
+    submissions = tuple(canonical_json.loads(Submission, text) for text in texts)
     cases = (Case(*one[:4]) for one in ledger.cases(number))
     return Plan(number, run.started, submissions, tuple(cases), tuple(ledger.wanted(number)))
 
@@ -213,7 +215,7 @@ def _now() -> str:
 
 def units(found: Plan, store: Store) -> list[Unit]:
     """Return what is to be run, a unit for each submission."""
-    from harness.grading.runner import Task, Unit
+    from harness.grading.attempts.runner import Task, Unit
 
     read = {(case.kind, case.name): case.read(case.path) for case in found.cases}
     planned = by_key(found.planned)
@@ -249,7 +251,7 @@ def run(
         ClassWideError: the first submissions all fail alike, and it is not to go on then.
         SandboxError: there is no such sandbox here, or it does not hold.
     """
-    from harness.grading.runner import Means, Runner
+    from harness.grading.attempts.runner import Means, Runner
     from harness.signals import ending_on_signals
 
     means = Means(
@@ -296,7 +298,7 @@ def concluded(wanted: Wanted, ledger: Ledger, found: Plan) -> Conclusion:
 
 
 def _given(graded: Graded, planned: Iterable[Planned]) -> Given:
-    texts = stored.dumps(graded.marks), stored.dumps(graded.submission)
+    texts = canonical_json.dumps(graded.marks), canonical_json.dumps(graded.submission)
     return Given(graded.submission.key, *texts, _bases(planned))
 
 
@@ -321,8 +323,8 @@ class _Marker:
     def former(self, given: Given) -> Graded:
         """Return what a mark in force was made of, with that mark."""
         attempts = self._reader.attempts(map(self._ledger.planned, given.bases))
-        submission = stored.loads(Submission, given.submission)
-        return self._graded(submission, attempts, stored.loads(Marks, given.marks))
+        submission = canonical_json.loads(Submission, given.submission)
+        return self._graded(submission, attempts, canonical_json.loads(Marks, given.marks))
 
     def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[Change, ...]:
         """Return the marks that would change."""
@@ -339,7 +341,7 @@ class _Marker:
         return ClassResult(
             self._assignment,
             tuple(sorted(graded, key=lambda one: one.submission.key)),
-            items.items(graded),
+            item_analysis.items(graded),
             "; ".join(sorted(self._reader.sandboxes)),
             self._plan.started,
             __version__,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 
 from harness.assignments.assignment import find
-from harness.grading.images import image_of
+from harness.grading.attempts.images import image_of
 from harness.grading.records import IMAGE, PUBLIC, Attempt
 from harness.judging.mistaken import answers, in_folder, reply_of
 from harness.reading import casefile

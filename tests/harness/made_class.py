@@ -22,6 +22,7 @@ from harness.assignments.assignment import (
     Late,
     Part,
 )
+from harness.grading.attempts.test_results import own, tests
 from harness.grading.records import (
     IMAGE,
     PRIVATE,
@@ -38,7 +39,6 @@ from harness.grading.records import (
     Submission,
     Suspicion,
 )
-from harness.grading.tested import own, tests
 from harness.judging.mistaken import wrong_engine
 from harness.options import Limits
 from harness.reading import casefile

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-from harness.grading import concerns as concern
-from harness.grading import summary
-from harness.grading.concerns import concerns
-from harness.grading.exports import document
+from harness.grading.exports import document, summary
 from harness.grading.exports.report import report_page
+from harness.grading.marks import concerns as concern
+from harness.grading.marks.concerns import concerns
 from harness.grading.records import ClassResult, Twins
 from harness.records import Build, Failure, FailureKind
 from harness.report.paint import Paint

@@ -16,7 +16,7 @@ import pytest
 from harness.assignments import assignment, receipt, workspace
 from harness.environments import choosing, interpreters, store
 from harness.errors import AssignmentError, UsageError
-from harness.grading import plan
+from harness.grading.attempts import plan
 from harness.grading.records import Submission
 from tests.conftest import SEARCH_PATH
 from tests.harness import environments, small_class

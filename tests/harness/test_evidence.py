@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.assignments.receipt import Receipt, lines
-from harness.grading import screen
-from harness.grading.evidence import LONGEST, absent, of_log
 from harness.grading.records import Log
+from harness.grading.taking_in import terminal_text
+from harness.grading.taking_in.evidence import LONGEST, absent, of_log
 
 LOG = "presubmission.log"
 EXPECTED = Receipt("go-scoring", "1.0", "f" * 64, "c" * 64)
@@ -104,7 +104,7 @@ def test_a_real_transcript_is_good_evidence(gogui, failed, columns, home):
     assert b"\x1b[" in data
     assert b"\r\n" in data
     found = log(data)
-    assert found.good, (found, screen.lines(data))
+    assert found.good, (found, terminal_text.lines(data))
     told = f"The run in {LOG} shows 1 test that failed."
     assert found.remarks == ((told,) if failed else ())
 
@@ -119,7 +119,7 @@ def test_corrected_typing_is_read_as_it_was_when_entered(home):
         "exit\r",
     ]
     data = typed(home, keys, columns=72)
-    shown = screen.lines(data)
+    shown = terminal_text.lines(data)
     assert any(line.endswith("mkdir new; cp a1.tgz new; cd new") for line in shown), shown
     assert any(re.search(r"[#$] tar -xf a1.tgz$", line) for line in shown), shown
     assert log(data).good, shown
@@ -322,13 +322,13 @@ def test_the_last_whole_receipt_counts():
     ],
 )
 def test_lines_of_a_screen(data, shown):
-    assert screen.lines(data) == shown
+    assert terminal_text.lines(data) == shown
 
 
 @settings(deadline=None)
 @given(st.text(st.characters(blacklist_categories=["Cs", "Cc"])))
 def test_plain_text_stays(text):
-    assert screen.lines(text.encode()) == ([text.rstrip()] if text else [])
+    assert terminal_text.lines(text.encode()) == ([text.rstrip()] if text else [])
 
 
 HOSTILE = {
@@ -377,4 +377,4 @@ def test_no_bytes_break_it(data):
 
 
 if __name__ == "__main__":
-    print(*screen.lines(sys.stdin.buffer.read()), sep="\n")
+    print(*terminal_text.lines(sys.stdin.buffer.read()), sep="\n")

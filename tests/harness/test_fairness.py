@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.grading import fairness, stored
-from harness.grading.runner import Runner, Task, Unit
-from harness.grading.stored import Figures
+from harness.grading.attempts import fairness
+from harness.grading.attempts.runner import Runner, Task, Unit
+from harness.grading.ledger import canonical_json
+from harness.grading.ledger.canonical_json import Figures
 from harness.options import Limits
 from harness.reading import casefile
 from harness.records import (
@@ -248,7 +249,8 @@ class Runs:
 
     def results(self, basis: str) -> list[tuple[str, str]]:
         runs = self._runs[basis]
-        return [(stored.dumps(stored.settled(one, "")), stored.dumps(two)) for one, two in runs]
+        dumps, settled = canonical_json.dumps, canonical_json.settled
+        return [(dumps(settled(one, "")), dumps(two)) for one, two in runs]
 
     def settle(self, basis: str, _token: str) -> None:
         self.settled.append(basis)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from harness.assignments.assignment import Part
-from harness.grading import summary
+from harness.grading.exports import summary
 from harness.grading.records import decimal
 from harness.report.paint import Paint
 from tests import golden

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.grading.images import image_of, origin
+from harness.grading.attempts.images import image_of, origin
 from harness.grading.records import IMAGE
 from harness.judging.equivalence import is_exact, underspecified
 from harness.judging.mistaken import in_folder, reply_of

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.grading import stored
-from harness.grading.ledger import Asked, BusyError, Given, Ledger, Planned, Row, Run
+from harness.grading.ledger import canonical_json
+from harness.grading.ledger.canonical_json import PLACE, Figures
+from harness.grading.ledger.ledger import Asked, BusyError, Given, Ledger, Planned, Row, Run
 from harness.grading.records import Log, Marks, PartMark, Student, Submission
-from harness.grading.stored import PLACE, Figures
 from harness.records import (
     CaseFile,
     Exchange,
@@ -159,7 +159,7 @@ def test_a_lease_of_another_machine_holds_until_it_runs_out(ledger):
 WRITER = """
 import sys
 from pathlib import Path
-from harness.grading.ledger import Ledger, Planned
+from harness.grading.ledger.ledger import Ledger, Planned
 from tests.harness.test_ledger import ROW, RUN
 ledger = Ledger(Path(sys.argv[1]))
 bases = [f"{i:05}" for i in range(4000)]
@@ -288,7 +288,7 @@ PARTS = st.builds(PartMark, st.text(), FRACTIONS, FRACTIONS, st.text(), st.boole
 @given(st.lists(PARTS).map(tuple), FRACTIONS, st.text())
 def test_marks_come_back_from_their_text(parts, points, text):
     marks = Marks(parts, points, text, points, points, text, withheld=True)
-    assert stored.loads(Marks, stored.dumps(marks)) == marks
+    assert canonical_json.loads(Marks, canonical_json.dumps(marks)) == marks
 
 
 @given(st.text(), st.one_of(st.none(), st.datetimes()), st.lists(st.text()).map(tuple))
@@ -296,7 +296,7 @@ def test_submissions_come_back_from_their_text(text, time, texts):
     students = (Student("k", text, (("canvas", "1"),)), Student("l", text))
     log = Log(present=True, remarks=texts)
     submission = Submission("k", students, text, "f" * 64, time, False, "", texts, log=log)
-    assert stored.loads(Submission, stored.dumps(submission)) == submission
+    assert canonical_json.loads(Submission, canonical_json.dumps(submission)) == submission
 
 
 def result_of(replies, folder, measured):
@@ -325,8 +325,8 @@ def result_of(replies, folder, measured):
 @given(st.lists(st.one_of(st.none(), REPLIES)), st.floats(0.1, 9), st.floats(0.1, 9))
 def test_two_runs_of_the_same_are_stored_as_the_same_bytes(replies, one, other):
     first, second = result_of(replies, "/tmp/x-1", one), result_of(replies, "/tmp/x-2", other)
-    text = stored.dumps(stored.settled(first, "/tmp/x-1"))
-    assert text == stored.dumps(stored.settled(second, "/tmp/x-2"))
+    text = canonical_json.dumps(canonical_json.settled(first, "/tmp/x-1"))
+    assert text == canonical_json.dumps(canonical_json.settled(second, "/tmp/x-2"))
     assert text.isascii()
     assert f"{PLACE}/assignment1/Go1.py" in text
     assert "memory limit: 1 GiB allowed" in text
@@ -335,9 +335,9 @@ def test_two_runs_of_the_same_are_stored_as_the_same_bytes(replies, one, other):
 @given(st.lists(st.one_of(st.none(), REPLIES)), st.floats(0.1, 9))
 def test_a_stored_result_comes_back_with_its_times(replies, seconds):
     result = result_of(replies, "/tmp/x", seconds)
-    figures = stored.loads(Figures, stored.dumps(stored.measured(result)))
-    text = stored.dumps(stored.settled(result, "/nowhere"))
-    back = stored.restored(stored.loads(FileResult, text), result.case, figures)
+    figures = canonical_json.loads(Figures, canonical_json.dumps(canonical_json.measured(result)))
+    text = canonical_json.dumps(canonical_json.settled(result, "/nowhere"))
+    back = canonical_json.restored(canonical_json.loads(FileResult, text), result.case, figures)
     assert back.case == result.case
     assert back.outcomes == tuple(
         outcome._replace(reply=back.replies[outcome.step]) for outcome in result.outcomes
@@ -353,7 +353,7 @@ def test_a_stored_result_comes_back_with_its_times(replies, seconds):
 
 def test_times_of_day_and_fractions_are_written_as_expected():
     value = (Fraction(3, 2), datetime(2018, 1, 29, 23, 55), Verdict.UNEXPECTED_PASS, None, 1.5)
-    assert stored.dumps(value) == '["3/2","2018-01-29T23:55:00","PASSED",null,1.5]'
+    assert canonical_json.dumps(value) == '["3/2","2018-01-29T23:55:00","PASSED",null,1.5]'
 
 
 def test_the_owner_is_this_process(ledger):

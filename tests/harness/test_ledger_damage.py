@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from harness.cli import main
 from harness.errors import HarnessError, LedgerError, UsageError
-from harness.grading import ledger as ledger_module
-from harness.grading import salvage, seal
-from harness.grading.chains import SIGNED
-from harness.grading.ledger import Asked, Given, Ledger, Planned, Row, Run
+from harness.grading.ledger import ledger as ledger_module
+from harness.grading.ledger import salvage, seal
+from harness.grading.ledger.chains import SIGNED
+from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Row, Run
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
 ROW = Row('{"x":1}', "2026-01-01T00:00:01Z", 1, 0.5, 0, 1 << 20, 0.01, "{}")

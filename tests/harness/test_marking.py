@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import Late, Part
-from harness.grading.marking import lasting, lateness, marks, sentence
+from harness.grading.marks.marking import lasting, lateness, marks, sentence
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Log, decimal
 from harness.records import Failure, FailureKind, Verdict
 from tests.harness.made_attempts import (

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from harness.assignments import assignment, receipt, workspace
 from harness.errors import ArchiveError, UsageError
-from harness.grading.evidence import LONGEST
-from harness.grading.receive import receive
+from harness.grading.ledger.store import Store
 from harness.grading.records import Entry, Handed, Student, Submission
-from harness.grading.store import Store
+from harness.grading.taking_in.evidence import LONGEST
+from harness.grading.taking_in.receive import receive
 from harness.intake.limits import MIB, IntakeLimits
 from tests.harness.hostile_archives import ROSTER, python_tar, zipped
 
@@ -466,7 +466,7 @@ def test_what_cannot_be_kept(store, tmp_path):
 
 
 def test_a_canvas_download_is_received(tmp_path, store):
-    from harness.grading import sources
+    from harness.grading.taking_in import sources
     from tests.harness.downloads import canvas_name
 
     names = {

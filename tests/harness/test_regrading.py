@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import Part
-from harness.grading.marking import marks
-from harness.grading.records import PRIVATE, PUBLIC, Attempt, Graded
-from harness.grading.regrading import (
+from harness.grading.marks.marking import marks
+from harness.grading.marks.regrading import (
     CASES,
     ENGINE,
     HARNESS,
@@ -19,6 +18,7 @@ from harness.grading.regrading import (
     SUBMISSION,
     changes,
 )
+from harness.grading.records import PRIVATE, PUBLIC, Attempt, Graded
 from harness.reading import casefile
 from harness.records import Build, Outcome, Reply, Verdict
 from harness.running.runner import not_run

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from harness.errors import ArchiveError, UsageError
 from harness.grading.records import Entry
-from harness.grading.sources import canvas, moodle, read
-from harness.grading.sources.pieces import entries, folded, safe, version
-from harness.grading.sources.table import COLUMNS
+from harness.grading.taking_in.sources import canvas, moodle, read
+from harness.grading.taking_in.sources.pieces import entries, folded, safe, version
+from harness.grading.taking_in.sources.table import COLUMNS
 from harness.visible import one_line
 from tests.harness.downloads import (
     canvas_name,
@@ -502,7 +502,7 @@ def test_a_damaged_download_is_refused(tmp_path):
 
 
 def test_what_a_killed_process_unpacked_is_cleared_away(tmp_path, monkeypatch):
-    from harness.grading import sources
+    from harness.grading.taking_in import sources
 
     monkeypatch.setattr(sources.tempfile, "tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
@@ -548,7 +548,7 @@ def test_one_hostile_name_does_not_stop_a_class(tmp_path):
 @given(st.lists(st.text(max_size=120), min_size=1, unique=True))
 def test_keys_are_unique_and_safe(texts):
     from harness.grading.records import Student
-    from harness.grading.sources.pieces import Piece
+    from harness.grading.taking_in.sources.pieces import Piece
 
     found = entries(Piece(Student(text, text)) for text in texts)
     assert len(found) == len(texts)

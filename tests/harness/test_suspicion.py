@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.grading.marks.suspicion import THRESHOLD, chance, fisher, pairs, suspicion
 from harness.grading.records import IMAGE, PUBLIC, Attempt
-from harness.grading.suspicion import THRESHOLD, chance, fisher, pairs, suspicion
 from harness.judging.mistaken import in_folder, wrong_engine
 from harness.reading.casefile import parse
 from harness.records import Failure, FailureKind, Outcome, Reply, Verdict

@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from harness.grading.concerns import concerns
+from harness.grading.marks.concerns import concerns
 from harness.grading.records import Attempt, ClassResult, Graded, Marks, decimal
 from harness.report.json import file_parts, opened, with_list
 from harness.report.tally import tally

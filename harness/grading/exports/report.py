@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from statistics import mean, median
 
-from harness.grading.concerns import concerns, likes
+from harness.grading.attempts.test_results import Tested, own, tests
 from harness.grading.exports import plots
 from harness.grading.exports.feedback import unsafe
 from harness.grading.exports.style import STYLE
+from harness.grading.marks.concerns import concerns, likes
 from harness.grading.records import IMAGE, ClassResult, Graded, Item, Suspicion, decimal
-from harness.grading.tested import Tested, own, tests
 from harness.records import Verdict
 from harness.report.html.names import link
 from harness.report.html.parts import box, facts, items, page

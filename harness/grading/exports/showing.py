@@ -15,7 +15,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from harness.assignments.assignment import VISIBLE, Assignment, Part
-from harness.grading.marking import is_meant
+from harness.grading.attempts.test_results import Tested, tests
+from harness.grading.marks.marking import is_meant
 from harness.grading.records import (
     PRIVATE,
     PUBLIC,
@@ -25,7 +26,6 @@ from harness.grading.records import (
     Log,
     Marks,
 )
-from harness.grading.tested import Tested, tests
 from harness.records import Build, Diagnosis, Outcome, Verdict
 from harness.report.tally import plural
 from harness.report.view import FileView

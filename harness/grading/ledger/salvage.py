@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from harness.errors import LedgerError, UsageError
-from harness.grading import chains, ledger, seal, stored
-from harness.grading.chains import KEYS, PLANNED, SIGNED, Chains, SignedRow
-from harness.grading.ledger import Ledger, Run
-from harness.grading.seal import Seal
+from harness.grading.ledger import canonical_json, chains, ledger, seal
+from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, SignedRow
+from harness.grading.ledger.ledger import Ledger, Run
+from harness.grading.ledger.seal import Seal
 
 _MAGIC = b"SQLite format 3\0"
 _MARK = slice(68, 72)  # of the file: where SQLite keeps the application's id
@@ -110,7 +110,7 @@ class _Damaged:
         found = chains.signed_row(row)
         if table == "result" and not self.is_signed:
             place = SIGNED[table].index("result")
-            text = stored.of_version_2(str(found.values[place]))
+            text = canonical_json.of_version_2(str(found.values[place]))
             values = (*found.values[:place], text, *found.values[place + 1 :])
             found = found._replace(values=values)
         return found

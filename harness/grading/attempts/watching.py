@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.assignments.assignment import Assignment
-from harness.grading import stored
-from harness.grading.alarm import Alarm, trouble
-from harness.grading.ledger import Ledger
-from harness.grading.stored import NOTHING
+from harness.grading.attempts.alarm import Alarm, trouble
+from harness.grading.ledger import canonical_json
+from harness.grading.ledger.canonical_json import NOTHING
+from harness.grading.ledger.ledger import Ledger
 from harness.records import Build, FileResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.grading.runner import Unit
+    from harness.grading.attempts.runner import Unit
 
 
 class Watch:
@@ -43,7 +43,7 @@ class Watch:
         """Take in a result as it is stored: one program that runs is enough to go on."""
         if self._alarm.is_over or result == NOTHING:
             return
-        file = stored.loads(FileResult, result)
+        file = canonical_json.loads(FileResult, result)
         if trouble(None, [file], adapted=self._is_adapted) is None:
             self._alarm.hear("", "", None)
 
@@ -53,10 +53,10 @@ class Watch:
 
     def _look_at(self, unit: Unit) -> None:
         text = self._ledger.build(unit.build)
-        build = stored.loads(Build, text) if text else None
+        build = canonical_json.loads(Build, text) if text else None
         last = (self._ledger.results(task.basis)[-1:] for task in unit.tasks)
         texts = [text for runs in last for text, _ in runs if text != NOTHING]
-        results = [stored.loads(FileResult, text) for text in texts]
+        results = [canonical_json.loads(FileResult, text) for text in texts]
         if results or (build and not build.ok):
             found = trouble(build, results, adapted=self._is_adapted)
             self._alarm.hear(unit.submission.key, unit.submission.sha256, found)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import LedgerError
-from harness.grading import seal
-from harness.grading.seal import Digest, Head, Seal
+from harness.grading.ledger import seal
+from harness.grading.ledger.seal import Digest, Head, Seal
 
 # The tables with a chain, and the columns that are signed. ``wanted`` is signed with what its
 # attempt was planned to be: the attempt itself changes as it is worked on.

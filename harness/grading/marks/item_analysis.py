@@ -18,8 +18,8 @@ from math import atanh, ceil, fsum, sqrt, tanh
 from statistics import NormalDist
 from typing import NamedTuple
 
+from harness.grading.attempts.test_results import Tested, does_not_run, own, quoted, tests
 from harness.grading.records import Graded, Item
-from harness.grading.tested import Tested, does_not_run, own, quoted, tests
 from harness.reading.expectation import in_a_sentence
 
 _QUARTER = 0.25

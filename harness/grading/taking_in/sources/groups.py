@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.grading.records import Student
-from harness.grading.sources import table
-from harness.grading.sources.pieces import Piece, folded
+from harness.grading.taking_in.sources import table
+from harness.grading.taking_in.sources.pieces import Piece, folded
 
 
 class Member(NamedTuple):

@@ -11,8 +11,8 @@ What decides, in this order:
 A test that could not be judged does not count, neither as passed nor in the number of tests; a
 part of which no test could be judged withholds the mark. Tests marked ``*`` count for nobody; a
 part without tests is worth nothing. Of a flaky test the last run counts, which was alone on the
-machine (for moves that an engine chooses see :mod:`harness.grading.fairness`); the reason says how
-many there are.
+machine (for moves that an engine chooses see :mod:`harness.grading.attempts.fairness`); the reason
+says how many there are.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment, Late, Part
 from harness.assignments.contents import missing_of
+from harness.grading.attempts.test_results import Tested, does_not_run, own, tests
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
-from harness.grading.tested import Tested, does_not_run, own, tests
 from harness.records import Verdict
 from harness.report.tally import plural
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from harness.errors import ArchiveError, UsageError
+from harness.grading.ledger.store import Store
 from harness.grading.records import Submission, Twins
-from harness.grading.similarity import is_program, twins
-from harness.grading.store import Store
+from harness.grading.similarity.twins import is_program, twins
 from harness.intake import archive
 
 _LARGEST = 1 << 20  # bytes of a file; nobody writes more of a program

@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import comb
 from typing import NamedTuple
 
-from harness.grading.images import origin
+from harness.grading.attempts.images import origin
+from harness.grading.attempts.test_results import Tested, quoted, tests
 from harness.grading.records import IMAGE, PUBLIC, Attempt, Suspicion
-from harness.grading.tested import Tested, quoted, tests
 from harness.judging.transformations import KINDS, ORDER
 from harness.reading.expectation import in_a_sentence
 from harness.records import Verdict
@@ -44,7 +44,7 @@ def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
     """Return what speaks for answers learnt by heart, where it is beyond chance.
 
     ``attempts``: of one submission, at the public case files and at their images
-    (:func:`harness.grading.images.image_of`), which have the same names.
+    (:func:`harness.grading.attempts.images.image_of`), which have the same names.
     """
     found = list(pairs(attempts))
     likely = chance(found)

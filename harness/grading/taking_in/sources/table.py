@@ -31,7 +31,7 @@ from typing import NamedTuple, NoReturn
 
 from harness.errors import UsageError
 from harness.grading.records import Handed, Student
-from harness.grading.sources.pieces import Piece
+from harness.grading.taking_in.sources.pieces import Piece
 
 COLUMNS = ("student", "file", "name", "group", "time", "late")
 _YES, _NO = ("yes", "y", "true", "1", "late"), ("", "no", "n", "false", "0")

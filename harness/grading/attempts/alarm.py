@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from harness.errors import ClassWideError
-from harness.grading.tested import answers_a_test
+from harness.grading.attempts.test_results import answers_a_test
 from harness.reading.last_words import last_words, normalized
 from harness.records import Build, FileResult
 from harness.report.tally import never_answers

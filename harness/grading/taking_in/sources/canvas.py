@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.grading.records import Handed, Student
-from harness.grading.sources.pieces import Piece, version
+from harness.grading.taking_in.sources.pieces import Piece, version
 
 _ID = "canvas"  # the kind of the users' ids, as in the gradebook's column ID
 _ANONYMOUS_ID = "canvas-anonymous"

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from harness.assignments import receipt
 from harness.assignments.receipt import Receipt
-from harness.grading import screen
 from harness.grading.records import Log
+from harness.grading.taking_in import terminal_text
 from harness.intake import kinds
 from harness.report.tally import plural
 from harness.visible import one_line
@@ -79,7 +79,7 @@ def of_log(name: str, data: bytes, expected: Receipt) -> Log:
     """
     if not data.strip():
         return Log(present=True, remarks=(f"{name} is empty.",))
-    lines = screen.lines(data[:LONGEST])
+    lines = terminal_text.lines(data[:LONGEST])
     transcript, odd = _transcript(name, data, lines)
     unpacked, missing = _unpacked(name, lines)
     run = _best_run(name, lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.grading.concerns import concerns
+from harness.grading.marks.concerns import concerns
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.paint import Paint
 from harness.report.tally import plural

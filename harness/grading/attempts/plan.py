@@ -14,8 +14,8 @@ from typing import NamedTuple
 from harness.assignments.assignment import Assignment
 from harness.engine.replies import encode
 from harness.errors import UsageError
-from harness.grading import stored
-from harness.grading.ledger import Planned
+from harness.grading.ledger import canonical_json
+from harness.grading.ledger.ledger import Planned
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Submission
 from harness.judging import mistaken
 from harness.reading import casefile, suite
@@ -85,11 +85,11 @@ def _read(kind: str, path: Path, name: str) -> Case:
 
 
 def images(assignment: Assignment, public: Iterable[Case], seed: str) -> list[Case]:
-    """Return the images of public case files: see :mod:`harness.grading.images`.
+    """Return the images of public case files: see :mod:`harness.grading.attempts.images`.
 
     They lie where the originals do.
     """
-    from harness.grading.images import image_of
+    from harness.grading.attempts.images import image_of
 
     if assignment.specification is None:
         return []  # nobody knows what is right
@@ -111,11 +111,11 @@ def attempts(
     cases: Sequence[Case],
 ) -> list[Planned]:
     """Return the attempts of a grading: every case file with whatever can be graded."""
-    ground = stored.dumps(_ground(assignment, overlay, boxed))
+    ground = canonical_json.dumps(_ground(assignment, overlay, boxed))
     companions = {case: _companions(case) for case in cases}
     return [
         Planned(
-            _digest(stored.dumps([build, *case[:2], case.sha256, companions[case]])),
+            _digest(canonical_json.dumps([build, *case[:2], case.sha256, companions[case]])),
             one.key,
             case.kind,
             case.name,
@@ -124,7 +124,7 @@ def attempts(
         )
         for one in submissions
         if not one.refused
-        for build in [_digest(stored.dumps([ground, _subject(one)]))]
+        for build in [_digest(canonical_json.dumps([ground, _subject(one)]))]
         for case in cases
     ]
 

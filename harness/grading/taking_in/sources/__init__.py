@@ -16,9 +16,9 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.grading.records import Entry
-from harness.grading.sources import canvas, folders, groups, moodle, table
-from harness.grading.sources.listing import children, hidden, is_zip, unzip
-from harness.grading.sources.pieces import Piece, entries
+from harness.grading.taking_in.sources import canvas, folders, groups, moodle, table
+from harness.grading.taking_in.sources.listing import children, hidden, is_zip, unzip
+from harness.grading.taking_in.sources.pieces import Piece, entries
 
 _ROOM = "gtp-harness-download-"
 _TOLD = 20  # names in one sentence

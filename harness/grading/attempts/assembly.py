@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from harness.assignments.assignment import Assignment
-from harness.grading import fairness, stored
-from harness.grading.ledger import Ledger, Planned
+from harness.grading.attempts import fairness
+from harness.grading.ledger import canonical_json
+from harness.grading.ledger.canonical_json import NOTHING, Figures
+from harness.grading.ledger.ledger import Ledger, Planned
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt
-from harness.grading.stored import NOTHING, Figures
 from harness.reading import casefile
 from harness.records import Build, CaseFile, FileResult
 
@@ -39,7 +40,7 @@ class Reader:
 
     def _build(self, one: Planned) -> Build | None:
         text = self._ledger.build(one.build)
-        return stored.loads(Build, text) if text else None
+        return canonical_json.loads(Build, text) if text else None
 
     def _attempt(self, one: Planned) -> Attempt:
         path = self._paths.get((one.kind, one.name), "")
@@ -63,13 +64,14 @@ class Reader:
         )
 
     def _run(self, text: str, figures: str, one: Planned) -> tuple[FileResult | None, Figures]:
-        measured = stored.loads(Figures, figures)
+        measured = canonical_json.loads(Figures, figures)
         self.sandboxes.add(measured.sandbox)
         self.pythons |= {measured.python} - {""}
         if text == NOTHING:
             return None, measured
-        result = stored.loads(FileResult, text)
-        return stored.restored(result, self._case(one.name, one.sha256), measured), measured
+        result = canonical_json.loads(FileResult, text)
+        case = self._case(one.name, one.sha256)
+        return canonical_json.restored(result, case, measured), measured
 
     def _case(self, name: str, sha256: str) -> CaseFile:
         if (name, sha256) not in self._cases:

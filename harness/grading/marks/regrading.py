@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.grading.marking import marks, sentence
+from harness.grading.attempts.test_results import own, quoted
+from harness.grading.marks.marking import marks, sentence
 from harness.grading.records import Attempt, Graded, Marks, Student, Submission, decimal
-from harness.grading.tested import own, quoted
 from harness.records import CaseFile, FileResult, Outcome, Step
 from oracle.explanation import listing
 
@@ -64,7 +64,7 @@ def changes(
 
     ``old``: what is in force, with the attempts it was made of. ``new``: what would be.
     ``assignment``, ``kinds``: what the new marks were made by, as for
-    :func:`harness.grading.marking.marks`. Submissions that are in one of the two only do not
+    :func:`harness.grading.marks.marking.marks`. Submissions that are in one of the two only do not
     change.
     """
     before = {one.submission.key: one for one in old}

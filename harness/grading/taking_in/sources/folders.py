@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.grading.records import Handed, Student
-from harness.grading.sources.listing import children, head, own_files
-from harness.grading.sources.pieces import Piece, version
+from harness.grading.taking_in.sources.listing import children, head, own_files
+from harness.grading.taking_in.sources.pieces import Piece, version
 from harness.intake import kinds
 
 _SUFFIXES = (

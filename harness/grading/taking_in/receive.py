@@ -15,10 +15,10 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.contents import changed_copy, faults, foreign, likeness, nothing, remarks
 from harness.assignments.submitted import Submitted, changes, look_into
 from harness.errors import ArchiveError
-from harness.grading import evidence
-from harness.grading.evidence import LONGEST
+from harness.grading.ledger.store import Store
 from harness.grading.records import Entry, Handed, Log, Submission
-from harness.grading.store import Store
+from harness.grading.taking_in import evidence
+from harness.grading.taking_in.evidence import LONGEST
 from harness.intake import archive
 from harness.intake.packing import CrowdedError, files_in
 from harness.intake.placing import place

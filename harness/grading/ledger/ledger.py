@@ -11,8 +11,8 @@ needs shared memory, which network file systems, where homes are, do not give. W
 win, writers beside readers, nobody needs: results come a few times in a second. With
 ``synchronous = FULL`` what was said to be written is so after a power cut, too.
 
-All that marks are made of is signed (:mod:`harness.grading.chains`): :meth:`Ledger.check` tells
-which rows others changed, added or removed. A result and its digest are one transaction.
+All that marks are made of is signed (:mod:`~harness.grading.ledger.chains`): :meth:`Ledger.check`
+tells which rows others changed, added or removed. A result and its digest are one transaction.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import LedgerError, UsageError
-from harness.grading import seal, stored
-from harness.grading.chains import Chains
-from harness.grading.seal import Seal
+from harness.grading.ledger import canonical_json, seal
+from harness.grading.ledger.chains import Chains
+from harness.grading.ledger.seal import Seal
 
 APPLICATION, VERSION = 0x47545047, 3  # "GTPG"; the version of the tables below
 UNSIGNED = 2  # the version before, without digests
@@ -282,7 +282,7 @@ class Ledger:
         for basis, number, text in self.db.execute(
             "SELECT basis, number, result FROM result"
         ).fetchall():
-            row = (stored.of_version_2(text), basis, number)
+            row = (canonical_json.of_version_2(text), basis, number)
             self.db.execute("UPDATE result SET result = ? WHERE basis = ? AND number = ?", row)
         self.chains.take_over()
 

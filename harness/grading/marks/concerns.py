@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from harness.grading.attempts.test_results import own
 from harness.grading.records import ClassResult, Graded, Item, Twins, decimal
-from harness.grading.tested import own
 from harness.reading.last_words import normalized
 from harness.report.tally import plural
 from harness.visible import one_line

@@ -21,11 +21,12 @@ from harness.assignments import building, workspace
 from harness.assignments.assignment import Assignment
 from harness.engine.launch import Launcher, PlainLauncher, split_program
 from harness.errors import SandboxError, StarvedError
-from harness.grading import fairness, stored
-from harness.grading.ledger import BusyError, Ledger, Row
+from harness.grading.attempts import fairness
+from harness.grading.attempts.watching import Watch
+from harness.grading.ledger import canonical_json
+from harness.grading.ledger.canonical_json import NOTHING, Figures
+from harness.grading.ledger.ledger import BusyError, Ledger, Row
 from harness.grading.records import Submission
-from harness.grading.stored import NOTHING, Figures
-from harness.grading.watching import Watch
 from harness.options import Limits, Options
 from harness.reading.dialect import named
 from harness.records import Build, CaseFile, FileResult, Verdict
@@ -173,7 +174,8 @@ class Runner:
     def _spent(self, unit: Unit, number: int) -> float:
         """Return what runs of this number took: those alone have a budget of their own."""
         runs = (self._ledger.results(task.basis)[number - 1 : number] for task in unit.tasks)
-        return sum(stored.loads(Figures, figures).seconds for run in runs for _, figures in run)
+        measured = (figures for run in runs for _, figures in run)
+        return sum(canonical_json.loads(Figures, figures).seconds for figures in measured)
 
     def _believe(self, unit: Unit) -> None:
         """Let what broke alone as it broke before speak for what broke so in other files.
@@ -189,11 +191,11 @@ class Runner:
 
     def _is_late(self, task: Task) -> bool:
         (figures,) = (figures for _, figures in self._ledger.results(task.basis)[:1])
-        return stored.loads(Figures, figures).late
+        return canonical_json.loads(Figures, figures).late
 
     def _runs(self, task: Task) -> list[FileResult]:
         texts = [text for text, _ in self._ledger.results(task.basis)]
-        results = [stored.loads(FileResult, text) for text in texts if text != NOTHING]
+        results = [canonical_json.loads(FileResult, text) for text in texts if text != NOTHING]
         return [result._replace(case=task.case) for result in results]
 
     def _round(self, units: Sequence[Unit], desk: _Desk, number: int, workers: int) -> None:
@@ -228,7 +230,7 @@ class Runner:
 
     def _record(self, word: Word, number: int) -> None:
         if isinstance(word, Built):
-            self._ledger.set_build(word.basis, stored.dumps(word.build), word.seconds)
+            self._ledger.set_build(word.basis, canonical_json.dumps(word.build), word.seconds)
         elif isinstance(word, Broke):
             self._ledger.broke(word.basis, self._token, word.message, MOST_FAULTS)
         else:
@@ -255,7 +257,7 @@ def _row(word: Done) -> Row:
         cpu=figures.cpu,
         memory=figures.memory,
         own_cpu=figures.own_cpu,
-        figures=stored.dumps(figures),
+        figures=canonical_json.dumps(figures),
     )
 
 
@@ -313,7 +315,7 @@ class _Desk:
         begun = time.monotonic()
         built = building.build(self._means.assignment, room, level)
         if built:
-            clean = built._replace(output=built.output.replace(str(room), stored.PLACE))
+            clean = built._replace(output=built.output.replace(str(room), canonical_json.PLACE))
             note(Built(unit.build, clean, round(time.monotonic() - begun, 6)))
         return built
 
@@ -338,7 +340,7 @@ class _Desk:
             result = run_file(task.case, self._setting(gauge, room, ends, patience))
         except (SandboxError, StarvedError, OSError) as error:
             return Broke(task.basis, f"{type(error).__name__}: {error}")
-        times = stored.measured(result)
+        times = canonical_json.measured(result)
         figures = about._replace(
             seconds=times.seconds,
             cpu=round(gauge.cpu, 6),
@@ -354,7 +356,7 @@ class _Desk:
         limits, box = self._means.assignment.limits, self._means.assignment.box
         doubtful = not self._alone and fairness.in_doubt(result, figures, limits, box)
         told = result if self._alone else fairness.told(result, box)
-        text = stored.dumps(stored.settled(told, str(room)))
+        text = canonical_json.dumps(canonical_json.settled(told, str(room)))
         return Done(task.basis, text, figures, bool(_troubles(result)), doubtful)
 
     def _launcher(self, case: CaseFile, room: Path) -> Launcher:

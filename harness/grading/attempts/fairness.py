@@ -28,7 +28,7 @@ import re
 from collections.abc import Iterator
 
 from harness.adapters.inside.board import TIMED_OUT
-from harness.grading.stored import Figures
+from harness.grading.ledger.canonical_json import Figures
 from harness.options import Limits
 from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Step
 from harness.running.rerun import believe, fails_by_choice

@@ -1,0 +1,1 @@
+"""Submissions compared with each other."""

@@ -1,0 +1,1 @@
+"""From a download to submissions: where they come from, the file that counts, the log with it."""
