@@ -63,7 +63,7 @@ def main(argv: list[str] | None = None) -> int:
 def _answer(argv: list[str]) -> int:
     name, *rest = argv or ["--help"]
     if name == "gtp":
-        from oracle.gtp import main as gtp
+        from oracle.commands.gtp import main as gtp
 
         return _run(gtp, rest)
     if name in ("--help", "-h"):

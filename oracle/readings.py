@@ -10,7 +10,6 @@ The list of what is left open stands in ``cases/README.md``, "What a case may as
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 
 from oracle.answers import gomoku_policy, gosensei
@@ -60,6 +59,11 @@ class Reading:
         self.sentence = " ".join(function.__doc__.partition("\n\n")[0].split())
         self.assignments = assignments
         self.commands = commands
+
+    def assignment_of(self, game: str) -> str:
+        """Return which of its assignments is of a game; the first if none is."""
+        fitting = [one for one in self.assignments if ASSIGNMENTS[one] == game]
+        return (*fitting, *self.assignments)[0]
 
     def engine(self, assignment: str, seed: int = 0, playouts: int = 10) -> Engine:
         """Return an engine that reads an assignment so; its other commands are the right ones."""
@@ -441,22 +445,3 @@ def listing() -> str:
         lines += [f"{assignment} ({len(found)})"]
         lines += [f"  {one.name:{width}}  {one.sentence}" for one in found]
     return "\n".join(lines) + "\n"
-
-
-def main(options: dict[str, str], serve: Callable[[Engine], None]) -> int:
-    """Serve an engine with a reading, or list the readings; return the exit status.
-
-    Of a reading of several games, the engine is that of ``--game`` if it is one of them.
-    """
-    if options["--reading"] == "list":
-        sys.stdout.write(listing())
-        return 0
-    try:
-        found = named(options["--reading"])
-    except ValueError as error:
-        sys.stderr.write(f"gtp-oracle gtp: {error}\n")
-        return 2
-    fitting = [one for one in found.assignments if ASSIGNMENTS[one] == options["--game"]]
-    assignment = (*fitting, *found.assignments)[0]
-    serve(found.engine(assignment, int(options["--seed"]), int(options["--playouts"])))
-    return 0

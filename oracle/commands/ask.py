@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from oracle.formats import Snapshot
+    from oracle.boards.snapshot import Snapshot
 
     Ask = Callable[[Snapshot, argparse.Namespace], "list[Answer]"]
 

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from oracle.formats import Snapshot
+    from oracle.boards.snapshot import Snapshot
     from oracle.position import Position
     from oracle.vertex import Point
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from oracle.boards.snapshot import Snapshot
     from oracle.explanation import Explanation
-    from oracle.formats import Snapshot
     from oracle.position import Position
 
     Count = Callable[[Position, int], Sequence[object]]

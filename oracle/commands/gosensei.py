@@ -8,10 +8,9 @@ from __future__ import annotations
 import sys
 
 from oracle.answers import gosensei
+from oracle.boards.gosensei import draw_gosensei, parse_gosensei
+from oracle.boards.text import decode, read_bytes
 from oracle.errors import FormatError
-from oracle.formats import read_bytes
-from oracle.formats.gosensei import draw_gosensei, parse_gosensei
-from oracle.formats.text import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from oracle.formats import Snapshot
+    from oracle.boards.snapshot import Snapshot
 
 DESCRIPTION = """\
 The score of a board as it lies: no stones are taken for dead.

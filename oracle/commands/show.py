@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 
+from oracle.boards.diagram import format_diagram
+from oracle.boards.digits import format_digits
+from oracle.boards.gosensei import SIZE, draw_gosensei, format_gosensei
+from oracle.boards.text import read_bytes
 from oracle.color import BLACK, NAMES
 from oracle.commands import ask
 from oracle.commands.options import add_rules, read
 from oracle.draw import Diagram, draw_svg
 from oracle.errors import OracleError
-from oracle.formats import read_bytes
-from oracle.formats.diagram import format_diagram
-from oracle.formats.digits import format_digits
-from oracle.formats.gosensei import SIZE, draw_gosensei, format_gosensei
 from oracle.komi import plain_text
 from oracle.vertex import vertex
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from oracle.formats import Snapshot
+    from oracle.boards.snapshot import Snapshot
     from oracle.position import Position
     from oracle.sgf import Game
 

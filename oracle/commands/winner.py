@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from oracle.formats import Snapshot
+    from oracle.boards.snapshot import Snapshot
 
 DESCRIPTION = """\
 Who has won a game of Gomoku: black, white, draw or unknown (nobody yet), as gomoku-rules.html has

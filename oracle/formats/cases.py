@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.text import Lines, decode, lines_of, quoted
 from oracle.errors import FormatError
-from oracle.formats.snapshot import Choice, Snapshot
-from oracle.formats.text import Lines, decode, lines_of, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

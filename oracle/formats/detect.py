@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from importlib import import_module
 
+from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.text import decode, lines_of, quoted, read_bytes
 from oracle.errors import FormatError
-from oracle.formats.snapshot import Choice, Snapshot
-from oracle.formats.text import decode, lines_of, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ FORMATS: dict[str, tuple[str, ...]] = {
 # The function that reads each; only the one that is needed is imported.
 _READERS = {
     "sgf": ("oracle.sgf", "read_sgf"),
-    "text": ("oracle.formats.digits", "read_digits"),
-    "gosensei": ("oracle.formats.gosensei", "read_gosensei"),
-    "picture": ("oracle.formats.gosensei", "read_picture"),
-    "diagram": ("oracle.formats.diagram", "read_diagram"),
+    "text": ("oracle.boards.digits", "read_digits"),
+    "gosensei": ("oracle.boards.gosensei", "read_gosensei"),
+    "picture": ("oracle.boards.gosensei", "read_picture"),
+    "diagram": ("oracle.boards.diagram", "read_diagram"),
     "gtp": ("oracle.formats.cases", "read_case"),
 }
 
@@ -70,18 +70,6 @@ def read_position(
     module, function = _READERS[name]
     reader: Reader = getattr(import_module(module), function)
     return reader(data, path, choice)
-
-
-def read_bytes(path: str) -> bytes:
-    """Return a file's content (``-`` is standard input); raises :class:`FormatError`."""
-    import sys
-    from pathlib import Path
-
-    try:
-        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise FormatError(f"cannot read the file: {reason}", path) from None
 
 
 def detect(data: bytes, path: str = "") -> str:

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from random import Random
 
-    from oracle.formats.snapshot import Snapshot
+    from oracle.boards.snapshot import Snapshot
     from oracle.gtp.protocol import Table
     from oracle.gtp.session import Questions
     from oracle.komi import Komi

@@ -37,16 +37,20 @@ class GosenseiSession(Session):
 
 def load_board(session: Session, words: list[str]) -> str:
     """FILE: go on with a go board configuration file."""
-    loading.load_board(session, words, "gosensei")
+    from oracle.boards.gosensei import read_gosensei
+
+    loading.load_board(session, words, read_gosensei)
     return ""
 
 
 def is_valid(session: Session, words: list[str]) -> str:
     """FILE: whether it is such a file without errors: true or false."""
-    from oracle.formats import read_position
+    from oracle.boards.gosensei import read_gosensei
+    from oracle.boards.text import read_bytes
 
     try:
-        read_position(loading.filename(words), "gosensei")
+        path = loading.filename(words)
+        read_gosensei(read_bytes(path), path)
     except FormatError:
         return "false"
     return "true"
@@ -69,7 +73,7 @@ def eye_spaces(session: GosenseiSession, words: list[str]) -> str:
 
 def display(session: GosenseiSession, words: list[str]) -> str:
     """: the board as the document displays it."""
-    from oracle.formats.gosensei import draw_gosensei
+    from oracle.boards.gosensei import draw_gosensei
 
     return draw_gosensei(session.game.position)
 

@@ -80,7 +80,9 @@ def is_over(session: JavaGoSession, words: list[str]) -> str:
 
 def load_board(session: Session, words: list[str]) -> str:
     """FILE: go on with a board of 0, 1 and 2, of any shape."""
-    loading.load_board(session, words, "text")
+    from oracle.boards.digits import read_digits
+
+    loading.load_board(session, words, read_digits)
     return ""
 
 

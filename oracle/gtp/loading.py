@@ -10,9 +10,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.formats.snapshot import Snapshot
+    from oracle.boards.snapshot import Choice, Snapshot
     from oracle.gtp.protocol import Table
     from oracle.gtp.session import Session
+
+    Reader = Callable[[bytes, str | None, Choice | None], Snapshot]
 
 
 def loadsgf(session: Session, words: list[str]) -> str:
@@ -31,26 +33,24 @@ def loadsgf(session: Session, words: list[str]) -> str:
 
 def _record(session: Session, path: str, move: int | None) -> Snapshot:
     """Return the moment of a game record: as engines read it, or to the letter if strict."""
-    from oracle.formats import Choice, read_position
-    from oracle.formats.detect import read_bytes
+    from oracle.boards.snapshot import Choice
+    from oracle.boards.text import read_bytes
 
-    choice = Choice(move=move, game=session.record)
     if session.strict:
-        snapshot = read_position(path, "sgf", choice)
+        from oracle.sgf import read_sgf as read
     else:
-        from oracle.sgf.load import load_sgf
-
-        snapshot = load_sgf(read_bytes(path), path, choice)
+        from oracle.sgf.load import load_sgf as read
+    snapshot = read(read_bytes(path), path, Choice(move=move, game=session.record))
     if session.record is None and snapshot.game == "gomoku":
         raise FormatError("it is a game of Gomoku, GM[4]")
     return snapshot
 
 
-def load_board(session: Session, words: list[str], form: str) -> None:
-    """Go on with the position in a file of one of :data:`oracle.formats.FORMATS`."""
-    from oracle.formats import read_position
+def load_board(session: Session, words: list[str], read: Reader) -> None:
+    """Go on with the position in a file, by the reader of its format."""
+    from oracle.boards.text import read_bytes
 
-    load(session, words, lambda path: read_position(path, form))
+    load(session, words, lambda path: read(read_bytes(path), path, None))
 
 
 def load(session: Session, words: list[str], read: Callable[[str], Snapshot]) -> None:

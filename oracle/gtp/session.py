@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Any
 
+    from oracle.boards.snapshot import Snapshot
     from oracle.explanation import Explanation
-    from oracle.formats.snapshot import Snapshot
     from oracle.grid import Grid
     from oracle.gtp.protocol import Table
 

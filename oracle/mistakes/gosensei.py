@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from oracle.answers import gosensei as answers
+from oracle.boards.gosensei import parse_gosensei, read_gosensei
 from oracle.color import BLACK, WHITE
 from oracle.errors import FormatError, GtpError
-from oracle.formats.gosensei import parse_gosensei
 from oracle.gtp import loading
 from oracle.mistakes.bank import Shelf
 from oracle.position import Position
@@ -403,7 +403,7 @@ def checking_loads_the_board(right: Command, session: GosenseiSession, words: li
     """As if checking a file changed the board, also when the file is wrong."""
     answer = right(session, words)
     if answer == "true":
-        loading.load_board(session, words, "gosensei")
+        loading.load_board(session, words, read_gosensei)
     else:
         session.game = session.new_game(Position(session.game.position.grid), BLACK)
     return answer

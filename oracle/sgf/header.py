@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from oracle.formats.snapshot import Choice
+    from oracle.boards.snapshot import Choice
     from oracle.komi import Komi
 
     Value = TypeVar("Value")

@@ -11,9 +11,9 @@ Source: GNU Go 3.8, ``engine/interface.c``, by what it does.
 
 from __future__ import annotations
 
+from oracle.boards.snapshot import Choice, Snapshot
 from oracle.color import BLACK, WHITE, opponent
 from oracle.errors import IllegalMove
-from oracle.formats.snapshot import Choice, Snapshot
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.position import Position

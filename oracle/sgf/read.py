@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from oracle.boards.snapshot import Choice, Snapshot
 from oracle.errors import SgfError
-from oracle.formats.snapshot import Choice, Snapshot
 from oracle.sgf.faults import Faults, where
 from oracle.sgf.header import read_header
 from oracle.sgf.replay import MOVES, Replay

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracle.boards.diagram import format_diagram
+from oracle.boards.digits import format_digits
+from oracle.boards.gosensei import draw_gosensei, format_gosensei
 from oracle.cli import main
 from oracle.errors import FormatError
 from oracle.formats import FORMATS, Snapshot
 from oracle.formats.detect import _READERS
-from oracle.formats.diagram import format_diagram
-from oracle.formats.digits import format_digits
-from oracle.formats.gosensei import draw_gosensei, format_gosensei
 from oracle.position import Position
 
 BOARD = Position.from_rows([[(row * column) % 3 for column in range(9)] for row in range(9)])

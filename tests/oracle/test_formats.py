@@ -5,18 +5,18 @@ import random
 import pytest
 from sgfmill import ascii_boards, boards
 
-from oracle.color import BLACK, WHITE
-from oracle.errors import FormatError, FormatErrors
-from oracle.formats import FORMATS, Choice, read_position
-from oracle.formats.detect import detect
-from oracle.formats.diagram import format_diagram, parse_diagram
-from oracle.formats.digits import format_digits, parse_digits
-from oracle.formats.gosensei import (
+from oracle.boards.diagram import format_diagram, parse_diagram
+from oracle.boards.digits import format_digits, parse_digits
+from oracle.boards.gosensei import (
     draw_gosensei,
     format_gosensei,
     parse_gosensei,
     parse_picture,
 )
+from oracle.color import BLACK, WHITE
+from oracle.errors import FormatError, FormatErrors
+from oracle.formats import FORMATS, Choice, read_position
+from oracle.formats.detect import detect
 from oracle.grid import grid
 from oracle.position import Position
 from oracle.vertex import SENSEI_LETTERS, parse_vertex

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from oracle.boards.gosensei import format_gosensei, parse_picture
 from oracle.cli import main
-from oracle.formats.gosensei import format_gosensei, parse_picture
 from tests.oracle.documents import THREE_EYES, TWO_SPACES
 from tests.oracle.program import gtp_oracle
 

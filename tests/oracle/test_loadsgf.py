@@ -12,7 +12,8 @@ from typing import NamedTuple
 import pytest
 
 from oracle.color import NAMES
-from oracle.gtp import main, new_engine
+from oracle.commands.gtp import main
+from oracle.gtp import new_engine
 from oracle.rules.handicap import fixed_points
 from oracle.vertex import vertex
 
@@ -280,10 +281,10 @@ def test_a_record_without_komi_has_none(tmp_path):
 
 @pytest.mark.parametrize("extra", [[], ["--mistake", "neutral-points-to-white"]])
 def test_the_option(tmp_path, monkeypatch, extra):
-    import oracle.gtp
+    from oracle.commands import gtp
 
     engines = []
-    monkeypatch.setattr(oracle.gtp, "serve", lambda engine, *_: engines.append(engine))
+    monkeypatch.setattr(gtp, "serve", lambda engine, *_: engines.append(engine))
     assert main([*extra]) == main([*extra, "--strict"]) == 0
     assert [engine.session.strict for engine in engines] == [False, True]
 

@@ -5,8 +5,8 @@ import re
 import pexpect
 import pytest
 
+from oracle.boards.digits import parse_digits
 from oracle.color import BLACK, WHITE
-from oracle.formats.digits import parse_digits
 from oracle.grid import grid
 from oracle.play import Table
 from oracle.position import Position

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from sgfmill import sgf as sgfmill_sgf
 from sgfmill import sgf_moves
 
+from oracle.boards.diagram import parse_diagram
 from oracle.color import BLACK, WHITE
 from oracle.errors import SgfError
 from oracle.formats import Choice
-from oracle.formats.diagram import parse_diagram
 from oracle.games.go import GoGame
 from oracle.grid import grid
 from oracle.position import Position

@@ -6,9 +6,9 @@ a black stone and a 2 indicating a white stone", and "Sample game board file".
 
 from __future__ import annotations
 
+from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.text import block, decode, quoted
 from oracle.errors import FormatError
-from oracle.formats.snapshot import Choice, Snapshot
-from oracle.formats.text import block, decode, quoted
 from oracle.grid import MAX_SIZE
 from oracle.position import Position
 

@@ -1,4 +1,4 @@
-"""Lines of text with their numbers, whatever program wrote the file."""
+"""A file's bytes, and its lines with their numbers, whatever program wrote it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ from oracle.errors import FormatError
 Lines = list[tuple[int, str]]
 
 _SHOWN = 40  # characters of a faulty text that an error quotes
+
+
+def read_bytes(path: str) -> bytes:
+    """Return a file's content (``-`` is standard input); raises :class:`FormatError`."""
+    import sys
+    from pathlib import Path
+
+    try:
+        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise FormatError(f"cannot read the file: {reason}", path) from None
 
 
 def decode(data: bytes) -> str:

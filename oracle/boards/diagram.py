@@ -12,10 +12,10 @@ mean, and plays the stones one by one, so that some may be captured on the way.
 
 from __future__ import annotations
 
+from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.text import block, decode, quoted
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.errors import FormatError
-from oracle.formats.snapshot import Choice, Snapshot
-from oracle.formats.text import block, decode, quoted
 from oracle.grid import MAX_SIZE
 from oracle.position import Position
 from oracle.vertex import GTP_LETTERS

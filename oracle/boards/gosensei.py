@@ -5,10 +5,10 @@ Columns are A to I, with the I, and the board is always 9 by 9.
 
 from __future__ import annotations
 
+from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.text import decode, lines_of, quoted
 from oracle.color import BLACK, EMPTY, NAMES, WHITE
 from oracle.errors import FormatError, FormatErrors
-from oracle.formats.snapshot import Choice, Snapshot
-from oracle.formats.text import decode, lines_of, quoted
 from oracle.grid import grid
 from oracle.position import Position
 from oracle.vertex import SENSEI_LETTERS, Point, vertex
