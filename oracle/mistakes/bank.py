@@ -39,6 +39,13 @@ class Crash(Breakdown):
     """It ends with this error."""
 
 
+def crash_without(points: int, right: Command, session: Any, words: list[str]) -> str:
+    """Answer as is right where there are such points; crash where there are none."""
+    if points:
+        return right(session, words)
+    raise Crash("IndexError: list index out of range")
+
+
 class Commands(dict):  # type: ignore[type-arg]
     """A table of commands with a ``memory``, for mistakes that keep what they should forget."""
 

@@ -233,6 +233,14 @@ def wrap_around(position: Position) -> int:
 # --- points ------------------------------------------------------------------------------------
 
 
+@mistake(*SCORE)
+def ko_point_not_counted(right: Command, session: GoSession, words: list[str]) -> str:
+    """As if the point of a ko, where nobody may take back at once, were not empty."""
+    game = session.game
+    counted = [one for one in empty_regions(game.position) if game.ko not in one.points]
+    return result_text(stones(game.position) + sum(map(usual, counted)), session.komi)
+
+
 @lead
 def stones_not_counted(position: Position) -> int:
     """As if stones on the board were no points."""

@@ -7,8 +7,15 @@ from oracle.color import BLACK, opponent
 from oracle.grid import each_bit
 from oracle.gtp import arguments
 from oracle.gtp.gomoku import policy_text
-from oracle.mistakes.bank import Shelf
-from oracle.mistakes.lines import fives_made, open_fours, packed, unpacked
+from oracle.mistakes.bank import Crash, Hang, Shelf, crash_without
+from oracle.mistakes.lines import (
+    fives_made,
+    near_blocks,
+    open_fours,
+    packed,
+    third_blocks,
+    unpacked,
+)
 from oracle.rules import policy as rules
 from oracle.rules.lines import almost_open_fours, fives, long_lines, steps
 from oracle.vertex import vertex
@@ -21,6 +28,8 @@ if TYPE_CHECKING:
     from oracle.grid import Grid
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.protocol import Command
+    from oracle.mistakes.bank import Wrong
+    from oracle.mistakes.lines import Windows
 
     Types = dict[str, int]  # the moves of each type, from the most urgent to the least
     Change = Callable[["Board", Types], Types]
@@ -78,12 +87,30 @@ def considers(*, is_open: bool = False) -> Callable[[Change], Change]:
     return register
 
 
+def before_policy(function: Wrong) -> None:
+    """Register what stands in for ``policy_moves`` before the first ``policy`` command."""
+
+    def policy(right: Command, session: GomokuSession, words: list[str]) -> str:
+        session.commands.memory["set"] = True  # type: ignore[attr-defined]
+        return right(session, words)
+
+    def policy_moves(right: Command, session: GomokuSession, words: list[str]) -> str:
+        is_set = "set" in session.commands.memory  # type: ignore[attr-defined]
+        return right(session, words) if is_set else function(right, session, words)
+
+    SHELF.add(function, {"policy": policy, MOVES: policy_moves})
+
+
 def chosen(session: GomokuSession, color: int, change: Change) -> tuple[str, int]:
     """Return the first type that has moves; ``("", 0)`` where the policy makes no difference."""
     if session.policy == "random" or session.game.is_over:
         return "", 0
     board = Board(session, color)
-    types = change(board, board.types())
+    return first_of(change(board, board.types()))
+
+
+def first_of(types: Types) -> tuple[str, int]:
+    """Return the most urgent type that has moves, with these; ``("", 0)`` when none has."""
     return next(((kind, moves) for kind, moves in types.items() if moves), ("", 0))
 
 
@@ -230,6 +257,24 @@ def gapped_open_fours_missed(board: Board, right: Types) -> Types:
 
 
 @considers()
+def diagonal_open_fours_missed(board: Board, right: Types) -> Types:
+    """As if an open four lay in a row or a column, never on a diagonal."""
+    straight = open_fours(board.mine, board.empty, board.steps[:2])
+    return {**right, "OpenFour": straight}
+
+
+@considers()
+def one_of_two_open_fours(board: Board, right: Types) -> Types:
+    """As if .XXX. with room on both sides had one move to an open four, at its far end."""
+    found = 0
+    for step in board.steps:
+        second, third, fourth, fifth = almost_open_fours(board.mine, board.empty, step)
+        second &= ~(fifth >> step)
+        found |= second << step | third << 2 * step | fourth << 3 * step | fifth << 4 * step
+    return {**right, "OpenFour": found}
+
+
+@considers()
 def edge_as_empty(board: Board, right: Types) -> Types:
     """As if there were an empty point beyond the edge of the board."""
     up = board.grid.stride  # all is moved up, for there is nothing below row 0
@@ -265,8 +310,6 @@ def open_three_is_open_four(board: Board, right: Types) -> Types:
 
 # --- BlockOpenFour -----------------------------------------------------------------------------
 
-Windows = tuple[int, int, int, int]
-
 
 def blocks(board: Board, rule: Callable[[Windows, int], int]) -> int:
     """Return the blocks by a rule on the windows .eXXX. .XeXX. .XXeX. .XXXe. of each direction."""
@@ -280,15 +323,18 @@ def split(windows: Windows, step: int) -> int:
     """Return the right blocks of the split threes: both ends and the gap."""
     _, third, fourth, _ = windows
     either = third | fourth
-    return either | third << 2 * step | fourth << 3 * step | either << 5 * step
+    return either | gap(windows, step) | either << 5 * step
+
+
+def gap(windows: Windows, step: int) -> int:
+    """Return the gaps of the split threes."""
+    _, third, fourth, _ = windows
+    return third << 2 * step | fourth << 3 * step
 
 
 def solid(windows: Windows, step: int) -> int:
     """Return the right blocks of the threes without a gap."""
-    second, _, _, fifth = windows
-    first_point = fifth | second & ~(fifth >> step)
-    last_point = second | fifth & ~(second << step)
-    return first_point | second << step | fifth << 4 * step | last_point << 5 * step
+    return near_blocks(windows, step) | third_blocks(windows, step)
 
 
 def common(windows: Windows, step: int) -> int:
@@ -307,8 +353,7 @@ def split_three_gap_alone(board: Board, right: Types) -> Types:
     """As if .OO.O. could be blocked in the gap alone."""
 
     def rule(windows: Windows, step: int) -> int:
-        _, third, fourth, _ = windows
-        return solid(windows, step) | third << 2 * step | fourth << 3 * step
+        return solid(windows, step) | gap(windows, step)
 
     return {**right, "BlockOpenFour": blocks(board, rule)}
 
@@ -320,34 +365,38 @@ def split_three_not_seen(board: Board, right: Types) -> Types:
 
 
 @considers()
-def third_block_lost(board: Board, right: Types) -> Types:
-    """As if X.OOO.. had two blocks: the third, two steps from the stones, is lost."""
+def one_sided_three_not_seen(board: Board, right: Types) -> Types:
+    """As if X.OOO.., a three that can grow to one side only, were no threat."""
 
     def rule(windows: Windows, step: int) -> int:
         second, _, _, fifth = windows
-        return (
-            split(windows, step)
-            | fifth
-            | (second | fifth << 3 * step) << step
-            | second << 5 * step
-        )
+        free = fifth & second << step  # from the point before the three on
+        return split(windows, step) | free | free << 4 * step
 
     return {**right, "BlockOpenFour": blocks(board, rule)}
 
 
-def third_block_kept(board: Board, beside: Callable[[int], int]) -> int:
-    """Return the blocks without some of the third ones, of threes that can grow to one side only.
+@considers()
+def third_block_lost(board: Board, right: Types) -> Types:
+    """As if X.OOO.. had two blocks: the third, two steps from the stones, is lost."""
 
-    ``beside``: told how many steps the point on the other side is from a window's first point,
-    returns the first points of the windows that lose their third block.
+    def rule(windows: Windows, step: int) -> int:
+        return split(windows, step) | near_blocks(windows, step)
+
+    return {**right, "BlockOpenFour": blocks(board, rule)}
+
+
+def blocks_with_third(
+    board: Board, beside: Callable[[int], int], splits: Callable[[Windows, int], int] = split
+) -> int:
+    """Return the blocks with some of the third ones only; ``beside``: see :func:`third_blocks`.
+
+    ``splits``: the blocks of the split threes.
     """
 
     def rule(windows: Windows, step: int) -> int:
-        second, _, _, fifth = windows
-        first_point = fifth | second & ~(fifth >> step) & ~beside(6 * step)
-        last_point = second | fifth & ~(second << step) & ~beside(-step)
-        inner = second << step | fifth << 4 * step
-        return split(windows, step) | first_point | inner | last_point << 5 * step
+        third = third_blocks(windows, step, beside)
+        return splits(windows, step) | near_blocks(windows, step) | third
 
     return blocks(board, rule)
 
@@ -355,15 +404,32 @@ def third_block_kept(board: Board, beside: Callable[[int], int]) -> int:
 @considers()
 def third_block_lost_at_the_edge(board: Board, right: Types) -> Types:
     """As if |.OOO.. at the edge had two blocks: the third, two steps from the stones, is lost."""
-    found = third_block_kept(board, lambda steps: ~shifted(board.grid.full, steps))
+    found = blocks_with_third(board, lambda steps: shifted(board.grid.full, steps))
     return {**right, "BlockOpenFour": found}
 
 
 @considers()
 def third_block_lost_beside_a_stone(board: Board, right: Types) -> Types:
     """As if X.OOO.., but not the same at the edge, had two blocks: the third is lost."""
-    found = third_block_kept(board, lambda steps: shifted(board.mine, steps))
+    found = blocks_with_third(board, lambda steps: ~shifted(board.mine, steps))
     return {**right, "BlockOpenFour": found}
+
+
+@considers()
+def blocks_of_the_edge_and_gaps_alone(board: Board, right: Types) -> Types:
+    """As if X.OOO.. had a third block at the edge only, and .OO.O. no block but the gap."""
+    found = blocks_with_third(board, lambda steps: ~shifted(board.mine, steps), gap)
+    return {**right, "BlockOpenFour": found}
+
+
+@considers()
+def third_block_answered_is_lost(board: Board, right: Types) -> Types:
+    """As if the third block of X.OOO.. counted only where the opponent then has nothing urgent."""
+    near, third = blocks(board, lambda *found: split(*found) | near_blocks(*found)), 0
+    for bit in each_bit(blocks(board, third_blocks) & ~near):
+        *urgent, _ = rules.by_urgency(board.grid, board.theirs, board.mine | bit)
+        third |= 0 if any(urgent) else bit
+    return {**right, "BlockOpenFour": near | third}
 
 
 def shifted(points: int, steps: int) -> int:
@@ -431,15 +497,31 @@ def policy_lost_on_new_board(right: Command, session: GomokuSession, words: list
     return right(session, words)
 
 
-@mistake("policy", MOVES)
+@before_policy
 def rule_based_by_default(right: Command, session: GomokuSession, words: list[str]) -> str:
     """As if the policy were rule_based before the first policy command."""
-    memory = session.commands.memory  # type: ignore[attr-defined]
-    if words:  # the command policy, not policy_moves
-        memory["set"] = True
-    return (
-        right(session, words) if "set" in memory else random_policy_ignored(right, session, words)
-    )
+    return random_policy_ignored(right, session, words)
+
+
+@before_policy
+def crash_before_policy(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if there were no policy before the first policy: policy_moves ends the program."""
+    raise Crash("IndexError: list index out of range")
+
+
+@before_policy
+def hang_before_policy(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if policy_moves waited for the first policy: no answer."""
+    raise Hang
+
+
+@mistake(MOVES)
+def policy_moves_passes_the_turn(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if policy_moves were a move: after it, it is the other color's turn."""
+    answer = right(session, words)
+    now = session.game._states[-1]
+    now.to_play = opponent(now.to_play)
+    return answer
 
 
 @mistake(MOVES)
@@ -454,9 +536,30 @@ def list_after_the_end(right: Command, session: GomokuSession, words: list[str])
 
 
 @mistake(MOVES)
+def rules_after_a_five(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if the policy went on after a five, with all its rules."""
+    if session.policy == "random" or not ended(session):
+        return list_after_the_end(right, session, words)
+    board = Board(session, session.game.to_play)
+    return text(board.grid, *first_of(board.types()))
+
+
+@mistake(MOVES)
 def type_after_the_end(right: Command, session: GomokuSession, words: list[str]) -> str:
     """As if there were a type, without moves, when the game is over."""
     return "Random" if session.game.is_over else right(session, words)
+
+
+@mistake(MOVES)
+def type_on_a_full_board(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if a full board, unlike a five, left the type Random, without moves."""
+    return right(session, words) if session.game.position.empty else "Random"
+
+
+@mistake(MOVES)
+def crash_on_a_full_board(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if there were always an empty point: on a full board policy_moves ends the program."""
+    return crash_without(session.game.position.empty, right, session, words)
 
 
 def ended(session: GomokuSession) -> bool:
@@ -486,6 +589,24 @@ def sorted_by_number(right: Command, session: GomokuSession, words: list[str]) -
 def sorted_by_row(right: Command, session: GomokuSession, words: list[str]) -> str:
     """As if moves were sorted by rows, A1 B1 C1."""
     return ordered(right(session, words), lambda name: (int(name[1:]), name[0]))
+
+
+@mistake(MOVES)
+def rows_from_the_top(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if only the columns were sorted: each is listed from the top down, A3 A2 A1."""
+    return ordered(right(session, words), lambda name: (name[0], -int(name[1:])))
+
+
+@mistake(MOVES)
+def third_blocks_twice(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if the third block of X.OOO.., two steps from the stones, were listed once more."""
+    answer = right(session, words)
+    kind, *moves = answer.split() or [""]
+    if kind != "BlockOpenFour":
+        return answer
+    board = Board(session, session.game.to_play)
+    again = map(vertex, board.grid.points(blocks(board, third_blocks)))
+    return " ".join([kind, *sorted([*moves, *again])])
 
 
 @mistake(MOVES)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from oracle.color import BLACK, EMPTY, color_of, opponent
 from oracle.errors import GtpError, IllegalMove, VertexError
 from oracle.gtp import arguments
-from oracle.mistakes.bank import Shelf
+from oracle.mistakes.bank import Shelf, crash_without
 from oracle.mistakes.lines import packed, row_of
-from oracle.rules.capture import captured, taken
+from oracle.rules.capture import captured, legal, taken
 from oracle.rules.lines import fives, fives_along, steps
 from oracle.vertex import SENSEI_LETTERS, parse_vertex, vertex
 
@@ -69,8 +69,12 @@ def random_move(session: GomokuSession, words: list[str]) -> str:
 
 def any_point(session: GomokuSession, color: int) -> str:
     """Play on any empty point."""
-    position = session.game.position
-    point = session.random.choice(position.grid.points(position.empty))
+    return any_of(session.game.position.empty, session, color)
+
+
+def any_of(points: int, session: GomokuSession, color: int) -> str:
+    """Play on any of some empty points."""
+    point = session.random.choice(session.game.position.grid.points(points))
     session.game.play(color, point)
     return vertex(point)
 
@@ -116,6 +120,13 @@ def no_diagonals(state: State, stones: int, last: int) -> bool:
 def only_rows(state: State, stones: int, last: int) -> bool:
     """As if only rows won."""
     return bool(fives_along(stones, 1))
+
+
+@wins
+def diagonal_of_knight_steps(state: State, stones: int, last: int) -> bool:
+    """As if lines that run up to the right went two columns for each row, as a knight goes."""
+    right, up, rising, falling = directions(state)
+    return any(fives_along(stones, step) for step in (right, up, rising + 1, falling))
 
 
 @wins
@@ -173,6 +184,12 @@ def directions(state: State) -> tuple[int, int, int, int]:
 # --- the result --------------------------------------------------------------------------------
 
 
+def stones(session: GomokuSession) -> int:
+    """Return the points that have a stone."""
+    position = session.game.position
+    return position.black | position.white
+
+
 @mistake(RESULT)
 def winner_not_remembered(right: Command, session: GomokuSession, words: list[str]) -> str:
     """As if the winner were forgotten once it has been told."""
@@ -223,6 +240,12 @@ def full_board_unknown(right: Command, session: GomokuSession, words: list[str])
 def no_winner_is_draw(right: Command, session: GomokuSession, words: list[str]) -> str:
     """As if a game that nobody has won yet were a draw."""
     return right(session, words).replace("unknown", "draw")
+
+
+@mistake(RESULT)
+def result_crashes_on_empty_board(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if there were always a stone: on an empty board final_result ends the program."""
+    return crash_without(stones(session), right, session, words)
 
 
 # --- play --------------------------------------------------------------------------------------
@@ -320,6 +343,15 @@ def turn_lost_by_an_error(right: Command, session: GomokuSession, words: list[st
 
 
 @mistake("play")
+def play_keeps_the_turn(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if play left the turn as it was."""
+    color = session.game.to_play
+    answer = right(session, words)
+    last_state(session).to_play = color
+    return answer
+
+
+@mistake("play")
 def turn_must_be_kept(right: Command, session: GomokuSession, words: list[str]) -> str:
     """As if a color could play in its turn only."""
     if color_of(words[0]) == opponent(session.game.to_play):
@@ -379,6 +411,12 @@ def listed(session: GomokuSession, key: Callable[[Any], Any]) -> str:
 def sorted_by_rows(right: Command, session: GomokuSession, words: list[str]) -> str:
     """As if moves were sorted by rows, a1 b1 c1."""
     return listed(session, lambda point: point)
+
+
+@mistake(LEGAL)
+def legal_moves_from_the_top(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if only the columns were sorted: each is listed from the top down, a3 a2 a1."""
+    return listed(session, lambda point: (point[1], -point[0]))
 
 
 @mistake(LEGAL, is_open=True)
@@ -454,3 +492,27 @@ def genmove_plays_for_side_to_move(
         return random_move(session, ["bw"[session.game.to_play - 1]])
     except IllegalMove:
         raise GtpError("illegal move") from None
+
+
+@mistake("genmove")
+def genmove_refuses_suicide(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if genmove could not go where Go forbids suicide: it passes when nothing else is left."""
+    if session.game.is_over:
+        return random_move(session, words)
+    color, position = arguments.color(words, 0), session.game.position
+    points = legal(position.grid, position.stones(color), position.stones(opponent(color)))
+    return any_of(points, session, color) if points else "pass"
+
+
+@mistake("genmove")
+def genmove_crashes_on_empty_board(
+    right: Command, session: GomokuSession, words: list[str]
+) -> str:
+    """As if there were always a stone: on an empty board genmove ends the program."""
+    return crash_without(stones(session), random_move, session, words)
+
+
+@mistake("genmove")
+def genmove_crashes_on_full_board(right: Command, session: GomokuSession, words: list[str]) -> str:
+    """As if there were always a point to choose: on a full board genmove ends the program."""
+    return crash_without(session.game.position.empty, random_move, session, words)

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
 
     from oracle.grid import Grid
 
+    Windows = tuple[int, int, int, int]  # of oracle.rules.lines.almost_open_fours
+
 
 def row_of(shape: Grid, row: int) -> int:
     """Return the points of one row."""
@@ -72,3 +74,23 @@ def open_fours(
         for starts, place in fours_made(stones, empty, step, places):
             points |= (starts & enough) << place * step
     return points
+
+
+def near_blocks(windows: Windows, step: int) -> int:
+    """Return the blocks beside threes without a gap, one step from the stones."""
+    second, _, _, fifth = windows
+    return fifth | second << step | fifth << 4 * step | second << 5 * step
+
+
+def third_blocks(
+    windows: Windows, step: int, beside: Callable[[int], int] = lambda steps: -1
+) -> int:
+    """Return the blocks of ``X.OOO..`` that lie two steps from the stones.
+
+    ``beside``: told how many steps the point that hinders a three on its other side is from a
+    window's first point, returns the first points of the windows that count.
+    """
+    second, _, _, fifth = windows
+    first_point = second & ~(fifth >> step) & beside(6 * step)
+    last_point = fifth & ~(second << step) & beside(-step)
+    return first_point | last_point << 5 * step

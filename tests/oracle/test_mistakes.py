@@ -118,7 +118,20 @@ THREES = {
     "one-end-blocked": (["w b4", "w c4", "w d4", "w e4"], "BlockWin A4"),
     "edge-as-empty": (["b a4", "b b4", "b c4"], "OpenFour D4"),
     "random-where-block-exists": (["w c4", "w d4", "w e4"], "Random"),
-}
+    "one-sided-three-not-seen": (["b a4", "w c4", "w d4", "w e4"], "Random"),
+    "third-blocks-twice": (["b a4", "w c4", "w d4", "w e4"], "BlockOpenFour B4 F4 G4 G4"),
+    # ..XXX.. in a row, with one move of two, and on a diagonal, with none
+    "one-of-two-open-fours": (["b c4", "b d4", "b e4"], "OpenFour F4"),
+    "diagonal-open-fours-missed": (["b c3", "b d4", "b e5"], "Random"),
+    # |.OOO.. at the edge, which has its third block, and .O.OO. in a column
+    "blocks-of-the-edge-and-gaps-alone": (
+        ["w b7", "w c7", "w d7", "w g2", "w g4", "w g5"], "BlockOpenFour A7 E7 F7 G3",
+    ),
+    # G4 would be the third block. It makes three of G5 and G6 too, and White has to answer it.
+    "third-block-answered-is-lost": (
+        ["b a4", "w c4", "w d4", "w e4", "b g5", "b g6"], "BlockOpenFour B4 F4",
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", THREES)
@@ -130,6 +143,107 @@ def test_policies_by_hand(name):
         assert answer.startswith("Random ")
     else:
         assert answer == expected
+
+
+def policy_moves(name, *commands):
+    return asked(name, "boardsize 5", *commands, "policy_moves")[-1]
+
+
+FIVE = ["policy rule_based", *(f"play {m}" for m in ("b a1", "w a5", "b b1", "w c5", "b c1",
+                                                     "w e5", "b d1", "w c3", "b e1"))]  # fmt: skip
+ROWS = ("BBWWB", "WWBBW", "BBWWB", "WWBBW", "BBWWB")  # no five
+FULL = [f"play {color} {column}{row}" for row, line in enumerate(ROWS, 1)
+        for column, color in zip("abcde", line, strict=True)]  # fmt: skip
+
+
+def test_the_rules_go_on_after_a_five():
+    """On 7 by 7 the five a1 to e1 could become six: White would block that."""
+    wider = ["boardsize 7", *FIVE]
+    assert asked("rules-after-a-five", *wider, "policy_moves")[-1] == "BlockWin F1"
+    assert policy_moves("rules-after-a-five", *FULL) == ""
+    assert policy_moves("rules-after-a-five", *FIVE, "policy random").startswith("Random A2 ")
+
+
+@pytest.mark.parametrize("policy", ["random", "rule_based"])
+def test_a_full_board_has_a_type_but_a_five_none(policy):
+    full = [f"policy {policy}", *FULL]
+    assert policy_moves("type-on-a-full-board", *full) == "Random"
+    assert policy_moves("type-on-a-full-board", *FIVE, *full[:1]) == ""
+
+
+SIDE = "gogui-rules_side_to_move"
+
+
+def test_policy_moves_may_take_the_turn():
+    sides = asked("policy-moves-passes-the-turn", "play b c2", SIDE, "policy_moves", SIDE)
+    assert sides[1::2] == ["white", "black"]
+
+
+@pytest.mark.parametrize("name", ["rows-from-the-top", "legal-moves-from-the-top"])
+def test_columns_from_the_top(name):
+    ask = "policy_moves" if name.startswith("rows") else "gogui-rules_legal_moves"
+    listed = asked(name, "boardsize 2", "play b a1", ask)[-1]
+    assert listed.lower().removeprefix("random ") == "a2 b2 b1"
+
+
+def test_play_may_keep_the_turn():
+    sides = asked("play-keeps-the-turn", "play b a1", SIDE, "play w a2", SIDE)
+    assert sides[1::2] == ["black", "black"]
+
+
+def test_genmove_may_refuse_what_go_calls_suicide():
+    """The last empty point is in a corner with black stones around it."""
+    stones = [*(one for one in FULL if one not in ("play B a1", "play W a2")), "play b a2"]
+    game = ("genmove-refuses-suicide", "boardsize 5", *stones)
+    assert asked(*game, "genmove b")[-1] == "pass"
+    assert asked(*game, "genmove w")[-1] == "A1", "in Go it would take stones"
+
+
+@pytest.mark.parametrize(
+    ("stones", "result"),
+    [
+        (("a1", "b2", "c3", "d4", "e5"), "unknown"),
+        (("a1", "c2", "e3", "g4", "j5"), "black"),  # a knight's steps
+        (("a1", "b3", "c5", "d7", "e9"), "unknown"),
+        (("e1", "d2", "c3", "b4", "a5"), "black"),
+    ],
+)
+def test_a_diagonal_of_knight_steps(stones, result):
+    played = [f"play b {stone}" for stone in stones]
+    assert asked("diagonal-of-knight-steps", "boardsize 9", *played, RESULT)[-1] == result
+
+
+def test_the_point_of_a_ko_may_not_count():
+    """Black takes B1 with A1; the point is Black's, and after White's next move it counts."""
+    ko = ["boardsize 4", "komi 0", *(f"play {m}" for m in ("w a2", "w b1", "b b2", "b c1"))]
+    later = [*ko, "play b a1", "score", "play w d4", "score"]
+    right = new_engine("go")
+    assert [right.handle(one)[2:].strip() for one in later][-3::2] == ["B+3", "B+2"]
+    assert asked("ko-point-not-counted", *later)[-3::2] == ["B+2", "B+2"]
+
+
+CRASHES = {
+    "result-crashes-on-empty-board": ([], RESULT),
+    "genmove-crashes-on-empty-board": ([], "genmove b"),
+    "genmove-crashes-on-full-board": (FULL, "genmove b"),
+    "crash-on-a-full-board": (FULL, "policy_moves"),
+    "crash-before-policy": ([], "policy_moves"),
+}
+
+
+@pytest.mark.parametrize("name", CRASHES)
+def test_crashes_by_hand(name):
+    stones, question = CRASHES[name]
+    with pytest.raises(Crash):
+        asked(name, "boardsize 5", *stones, question)
+    otherwise = FULL[:3] if stones or "empty" in name else ["policy random"]
+    asked(name, "boardsize 5", *otherwise, question)
+
+
+def test_a_hang_before_the_first_policy():
+    with pytest.raises(Hang):
+        policy_moves("hang-before-policy")
+    assert policy_moves("hang-before-policy", "policy random").startswith("Random A1")
 
 
 def test_it_may_hang_or_crash():
