@@ -24,8 +24,7 @@ from harness.adapters.settings import ADAPTERS, Adapter
 from harness.environments import interpreters
 from harness.environments.records import EnginePython
 from harness.errors import AssignmentError, UsageError
-from harness.options import Limits
-from harness.sandbox.limits import BoxLimits
+from harness.options import BoxLimits, Limits
 from harness.schema import Field, Place
 from oracle.assignments import ASSIGNMENTS
 

@@ -25,11 +25,11 @@ from harness.engine.clock import Clock
 from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, PlainLauncher, describe_end
 from harness.errors import SandboxError, UsageError
+from harness.options import GIB, BoxLimits
 from harness.records import Build
 from harness.sandbox import folders, levels, programs, view
 from harness.sandbox.engines import BoxedEngine
 from harness.sandbox.launcher import BoxLauncher
-from harness.sandbox.limits import GIB, BoxLimits
 
 # The streams of a step in one, as at a terminal.
 _TURN = 'exec "$0" "$@" 2>&1'

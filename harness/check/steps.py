@@ -8,11 +8,11 @@ from pathlib import Path
 
 from harness.assignments import needs, workspace
 from harness.assignments.assignment import Assignment
+from harness.assignments.python import with_python
 from harness.check import contents, packing
 from harness.check.desk import Desk, Wanted
 from harness.check.saying import Sayer
 from harness.check.testing import Testing, built
-from harness.environments.choosing import with_python
 from harness.errors import ArchiveError, UsageError
 from harness.exits import ExitCode
 from harness.report.tally import exit_code

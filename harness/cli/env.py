@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from harness import shipped
-from harness.assignments import assignment
+from harness.assignments import assignment, python
 from harness.assignments.assignment import Assignment
 from harness.cli.arguments import Parser
-from harness.environments import choosing, store
+from harness.environments import store
 from harness.environments.store import Stored
 from harness.exits import ExitCode
 from harness.report.tally import plural
@@ -54,13 +54,13 @@ def main(arguments: list[str]) -> int:
 
 
 def _build(found: Assignment) -> None:
-    choice = choosing.declared(found) if found.starts_python else None
+    choice = python.declared(found) if found.starts_python else None
     if choice is None:
         _tell_undeclared(found)
         return
     if not store.find(choice.name):
         print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
-    _describe(choosing.built(found, choice))
+    _describe(python.built(found, choice))
 
 
 def _describe(made: Stored) -> None:
@@ -78,7 +78,7 @@ def _tell_undeclared(found: Assignment) -> None:
     if not found.starts_python:
         print(f"{found.key}: its command starts no Python")
         return
-    with choosing.with_python(found) as chosen:
+    with python.with_python(found) as chosen:
         assert chosen.python
         print(f"{found.key} declares no environment; its engines get {chosen.python.described}")
 

@@ -9,12 +9,11 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.assignments import assignment
+from harness.assignments import assignment, python
 from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
 from harness.cli.arguments import Parser, number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
-from harness.environments import choosing
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import UNTRUSTED, Limits, Options
@@ -97,10 +96,10 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
     """Start a fuzzer in a folder of its own, with which everything of it goes."""
     from harness.fuzzing.engines import Piped, launchers
     from harness.fuzzing.fuzzer import Fuzzer
-    from harness.fuzzing.script import BOARDS
     from harness.fuzzing.search import Budget
+    from harness.vocabulary.script import BOARDS
 
-    words, given.engine_python = choosing.in_command(
+    words, given.engine_python = python.in_command(
         as_typed(split_program(with_seed(given.program))), given.python
     )
     budget = Budget(given.seconds, given.examples)

@@ -14,9 +14,9 @@ from pathlib import Path
 from harness import shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
+from harness.assignments.python import with_python
 from harness.cli.arguments import Parser, number, whole
 from harness.cli.console import colors, never_fail_to_encode
-from harness.environments.choosing import with_python
 from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
 from harness.options import SANDBOXES

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from harness.history.records import RunKept
-    from harness.judging.boards import Board
     from harness.report.baseline import Comparison
+    from harness.vocabulary.boards import Board
 
 _DESCRIPTION = """\
 Run case files against PROGRAM, an engine that speaks the Go Text Protocol, and
@@ -324,7 +324,7 @@ def _board(game: str) -> Board | None:
     """Return how boards are drawn; None: as the commands of a file tell."""
     if game == "auto":  # the modules of the games take longer to load than a file to run
         return None
-    from harness.judging.boards import GO, GOMOKU
+    from harness.vocabulary.boards import GO, GOMOKU
 
     return {"go": GO, "gomoku": GOMOKU}[game]
 

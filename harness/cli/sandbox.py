@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from harness.cli.arguments import Parser, figure, number, size, whole
 from harness.engine.launch import ORACLE, find_program, split_program
-from harness.options import SANDBOXES
-from harness.sandbox.limits import BoxLimits
+from harness.options import SANDBOXES, BoxLimits
 
 
 def add_options(parser: Parser) -> None:

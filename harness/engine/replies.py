@@ -12,9 +12,7 @@ from collections.abc import Callable
 from sys import intern
 
 from harness.records import Reply
-
-# What Java's String.trim() takes off: everything up to the blank.
-BLANKS = "".join(map(chr, range(33)))
+from harness.text import BLANKS, decode
 
 # Engines that print CR or CR LF: the CR of a CR LF is no line of its own.
 _END_WITH_CR = rb"\n\r?\n|\n\r|\r\r"
@@ -36,14 +34,6 @@ def end_of_last_reply(data: bytes) -> int:
     return max((found.end() for found in re.finditer(_END_WITH_CR, data)), default=0)
 
 
-def decode(data: bytes) -> str:
-    """Return ``data`` as text: UTF-8, with any other byte as a lone surrogate.
-
-    So bytes match the same bytes only, whatever the encoding, and :func:`encode` restores them.
-    """
-    return data.decode("utf-8", "surrogateescape")
-
-
 def foreign_id(raw: str, wanted: int) -> str:
     """Return the id of a reply if it is another than the command's, ``wanted``, else ``""``.
 
@@ -52,11 +42,6 @@ def foreign_id(raw: str, wanted: int) -> str:
     found = re.match(_ID, raw) if wanted >= 0 else None
     # Not as a number: there are ids too long to be read as one.
     return found[1] if found and found[1].lstrip("0") != f"{wanted or ''}" else ""
-
-
-def encode(text: str) -> bytes:
-    """Return the bytes of which :func:`decode` made ``text``."""
-    return text.encode("utf-8", "surrogateescape")
 
 
 class _Memo(dict[bytes, Reply]):

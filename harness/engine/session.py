@@ -16,10 +16,11 @@ from itertools import accumulate
 from harness.engine.clock import NEVER
 from harness.engine.launch import describe_end
 from harness.engine.process import EngineProcess, too_much
-from harness.engine.replies import Splitter, decode, end_of_last_reply
+from harness.engine.replies import Splitter, end_of_last_reply
 from harness.errors import AsleepError, EngineError, StarvedError
 from harness.options import Limits
 from harness.records import FailureKind, Reply, Waiting
+from harness.text import decode
 
 WINDOW = 4096
 # Seconds in which a reply that nothing had asked for may still come before a test.

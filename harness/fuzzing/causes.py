@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.fuzzing.judging import Difference, differences
-from harness.fuzzing.script import Script, Trace, with_files
 from harness.judging import mistaken
 from harness.judging.diagnosis import broke_alike, follow
 from harness.judging.equivalence import same
 from harness.records import CaseFile, Failure, FailureKind, Reply
 from harness.running import protocol
 from harness.specifications.record import Specification
+from harness.vocabulary.script import Script, Trace, with_files
 from oracle.mistakes import Hang, Mistake
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from harness.fuzzing.script import CHANGES, Script, Trace, name_of
+from harness.vocabulary.script import CHANGES, Script, Trace, name_of
 
 _SHARE = 1 / 3  # of all the time, for slow commands together
 _SLOW = 0.1  # seconds at its fastest: less than that is asked as often as it is drawn

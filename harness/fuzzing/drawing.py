@@ -1,32 +1,17 @@
-"""What Hypothesis draws: conversations about positions in which programs go wrong.
-
-Each specification has a strategy for a *game* (a board, stones, questions), made of what is here
-and of :mod:`~harness.fuzzing.stones`; a script is a few games in one process. It is made small by
-drawing what is left of it: :mod:`~harness.fuzzing.pruning`.
-
-What is drawn need not be legal: :func:`harness.fuzzing.script.legal` sees to that.
-"""
+"""Scripts for an assignment: drawn by Hypothesis, and then without what may not be said."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.fuzzing.script import BoardFile, Script, written
-from harness.fuzzing.stones import (
-    Stones,
-    filling,
-    flat,
-)
+from harness.judging.equivalence import underspecified
 from harness.specifications.record import Specification
-from oracle.vertex import vertex
-
-Drawn = list[str | BoardFile]
-
-SMALL = (2, 3, 4, 5)
+from harness.vocabulary.script import CHANGES, Script, name_of, with_files, written
+from harness.vocabulary.stones import flat
+from oracle.gtp.protocol import Engine
 
 
 def scripts(
@@ -41,119 +26,57 @@ def scripts(
     return st.lists(game, min_size=1, max_size=3).map(lambda games: written(flat(games)))
 
 
-def plays(stones: Stones) -> Drawn:
-    """Return a ``play`` command for each stone."""
-    return [f"play {color} {vertex(point)}" for color, point in stones]
+def legal(script: Script, specification: Specification, folder: Path) -> Script:
+    """Return the script without moves and settings that are forbidden or left open.
 
-
-def setup(stones: Stones) -> Drawn:
-    """Return one command that puts all the stones."""
-    words = [f"{color} {vertex(point)}" for color, point in stones]
-    return [f"gogui-setup {' '.join(words)}"] if words else []
-
-
-def in_turn(game: Drawn, size: int, next_: str) -> Drawn:
-    """Return a game in which the colors take turns, Black first.
-
-    Where one has no stone of its own left to play, it plays where nothing else is. ``next_``: who
-    is to move after each row of moves, "" for whoever comes next.
+    Questions stay, whatever they ask: what is open, is looked at where answers differ.
     """
-    wanted = {word for one in game if isinstance(one, str) for word in one.split()[2:]}
-    turns = _Turns(size, next_, wanted)
-    done: Drawn = []
-    for one in [*game, ""]:
-        if isinstance(one, str) and one.startswith("play "):
-            turns.hold(one)
-            continue
-        done += [*turns.played(), *([one] if one else [])]
-        if one == "clear_board":
-            turns = _Turns(size, next_, wanted)
-        elif one == "undo":
-            turns.turn = turns.other
-    return done
+    engine, order = specification.right_engine(), _Order(specification)
+    kept = []
+    with with_files(script, folder):
+        for command in script.commands:
+            if order.allows(command) and _is_legal(engine, command):
+                order.hear(command)
+                kept.append(command)
+    return Script(tuple(kept), script.files)
 
 
-class _Turns:
-    """The moves of one game on their way into turns."""
-
-    def __init__(self, size: int, next_: str, wanted: set[str]) -> None:
-        self.turn = "B"
-        self._next = next_
-        self._held: dict[str, list[str]] = {"B": [], "W": []}
-        self._taken: set[str] = set()
-        self._free = {
-            color: [name for name in map(vertex, filling(size, color)) if name not in wanted]
-            for color in "BW"
-        }
-
-    @property
-    def other(self) -> str:
-        return "W" if self.turn == "B" else "B"
-
-    def hold(self, command: str) -> None:
-        """Take a move of a row of them."""
-        _, color, name = command.split()
-        if name not in self._taken:
-            self._taken.add(name)
-            self._held[color].append(name)
-
-    def played(self) -> Drawn:
-        """Return the row's moves in turn, with others between them; none is held any more."""
-        held = self._held
-        is_any = bool(held["B"] or held["W"])
-        done: Drawn = []
-        while held["B"] or held["W"] or (is_any and self._next == self.other):
-            own = held[self.turn] or self._free[self.turn]
-            if not own:
-                break
-            done.append(f"play {self.turn} {own.pop(0)}")
-            self.turn = self.other
-        held["B"], held["W"] = [], []
-        return done
+def _is_legal(engine: Engine, command: str) -> bool:
+    if name_of(command) not in CHANGES:
+        return True
+    return not underspecified(engine, command) and engine.handle(command).startswith("=")
 
 
-# --- what games are made of --------------------------------------------------------------------
+class _Order:
+    """What must have been said before something is asked.
 
+    No document names a usual board. What becomes of a game's history, its prisoners for instance,
+    when a position is set up in the middle of it, is left open.
+    """
 
-def asked(*commands: str) -> SearchStrategy[Drawn]:
-    """Return several questions at once: those without need are taken out again."""
-    return st.builds(lambda: list(commands))
+    def __init__(self, specification: Specification) -> None:
+        self._smallest = specification.smallest
+        self._first = specification.first
+        self._is_game = False
+        self._has_board = specification.board.size > 0
+        self._settings: set[str] = set()  # made since the board is new
 
+    def allows(self, command: str) -> bool:
+        name, *words = command.split()
+        if name == "boardsize":
+            return int(words[0]) >= self._smallest
+        needed = self._first.get(name)
+        if needed and needed not in self._settings:
+            return False
+        if self._is_game and name in ("gogui-setup", "load_board"):
+            return False
+        return name in ("komi", "policy") or self._has_board
 
-NOTHING: SearchStrategy[Drawn] = st.builds(list)
-
-
-def said(*texts: str) -> SearchStrategy[Drawn]:
-    """Return some commands, one at a time."""
-    return st.sampled_from(texts).map(lambda text: [text])
-
-
-def filed(verb: str, texts: SearchStrategy[str]) -> SearchStrategy[Drawn]:
-    """Return a command that names a file."""
-    return texts.map(lambda text: [BoardFile(verb, text)])
-
-
-def parts(
-    choices: Sequence[SearchStrategy[Drawn]], last: SearchStrategy[Drawn], length: int
-) -> SearchStrategy[Drawn]:
-    """Return some of the choices, with some of ``last`` at the end."""
-    body = st.lists(st.one_of(choices), max_size=length).map(flat)
-    questions = st.lists(last, min_size=1, max_size=3).map(flat)
-    return st.tuples(body, questions).map(flat)
-
-
-def extra(known: frozenset[str]) -> list[SearchStrategy[Drawn]]:
-    """Return what may be said to an engine that knows more than its assignment asks."""
-    return [said("undo")] if "undo" in known else []
-
-
-def boards(sizes: Sequence[int], rest: Callable[[int], SearchStrategy[Drawn]]) -> Any:
-    """Return games on boards of some sizes."""
-
-    @st.composite
-    def game(draw: st.DrawFn) -> Drawn:
-        size = draw(st.sampled_from(sizes))
-        opening = draw(st.sampled_from(([], ["clear_board"])))
-        return [f"boardsize {size}", *opening, *draw(rest(size))]
-
-    return game()
+    def hear(self, command: str) -> None:
+        name = name_of(command)
+        if name in ("boardsize", "clear_board"):
+            self._settings.clear()
+            self._is_game = False
+        self._has_board |= name == "boardsize"
+        self._is_game |= name == "play"
+        self._settings.add(name)

@@ -12,14 +12,14 @@ from typing import Protocol
 from harness.engine.clock import NEVER
 from harness.engine.launch import Launcher
 from harness.engine.process import EngineProcess
-from harness.engine.replies import encode
 from harness.engine.session import Session, groups
 from harness.errors import EngineError
-from harness.fuzzing.script import Script, Trace, with_files
 from harness.options import Limits, Options
 from harness.records import CaseFile, Failure, Reply
 from harness.running import protocol
 from harness.running.runs import sandbox_for
+from harness.text import encode
+from harness.vocabulary.script import Script, Trace, with_files
 
 # A long wait for every suspicion would leave no time to look for others. What is silent for so
 # long is a suspect, and heard again with all the patience of the time limits.

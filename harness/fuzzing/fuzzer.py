@@ -15,9 +15,9 @@ from harness.fuzzing.engines import Program, known_commands
 from harness.fuzzing.judging import HANG, Difference
 from harness.fuzzing.naming import Namer
 from harness.fuzzing.reduction import reduced
-from harness.fuzzing.script import Script, Trace, name_of
 from harness.fuzzing.search import Asker, Budget, Hunt, Shown
 from harness.specifications.record import Specification
+from harness.vocabulary.script import Script, Trace, name_of
 from oracle.mistakes import Mistake
 
 _SEQUENCE = "gogui-play_sequence"

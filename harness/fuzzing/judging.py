@@ -12,12 +12,12 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from harness.fuzzing.script import CHANGES, Script, Trace, name_of, with_files
 from harness.judging.equivalence import same, underspecified
 from harness.judging.mistaken import reply_of
 from harness.records import FailureKind, Reply
 from harness.running import protocol
 from harness.specifications.record import Specification
+from harness.vocabulary.script import CHANGES, Script, Trace, name_of, with_files
 from oracle.gtp.protocol import Engine
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")

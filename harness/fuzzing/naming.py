@@ -11,10 +11,10 @@ from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
 from harness.fuzzing.causes import Causes, explains, heard_from
 from harness.fuzzing.engines import Program
-from harness.fuzzing.script import Script, Trace
 from harness.fuzzing.search import DRAW, find
 from harness.reading import casefile, suite
 from harness.specifications.record import Specification
+from harness.vocabulary.script import Script, Trace
 from oracle.mistakes import Mistake
 
 _DRAW = hypothesis.settings(DRAW, max_examples=400)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.fuzzing.script import BoardFile, Script, written
+from harness.vocabulary.script import BoardFile, Script, written
 from oracle.vertex import GTP_LETTERS, Point, parse_vertex, vertex
 
 _LARGEST = len(GTP_LETTERS)

@@ -8,8 +8,8 @@ import hypothesis
 from hypothesis import Phase
 
 from harness.fuzzing.pruning import pruned
-from harness.fuzzing.script import Script
 from harness.fuzzing.search import DRAW, Asker, Shown, find
+from harness.vocabulary.script import Script
 
 # What it may cost.
 _SCRIPTS = 300

@@ -16,9 +16,10 @@ from hypothesis.strategies import SearchStrategy
 
 from harness.fuzzing.causes import Causes
 from harness.fuzzing.costs import Costs
+from harness.fuzzing.drawing import legal
 from harness.fuzzing.engines import Program
 from harness.fuzzing.judging import HANG, Difference
-from harness.fuzzing.script import Script, Trace, joined, legal
+from harness.vocabulary.script import Script, Trace, joined
 
 _BATCH = 100  # examples of one call of Hypothesis: each begins with the smallest and grows
 _OLDEST = 64  # scripts that one process is sent; the first processes get fewer

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from harness.fuzzing.fuzzer import Finding
 from harness.fuzzing.judging import expectations
-from harness.fuzzing.script import name_of, with_files
 from harness.judging.equivalence import expression, is_exact
 from harness.judging.explain import read_explanation
 from harness.specifications.record import Specification
 from harness.visible import one_line
+from harness.vocabulary.script import name_of, with_files
 from oracle.draw import Diagram, draw_text
 
 _WIDTH = 97  # of a comment's text

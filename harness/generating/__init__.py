@@ -2,9 +2,9 @@
 
 The way of a position: game records (:mod:`~harness.generating.reading`) are replayed
 (:mod:`~harness.generating.replaying`) into moments; a moment has the features that its assignment
-looks for (:mod:`~harness.generating.features` and a module for each assignment); of each kind a
+looks for (:mod:`~harness.vocabulary.features` and a module for each assignment); of each kind a
 few are kept (:mod:`~harness.generating.pool`); what no game had is made
-(:mod:`~harness.generating.made`). A moment and a feature become a scene of commands, the oracle
+(:mod:`~harness.vocabulary.made`). A moment and a feature become a scene of commands, the oracle
 answers it (:mod:`~harness.generating.staging`), the best scenes are chosen
 (:mod:`~harness.generating.choosing`) and written (:mod:`~harness.generating.writing`).
 """

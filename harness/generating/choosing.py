@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 
-from harness.generating.records import Moment, Staged
+from harness.generating.records import Staged
 from harness.judging.cover import smallest
+from harness.vocabulary.scenes import Moment
 
 PER_GAME = 3  # scenes of one game
 _EFFORT = 0.02  # what a command of the set-up counts against a scene: short ones are read

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.generating.choices import Choices
-from harness.generating.records import Played
+from harness.vocabulary.scenes import Played
 
 _PART = re.compile(r"(\d{1,4})(?:-(\d{1,4})(?:/(\d{1,4}))?)?")
 _EVENTS, _QUIET, _LATE = 3, 1, 5  # moments of a game where nothing else was asked for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from harness.generating.records import Find
+from harness.vocabulary.scenes import Find
 
 DEPTH = 4  # finds of a kind that are kept, each of another game
 

@@ -11,16 +11,17 @@ from typing import NamedTuple
 
 from harness.generating.choices import Choices
 from harness.generating.choosing import Choice
-from harness.generating.features import Feature
 from harness.generating.pool import Pool
 from harness.generating.reading import Harvest
-from harness.generating.records import Find, Moment, Scene, Staged
+from harness.generating.records import Staged
 from harness.generating.replaying import turn
 from harness.generating.staging import LeftOut, Stage
 from harness.judging import mistaken, strength
 from harness.judging.likeness import identities
 from harness.records import CaseFile
 from harness.specifications.record import Specification
+from harness.vocabulary.features import Feature
+from harness.vocabulary.scenes import Find, Moment, Scene
 from oracle.mistakes import Mistake
 from oracle.symmetry import ALL
 

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.generating.choices import Choices
-from harness.generating.features import Kind
 from harness.generating.moves import Moves
 from harness.generating.pool import Pool
-from harness.generating.records import Find, Played
 from harness.generating.replaying import Unusable, is_private, moment, replay
 from harness.running.jobs import Fault, Note, run_all
+from harness.vocabulary.features import Kind
+from harness.vocabulary.scenes import Find, Played
 from oracle.errors import SgfError
 from oracle.sgf import Node, games
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 
-from harness.generating.records import EMPTY, Board, Moment, Origin, Played
+from harness.vocabulary.scenes import EMPTY, Board, Moment, Origin, Played
 from oracle.color import BLACK, WHITE
 from oracle.grid import Grid
 from oracle.rules.capture import captured, taken

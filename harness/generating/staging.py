@@ -10,12 +10,13 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.generating.records import Asked, Moment, Scene, Staged
+from harness.generating.records import Asked, Staged
 from harness.judging import equivalence, mistaken, strength
 from harness.judging.likeness import identity
 from harness.reading import casefile
 from harness.records import Reply
 from harness.specifications.record import Specification
+from harness.vocabulary.scenes import Moment, Scene
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Mistake
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.generating.features import Kind
-from harness.generating.records import Moment, Scene, Staged
+from harness.generating.records import Staged
+from harness.vocabulary.features import Kind
+from harness.vocabulary.scenes import Moment, Scene
 from oracle.position import Position
 
 _WIDTH = 98

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import NamedTuple
 
 from harness.records import FileResult, Reply
+from harness.vocabulary.boards import GO, GOMOKU, Board
 from oracle.color import color_of
 from oracle.draw import Diagram
 from oracle.errors import OracleError
@@ -20,26 +20,13 @@ from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.grid import grid
 from oracle.position import Position
-from oracle.vertex import GTP_LETTERS, Point, parse_vertex, vertex
+from oracle.vertex import Point, parse_vertex, vertex
 
 # A command of another name with one of these in it may change the board in ways unknown here
 # (set_position, kgs-genmove_cleanup …); all others, such as score, leave it as it is.
 _SUSPECT = ("genmove", "sgf", "setup", "set_position", "boardsize", "undo", "play", "clear_board")
 _HARMLESS = {"reg_genmove", "gogui-setup_player", "printsgf", "savesgf"}
 _GOMOKU_COMMANDS = ("gogui-rules_", "policy")
-
-
-class Board(NamedTuple):
-    """What the board of a game is like."""
-
-    captures: bool = True  # as in Go, and not in Gomoku
-    size: int = 0  # before any command; 0: the engine's own choice
-    is_fixed: bool = False  # there is no other size
-    format: str = ""  # that load_board reads, of oracle.formats; "": its name or content tells
-    letters: str = GTP_LETTERS  # of the columns
-
-
-GO, GOMOKU = Board(), Board(captures=False)
 
 
 def boards(

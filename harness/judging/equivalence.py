@@ -1,7 +1,7 @@
 """Which answers the specification takes for the same: the forms of a right answer. Pure.
 
 A :class:`~harness.specifications.record.Specification` says for each command in which
-:class:`~harness.judging.forms.Form` its right answer may be written.
+:class:`~harness.vocabulary.forms.Form` its right answer may be written.
 
 A command that the document does not define is judged by nobody: its answer is *not exact*, and
 every answer to it is the same. An error is an error, whatever its text.
@@ -9,8 +9,8 @@ every answer to it is the same. An error is an error, whatever its text.
 
 from __future__ import annotations
 
-from harness.judging.forms import EXACT, MOVE, SETTING, UNDEFINED, Form, is_a_move
 from harness.records import Reply
+from harness.vocabulary.forms import EXACT, MOVE, SETTING, UNDEFINED, Form, is_a_move
 from oracle.gtp.protocol import Engine
 
 TYPE_CHECKING = False

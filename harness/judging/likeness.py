@@ -6,8 +6,7 @@ side to move, ko, komi, policy, prisoners, the last passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 from harness.judging import mistaken
@@ -24,11 +23,6 @@ if TYPE_CHECKING:
     from harness.specifications.record import Specification
 
 Identity = tuple[Any, ...]
-
-# What an answer depends on beside the position, as (color or signed numbers, the rest).
-Facts = tuple[tuple[int, ...], tuple[Any, ...]]
-# How they are read off a session of the oracle before a command of these words.
-Read = Callable[[Any, list[str]], Facts]
 
 
 def identity(engine: Engine, command: str, specification: Specification) -> Identity:
@@ -69,55 +63,6 @@ def _word(word: str, position: Any, symmetry: int, swap: bool) -> tuple[Any, ...
     except VertexError:
         return ("word", word.lower())
     return ("point", *image(point, shape, symmetry))
-
-
-# --- what an answer depends on -----------------------------------------------------------------
-
-
-def komi(session: Any, words: list[str]) -> Facts:
-    """The komi with its sign: exchanging colors turns it."""
-    komi = session.komi
-    return ((0 if not komi else 1 if komi > 0 else 2,), (abs(komi),))
-
-
-def ko(session: Any, words: list[str]) -> Facts:
-    """Whose turn it is, and whether there is a ko."""
-    return (session.game.to_play,), (session.game.ko is not None,)
-
-
-def prisoners(session: Any, words: list[str]) -> Facts:
-    """The prisoners of a color."""
-    color = color_of(words[1]) if len(words) > 1 else None
-    return (), (session.game.prisoners(color) if color else None,)
-
-
-def passes(session: Any, words: list[str]) -> Facts:
-    """The last two moves, as far as they are passes."""
-    last = session.game.moves[-2:]
-    return tuple(color for color, _ in last), tuple(point is None for _, point in last)
-
-
-def turn(session: Any, words: list[str]) -> Facts:
-    """Whose turn it is."""
-    return (session.game.to_play,), ()
-
-
-def result(session: Any, words: list[str]) -> Facts:
-    """Who has won."""
-    return (session.game.winner,), ()
-
-
-def policy(session: Any, words: list[str]) -> Facts:
-    """Turn, winner and policy."""
-    return (session.game.to_play, session.game.winner), (session.policy,)
-
-
-def file(session: Any, words: list[str]) -> Facts:
-    """What is in the file that the command names."""
-    try:
-        return (), (Path(words[1]).read_bytes(),)
-    except (OSError, IndexError):
-        return (), ()
 
 
 def identities(case: CaseFile, specification: Specification) -> Iterator[tuple[Step, Identity]]:

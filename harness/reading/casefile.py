@@ -11,10 +11,10 @@ import re
 import stat
 from sys import intern
 
-from harness.engine.replies import BLANKS, decode
 from harness.errors import CaseError, PatternError
 from harness.reading.dialect import Dialect, named
 from harness.records import CaseFile, Step
+from harness.text import BLANKS, decode
 
 # A command's id, as gogui-regress reads it: Java's Integer.parseInt() of all before the blank.
 _ID = r"([+-]?[0-9]+) +"

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from harness.engine.replies import BLANKS
 from harness.errors import PatternError, UsageError
 from harness.reading import pattern
 from harness.records import Outcome, Pattern, Reply, Step, Verdict
+from harness.text import BLANKS
 
 
 class Dialect:

@@ -12,10 +12,10 @@ import warnings
 from collections.abc import Callable
 from functools import cache, partial
 
-from harness.engine.replies import BLANKS
 from harness.errors import PatternError
 from harness.reading import deadline
 from harness.records import Pattern
+from harness.text import BLANKS
 
 # Alternatives that are plain text, save for escaped punctuation: "A1|A2", "B\+4\.5".
 _PLAIN = r"(?:[^\\.^$*+?{}\[\]()]|\\[^0-9A-Za-z\s|])*"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.engine.replies import BLANKS
 from harness.errors import CaseError
 from harness.paths import joined
 from harness.reading import casefile
 from harness.reading.casefile import split_lines
+from harness.text import BLANKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

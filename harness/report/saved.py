@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
-from harness.engine.replies import encode
 from harness.errors import ReportError
 from harness.judging.recognition import specifications_of
 from harness.reading.setups import SetUp, loads
@@ -21,6 +20,7 @@ from harness.report.context import contexts, shell_word
 from harness.report.junit import mismatch
 from harness.report.view import FileView
 from harness.running.restarting import settings_before
+from harness.text import encode
 from harness.visible import one_line, visible
 from oracle.color import BLACK, color_of
 

@@ -11,7 +11,7 @@ from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.judging.boards import Board
+    from harness.vocabulary.boards import Board
     from oracle.draw import Diagram
 
 # Verdicts in words a reader need not look up, each with a sign that does not hang on color.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from harness.engine.replies import encode
 from harness.records import CaseFile, Reply, Step
+from harness.text import encode
 
 # Commands that end the engine, that run until the next input comes, or that some engines stop
 # thinking about when it comes.

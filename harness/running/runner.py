@@ -15,7 +15,7 @@ from time import monotonic
 from harness.engine.clock import NEVER
 from harness.engine.launch import Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
-from harness.engine.replies import encode, foreign_id
+from harness.engine.replies import foreign_id
 from harness.engine.session import Session, groups
 from harness.errors import AsleepError, EngineError, UndecidedError
 from harness.options import Options
@@ -37,6 +37,7 @@ from harness.records import (
 from harness.running import protocol
 from harness.running.jobs import memory_is_left
 from harness.running.patience import Patience, do_anything
+from harness.text import encode
 from harness.typed import NamedTuple
 
 _AGE = 1e9  # seconds; no engine has computed that long

@@ -16,11 +16,12 @@ from io import FileIO
 from pathlib import Path
 
 from harness.errors import EngineError, SandboxError, UsageError
+from harness.options import BoxLimits
 from harness.processes import descendants
 from harness.records import CaseFile, FailureKind
 from harness.sandbox import levels, programs, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
-from harness.sandbox.limits import BoxLimits, Hit
+from harness.sandbox.limits import Hit
 
 _KNOWN_VIEWS = 64  # of a run's last engines
 _READERS = ("loadsgf", "load_board", "is_valid")  # commands that name a file

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import SandboxError
+from harness.options import BoxLimits
 from harness.sandbox import (
     bubblewrap,
     cgroup,
@@ -35,7 +36,7 @@ from harness.sandbox import (
     view,
 )
 from harness.sandbox.copying import Size
-from harness.sandbox.limits import BoxLimits, Hit
+from harness.sandbox.limits import Hit
 from harness.sandbox.plan import COPY, Plan, Report, Room, Watched
 from harness.sandbox.programs import is_in_one
 

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.errors import SandboxError
+from harness.options import BoxLimits
 from harness.sandbox import canary, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
-from harness.sandbox.limits import BoxLimits
 
 NAMES = {
     3: "bubblewrap, seccomp, limits",

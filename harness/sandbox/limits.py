@@ -6,33 +6,8 @@ import resource
 import sys
 from collections.abc import Iterable
 
+from harness.options import GIB, KIB, MIB, BoxLimits
 from harness.typed import NamedTuple
-
-KIB = 1024
-MIB = 1024 * KIB
-GIB = 1024 * MIB
-
-
-class BoxLimits(NamedTuple):
-    """What one engine, with all it starts, may use. The defaults are a teacher's; 0 is no limit.
-
-    Bytes and seconds. Times of commands and files and the size of replies are the run's business:
-    :class:`harness.running.runs.Limits`.
-    """
-
-    memory: int = GIB  # resident, of the whole tree
-    address_space: int = 4 * GIB  # of each process; Java reserves this much
-    cpu: float = 300.0  # seconds of processor time of the whole tree
-    processes: int = 64
-    threads: int = 256  # of all processes together: the outer bound a fork bomb meets at once
-    open_files: int = 1024  # of each process
-    scratch: int = 64 * MIB  # all files it may write, together
-    scratch_files: int = 10_000
-    file_size: int = 64 * MIB
-
-    def after(self, spent: float) -> BoxLimits:
-        """Return what is left after so many seconds of processor time; never no limit."""
-        return self._replace(cpu=max(0.01, self.cpu - spent)) if self.cpu and spent else self
 
 
 class Hit(NamedTuple):

@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable
 
 from harness import processes, signals
+from harness.options import GIB
 from harness.sandbox import (
     bubblewrap,
     cgroup,
@@ -46,7 +47,7 @@ _TICK = 0.05  # seconds between two looks at the tree, at most
 _SHORTEST_TICK = 0.002
 _CLOSELY = 0.25  # seconds between two close looks
 # Bytes that a machine can fill in a second: the next look comes before the limit can be passed.
-_FILLED = 4 * limits.GIB * (os.cpu_count() or 1)
+_FILLED = 4 * GIB * (os.cpu_count() or 1)
 _PATIENCE = 0.5  # seconds that a keeper has to end its engine before we do it ourselves
 # Seconds. A box is made in 0.01; after so many it is given up. Who has it ended earlier, but after
 # half a second, waited for a box in vain: that must not look like an engine that does not answer.

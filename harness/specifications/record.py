@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from harness.judging.boards import GO, Board
-from harness.judging.forms import Forms
-from harness.judging.likeness import Read
+from harness.vocabulary.boards import GO, Board
+from harness.vocabulary.facts import Read
+from harness.vocabulary.forms import Forms
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import MISTAKES, Mistake
@@ -22,8 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-    from harness.fuzzing.drawing import Drawn
-    from harness.generating.features import Kind
+    from harness.vocabulary.conversations import Drawn
+    from harness.vocabulary.features import Kind
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Specification:
     # What answers depend on beside the position, by command.
     depends: Mapping[str, Read] = field(default_factory=dict)
     swaps: bool = True  # whether exchanging the colors leaves a test as it is
-    unfit: tuple[str, ...] = ()  # kinds of harness.judging.transformations without an image
+    unfit: tuple[str, ...] = ()  # kinds of harness.vocabulary.transformations without an image
 
     # A game of it:
     ends: bool = False  # after its end no stone is played

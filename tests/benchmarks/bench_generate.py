@@ -19,8 +19,8 @@ from sgfmill import boards, sgf, sgf_moves
 
 from harness.generating import choices, reading, replaying
 from harness.generating.moves import Moves
-from harness.generating.records import EMPTY
 from harness.specifications import specification
+from harness.vocabulary.scenes import EMPTY
 from oracle.grid import grid
 from oracle.position import Position
 from oracle.rules.capture import legal, played

@@ -40,11 +40,10 @@ from harness.grading.records import (
     Suspicion,
 )
 from harness.judging.mistaken import wrong_engine
-from harness.options import Limits
+from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import CaseFile, Diagnosis, Failure, FailureKind, FileResult, Reply, Verdict
 from harness.running.runner import not_run
-from harness.sandbox.limits import BoxLimits
 from harness.specifications import specification
 from oracle.mistakes import named
 from tests.harness.test_diagnosis import result_of

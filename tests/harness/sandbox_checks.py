@@ -21,9 +21,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.options import MIB, BoxLimits
 from harness.sandbox import cgroup, levels, view
 from harness.sandbox.launcher import Boxed, BoxLauncher, End
-from harness.sandbox.limits import MIB, BoxLimits
 from harness.sandbox.redteam import referee
 from harness.sandbox.redteam.attack import Attack
 from harness.sandbox.redteam.roster import ROSTER

@@ -17,6 +17,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.options import BoxLimits
 from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import FileResult
@@ -25,7 +26,6 @@ from harness.running.runner import Setting, run_file
 from harness.running.runs import Options
 from harness.sandbox import cgroup
 from harness.sandbox.engines import Sandbox
-from harness.sandbox.limits import BoxLimits
 from tests.harness.test_broken_engines import CASE, ENGINES, LETTERS, ROWS, Row
 
 WORKERS = 4

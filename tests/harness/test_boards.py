@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.judging.boards import GO, GOMOKU, boards
+from harness.judging.boards import boards
 from harness.records import Exchange
+from harness.vocabulary.boards import GO, GOMOKU
 from oracle.draw import draw_text
 from tests.harness.made_run import Line, V, made_file, reply_of
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.assignments import assignment, receipt, workspace
-from harness.environments import choosing, interpreters, store
+from harness.assignments import assignment, python, receipt, workspace
+from harness.environments import interpreters, store
 from harness.errors import AssignmentError, UsageError
 from harness.grading.attempts import plan
 from harness.grading.records import Submission
@@ -98,7 +98,7 @@ def mark(course: Path) -> float:
 
 def chosen(place: Path, named: str = "") -> assignment.Assignment:
     """The assignment with its Python; nothing is built."""
-    with choosing.with_python(assignment.find(str(place)), named) as found:
+    with python.with_python(assignment.find(str(place)), named) as found:
         return found
 
 
@@ -171,9 +171,9 @@ def test_python_overrides_it(ready):
 
 def test_the_requirements_decide_which_environment_it_is(course):
     place = assignment.find(str(course / "counting"))
-    first = choosing.declared(place)
+    first = python.declared(place)
     (course / "counting" / "requirements.txt").write_text(environments.REQUIREMENTS + "# other\n")
-    second = choosing.declared(place)
+    second = python.declared(place)
     assert first.base == second.base
     assert first.name != second.name
 
@@ -333,7 +333,7 @@ def test_one_that_was_damaged_is_built_anew(course, room):
 
 def test_one_in_use_is_not_removed(ready):
     place = ready / "counting"
-    with choosing.with_python(assignment.find(str(place))) as found:
+    with python.with_python(assignment.find(str(place))) as found:
         name = Path(found.python.program).parents[1].name
         with pytest.raises(UsageError, match="is in use"):
             store.remove(name)
@@ -367,7 +367,7 @@ def test_where_there_is_no_other_the_record_says_so(monkeypatch):
     monkeypatch.setattr(interpreters, "_others", lambda names: [])
     interpreters.of_system.cache_clear()
     try:
-        found = choosing.of_system()
+        found = python.of_system()
     finally:
         interpreters.of_system.cache_clear()
     assert found.program == sys.executable

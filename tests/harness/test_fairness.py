@@ -8,7 +8,7 @@ from harness.grading.attempts import fairness
 from harness.grading.attempts.runner import Runner, Task, Unit
 from harness.grading.ledger import canonical_json
 from harness.grading.ledger.canonical_json import Figures
-from harness.options import Limits
+from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import (
     CaseFile,
@@ -22,7 +22,6 @@ from harness.records import (
     Verdict,
 )
 from harness.running.runner import not_run
-from harness.sandbox.limits import BoxLimits
 
 LIMITS, BOX = Limits(timeout=30, startup=10, file=0), BoxLimits(cpu=60)
 

@@ -15,15 +15,16 @@ import pytest
 from harness.cli import main
 from harness.engine.launch import PlainLauncher
 from harness.fuzzing import writing
+from harness.fuzzing.drawing import legal
 from harness.fuzzing.engines import Piped
 from harness.fuzzing.judging import SURPLUS, differences, kind
-from harness.fuzzing.script import Script, legal
 from harness.judging import mistaken
 from harness.options import Limits
 from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import Reply
 from harness.specifications import specification
+from harness.vocabulary.script import Script
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, mistaken_engine
 from tests.harness.in_process import InProcess, fuzzed
 from tests.oracle.naive_engine import PLAIN

@@ -8,8 +8,8 @@ import pytest
 
 from harness.cli import main
 from harness.fuzzing.costs import Costs
-from harness.fuzzing.script import Script, Trace
 from harness.records import Reply
+from harness.vocabulary.script import Script, Trace
 from oracle.gtp import new_engine
 from tests.harness.in_process import InProcess, fuzzed
 

@@ -12,10 +12,7 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.cli import main
 from harness.errors import UsageError
-from harness.generating import choices, made, moves, reading, replaying
-from harness.generating.cutting import corner, corner_with_move
-from harness.generating.features import stones
-from harness.generating.records import Board, Played
+from harness.generating import choices, moves, reading, replaying
 from harness.judging import mistaken
 from harness.judging.likeness import identities
 from harness.judging.strength import measure
@@ -23,6 +20,10 @@ from harness.reading import casefile
 from harness.running import restarting
 from harness.specifications import specification
 from harness.verifying.whole import verify
+from harness.vocabulary import made
+from harness.vocabulary.cutting import corner, corner_with_move
+from harness.vocabulary.features import stones
+from harness.vocabulary.scenes import Board, Played
 from oracle.formats import Choice
 from oracle.grid import grid
 from oracle.gtp import new_engine

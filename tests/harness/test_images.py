@@ -11,7 +11,9 @@ from harness.grading.attempts.images import image_of, origin
 from harness.grading.records import IMAGE
 from harness.judging.equivalence import is_exact, underspecified
 from harness.judging.mistaken import in_folder, reply_of
-from harness.judging.transformations import (
+from harness.reading import casefile
+from harness.specifications import specification
+from harness.vocabulary.transformations import (
     COLORS,
     KINDS,
     LARGER,
@@ -21,8 +23,6 @@ from harness.judging.transformations import (
     draw,
     reordered,
 )
-from harness.reading import casefile
-from harness.specifications import specification
 from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.mistakes import ASSIGNMENTS
@@ -370,15 +370,10 @@ def test_another_order_keeps_colors_stones_and_the_rest(random):
 
 def test_nothing_is_drawn_where_a_kind_does_not_fit():
     random = Random(0)
-    assert draw(LARGER, specification("go-scoring"), grid(19), random) is None
-    assert draw(LARGER, specification("go-scoring"), grid(18), random).growth == 1
-    assert draw(COLORS, specification("gosensei"), grid(9), random) is None
-    assert draw(SYMMETRY, specification("java-go"), grid(2, 3), random) is None
-    assert (
-        draw(LARGER, specification("java-go"), grid(11), random) is None
-    )  # a game is played on no other
-    assert draw(LARGER, specification("java-go"), grid(9), random) is not None
-    drawn = {
-        draw(SYMMETRY, specification("go-scoring"), grid(5), random).symmetry for _ in range(200)
-    }
+    assert draw(LARGER, grid(19), random) is None
+    assert draw(LARGER, grid(18), random).growth == 1
+    assert draw(SYMMETRY, grid(2, 3), random) is None
+    assert draw(LARGER, grid(11), random, usual=11) is None  # a game is played on no other
+    assert draw(LARGER, grid(9), random, usual=11) is not None
+    drawn = {draw(SYMMETRY, grid(5), random).symmetry for _ in range(200)}
     assert drawn == set(ALL) - {0}

@@ -10,7 +10,7 @@ import pytest
 
 from harness.assignments import assignment
 from harness.assignments.trial import try_out
-from harness.options import Limits, Options
+from harness.options import BoxLimits, Limits, Options
 from harness.processes import children, descendants
 from harness.reading import casefile
 from harness.reading.dialect import named
@@ -21,7 +21,6 @@ from harness.running.patience import HANGS, Hangs, Patience, do_anything
 from harness.running.runner import Setting, run_file
 from harness.sandbox import levels
 from harness.sandbox.engines import Sandbox
-from harness.sandbox.limits import BoxLimits
 from tests.harness.made_class_of_files import (
     GO,
     PUBLIC,

@@ -17,12 +17,11 @@ from harness.engine.launch import PlainLauncher
 from harness.engine.process import EngineProcess
 from harness.engine.session import Session
 from harness.errors import AsleepError, EngineError, SandboxError, StarvedError
-from harness.options import Limits
+from harness.options import BoxLimits, Limits
 from harness.processes import descendants
 from harness.records import CaseFile, FailureKind
 from harness.sandbox import levels
 from harness.sandbox.engines import Sandbox
-from harness.sandbox.limits import BoxLimits
 from tests.harness.busy import busy
 
 ENGINES = Path(__file__).parent.parent / "engines"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from harness.fuzzing.drawing import scripts
+from harness.fuzzing.drawing import legal, scripts
 from harness.fuzzing.pruning import pruned
-from harness.fuzzing.script import Script, joined, legal, name_of
 from harness.specifications import specification
+from harness.vocabulary.script import Script, joined, name_of
 from oracle.mistakes import ASSIGNMENTS
 
 ANY = st.sampled_from(tuple(ASSIGNMENTS)).flatmap(

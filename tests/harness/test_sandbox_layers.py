@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
+from harness.options import GIB, MIB, BoxLimits
 from harness.sandbox import cgroup, landlock, layout, limits, seccomp, syscalls, view
-from harness.sandbox.limits import GIB, MIB, BoxLimits, Hit
+from harness.sandbox.limits import Hit
 from harness.sandbox.plan import BIND, COPY, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000

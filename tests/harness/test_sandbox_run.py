@@ -18,12 +18,12 @@ import oracle
 from harness.cli import main
 from harness.cli.sandbox import shown
 from harness.errors import SandboxError, UsageError
+from harness.options import MIB, BoxLimits
 from harness.records import FailureKind, FileResult, RunResult, Verdict
 from harness.running.runs import Limits, Options, run
 from harness.sandbox import engines as engines_module
 from harness.sandbox import levels
 from harness.sandbox.launcher import BoxLauncher
-from harness.sandbox.limits import MIB, BoxLimits
 from tests.harness.sandbox_checks import gone, running
 from tests.harness.test_broken_engines import CASE, ENGINES, LETTERS, ROWS, Row
 from tests.harness.test_sandbox_boxes import LEVELS, needs

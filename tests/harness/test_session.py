@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 import harness
 from harness.engine.launch import PlainLauncher, split_program, with_seed
 from harness.engine.process import EngineProcess
-from harness.engine.replies import Splitter, decode, end_of_last_reply
+from harness.engine.replies import Splitter, end_of_last_reply
 from harness.engine.session import WINDOW, Session, groups
 from harness.errors import EngineError, UsageError
 from harness.options import Limits
 from harness.records import FailureKind, Reply, Verdict
 from harness.running.runs import Options, run
+from harness.text import decode
 
 ENGINES = Path(__file__).parent.parent / "engines"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.cli import main
 from harness.errors import CaseError
-from harness.judging import equivalence, forms, mistaken
+from harness.judging import equivalence, mistaken
 from harness.judging.recognition import specifications_of
 from harness.reading import casefile, suite
 from harness.reading.pattern import read_gogui
@@ -17,6 +17,7 @@ from harness.specifications import specification
 from harness.verifying.near import near
 from harness.verifying.records import Kind
 from harness.verifying.whole import specification_of, verify
+from harness.vocabulary import forms
 from oracle.mistakes import ASSIGNMENTS
 
 CASES = Path(__file__).parents[2] / "cases"

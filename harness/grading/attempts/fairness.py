@@ -29,10 +29,9 @@ from collections.abc import Iterator
 
 from harness.adapters.inside.board import TIMED_OUT
 from harness.grading.ledger.canonical_json import Figures
-from harness.options import Limits
+from harness.options import BoxLimits, Limits
 from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Step
 from harness.running.rerun import believe, fails_by_choice
-from harness.sandbox.limits import BoxLimits
 
 MARGIN = 0.2  # of a limit: as near as this is near
 BESIDE = 2.0  # how many times its limit an engine may compute beside others

@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 from harness.judging.equivalence import expression, is_exact, underspecified
 from harness.judging.mistaken import reply_of
-from harness.judging.transformations import KINDS, ORDER, UNCHANGED, Change, draw, reordered
 from harness.reading import casefile
 from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification
+from harness.vocabulary.transformations import KINDS, ORDER, UNCHANGED, Change, draw, reordered
 from oracle.color import BLACK, WHITE
 from oracle.gtp.protocol import Engine
 from oracle.position import Position
@@ -137,7 +137,8 @@ _NONE = _Image([], 0)
 def _translated(
     scene: _Scene, kind: str, number: int, specification: Specification, random: Random
 ) -> _Image:
-    change = draw(kind, specification, scene.start.grid, random)
+    fits = kind not in specification.unfit
+    change = draw(kind, scene.start.grid, random, specification.board.size) if fits else None
     if change is None:
         return _NONE
     is_fixed = specification.board.is_fixed

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.engine.replies import encode
 from harness.errors import UsageError
 from harness.grading.ledger import canonical_json
 from harness.grading.ledger.ledger import Planned
@@ -20,6 +19,7 @@ from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Submission
 from harness.judging import mistaken
 from harness.reading import casefile, suite
 from harness.records import CaseFile
+from harness.text import encode
 from oracle import __version__
 
 

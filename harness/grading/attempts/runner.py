@@ -27,7 +27,7 @@ from harness.grading.ledger import canonical_json
 from harness.grading.ledger.canonical_json import NOTHING, Figures
 from harness.grading.ledger.ledger import BusyError, Ledger, Row
 from harness.grading.records import Submission
-from harness.options import Limits, Options
+from harness.options import BoxLimits, Limits, Options
 from harness.reading.dialect import named
 from harness.records import Build, CaseFile, FileResult, Verdict
 from harness.running import jobs
@@ -35,7 +35,6 @@ from harness.running.patience import Hangs, Patience
 from harness.running.runner import Setting, run_file
 from harness.sandbox.engines import BoxedEngine, Sandbox
 from harness.sandbox.kernel import prctl
-from harness.sandbox.limits import BoxLimits
 
 NO_SANDBOX = "off: engines ran with all rights of whoever graded"
 MOST_FAULTS = 3  # so often an attempt is tried in which the harness breaks

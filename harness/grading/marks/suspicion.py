@@ -25,9 +25,9 @@ from typing import NamedTuple
 from harness.grading.attempts.images import origin
 from harness.grading.attempts.test_results import Tested, quoted, tests
 from harness.grading.records import IMAGE, PUBLIC, Attempt, Suspicion
-from harness.judging.transformations import KINDS, ORDER
 from harness.reading.expectation import in_a_sentence
 from harness.records import Verdict
+from harness.vocabulary.transformations import KINDS, ORDER
 
 THRESHOLD = 0.01
 

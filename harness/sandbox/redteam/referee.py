@@ -14,9 +14,9 @@ from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.options import MIB, BoxLimits
 from harness.sandbox import levels, memory, view
 from harness.sandbox.launcher import Boxed, BoxLauncher, End
-from harness.sandbox.limits import MIB, BoxLimits
 from harness.sandbox.redteam import compiling
 from harness.sandbox.redteam.attack import Attack
 from harness.sandbox.redteam.roster import ROSTER

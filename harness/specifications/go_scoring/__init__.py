@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from harness.judging import likeness
-from harness.judging.forms import GTP, SCORE, SETTING
 from harness.specifications.record import Specification
+from harness.vocabulary import facts
+from harness.vocabulary.forms import GTP, SCORE, SETTING
 
 SPECIFICATION = Specification(
     "go-scoring",
     {**GTP, "komi": SETTING, "score": SCORE},
     signs=r"score|final_score.*",
     legend="b Black's territory, w White's, n nobody's",
-    depends={"score": likeness.komi},
+    depends={"score": facts.komi},
     smallest=2,  # "between 2 and 9 in our tests"
     # "You can assume that each test case will set the komi through the GTP command." Whether a
     # new board keeps it, is left open.

@@ -7,8 +7,8 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.fuzzing.drawing import SMALL, Drawn, boards, extra, parts, plays, said
-from harness.fuzzing.stones import block, flat, single
+from harness.vocabulary.conversations import SMALL, Drawn, boards, extra, parts, plays, said
+from harness.vocabulary.stones import block, flat, single
 
 KOMI = said("komi 0", "komi 0.5", "komi 1", "komi 6.5", "komi -3", "komi -0.5", "komi 7")
 

@@ -6,8 +6,8 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from harness.generating import made
-from harness.generating.features import (
+from harness.vocabulary import made
+from harness.vocabulary.features import (
     Asker,
     Feature,
     Finder,
@@ -20,7 +20,7 @@ from harness.generating.features import (
     up_to_last,
     whole,
 )
-from harness.generating.records import Board, Moment, Step
+from harness.vocabulary.scenes import Board, Moment, Step
 from oracle.grid import grid
 from oracle.montecarlo import any_bit
 from oracle.rules.area import area

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.judging import likeness
-from harness.judging.forms import CASELESS, SETTING
 from harness.specifications import gomoku_rules
+from harness.vocabulary import facts
+from harness.vocabulary.forms import CASELESS, SETTING
 
 _RULES = gomoku_rules.SPECIFICATION
 
@@ -16,6 +16,6 @@ SPECIFICATION = replace(
     forms={**_RULES.forms, "policy": SETTING, "policy_moves": CASELESS},
     signs=r"policy.*",
     relatives=(_RULES.key,),  # a file about the policy may show mistakes in the rules
-    depends={**_RULES.depends, "policy_moves": likeness.policy},
+    depends={**_RULES.depends, "policy_moves": facts.policy},
     reset=("policy random",),
 )

@@ -7,7 +7,8 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.fuzzing.drawing import (
+from harness.specifications.gomoku_rules.conversations import QUESTIONS
+from harness.vocabulary.conversations import (
     NOTHING,
     Drawn,
     asked,
@@ -18,8 +19,7 @@ from harness.fuzzing.drawing import (
     plays,
     said,
 )
-from harness.fuzzing.stones import crossing, duel, flat, line, single, threat
-from harness.specifications.gomoku_rules.conversations import QUESTIONS
+from harness.vocabulary.stones import crossing, duel, flat, line, single, threat
 
 _SIZES = (7, 6, 8, 5, 9, 7, 8, 10, 19)  # on the smallest few threats are open
 

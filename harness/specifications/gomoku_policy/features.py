@@ -6,8 +6,8 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from harness.generating import made
-from harness.generating.features import (
+from harness.vocabulary import made
+from harness.vocabulary.features import (
     Feature,
     Finder,
     Kind,
@@ -17,8 +17,8 @@ from harness.generating.features import (
     stones,
     whole,
 )
-from harness.generating.lines import DIRECTIONS, completed, is_over, line, windows, won
-from harness.generating.records import Board, Moment, Step
+from harness.vocabulary.lines import DIRECTIONS, completed, is_over, line, windows, won
+from harness.vocabulary.scenes import Board, Moment, Step
 from oracle.grid import each_bit, grid
 from oracle.mistakes.lines import fives_made, packed, unpacked
 from oracle.montecarlo import any_bit

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harness.judging import likeness
-from harness.judging.boards import GOMOKU
-from harness.judging.forms import CASELESS, EXACT, GTP, MOVE
 from harness.specifications.record import Specification
+from harness.vocabulary import facts
+from harness.vocabulary.boards import GOMOKU
+from harness.vocabulary.forms import CASELESS, EXACT, GTP, MOVE
 from oracle.answers.gomoku_policy import policy_moves
 from oracle.color import color_of
 from oracle.gtp.protocol import Engine, split
@@ -37,10 +37,10 @@ SPECIFICATION = Specification(
     board=GOMOKU,
     legend="* a stone of the line, + a move of the answer, - a point that must be empty",
     depends={
-        "gogui-rules_side_to_move": likeness.turn,
-        "gogui-rules_final_result": likeness.result,
-        "gogui-rules_legal_moves": likeness.result,
-        "genmove": likeness.policy,
+        "gogui-rules_side_to_move": facts.turn,
+        "gogui-rules_final_result": facts.result,
+        "gogui-rules_legal_moves": facts.result,
+        "genmove": facts.policy,
     },
     ends=True,
     choices=choices,

@@ -7,8 +7,17 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.fuzzing.drawing import NOTHING, Drawn, asked, boards, extra, parts, plays, said
-from harness.fuzzing.stones import block, flat, full, line, pair, single
+from harness.vocabulary.conversations import (
+    NOTHING,
+    Drawn,
+    asked,
+    boards,
+    extra,
+    parts,
+    plays,
+    said,
+)
+from harness.vocabulary.stones import block, flat, full, line, pair, single
 from oracle.vertex import GTP_LETTERS
 
 _SIZES = (5, 6, 7, 5, 6, 7, 8, 9, 10, 19)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from harness.generating import made
-from harness.generating.features import (
+from harness.vocabulary import made
+from harness.vocabulary.features import (
     Asker,
     Feature,
     Finder,
@@ -18,8 +18,8 @@ from harness.generating.features import (
     up_to_last,
     whole,
 )
-from harness.generating.lines import DIRECTIONS, completed, edge, is_over, line, won
-from harness.generating.records import Board, Moment, Step
+from harness.vocabulary.lines import DIRECTIONS, completed, edge, is_over, line, won
+from harness.vocabulary.scenes import Board, Moment, Step
 from oracle.color import NAMES
 from oracle.grid import each_bit, grid
 from oracle.mistakes.lines import packed

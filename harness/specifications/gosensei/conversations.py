@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.fuzzing.drawing import Drawn, asked, filed, parts, said, setup
-from harness.fuzzing.stones import block, flat, pair, ring, single
+from harness.vocabulary.conversations import Drawn, asked, filed, parts, said, setup
+from harness.vocabulary.stones import block, flat, pair, ring, single
 from oracle.vertex import SENSEI_LETTERS
 
 _SENSEI_SIZE = 9

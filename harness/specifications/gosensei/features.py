@@ -8,9 +8,9 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from harness.generating import made
-from harness.generating.cutting import corner
-from harness.generating.features import (
+from harness.vocabulary import made
+from harness.vocabulary.cutting import corner
+from harness.vocabulary.features import (
     Asker,
     Feature,
     Files,
@@ -20,7 +20,7 @@ from harness.generating.features import (
     as_it_lies,
     laid,
 )
-from harness.generating.records import Board, Moment, Step
+from harness.vocabulary.scenes import Board, Moment, Step
 from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
 from oracle.rules import eyes as rules

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harness.judging import likeness
-from harness.judging.boards import Board
-from harness.judging.forms import EXACT, SET_UP
 from harness.specifications.record import Specification
+from harness.vocabulary import facts
+from harness.vocabulary.boards import Board
+from harness.vocabulary.forms import EXACT, SET_UP
 
 SPECIFICATION = Specification(
     "java-go",
@@ -22,9 +22,9 @@ SPECIFICATION = Specification(
     board=Board(size=11, format="text"),  # "The grid we will use … is an 11x11 board."
     legend="? the point asked about, L a liberty, x captured or not legal, t territory",
     depends={
-        "can_play": likeness.ko,
-        "captures": likeness.prisoners,
-        "is_over": likeness.passes,
+        "can_play": facts.ko,
+        "captures": facts.prisoners,
+        "is_over": facts.passes,
     },
     ends=True,
     reset=("boardsize 11",),

@@ -7,7 +7,7 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.fuzzing.drawing import (
+from harness.vocabulary.conversations import (
     SMALL,
     Drawn,
     asked,
@@ -19,7 +19,7 @@ from harness.fuzzing.drawing import (
     said,
     setup,
 )
-from harness.fuzzing.stones import COLORS, Stones, block, flat, pair, points, single
+from harness.vocabulary.stones import COLORS, Stones, block, flat, pair, points, single
 from oracle.vertex import vertex
 
 _ABOUT_ALL = ("score b", "score w", "captures b", "captures w", "is_over")

@@ -7,9 +7,9 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from harness.generating import made
-from harness.generating.cutting import corner_with_move
-from harness.generating.features import (
+from harness.vocabulary import made
+from harness.vocabulary.cutting import corner_with_move
+from harness.vocabulary.features import (
     Asker,
     Feature,
     Finder,
@@ -22,7 +22,7 @@ from harness.generating.features import (
     rim,
     up_to_last,
 )
-from harness.generating.records import Board, Moment, Step
+from harness.vocabulary.scenes import Board, Moment, Step
 from oracle.color import NAMES
 from oracle.grid import each_bit, grid
 from oracle.montecarlo import any_bit

@@ -10,7 +10,7 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from harness.generating.records import Moment, Step
+from harness.vocabulary.scenes import Moment, Step
 from oracle.grid import Grid, each_bit
 from oracle.vertex import vertex
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
-from harness.generating import made
-from harness.generating.records import Board, Moment
+from harness.vocabulary import made
+from harness.vocabulary.scenes import Board, Moment
 from oracle.grid import Grid, grid
 from oracle.rules.lines import fives, fives_along, long_lines, steps, window
 

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import or_
 from random import Random
 
-from harness.generating.records import EMPTY, MADE, Board, Moment
+from harness.vocabulary.scenes import EMPTY, MADE, Board, Moment
 from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
 from oracle.rules.capture import legal, played

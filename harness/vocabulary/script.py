@@ -1,4 +1,4 @@
-"""What is sent to an engine while it is fuzzed, and what came of it. Pure."""
+"""What is sent to an engine while it is fuzzed, and what it did. Pure."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
-from harness.judging.equivalence import underspecified
 from harness.records import Failure, Reply
-from harness.specifications.record import Specification
-from oracle.gtp.protocol import Engine
 
 # Commands that change what others answer. The answers of all others are looked at one by one: an
 # engine that answers one of them wrongly may still be right afterwards.
@@ -103,59 +100,3 @@ def with_files(script: Script, folder: Path) -> Iterator[None]:
             (folder / name).write_text(text, encoding="utf-8")
     with contextlib.chdir(folder):
         yield
-
-
-def legal(script: Script, specification: Specification, folder: Path) -> Script:
-    """Return the script without moves and settings that are forbidden or left open.
-
-    Questions stay, whatever they ask: what is open, is looked at where answers differ.
-    """
-    engine, order = specification.right_engine(), _Order(specification)
-    kept = []
-    with with_files(script, folder):
-        for command in script.commands:
-            if order.allows(command) and _is_legal(engine, command):
-                order.hear(command)
-                kept.append(command)
-    return Script(tuple(kept), script.files)
-
-
-def _is_legal(engine: Engine, command: str) -> bool:
-    if name_of(command) not in CHANGES:
-        return True
-    return not underspecified(engine, command) and engine.handle(command).startswith("=")
-
-
-class _Order:
-    """What must have been said before something is asked.
-
-    No document names a usual board. What becomes of a game's history, its prisoners for instance,
-    when a position is set up in the middle of it, is left open.
-    """
-
-    def __init__(self, specification: Specification) -> None:
-        self._smallest = specification.smallest
-        self._first = specification.first
-        self._is_game = False
-        self._has_board = specification.board.size > 0
-        self._settings: set[str] = set()  # made since the board is new
-
-    def allows(self, command: str) -> bool:
-        name, *words = command.split()
-        if name == "boardsize":
-            return int(words[0]) >= self._smallest
-        needed = self._first.get(name)
-        if needed and needed not in self._settings:
-            return False
-        if self._is_game and name in ("gogui-setup", "load_board"):
-            return False
-        return name in ("komi", "policy") or self._has_board
-
-    def hear(self, command: str) -> None:
-        name = name_of(command)
-        if name in ("boardsize", "clear_board"):
-            self._settings.clear()
-            self._is_game = False
-        self._has_board |= name == "boardsize"
-        self._is_game |= name == "play"
-        self._settings.add(name)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from harness.generating import made
-from harness.generating.records import Board, Moment
+from harness.vocabulary import made
+from harness.vocabulary.scenes import Board, Moment
 from oracle.grid import Grid, each_bit, grid
 from oracle.rules.capture import captured_of_both, is_legal, played
 from oracle.symmetry import image

@@ -15,10 +15,6 @@ from oracle.grid import Grid, grid
 from oracle.symmetry import ALL, image
 from oracle.vertex import Point, parse_vertex, vertex
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.specifications.record import Specification
-
 SYMMETRY, COLORS, LARGER, ORDER = KINDS = ("symmetry", "colors", "larger", "order")
 _LARGEST = 19  # what programs for people's boards know
 _GROWTH = (1, 2, 3)  # rows and columns
@@ -87,14 +83,17 @@ def _negated(number: str) -> str:
     return f"-{number}" if number.strip("0.") else number
 
 
-def draw(kind: str, specification: Specification, shape: Grid, random: Random) -> Change | None:
-    """Return a change of this kind, drawn for a board; None: there is none of this kind."""
-    if shape.rows != shape.columns or kind in specification.unfit:
+def draw(kind: str, shape: Grid, random: Random, usual: int = 0) -> Change | None:
+    """Return a change of this kind, drawn for a board; None: there is none of this kind.
+
+    ``usual``: the size of the board that the game is played on; 0: any.
+    """
+    if shape.rows != shape.columns:
         return None
     if kind == SYMMETRY:
         return Change(kind, symmetry=random.choice(ALL[1:]))
     if kind == LARGER:
-        if shape.rows == specification.board.size:
+        if shape.rows == usual:
             return None  # the game is played on no other
         fits = [growth for growth in _GROWTH if shape.rows + growth <= _LARGEST]
         return Change(kind, growth=random.choice(fits)) if fits else None

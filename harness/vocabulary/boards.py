@@ -1,0 +1,19 @@
+"""What the board of a game is like."""
+
+from __future__ import annotations
+
+from harness.typed import NamedTuple
+from oracle.vertex import GTP_LETTERS
+
+
+class Board(NamedTuple):
+    """What the board of a game is like."""
+
+    captures: bool = True  # as in Go, and not in Gomoku
+    size: int = 0  # before any command; 0: the engine's own choice
+    is_fixed: bool = False  # there is no other size
+    format: str = ""  # that load_board reads, of oracle.formats; "": its name or content tells
+    letters: str = GTP_LETTERS  # of the columns
+
+
+GO, GOMOKU = Board(), Board(captures=False)
