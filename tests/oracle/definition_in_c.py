@@ -133,7 +133,8 @@ class Definition:
         count, rows, columns = points.shape
         padded = np.zeros((count, rows, self._grid.stride), np.bool_)
         padded[:, :, :columns] = points
-        packed = np.packbits(padded.reshape(count, -1), axis=1, bitorder="little")
+        padded = padded.reshape(count, rows * self._grid.stride)
+        packed = np.packbits(padded, axis=1, bitorder="little")
         return [int.from_bytes(row, "little") for row in map(np.ndarray.tobytes, packed)]
 
 
@@ -141,7 +142,7 @@ def _in_batch(
     question: Question, boards: np.ndarray, expected: np.ndarray
 ) -> Iterator[Difference]:
     found = question.batch(boards)
-    differ = (found != expected).reshape(len(boards), -1).any(axis=1)
+    differ = (found != expected).any(axis=tuple(range(1, expected.ndim)))
     if differ.any():
         place = int(differ.argmax())
         yield Difference(

@@ -66,6 +66,10 @@ def test_boards_at_which_stones_are_thrown(program, shape):
     assert differences(program, QUESTIONS, boards, BATCH, RULE, ANSWER) == []
 
 
+def test_no_board_has_no_difference(program):
+    assert differences(program, QUESTIONS, every_board(2, 2)[:0], BATCH, RULE, ANSWER) == []
+
+
 def test_the_blocks_are_all_boards():
     """Ten points differ within a block of 59,049 boards, the other six between the 729 blocks."""
     first, last = (block(4, 4, number).reshape(-1, 16) for number in (0, 728))

@@ -1,0 +1,71 @@
+"""Every number in every explanation is right: a sample, and that the check would notice.
+
+100,000 positions: ``tests/benchmarks/bench_because.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from random import Random
+
+import pytest
+
+from tests.benchmarks.bench_because import check, of_go, of_gomoku
+from tests.oracle import because
+from tests.oracle.because import NAME
+
+FIGURE = re.compile(r"\d+(?:\.\d+)?")
+
+
+@pytest.mark.long(8)
+@pytest.mark.parametrize("game", [of_go, of_gomoku])
+def test_every_number_of_a_sample_is_right(game):
+    checked, wrong = check(game, -1, positions=150)
+    assert wrong == []
+    assert checked.total() > 150 * 6
+
+
+def changed(text):
+    """Yield the text with one figure changed, for every figure in it."""
+    for found in FIGURE.finditer(text):
+        one_more = str(int(found[0].partition(".")[0]) + 1)
+        yield text[: found.start()] + one_more + text[found.end() :]
+
+
+@pytest.mark.long(8)
+@pytest.mark.parametrize("game", [of_go, of_gomoku])
+def test_no_figure_can_be_another(game):
+    random = Random(3)
+    for _ in range(12):
+        for query, text, compare, about in game(random):
+            for wrong in islice(changed(text), 60):
+                try:
+                    compare(wrong, *about)
+                except AssertionError:
+                    continue
+                pytest.fail(f"{query}: {wrong!r} is taken for {text!r}")
+
+
+@pytest.mark.parametrize("game", [of_go, of_gomoku])
+def test_no_sentence_can_be_left_out(game):
+    """A text with a sentence less is wrong, whichever it is."""
+    random = Random(4)
+    for _ in range(25):
+        for _, text, compare, about in game(random):
+            sentences = re.split(r"(?<=\.) ", text)
+            for place in range(len(sentences)):
+                shorter = " ".join(sentences[:place] + sentences[place + 1 :])
+                with pytest.raises(AssertionError):
+                    compare(shorter, *about)
+
+
+def test_a_sentence_that_is_not_known_is_not_passed_over():
+    with pytest.raises(AssertionError, match="no legal says 'A1 is fine"):
+        because.facts("legal", "A1 is fine.")
+
+
+def test_colors_are_read():
+    assert because.facts("legal", "A1 is occupied by a white stone: not legal.") == [
+        ("occupied", frozenset({"A1"}), NAME[2])
+    ]
