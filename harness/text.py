@@ -1,6 +1,11 @@
-"""Text on its way: bytes that engines and case files are made of, and back."""
+"""Small words: bytes as text and back, numbers of things, and lists cut short.
+
+It imports next to nothing, since every run loads it.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 # What Java's String.trim() takes off: everything up to the blank.
 BLANKS = "".join(map(chr, range(33)))
@@ -17,3 +22,31 @@ def decode(data: bytes) -> str:
 def encode(text: str) -> bytes:
     """Return the bytes of which :func:`decode` made ``text``."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def plural(count: int, word: str) -> str:
+    """Return the word, with an s unless there is one."""
+    return word if count == 1 else f"{word}s"
+
+
+def number_of(count: int, word: str) -> str:
+    """Return a number with its noun, such as ``1 test`` and ``2 tests``."""
+    return f"{count} {plural(count, word)}"
+
+
+def more(count: int, words: str = "and {} more") -> str:
+    """Return how many others there are, in the place of ``{}``; "" if there are none."""
+    return words.format(count) if count > 0 else ""
+
+
+def at_most(texts: Iterable[str], most: int, words: str = "and {} more") -> list[str]:
+    """Return the first texts and, if there are others, how many: see :func:`more`."""
+    found = list(texts)
+    rest = more(len(found) - most, words)
+    return [*found[:most], rest] if rest else found
+
+
+def some(texts: Iterable[str], most: int, between: str = ", ") -> str:
+    """Return the first texts in one, such as ``A1, B2 and 3 more``."""
+    found = list(texts)
+    return between.join(found[:most]) + more(len(found) - most, " and {} more")

@@ -30,6 +30,7 @@ from harness.records import Build
 from harness.sandbox import folders, levels, programs, view
 from harness.sandbox.engines import BoxedEngine
 from harness.sandbox.launcher import BoxLauncher
+from harness.text import some
 
 # The streams of a step in one, as at a terminal.
 _TURN = 'exec "$0" "$@" 2>&1'
@@ -87,7 +88,7 @@ def _nothing_to_build(folder: Path, names: Sequence[str]) -> str:
     """Return the sentence that a build file is missing, with what there is."""
     there = sorted(entry.path for entry in folders.walk(str(folder)) if _is_file(entry))
     near = [found for name in names if (found := misplaced.nearest(name, there))]
-    found = misplaced.listed(list(dict.fromkeys(near)) or there)
+    found = some(dict.fromkeys(near) or there, misplaced.MOST)
     expected = f"{', '.join(names[:-1])} or {names[-1]}" if names[1:] else names[0]
     return f"there is no {expected} in {folder.name}, which says how to build it; found {found}"
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from harness import shipped
 from harness.assignments import misplaced
 from harness.assignments.assignment import Assignment, Files, find, matches
-from harness.report.tally import plural
+from harness.text import more, plural, some
 
 
 class Sorted(NamedTuple):
@@ -91,7 +91,7 @@ def foreign(found: Sorted, assignment: Assignment) -> list[str]:
 
 def nothing(found: Sorted, assignment: Assignment) -> str:
     """Return the sentence, without its end, that no file of the assignment is there."""
-    there = misplaced.listed([*found.extra, *found.left_out, *found.forbidden])
+    there = some([*found.extra, *found.left_out, *found.forbidden], misplaced.MOST)
     wanted = ", ".join(assignment.files.required)
     what = f"expected {wanted} in {assignment.archive.folder}, found {there or 'no file'}"
     return "; ".join(
@@ -122,4 +122,4 @@ def changed_copy(names: Iterable[str]) -> str:
 def _some(names: tuple[str, ...], most: int = 6) -> str:
     rest = len(names) - most
     shown = ", ".join(names[:most])
-    return f"{shown} and {rest} more {plural(rest, 'file')}" if rest > 0 else shown
+    return shown + more(rest, f" and {{}} more {plural(rest, 'file')}")

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from harness.assignments.assignment import Assignment, Files, matches
+from harness.text import some
 
 _COPY = re.compile(r"\s*\(\d+\)|[ _-]+(copy|final|new|v?\d+)\b.*", re.IGNORECASE)
 _VENV = "pyvenv.cfg"
 _LINKS = re.compile(r"(^|/)(\.?v?env|virtualenv)/|(^|/)(bin/python[\d.]*|lib64)$")
 _PARTS = ("bin", "lib", "lib64", "include", "share", "Scripts", "Lib", "Include")
-_MOST = 4  # names in a phrase
+MOST = 4  # names in a phrase
 
 
 def hint(name: str, others: Iterable[str]) -> str:
@@ -28,7 +29,7 @@ def hint(name: str, others: Iterable[str]) -> str:
         place = ", expected in the folder itself" if PurePosixPath(near).name == name else ""
         return f" (there is {near}{place})"
     same = [other for other in there if PurePosixPath(other).suffix == wanted.suffix]
-    return f" (found {listed(same)})" if same and wanted.suffix and "*" not in name else ""
+    return f" (found {some(same, MOST)})" if same and wanted.suffix and "*" not in name else ""
 
 
 def nearest(name: str, others: Iterable[str]) -> str:
@@ -56,12 +57,6 @@ def _same_letters(wanted: PurePosixPath, other: PurePosixPath) -> bool:
     return first == second
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return some names, and how many there are besides."""
-    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-    return ", ".join(names[:_MOST]) + more
-
-
 # --- another assignment ------------------------------------------------------------------------
 
 
@@ -77,8 +72,8 @@ def other_assignment(names: Sequence[str], own: Files, others: Iterable[Assignme
     for other in others:
         theirs = _telling(other.files) - own_names
         if theirs and theirs <= bare:
-            wanted = listed(sorted(own_names))
-            found = listed(sorted(theirs))
+            wanted = some(sorted(own_names), MOST)
+            found = some(sorted(theirs), MOST)
             return f"this looks like {other.title}: found {found}, expected {wanted}"
     return ""
 

@@ -11,12 +11,13 @@ from harness.assignments.workspace import beside_submission
 from harness.errors import SandboxError
 from harness.options import Options
 from harness.records import FileResult, Progress, RunResult, Verdict
-from harness.report.tally import never_answers, plural
+from harness.report.tally import never_answers
 from harness.report.view import FileView
 from harness.report.views import Views
 from harness.running.rerun import believe, fails_by_choice
 from harness.running.runs import run
 from harness.sandbox.levels import EscapeError
+from harness.text import number_of
 
 
 class Trial(NamedTuple):
@@ -116,7 +117,7 @@ def troubles(result: RunResult) -> list[str]:
     elif broken:
         said.append(f"the engine breaks in {len(broken)} of {len(result.files)} files")
     if failed:
-        said.append(f"{failed} of {len(verdicts)} {plural(len(verdicts), 'test')} fail")
+        said.append(f"{failed} of {number_of(len(verdicts), 'test')} fail")
     return said
 
 
@@ -125,5 +126,5 @@ def unknowns(result: RunResult) -> list[str]:
     verdicts = [outcome.verdict for file in result.files for outcome in file.outcomes]
     said = ["the harness itself failed"] if result.faults else []
     if unsure := verdicts.count(Verdict.NOT_JUDGED):
-        said.append(f"{unsure} {plural(unsure, 'test')} could not be judged")
+        said.append(f"{number_of(unsure, 'test')} could not be judged")
     return [*said, *(f"a case file cannot be read: {error}" for error in result.errors)]

@@ -10,7 +10,7 @@ from harness.assignments.contents import Sorted, faults, foreign, remarks, sort_
 from harness.assignments.submitted import look_into
 from harness.check.desk import Desk
 from harness.intake.packing import files_in
-from harness.report.tally import plural
+from harness.text import number_of
 from harness.visible import visible
 
 
@@ -52,7 +52,7 @@ def _archive(desk: Desk, source: Path) -> Given:
     sayer, assignment, room = desk.sayer, desk.assignment, desk.room
     inside = look_into(str(source), assignment)
     contents, found = inside.contents, inside.found
-    count = f"{len(contents.files)} {plural(len(contents.files), 'file')}"
+    count = number_of(len(contents.files), "file")
     sayer.note(f"{count}, {contents.size:,} bytes, sha256 {contents.sha256}")
     for remark in inside.remarks:
         sayer.note(remark)

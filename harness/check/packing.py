@@ -11,7 +11,7 @@ from harness.check.desk import Desk
 from harness.errors import UsageError
 from harness.intake import archive
 from harness.intake.packing import pack
-from harness.report.tally import plural
+from harness.text import number_of
 from harness.visible import visible
 
 
@@ -52,7 +52,7 @@ def overlay(desk: Desk, copy: Path | None) -> None:
         sayer.note(f"There is no folder {name} to add: give it with --overlay.", "warn")
         return
     count = workspace.overlay(source, desk.stage / name)
-    files = f"{count} {plural(count, 'file')}"
+    files = number_of(count, "file")
     sayer.note(f"{name} added beside {desk.assignment.archive.folder}: {files}")
     if copy is not None and (changed := workspace.differing(copy, desk.stage / name)):
         sayer.remarks([changed_copy(changed)])

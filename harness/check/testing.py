@@ -12,8 +12,9 @@ from harness.judging.diagnosis import diagnoses
 from harness.options import Options
 from harness.records import FileResult
 from harness.report.progress import LiveProgress
-from harness.report.tally import phrases, plural, tally, total
+from harness.report.tally import phrases, tally, total
 from harness.report.view import crash_of, paths_of_crashes
+from harness.text import number_of
 from harness.visible import one_line, visible
 
 MOST_HUNG = 3  # files whose engine hangs; after them nobody need wait for the others
@@ -119,5 +120,5 @@ class Testing:
 def _odd(files: Sequence[FileResult]) -> list[str]:
     """Return what costs no test here, and may well do so elsewhere."""
     count = sum(bool(file.warnings) for file in files)
-    where = f"in {count} of {len(files)} {plural(len(files), 'file')}"
+    where = f"in {count} of {number_of(len(files), 'file')}"
     return [f"the engine breaks the protocol {where}, see '! protocol' above"] if count else []

@@ -13,7 +13,7 @@ from harness.cli.arguments import Parser
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.reading import casefile
-from harness.report.tally import plural
+from harness.text import plural
 
 _DESCRIPTION = """\
 List the case files that ship with gtp-harness, or copy them. Their names may stand

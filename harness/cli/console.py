@@ -21,6 +21,7 @@ from harness.report.paint import Paint
 from harness.report.summary import summary
 from harness.report.tally import Tally
 from harness.report.view import FileView
+from harness.text import at_most
 from harness.typed import NamedTuple
 from harness.visible import visible
 
@@ -171,8 +172,7 @@ class Console:
         lines = [f"{since}: {'the same' if not sections else 'not the same'}"]
         for heading, found in sections:
             lines.append(f"  {heading}")
-            lines += [f"    {visible(line)}" for line in found[:_LISTED]]
-            lines += [f"    and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
+            lines += [f"    {visible(line)}" for line in at_most(found, _LISTED)]
         self._say("\n".join(lines), self._aside())
 
     def close(self) -> None:

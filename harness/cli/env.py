@@ -11,7 +11,7 @@ from harness.cli.arguments import Parser
 from harness.environments import store
 from harness.environments.store import Stored
 from harness.exits import ExitCode
-from harness.report.tally import plural
+from harness.text import number_of
 
 _DESCRIPTION = """\
 Build the Python environment that an assignment declares for its engines ([engine],
@@ -88,7 +88,7 @@ def _list() -> None:
     for one in found:
         lines = [line for line in one.requirements.splitlines() if line.strip()]
         print(f"{one.folder.name}  {one.built}  {', '.join(lines) or 'without packages'}")
-    print(f"{len(found)} {plural(len(found), 'environment')} in {store.root()}")
+    print(f"{number_of(len(found), 'environment')} in {store.root()}")
 
 
 def command_line() -> Parser:

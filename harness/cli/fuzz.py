@@ -18,8 +18,8 @@ from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import UNTRUSTED, Limits, Options
 from harness.report import files
-from harness.report.tally import plural
 from harness.sandbox import programs
+from harness.text import number_of, plural
 from harness.visible import one_line, without_surrogates
 
 TYPE_CHECKING = False
@@ -227,7 +227,7 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]) -> Iterator[s
         yield f"{finding.seconds:8.1f}{finding.setup:7}{shown:>7}  {path.name}{cause}"
     budget, count = fuzzer.budget, len(findings)
     yield (
-        f"\n{count} {plural(count, 'finding')} in {budget.examples:,}"
+        f"\n{number_of(count, 'finding')} in {budget.examples:,}"
         f" {plural(budget.examples, 'conversation')} with {budget.commands:,} commands,"
         f" {budget.seconds:.1f} s"
     )

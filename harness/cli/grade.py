@@ -21,7 +21,7 @@ from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
 from harness.options import SANDBOXES
 from harness.report.paint import Paint
-from harness.report.tally import plural
+from harness.text import number_of
 from harness.visible import visible
 
 TYPE_CHECKING = False
@@ -173,7 +173,7 @@ class _Command:
         for line in summary.lines(result, paint):
             print(line)
         if conclusion.changes:
-            count = f"{len(conclusion.changes)} {plural(len(conclusion.changes), 'mark')}"
+            count = number_of(len(conclusion.changes), "mark")
             open_ = "would change; the same command with --accept makes it so"
             done = "changed" if conclusion.accepted else open_
             print(paint("bold", f"\n{count} {done}:"))
@@ -197,7 +197,7 @@ def _listed(files: Sequence[Path], output: Path) -> str:
     names = [path.relative_to(output).parts for path in files]
     single = [parts[0] for parts in names if len(parts) == 1]
     folders = Counter(parts[0] for parts in names if len(parts) > 1)
-    heaps = [f"{folder}/ ({count} {plural(count, 'file')})" for folder, count in folders.items()]
+    heaps = [f"{folder}/ ({number_of(count, 'file')})" for folder, count in folders.items()]
     return f"Written to {output}: {', '.join([*single, *heaps])}"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.cli.arguments import Parser
 from harness.cli.console import never_fail_to_encode
 from harness.exits import ExitCode
-from harness.report.tally import plural
+from harness.text import at_most, plural
 from harness.visible import visible
 
 _DESCRIPTION = """\
@@ -82,10 +82,8 @@ def _salvage(path: Path, new: Path, key: Path | None, *, checked: bool) -> int:
 
 
 def _list(texts: list[str]) -> None:
-    for text in texts[:_SHOWN]:
+    for text in at_most(texts, _SHOWN):
         print(visible(f"  {text}"))
-    if len(texts) > _SHOWN:
-        print(f"  and {len(texts) - _SHOWN} more")
 
 
 def command_line() -> Parser:

@@ -15,8 +15,8 @@ from harness.exits import ExitCode
 from harness.judging.strength import Strength, Test, measure
 from harness.reading.gathered import gather
 from harness.report import files
-from harness.report.tally import plural
 from harness.specifications import NAMES
+from harness.text import more, number_of
 from harness.visible import one_line, without_surrogates
 from oracle.mistakes import Mistake
 
@@ -119,8 +119,8 @@ def _row(one: Set) -> str:
     found = one.strength
     caught = f"{found.caught.bit_count()} of {len(found.mistakes)}, {_percent(found)}"
     lost = "".join(f"; not {mistake.name}" for mistake in found.survivors[:_NAMED])
-    more = f" and {len(found.survivors) - _NAMED} more" if len(found.survivors) > _NAMED else ""
-    return f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}{more}"
+    lost += more(len(found.survivors) - _NAMED, " and {} more")
+    return f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}"
 
 
 # --- for a reader ------------------------------------------------------------------------------
@@ -131,8 +131,8 @@ def _report(found: Strength, number_of_files: int, *, matrix: bool) -> Iterator[
     caught, total = found.caught.bit_count(), len(found.mistakes)
     tests = len(found.tests) + len(found.wrong)
     yield (
-        f"{found.assignment}: {tests} {plural(tests, 'test')} in {number_of_files}"
-        f" {plural(number_of_files, 'file')}, {total} mistakes"
+        f"{found.assignment}: {number_of(tests, 'test')} in "
+        f"{number_of(number_of_files, 'file')}, {total} mistakes"
     )
     if matrix:
         yield from _matrix(found)

@@ -16,7 +16,7 @@ from harness.exits import ExitCode
 from harness.reading.gathered import gather
 from harness.report import files
 from harness.report.paint import Paint
-from harness.report.tally import plural
+from harness.text import plural
 from harness.verifying.records import Finding, Kind, Verified
 from harness.verifying.whole import verify
 from harness.visible import one_line, without_surrogates

@@ -8,6 +8,8 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
+from harness.text import more, plural
+
 _TOOLS = ("pip", "setuptools", "wheel", "pkg_resources")  # of an environment, not of the course
 _SHOWN = 3  # packages that are named
 
@@ -30,9 +32,9 @@ class Interpreter(NamedTuple):
         ordered = sorted(heart, key=lambda pair: (pair[0] not in first, pair[0]))
         shown = ", ".join(" ".join(pair) for pair in ordered[:_SHOWN])
         rest = len(ordered) - _SHOWN
-        more = f" and {rest} more package{'s' * (rest > 1)}" if rest > 0 else ""
+        shown += more(rest, f" and {{}} more {plural(rest, 'package')}")
         place = f" ({where})" if where else ""
-        return f"Python {self.version}{place} with{f' {shown}{more}' if heart else 'out packages'}"
+        return f"Python {self.version}{place} with{f' {shown}' if heart else 'out packages'}"
 
 
 class EnginePython(NamedTuple):

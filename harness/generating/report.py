@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from harness.generating.producing import Produced, Request
 from harness.generating.reading import Harvest
-from harness.report.tally import plural
+from harness.text import number_of
 
 _USED = ("files", "games", "used", "positions")
 
@@ -27,8 +27,8 @@ def _read(harvest: Harvest) -> Iterator[str]:
         yield "no game was read: all positions are made"
         return
     yield (
-        f"{counts['files']} {plural(counts['files'], 'file')}, {counts['games']}"
-        f" {plural(counts['games'], 'game')}, {counts['used']} used, {counts['positions']}"
+        f"{number_of(counts['files'], 'file')}, "
+        f"{number_of(counts['games'], 'game')}, {counts['used']} used, {counts['positions']}"
         " positions looked at"
     )
     rest = Counter({name: number for name, number in counts.items() if name not in _USED})
@@ -77,7 +77,7 @@ def _strength(produced: Produced) -> Iterator[str]:
     total = len(produced.mistakes)
     alive = [one.name for one in produced.survivors]
     caught = total - len(alive)
-    yield f"\n{tests} {plural(tests, 'test')} in {scenes} {plural(scenes, 'scene')}"
+    yield f"\n{number_of(tests, 'test')} in {number_of(scenes, 'scene')}"
     yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes)"
     if produced.caught_beside:
         beside, alone = produced.caught_beside.bit_count(), produced.caught.bit_count()

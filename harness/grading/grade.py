@@ -32,7 +32,7 @@ from harness.grading.records import (
     Marks,
     Submission,
 )
-from harness.report.tally import plural
+from harness.text import number_of
 from oracle import __version__
 
 TYPE_CHECKING = False
@@ -158,7 +158,7 @@ def _refuse_changes(ledger: Ledger, found: Plan) -> None:
     keys = [one.key for one in found.submissions if one.key in marks]
     stale = [key for key in keys if _bases(now.get(key, ())) != marks[key].bases]
     if stale:
-        count = f"{len(stale)} {plural(len(stale), 'submission')}"
+        count = number_of(len(stale), "submission")
         raise UsageError(
             f"{count} with a mark in {ledger.path} would be tested otherwise now: the archive, the"
             " case files, the assignment or the harness has changed. --regrade runs that again and"

@@ -8,6 +8,7 @@ from harness.history import plots, text
 from harness.history.records import Change, Flaky, RunKept, Slower, State, Trends
 from harness.report.html.parts import box, facts, page
 from harness.report.markup import escape
+from harness.text import more
 
 _CHANGES, _RUNS, _CARDS = 200, 100, 100  # the most that are listed
 
@@ -51,8 +52,7 @@ def _wide(picture: str) -> str:
 
 
 def _more(listed: Sequence[object], most: int) -> str:
-    more = len(listed) - most
-    return f'<p class="dim">And {more} more: --json has all.</p>' if more > 0 else ""
+    return more(len(listed) - most, '<p class="dim">And {} more: --json has all.</p>')
 
 
 def _flaky(found: Sequence[Flaky]) -> Iterator[str]:

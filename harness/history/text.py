@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 
 from harness.history.records import Change, Flaky, RunKept, Seen, Slower, Spread, State, Trends
 from harness.report.paint import Paint
-from harness.report.tally import plural
+from harness.text import at_most, number_of
 from harness.visible import one_line
 
 _RUNS, _MOST, _SEEN = 10, 20, 40  # the most that are listed
@@ -47,21 +46,18 @@ def headline(found: Trends) -> str:
     cut = sum(run.state is not State.WHOLE for run in found.runs)
     dates = f" from {found.runs[0].started} to {found.runs[-1].started}" if found.runs else ""
     return (
-        f"{found.path} (format version {found.version}): {len(found.runs)}"
-        f" {plural(len(found.runs), 'run')} of {one_line(found.program, _COMMAND)}{dates}"
+        f"{found.path} (format version {found.version}): "
+        f"{number_of(len(found.runs), 'run')} of {one_line(found.program, _COMMAND)}{dates}"
         + (f", {cut} not whole" if cut else "")
     )
 
 
 def _section(title: str, listed: Iterable[str], paint: Paint) -> Iterator[str]:
-    rest = iter(listed)
-    shown = list(islice(rest, _MOST))
+    shown = at_most(listed, _MOST, "and {} more (--json has all)")
     if shown:
         yield ""
         yield paint("bold", title)
         yield from (f"  {line}" for line in shown)
-    if more := sum(1 for _ in rest):
-        yield f"  and {more} more (--json has all)"
 
 
 def _runs(runs: Sequence[RunKept]) -> Iterator[str]:

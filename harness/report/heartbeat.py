@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
+from harness.text import at_most
 from harness.visible import one_line
 
 TYPE_CHECKING = False
@@ -50,9 +51,8 @@ def as_time(seconds: float) -> str:
 
 def waiting(paths: Mapping[str, Waiting]) -> str:
     """Return for which commands one waits, by case file, and how long at most; "": for none."""
-    shown = [f"{one_line(path, _NAME)} {_waits(one)}" for path, one in paths.items()]
-    more = [f"{len(shown) - _NAMES} more"] if len(shown) > _NAMES else []
-    return "; ".join([*shown[:_NAMES], *more])
+    shown = (f"{one_line(path, _NAME)} {_waits(one)}" for path, one in paths.items())
+    return "; ".join(at_most(shown, _NAMES, "{} more"))
 
 
 def _waits(one: Waiting) -> str:
@@ -63,6 +63,5 @@ def _waits(one: Waiting) -> str:
 
 def waiting_for(names: Sequence[str]) -> str:
     """Return for whom or what one waits, the first few by name; empty: for nothing."""
-    shown = [one_line(name, _NAME) for name in names[:_NAMES]]
-    more = [f"{len(names) - _NAMES} more"] if len(names) > _NAMES else []
-    return f"; waiting for {', '.join([*shown, *more])}" if names else ""
+    shown = at_most((one_line(name, _NAME) for name in names), _NAMES, "{} more")
+    return f"; waiting for {', '.join(shown)}" if names else ""

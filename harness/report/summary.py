@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from harness.records import RunResult
 from harness.report.paint import VERDICTS, Paint
-from harness.report.tally import Tally, phrases, plural, total
+from harness.report.tally import Tally, phrases, total
+from harness.text import number_of
 from harness.visible import visible
 
 
@@ -20,7 +21,7 @@ def summary(run: RunResult, tallies: Sequence[Tally], paint: Paint) -> str:
     lines += [paint("bad", _fault(fault)) for fault in run.faults]
     lines += [paint("bad", f"✗ interrupted  {visible(path)}") for path in run.unfinished]
     lines += [f"{paint('bold', 'diagnosis')}  {visible(str(one))}" for one in run.diagnoses]
-    files = f"{len(run.files)} {plural(len(run.files), 'file')}"
+    files = number_of(len(run.files), "file")
     broken = sum(file.failure is not None for file in run.files)
     if broken:
         files += paint("bad", f" ({broken} broken off)")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from harness.exits import ExitCode
 from harness.records import FileResult, RunResult, Verdict
+from harness.text import number_of, plural
 from harness.typed import NamedTuple
 
 
@@ -74,13 +75,8 @@ def phrases(counts: Tally) -> list[tuple[str, str, str]]:
         ("ignored", "○", counts.ignored, "ignored"),
         ("passed", "✓", counts.passed, "passed"),
     )
-    tests = ("tests", "", f"{counts.tests} {plural(counts.tests, 'test')}")
+    tests = ("tests", "", number_of(counts.tests, "test"))
     return [tests, *((k, sign, f"{n} {words}") for k, sign, n, words in named if n)]
-
-
-def plural(count: int, word: str) -> str:
-    """Return the word, with an s unless there is one."""
-    return word if count == 1 else f"{word}s"
 
 
 def troubles(run: RunResult) -> list[tuple[str, str]]:

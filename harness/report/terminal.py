@@ -10,7 +10,6 @@ from harness.records import FileResult, Outcome, Repeat, Step, Verdict
 from harness.report.context import Context, contexts
 from harness.report.difference import Segment, difference
 from harness.report.paint import VERDICTS, Paint
-from harness.report.tally import plural
 from harness.report.view import (
     WORDS,
     Break,
@@ -19,6 +18,7 @@ from harness.report.view import (
     crash_of,
     setup_errors,
 )
+from harness.text import number_of
 from harness.visible import one_line, visible
 from oracle.draw import Diagram, draw_text
 
@@ -154,7 +154,7 @@ class Terminal:
         refused = setup_errors(file)
         if refused:
             step, reply = file.case.steps[refused[0]], file.replies[refused[0]]
-            count = f"{len(refused)} {plural(len(refused), 'setup command')} refused"
+            count = f"{number_of(len(refused), 'setup command')} refused"
             example = f"{one_line(step.text, 60)} → {one_line(reply.raw, 60) if reply else ''}"
             place = _place(file, step.line)
             yield f"{self.paint('warn', '! ' + count)}, first {place}: {example}\n"
@@ -183,7 +183,7 @@ class Terminal:
         yield _INDENT + ("In the same way as above." if is_known else visible(one.failure.message))
         self._crashes.add(crash_of(one.failure))
         if one.not_run:
-            yield f"{_INDENT}{one.not_run} {plural(one.not_run, 'test')} not run"
+            yield f"{_INDENT}{number_of(one.not_run, 'test')} not run"
         if one.goes_on:
             yield f"{_INDENT}The engine was started again at {_place(file, one.goes_on.line)}."
 

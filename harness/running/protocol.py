@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from harness.records import CaseFile, Reply, Step
-from harness.text import encode
+from harness.text import encode, more
 
 # Commands that end the engine, that run until the next input comes, or that some engines stop
 # thinking about when it comes.
@@ -82,8 +82,7 @@ def warnings(
             first.setdefault(kind, f"{_place(step.line)}: {what}")
             count[kind] = count.get(kind, 0) + 1
     return [
-        text + (f" (and {count[kind] - 1:,} more like it)" if count[kind] > 1 else "")
-        for kind, text in first.items()
+        text + more(count[kind] - 1, " (and {:,} more like it)") for kind, text in first.items()
     ]
 
 

@@ -9,6 +9,7 @@ from harness.judging import equivalence
 from harness.reading.dialect import Dialect
 from harness.records import Reply, Step, Verdict
 from harness.specifications.record import Specification
+from harness.text import some
 from harness.verifying.near import near
 from harness.verifying.records import Asked, Finding, Kind
 from harness.visible import one_line
@@ -135,6 +136,5 @@ def _accepted(text: str) -> str:
 
 
 def _quoted(texts: Sequence[str]) -> str:
-    shown = [f"'{one_line(text, _SHOWN)}'" if text else "an empty answer" for text in texts[:3]]
-    more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
-    return ", ".join(shown) + more
+    shown = (f"'{one_line(text, _SHOWN)}'" if text else "an empty answer" for text in texts)
+    return some(shown, 3)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
+from harness.text import plural
 from oracle.color import NAMES, color_of, opponent
 from oracle.errors import VertexError
 from oracle.grid import Grid, grid
@@ -36,7 +37,7 @@ class Change(NamedTuple):
             done += ["rows and columns"] * (self.symmetry & _TURN > 0)
             return f"{', then '.join(done)} exchanged"
         if self.kind == LARGER:
-            return f"on a board with {self.growth} more row{'s' * (self.growth > 1)} and columns"
+            return f"on a board with {self.growth} more {plural(self.growth, 'row')} and columns"
         return {COLORS: "colors exchanged", ORDER: "set up in another order"}[self.kind]
 
     def shape(self, shape: Grid) -> Grid:

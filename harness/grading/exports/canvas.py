@@ -8,11 +8,12 @@ as ``Title (id)``. Rows without a student (``Points Possible``, ``Manual Posting
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from harness.errors import UsageError
 from harness.grading.exports.roster import Form, Ids
 from harness.grading.exports.sheet import Sheet
+from harness.text import some
 
 # The columns that tell students apart, and what a student's own numbers are called.
 _IDS = {"ID": "canvas", "SIS User ID": "sis", "SIS Login ID": "login"}
@@ -20,6 +21,7 @@ _STUDENT = {*_IDS, "Student", "LastName", "FirstName", "Integration ID", "Root A
 _TITLE = re.compile(r"(.*) \((\d+)\)", re.DOTALL)
 _POINTS = "Points Possible"
 _KEPT = ("EX", "N/A")  # excused; not given to this student
+_COLUMNS = 12  # named in a message
 
 
 def form(sheet: Sheet, wanted: str) -> Form:
@@ -53,7 +55,7 @@ def _column(sheet: Sheet, wanted: str) -> int:
     header = sheet.header
     if "ID" not in header or "Section" not in header:
         raise UsageError(
-            f"{sheet.name} is no gradebook of Canvas: found the columns {_some(header)}; "
+            f"{sheet.name} is no gradebook of Canvas: found the columns {_columns(header)}; "
             "expected Student, ID, Section and assignments"
         )
     places = [place for place, name in enumerate(header) if name not in _STUDENT]
@@ -61,10 +63,10 @@ def _column(sheet: Sheet, wanted: str) -> int:
         place for place in places if _has_title_or_id(header[place], wanted)
     ]
     if len(found) > 1:
-        several = _some([header[place] for place in found])
+        several = _columns(header[place] for place in found)
         raise UsageError(f"{sheet.name} has several columns {wanted!r}: {several}")
     if not found:
-        titles = _some([header[place] for place in places])
+        titles = _columns(header[place] for place in places)
         raise UsageError(f"{sheet.name} has no column {wanted!r}; it has {titles}")
     return found[0]
 
@@ -75,6 +77,5 @@ def _has_title_or_id(name: str, wanted: str) -> bool:
     return title.strip().casefold() == wanted.strip().casefold() or number == wanted.strip()
 
 
-def _some(names: Sequence[str], most: int = 12) -> str:
-    shown = ", ".join(map(repr, names[:most]))
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "none"
+def _columns(names: Iterable[str]) -> str:
+    return some(map(repr, names), _COLUMNS) or "none"

@@ -16,8 +16,8 @@ from harness.report.html.card import card
 from harness.report.html.parts import as_class, badge, box, facts, in_words, items, page
 from harness.report.html.trouble import Crashes, troubles
 from harness.report.markup import escape
-from harness.report.tally import plural
 from harness.report.view import WORDS, FileView
+from harness.text import number_of
 from harness.visible import one_line
 
 _COMMAND = 120  # characters
@@ -200,7 +200,7 @@ def _passed(seen: FileView, name: str = "") -> str:
     ]
     if not listed:
         return ""
-    count = f"✓ {name}{len(listed)} {plural(len(listed), 'test')} passed"
+    count = f"✓ {name}{number_of(len(listed), 'test')} passed"
     return f"<details><summary>{escape(count)}</summary><ul>{''.join(listed)}</ul></details>\n"
 
 

@@ -12,7 +12,7 @@ from statistics import median
 from typing import NamedTuple
 
 from harness.report.markup import escape
-from harness.report.tally import plural
+from harness.text import number_of
 
 # --- distribution of marks ---------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ def _bar(place: int, count: int, top: int, step: float, of: float) -> str:
         f'<g><rect class="bar" x="{x + 1:.1f}" y="{y:.1f}" width="{step - 2:.1f}" '
         f'height="{height:.1f}" rx="2"/><text x="{x + step / 2:.1f}" y="{y - 3:.1f}" '
         f'text-anchor="middle">{count}</text>'
-        f"<title>{_range(place, of)}: {count} {plural(count, 'submission')}</title></g>"
+        f"<title>{_range(place, of)}: {number_of(count, 'submission')}</title></g>"
     )
 
 

@@ -20,7 +20,7 @@ from harness.records import Verdict
 from harness.report.html.names import link
 from harness.report.html.parts import box, facts, items, page
 from harness.report.markup import escape
-from harness.report.tally import plural
+from harness.text import at_most, number_of, plural, some
 from harness.visible import one_line
 
 _COMMAND = 60  # characters
@@ -98,18 +98,15 @@ def _listing(title: str, kind: str, lines: Iterable[str]) -> str:
     listed = list(lines)
     if not listed:
         return ""
-    rest = len(listed) - _LISTED
-    more = f"<li>and {rest} more</li>" if rest > 0 else ""
-    shown = "".join(f"<li>{line}</li>" for line in listed[:_LISTED])
-    return box(f"{title}: {len(listed)}", f"<ul>{shown}{more}</ul>", kind)
+    shown = "".join(f"<li>{line}</li>" for line in at_most(listed, _LISTED))
+    return box(f"{title}: {len(listed)}", f"<ul>{shown}</ul>", kind)
 
 
 def _concerns(result: ClassResult) -> Iterator[str]:
     linked = {one.submission.key: _linked(one) for one in result.graded}
     for one in concerns(result):
-        names = "; ".join(linked[key] for key in one.keys[:_LISTED])
-        more = f" and {len(one.keys) - _LISTED} more" if len(one.keys) > _LISTED else ""
-        yield f"{escape(one.text)}{': ' if names else ''}{names}{more}"
+        names = some((linked[key] for key in one.keys), _LISTED, "; ")
+        yield f"{escape(one.text)}{': ' if names else ''}{names}"
 
 
 def _withheld(result: ClassResult) -> Iterator[str]:
@@ -155,13 +152,10 @@ def _doubts(found: Sequence[Item]) -> str:
     for item in found:
         for remark in item.remarks:
             remarks.setdefault(remark, []).append(f"{item.case}:{item.line}")
-    listed = (f"{remark.rstrip('.')}: {_some(places)}" for remark, places in remarks.items())
+    listed = (
+        f"{remark.rstrip('.')}: {some(places, _TESTS)}" for remark, places in remarks.items()
+    )
     return box("Tests to doubt", items(listed), "odd") if remarks else ""
-
-
-def _some(places: Sequence[str]) -> str:
-    more = f" and {len(places) - _TESTS} more" if len(places) > _TESTS else ""
-    return ", ".join(places[:_TESTS]) + more
 
 
 def _suspicions(graded: Sequence[Graded]) -> str:
@@ -335,7 +329,7 @@ def _said(one: Graded, same: Sequence[str]) -> str:
     broken = sum(bool(a.result and a.result.failure) for a in own(one.attempts))
     said = [
         one.marks.note,
-        f"broke in {broken} {plural(broken, 'file')}" if broken else "",
+        f"broke in {number_of(broken, 'file')}" if broken else "",
         *one.submission.faults,
         "suspicion" if one.suspicion else "",
         *map(str, one.diagnoses),

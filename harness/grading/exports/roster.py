@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness.grading.exports.sheet import Sheet
 from harness.grading.records import ClassResult, Graded, Student, decimal
-from harness.report.tally import plural
+from harness.text import number_of, some
 from harness.visible import one_line
 
 _NAMED = 8  # students in one note
@@ -72,7 +72,7 @@ def fill(form: Form, result: ClassResult) -> Filled:
         *_other_points(form, result),
     ]
     if others:
-        notes.append(f"{others} {plural(others, 'row')} of {sheet.name} without a submission.")
+        notes.append(f"{number_of(others, 'row')} of {sheet.name} without a submission.")
     return Filled(sheet.data(), tuple(notes))
 
 
@@ -128,9 +128,8 @@ def _note(names: Sequence[str], what: str) -> list[str]:
     """Return a sentence that names students; none if there are none."""
     if not names:
         return []
-    shown = ", ".join(one_line(name) for name in names[:_NAMED])
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return [f"{len(names)} {plural(len(names), 'student')} {what}: {shown}{more}."]
+    shown = some(map(one_line, names), _NAMED)
+    return [f"{number_of(len(names), 'student')} {what}: {shown}."]
 
 
 # --- points ------------------------------------------------------------------------------------

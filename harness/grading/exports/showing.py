@@ -27,9 +27,9 @@ from harness.grading.records import (
     Marks,
 )
 from harness.records import Build, Diagnosis, Outcome, Verdict
-from harness.report.tally import plural
 from harness.report.view import FileView
 from harness.report.views import Views
+from harness.text import at_most, number_of
 
 WITHHELD = (
     "There is no mark yet, because the tests could not be finished. That is not your fault and "
@@ -108,11 +108,11 @@ def _files(graded: Graded, kind: str, views: Views) -> tuple[FileView, ...]:
 
 def _cut(seen: FileView) -> FileView:
     """Return a view of what can be read and mailed: an engine may write megabytes."""
-    file, more = seen.file, len(seen.file.warnings) - _WARNINGS
+    file = seen.file
     short = file._replace(
         outcomes=tuple(map(_cut_reply, file.outcomes)),
         stderr=file.stderr[-_LONGEST:],
-        warnings=(*file.warnings[:_WARNINGS], *([f"and {more} more"] if more > 0 else [])),
+        warnings=tuple(at_most(file.warnings, _WARNINGS)),
     )
     return seen._replace(file=short, remarkable=tuple(map(_cut_reply, seen.remarkable)))
 
@@ -160,7 +160,7 @@ def _passed(part: Part, graded: Graded, visible: str) -> str:
     passed = [one.passed for one in found if one.passed is not None]
     if not passed:
         return ""
-    return f"{sum(passed)} of {len(passed)} {plural(len(passed), 'test')} passed."
+    return f"{sum(passed)} of {number_of(len(passed), 'test')} passed."
 
 
 # --- private tests -----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from harness.grading.marks.concerns import concerns
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.paint import Paint
-from harness.report.tally import plural
+from harness.text import at_most, number_of, plural
 from harness.visible import one_line
 
 _WIDTH = 28  # characters of a name
@@ -64,7 +64,7 @@ def _remarks(result: ClassResult, paint: Paint) -> Iterator[str]:
     withheld = [one for one in result.graded if one.marks.withheld]
     counted = len(result.graded) - len(withheld)
     yield ""
-    yield f"{counted} {plural(counted, 'mark')}, {len(withheld)} withheld"
+    yield f"{number_of(counted, 'mark')}, {len(withheld)} withheld"
     yield from _concerns(result, paint)
     for what, found in flags(result):
         if found:
@@ -75,9 +75,7 @@ def _concerns(result: ClassResult, paint: Paint) -> Iterator[str]:
     """Yield what concerns several submissions, and which ones."""
     names = {one.submission.key: one_line(shown(one), _WIDTH) for one in result.graded}
     for one in concerns(result):
-        listed = [names[key] for key in one.keys[:_LISTED]]
-        more = len(one.keys) - len(listed)
-        listed += [f"{more} more"] if more else []
+        listed = at_most((names[key] for key in one.keys), _LISTED, "{} more")
         about = f": {', '.join(listed)}" if listed else ""
         yield paint("bad", f"look at this first: {one_line(one.text)}{about}")
 

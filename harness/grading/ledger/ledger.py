@@ -31,6 +31,7 @@ from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import canonical_json, seal
 from harness.grading.ledger.chains import Chains
 from harness.grading.ledger.seal import Seal
+from harness.text import more
 
 APPLICATION, VERSION = 0x47545047, 3  # "GTPG"; the version of the tables below
 UNSIGNED = 2  # the version before, without digests
@@ -544,9 +545,9 @@ class Ledger:
         with naming_damage(self.path):
             found = self.chains.tampering()
         if found:
-            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            rest = more(len(found) - 1, " (and {} more)")
             raise LedgerError(
-                f"{self.path} was edited or is damaged: {found[0]}{more}. No marks are given."
+                f"{self.path} was edited or is damaged: {found[0]}{rest}. No marks are given."
                 " gtp-harness ledger check tells more, and ledger salvage saves what holds"
             )
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from harness.grading.attempts.test_results import own
 from harness.grading.records import ClassResult, Graded, Item, Twins, decimal
 from harness.reading.last_words import normalized
-from harness.report.tally import plural
+from harness.text import plural
 from harness.visible import one_line
 
 SEVERAL = 3  # submissions; of fewer nothing is said

@@ -28,7 +28,7 @@ from harness.assignments.contents import missing_of
 from harness.grading.attempts.test_results import Tested, does_not_run, own, tests
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
 from harness.records import Verdict
-from harness.report.tally import plural
+from harness.text import number_of, plural
 
 _NOTHING = Fraction(0)
 _ONE = Fraction(1)
@@ -117,8 +117,8 @@ def _unknown(assignment: Assignment, attempts: Iterable[Attempt]) -> str:
         return ""
     broken = sum(bool(one.fault) for one in open_)
     waiting = len(open_) - broken
-    said = [f"the harness broke in {broken} case {plural(broken, 'file')}"] if broken else []
-    said += [f"{waiting} case {plural(waiting, 'file')} not run"] if waiting else []
+    said = [f"the harness broke in {number_of(broken, 'case file')}"] if broken else []
+    said += [f"{number_of(waiting, 'case file')} not run"] if waiting else []
     return f"{' and '.join(said)}."
 
 
@@ -216,7 +216,7 @@ def _tests(part: Part, attempts: Sequence[Attempt]) -> _Score:
     whole = sum((weight for _, weight in judged), _NOTHING)
     passed = sum(bool(one.passed) for one, _ in judged)
     unsure = sum(one.unsure for one, weight in found if weight)
-    reason = f"{passed} of {len(judged)} {plural(len(judged), 'test')} passed"
+    reason = f"{passed} of {number_of(len(judged), 'test')} passed"
     if any(weight != 1 for _, weight in judged):
         reason += f", by weight {decimal(reached)} of {decimal(whole)}"
     if part.rule == "all" and reached < whole:

@@ -17,6 +17,7 @@ from harness.grading.attempts.test_results import own, quoted
 from harness.grading.marks.marking import marks, sentence
 from harness.grading.records import Attempt, Graded, Marks, Student, Submission, decimal
 from harness.records import CaseFile, FileResult, Outcome, Step
+from harness.text import at_most, more
 from oracle.explanation import listing
 
 # What a mark may change by.
@@ -226,8 +227,8 @@ def _outcomes(before: Attempt | None, after: Attempt | None) -> str:
         return "it was not run both times"
     pairs = list(_verdicts(before.result, after.result))
     told = [f"{_name(s)} {quoted(a.reply)}, then {quoted(b.reply)}" for s, a, b in pairs[:_TOLD]]
-    more = f" (and {len(pairs) - _TOLD} more)" if len(pairs) > _TOLD else ""
-    return f"the engine does not always answer the same: {'; '.join(told)}{more}"
+    rest = more(len(pairs) - _TOLD, " (and {} more)")
+    return f"the engine does not always answer the same: {'; '.join(told)}{rest}"
 
 
 def _judged_otherwise(old: FileResult, new: FileResult) -> str:
@@ -293,9 +294,7 @@ def _wanted(question: _Question) -> str:
 
 
 def _names(steps: Sequence[Step]) -> str:
-    names = [_name(step) for step in steps[:_TOLD]]
-    more = len(steps) - _TOLD
-    return listing([*names, *([f"{more} more"] if more > 0 else [])])
+    return listing(at_most(map(_name, steps), _TOLD, "{} more"))
 
 
 def _name(step: Step) -> str:

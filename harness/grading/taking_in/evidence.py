@@ -19,7 +19,7 @@ from harness.assignments.receipt import Receipt
 from harness.grading.records import Log
 from harness.grading.taking_in import terminal_text
 from harness.intake import kinds
-from harness.report.tally import plural
+from harness.text import number_of
 from harness.visible import one_line
 
 LONGEST = 1 << 18  # bytes looked at: half of them from the beginning, half from the end
@@ -83,7 +83,7 @@ def of_log(name: str, data: bytes, expected: Receipt) -> Log:
     transcript, odd = _transcript(name, data, lines)
     unpacked, missing = _unpacked(name, lines)
     run = _best_run(name, lines)
-    failures = f"The run in {name} shows {run.failed} {plural(run.failed, 'test')} that failed."
+    failures = f"The run in {name} shows {number_of(run.failed, 'test')} that failed."
     said = (odd, missing, run.said, failures if run.failed else "")
     return Log(
         present=True,

@@ -9,6 +9,7 @@ from harness.report.html.names import Log
 from harness.report.html.parts import box, items
 from harness.report.markup import escape
 from harness.report.view import Break, breaks, crash_of, paths_of_crashes, setup_errors
+from harness.text import more
 from harness.visible import one_line
 
 _COMMAND = 320  # characters, of the one under way when the engine broke
@@ -104,9 +105,9 @@ def _setup_errors(file: FileResult, log: Log | None) -> str:
     if not refused:
         return ""
     listed = "".join(_refused(file, index, log) for index in refused[:_LISTED])
-    more = f"<li>and {len(refused) - _LISTED} more</li>" if len(refused) > _LISTED else ""
     title = f"Commands between the tests that the engine refused: {len(refused)}"
-    return box(title, f"<ul>{listed}{more}</ul>", "warn")
+    rest = more(len(refused) - _LISTED, "<li>and {} more</li>")
+    return box(title, f"<ul>{listed}{rest}</ul>", "warn")
 
 
 def _refused(file: FileResult, index: int, log: Log | None) -> str:

@@ -1,0 +1,41 @@
+"""Small words: bytes as text and back, numbers of things, lists cut short."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.text import at_most, decode, encode, more, number_of, plural, some
+
+
+@given(st.binary())
+def test_any_bytes_come_back(data):
+    assert encode(decode(data)) == data
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(0, "0 tests"), (1, "1 test"), (2, "2 tests"), (1000, "1000 tests")]
+)
+def test_a_number_of_things(count, said):
+    assert number_of(count, "test") == said == f"{count} {plural(count, 'test')}"
+
+
+@pytest.mark.parametrize(
+    ("texts", "listed", "sentence"),
+    [
+        ([], [], ""),
+        (["a"], ["a"], "a"),
+        (["a", "b"], ["a", "b"], "a, b"),
+        (["a", "b", "c"], ["a", "b", "and 1 more"], "a, b and 1 more"),
+        (["a", "b", "c", "d"], ["a", "b", "and 2 more"], "a, b and 2 more"),
+    ],
+)
+def test_a_list_cut_short(texts, listed, sentence):
+    assert at_most(texts, 2) == at_most(iter(texts), 2) == listed
+    assert some(texts, 2) == some(iter(texts), 2) == sentence
+
+
+def test_the_words_may_be_others():
+    assert at_most("abc", 1, "{} others") == ["a", "2 others"]
+    assert some("abcd", 2, "; ") == "a; b and 2 more"
+    assert more(1234, "({:,} more)") == "(1,234 more)"
+    assert more(0) == more(-1) == ""
