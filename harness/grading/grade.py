@@ -18,6 +18,7 @@ from harness.errors import UsageError
 from harness.grading.attempts import plan
 from harness.grading.attempts.assembly import Reader
 from harness.grading.attempts.plan import Case
+from harness.grading.attempts.units import Listener, Task, Unit
 from harness.grading.ledger import canonical_json
 from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Run
 from harness.grading.ledger.store import Store
@@ -37,7 +38,6 @@ from oracle import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.grading.attempts.runner import Listener, Unit
     from harness.grading.marks.regrading import Change
 
 BUDGET = 1800.0  # seconds on the wall for all case files of a submission
@@ -215,8 +215,6 @@ def _now() -> str:
 
 def units(found: Plan, store: Store) -> list[Unit]:
     """Return what is to be run, a unit for each submission."""
-    from harness.grading.attempts.runner import Task, Unit
-
     read = {(case.kind, case.name): case.read(case.path) for case in found.cases}
     planned = by_key(found.planned)
     return [

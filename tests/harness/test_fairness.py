@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from harness.grading.attempts import fairness
-from harness.grading.attempts.runner import Runner, Task, Unit
+from harness.grading.attempts.runner import Runner
+from harness.grading.attempts.units import Task, Unit
 from harness.grading.ledger import canonical_json
 from harness.grading.ledger.canonical_json import Figures
 from harness.options import BoxLimits, Limits

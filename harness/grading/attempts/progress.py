@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from harness.grading.attempts.runner import Broke, Built, Done, Unit, Word
+from harness.grading.attempts.units import Broke, Built, Done, Unit, Word
 from harness.report.heartbeat import Heartbeat, waiting_for
 from harness.visible import one_line
 

@@ -15,18 +15,18 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from harness.assignments import building, workspace
 from harness.assignments.assignment import Assignment
 from harness.engine.launch import Launcher, PlainLauncher, split_program
 from harness.errors import SandboxError, StarvedError
 from harness.grading.attempts import fairness
+from harness.grading.attempts.units import Broke, Built, Done, Listener, Task, Unit, Word
 from harness.grading.attempts.watching import Watch
 from harness.grading.ledger import canonical_json
 from harness.grading.ledger.canonical_json import NOTHING, Figures
 from harness.grading.ledger.ledger import BusyError, Ledger, Row
-from harness.grading.records import Submission
 from harness.options import BoxLimits, Limits, Options
 from harness.reading.dialect import named
 from harness.records import Build, CaseFile, FileResult, Verdict
@@ -41,23 +41,6 @@ MOST_FAULTS = 3  # so often an attempt is tried in which the harness breaks
 _PR_SET_PDEATHSIG = 1
 
 
-class Task(NamedTuple):
-    """A case file to be run."""
-
-    basis: str
-    case: CaseFile  # by its real path
-
-
-class Unit(NamedTuple):
-    """A submission with what is to be run of it."""
-
-    submission: Submission
-    archive: Path  # the bytes handed in
-    build: str  # the basis of its build
-    tasks: tuple[Task, ...]
-    spent: float = 0.0  # seconds of its budget
-
-
 class Means(NamedTuple):
     """What all submissions are given."""
 
@@ -68,44 +51,6 @@ class Means(NamedTuple):
     budget: float  # seconds on the wall for all case files of a submission
     jobs: int
     go_on: bool = True  # even if the first submissions all fail alike
-
-
-class Built(NamedTuple):
-    """A worker's word that the build steps were done."""
-
-    basis: str
-    build: Build
-    seconds: float
-
-
-class Done(NamedTuple):
-    """A worker's word that a case file was run."""
-
-    basis: str
-    result: str  # JSON
-    figures: Figures
-    failed: bool  # something is wrong with the submission
-    doubtful: bool  # it is to be run again, alone
-
-
-class Broke(NamedTuple):
-    """A worker's word that the harness broke."""
-
-    basis: str
-    message: str
-
-
-Word = Built | Done | Broke
-
-
-class Listener(Protocol):
-    """What is told of a grading while it lasts."""
-
-    def on_word(self, unit: Unit, word: Word) -> None:
-        """Take in what a worker says."""
-
-    def on_time(self, under_way: Sequence[Unit]) -> None:
-        """Take note that time goes by; called several times a second, between two words."""
 
 
 class Runner:
