@@ -1,0 +1,242 @@
+"""The rooms of the two packages and what they import, read from the code and drawn.
+
+A room is a folder of ``oracle``, ``harness`` or ``harness/grading``, or a module beside these
+folders that :data:`LAYERS` names; all other modules there are on the ground of their package.
+
+Every import counts: within functions and under ``TYPE_CHECKING`` too, for a reader follows them
+just as well; and so does a string that is the name of a module, which is imported later.
+
+``GTP_HARNESS_GOLDEN=write pytest tests/test_architecture.py`` draws the page anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "architecture.md"
+PACKAGES = ("oracle", "harness")
+GROUND = "ground"
+
+# From top to bottom. A room imports from those in lower lines, and from none beside it.
+LAYERS = {
+    "harness": (
+        ("pytest_plugin",),
+        ("cli",),
+        ("grading.exports", "grading.grade"),
+        ("grading.marks", "grading.similarity"),
+        ("grading.taking_in", "grading.attempts"),
+        ("grading.ledger",),
+        ("grading.records", "check", "verifying", "fuzzing", "history"),
+        ("assignments",),
+        ("generating", "report", "environments"),
+        ("judging", "adapters", "intake"),
+        ("specifications", "running"),
+        ("vocabulary", "sandbox"),
+        ("engine",),
+        ("reading",),
+        (GROUND,),
+    ),
+    "oracle": (
+        ("__main__",),
+        ("cli",),
+        ("commands",),
+        ("mistakes", "readings", "play"),
+        ("assignments", "formats"),
+        ("gtp",),
+        ("sgf",),
+        ("boards",),
+        ("games", "montecarlo"),
+        ("answers", "batch", "batch_gomoku"),
+        ("rules",),
+        (GROUND,),
+    ),
+}
+
+_GROUNDS = {
+    "oracle": "What all the others speak of: colors, points, boards, results, errors, drawings.",
+    "harness": "What all the others speak of: records, errors, options, text; what a process is.",
+}
+
+
+class Import(NamedTuple):
+    """One import: who, of what, and in which line."""
+
+    importer: str
+    imported: str
+    line: int
+    is_named: bool = False  # by a string, and loaded when it is needed
+
+
+def modules(root: Path = ROOT) -> dict[str, Path]:
+    """Return the modules of both packages by name."""
+    paths = [path for name in PACKAGES for path in sorted((root / name).rglob("*.py"))]
+    return {_name(path.relative_to(root)): path for path in paths}
+
+
+def _name(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(found: dict[str, Path]) -> list[Import]:
+    """Return every import of one of the modules by another."""
+    return [
+        one
+        for name, path in found.items()
+        for one in _imports(name, path, found)
+        if one.imported != name
+    ]
+
+
+def _imports(name: str, path: Path, known: Iterable[str]) -> Iterator[Import]:
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name in known]
+        elif isinstance(node, ast.ImportFrom):
+            names = [*_from(node, package, known)]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value.rstrip(".")
+            names = [text] if text in known and "." in text else []
+        else:
+            continue
+        for one in names:
+            yield Import(name, one, node.lineno, isinstance(node, ast.Constant))
+
+
+def _from(node: ast.ImportFrom, package: str, known: Iterable[str]) -> Iterator[str]:
+    """Yield the modules of a ``from … import …``: what is no module is in the one before it."""
+    base = node.module or ""
+    if node.level:
+        parts = package.split(".")
+        base = ".".join([*parts[: len(parts) + 1 - node.level], *base.split(".")]).rstrip(".")
+    for alias in node.names:
+        whole = f"{base}.{alias.name}"
+        if whole in known or base in known:
+            yield whole if whole in known else base
+
+
+# --- rooms -------------------------------------------------------------------------------------
+
+
+def room(module: str, root: Path = ROOT) -> str:
+    """Return the room of a module, such as ``harness.grading.marks`` or ``oracle.ground``."""
+    package, *parts = module.split(".")
+    depth = 2 if parts[:1] == ["grading"] else 1
+    name = ".".join(parts[:depth])
+    is_named = any(name in layer for layer in LAYERS[package])
+    is_folder = (root / package / Path(*parts[:depth])).is_dir() and name not in ("", "grading")
+    return f"{package}.{name if is_named or is_folder else GROUND}"
+
+
+def height(name: str) -> int:
+    """Return how high a room lies; all of the oracle lies below the harness."""
+    package, _, short = name.partition(".")
+    below = 0 if package == "oracle" else len(LAYERS["oracle"])
+    layers = LAYERS[package]
+    return below + next(len(layers) - i for i, layer in enumerate(layers) if short in layer)
+
+
+def arrows(found: Iterable[Import]) -> dict[str, set[str]]:
+    """Return for each room those that it imports from."""
+    result: dict[str, set[str]] = {}
+    for one in found:
+        importer, imported = room(one.importer), room(one.imported)
+        if importer != imported:
+            result.setdefault(importer, set()).add(imported)
+    return result
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Return a way from one node back to itself; empty if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+# --- the page ----------------------------------------------------------------------------------
+
+
+_PREFACE = """\
+# Architecture
+
+The code is two packages. `oracle` knows what is true and imports nothing of `harness`, which tests
+programs against it. Within each, code lies in *rooms*: folders, or modules beside them. A room
+imports only from rooms in lower lines, never from one beside it, so that there is no circle. Every
+import statement counts, those within functions and those for types only as well.
+
+This page is drawn from the code by `tests/architecture.py`; a test fails when it is out of date or
+an import leads upward. `GTP_HARNESS_GOLDEN=write pytest tests/test_architecture.py` draws it anew.
+"""
+
+
+def page() -> str:
+    """Return the page of rooms, their imports and what each is for."""
+    graph = arrows(imports(modules()))
+    return "\n".join([_PREFACE, *(_part(package, graph) for package in reversed(PACKAGES))])
+
+
+def _part(package: str, graph: dict[str, set[str]]) -> str:
+    lines = [
+        *(f"## The rooms of `{package}`", "", "```text", *map("   ".join, LAYERS[package]), "```"),
+        *("", "An arrow is an import. Those that follow from others are left out here.", ""),
+        *("```mermaid", "flowchart TB", *_drawn(package, graph), "```", ""),
+        *("| room | what it is | imports from |", "|---|---|---|", *_table(package, graph), ""),
+    ]
+    return "\n".join(lines)
+
+
+def _drawn(package: str, graph: dict[str, set[str]]) -> Iterator[str]:
+    """Yield the arrows within a package that do not follow from two others."""
+    for layer in LAYERS[package]:
+        for name in layer:
+            own = graph.get(f"{package}.{name}", set())
+            further = {far for near in own for far in _reached(near, graph)}
+            for other in sorted(own - further):
+                if other.startswith(f"{package}."):
+                    yield f"    {_node(f'{package}.{name}')} --> {_node(other)}"
+
+
+def _reached(name: str, graph: dict[str, set[str]]) -> set[str]:
+    direct = graph.get(name, set())
+    return direct.union(*(_reached(one, graph) for one in direct))
+
+
+def _node(name: str) -> str:
+    short = name.partition(".")[2]
+    return f'{name.replace(".", "_")}["{short}"]'
+
+
+def _table(package: str, graph: dict[str, set[str]]) -> Iterator[str]:
+    for layer in LAYERS[package]:
+        for name in layer:
+            whole = f"{package}.{name}"
+            used = sorted(graph.get(whole, ()), key=lambda one: (-height(one), one))
+            shown = ", ".join(_short(one, package) for one in used)
+            yield f"| `{name}` | {sentence(whole)} | {shown} |"
+
+
+def _short(name: str, package: str) -> str:
+    own, _, short = name.partition(".")
+    return f"`{short if own == package else name}`"
+
+
+def sentence(name: str) -> str:
+    """Return what a room is: the first sentence of its docstring."""
+    package, _, short = name.partition(".")
+    if short == GROUND:
+        return _GROUNDS[package]
+    place = ROOT.joinpath(*name.split("."))
+    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    first = re.split(r"(?<=\.)\s", text.partition("\n\n")[0])[0]
+    plain = re.sub(r":\w+:`~?([^`]*)`", r"``\1``", " ".join(first.split()))
+    return plain.replace("``", "`").replace("|", r"\|").rstrip(":")

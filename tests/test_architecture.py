@@ -1,0 +1,144 @@
+"""Imports lead one way: from upper rooms to lower ones, and never in a circle."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import architecture, golden
+from tests.architecture import (
+    GROUND,
+    LAYERS,
+    PACKAGES,
+    PAGE,
+    ROOT,
+    Import,
+    circle,
+    height,
+    imports,
+    modules,
+    page,
+    room,
+)
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Import]:
+    return imports(modules())
+
+
+def test_every_folder_is_a_room_in_one_layer():
+    layers = [(package, layer) for package in PACKAGES for layer in LAYERS[package]]
+    named = [f"{package}.{name}" for package, layer in layers for name in layer]
+    assert sorted(named) == sorted({room(name) for name in modules()})
+
+
+def test_no_arrow_leads_upward_or_to_the_side(found):
+    wrong = [
+        f"{one.importer}:{one.line} imports {one.imported}"
+        for one in found
+        for upper, lower in [(room(one.importer), room(one.imported))]
+        if upper != lower and height(upper) <= height(lower)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_oracle_imports_nothing_of_the_harness(found):
+    assert not [
+        one
+        for one in found
+        if one.importer.startswith("oracle") and one.imported.startswith("harness")
+    ]
+
+
+def test_there_is_no_circle_even_within_a_room(found):
+    graph: dict[str, set[str]] = {}
+    for one in found:
+        if not one.is_named:  # the table of commands names the modules that print it
+            graph.setdefault(one.importer, set()).add(one.imported)
+    assert not circle(graph)
+
+
+def test_the_page_is_as_the_code_is():
+    golden.check(PAGE, page())
+
+
+# --- the reader of imports ---------------------------------------------------------------------
+
+UPPER = '''\
+"""Not an import: harness.text.lower."""
+from __future__ import annotations
+
+import os
+import oracle.vertex
+from harness.text import lower
+from harness import text as words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.color import BLACK
+
+TABLE = {"later": "oracle.grid", "word": "oracle"}
+
+def late(name):
+    from harness.records import Step
+    return import_module(f"harness.cli.{name}")
+'''
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> dict[str, Path]:
+    """Two packages with one module that imports in every way."""
+    names = ("oracle/vertex", "oracle/color", "oracle/grid", "harness/text", "harness/records")
+    for name in (*names, "oracle/__init__", "harness/cli/__init__", "harness/cli/near"):
+        path = tmp_path / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    (tmp_path / "harness" / "cli" / "upper.py").write_text(UPPER)
+    (tmp_path / "harness" / "cli" / "side.py").write_text(
+        "from . import near\nfrom .near import x\n"
+    )
+    return modules(tmp_path)
+
+
+def test_every_import_is_seen(small):
+    seen = [
+        (one.imported, one.line) for one in imports(small) if one.importer == "harness.cli.upper"
+    ]
+    assert sorted(seen) == [
+        ("harness.cli", 17),
+        ("harness.records", 16),
+        ("harness.text", 6),
+        ("harness.text", 7),
+        ("oracle.color", 11),
+        ("oracle.grid", 13),
+        ("oracle.vertex", 5),
+    ]
+
+
+def test_relative_imports_are_seen(small):
+    seen = [one.imported for one in imports(small) if one.importer == "harness.cli.side"]
+    assert seen == ["harness.cli.near", "harness.cli.near"]
+
+
+@pytest.mark.parametrize(
+    ("graph", "wanted"),
+    [
+        ({}, set()),
+        ({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}, set()),
+        ({"a": {"b"}, "b": {"a"}}, {"a", "b"}),
+        ({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b"}}, {"b", "c", "d"}),
+    ],
+)
+def test_a_circle_is_found(graph, wanted):
+    assert set(circle(graph)) == wanted
+
+
+def test_rooms():
+    assert room("oracle") == room("oracle.color") == f"oracle.{GROUND}"
+    assert room("oracle.rules.area") == "oracle.rules"
+    assert room("oracle.readings") == "oracle.readings"
+    assert room("harness.grading.marks.marking") == "harness.grading.marks"
+    assert room("harness.grading.records") == "harness.grading.records"
+    assert height("harness.ground") > height("oracle.cli")
+    assert architecture.sentence("harness.reading").startswith("Case files: read into records")
+    assert ROOT.joinpath("oracle").is_dir()
