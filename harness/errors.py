@@ -21,7 +21,7 @@ engine* is an ``EngineError``. Anything else is the *harness's* own fault and ne
 
 from __future__ import annotations
 
-from harness.records import FailureKind
+from harness.records import Failure, FailureKind
 
 _SHOWN = 200  # characters of a member's name
 
@@ -103,20 +103,24 @@ class StarvedError(HarnessError):
 
 
 class EngineError(HarnessError):
-    """An engine that broke. ``kind`` is how, the text is a sentence for its author.
+    """An engine that broke; ``failure`` says how, to its author."""
 
-    ``reason``: its last words without places, the same for all that die of the same.
-    ``computed``: of a time limit that was hit, the part in which it computed.
-    """
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure)
+        self.failure = failure
 
-    def __init__(
-        self, kind: FailureKind, message: str, reason: str = "", computed: float = 0.0
-    ) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.reason = reason
-        self.computed = computed
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def kind(self) -> FailureKind:
+        """The way in which it broke."""
+        return self.failure.kind
+
+    @property
+    def message(self) -> str:
+        """A sentence for its author."""
+        return self.failure.message
 
 
 class AsleepError(EngineError):

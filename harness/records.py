@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 
+from harness.limit import Limit
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -87,10 +88,17 @@ class Failure(NamedTuple):
     """How an engine broke; what it should have answered from there on is not run."""
 
     kind: FailureKind
-    message: str  # one sentence for a student
+    text: str  # one sentence for a student; where a limit was hit, what comes before the limit
     step: int | None = None  # index into CaseFile.steps of the command under way
     reason: str = ""  # its last words without places: the same for all that die of the same
     computed: float = 0.0  # of a time limit that was hit: the part in which the engine computed
+    limit: Limit | None = None  # that was hit
+    rest: str = ""  # of the sentence, after the limit
+
+    @property
+    def message(self) -> str:
+        """The whole sentence."""
+        return f"{self.text}{self.limit or ''}{self.rest}"
 
 
 class Outcome(NamedTuple):

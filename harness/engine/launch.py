@@ -20,7 +20,7 @@ from harness.engine import leftovers
 from harness.errors import EngineError, UsageError
 from harness.paths import joined
 from harness.processes import descendants
-from harness.records import FailureKind
+from harness.records import Failure, FailureKind
 from harness.typed import Protocol
 
 TYPE_CHECKING = False
@@ -96,11 +96,9 @@ def find_program(name: str) -> str:
 
     found = shutil.which(name, path=search_path(name))
     if found is None:
-        raise EngineError(
-            FailureKind.NOT_STARTED,
-            f"The engine could not be started: there is no program {name!r} on the PATH"
-            f" or in {' or '.join(GAME_FOLDERS)}.",
-        )
+        nowhere = f"there is no program {name!r} on the PATH or in {' or '.join(GAME_FOLDERS)}"
+        message = f"The engine could not be started: {nowhere}."
+        raise EngineError(Failure(FailureKind.NOT_STARTED, message))
     return found
 
 
@@ -201,7 +199,8 @@ class PlainLauncher:
                 preexec_fn=signals.set_defaults if signals.are_inherited() else None,
             )
         except OSError as error:
-            raise EngineError(FailureKind.NOT_STARTED, _why_not(path, error)) from None
+            failure = Failure(FailureKind.NOT_STARTED, _why_not(path, error))
+            raise EngineError(failure) from None
         leftovers.engines.add(process.pid)
         return process
 

@@ -25,8 +25,9 @@ from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, Launcher, describe_end
 from harness.engine.replies import end_of_last_reply
 from harness.errors import EngineError, StarvedError
+from harness.limit import Limit
 from harness.options import Limits
-from harness.records import FailureKind
+from harness.records import Failure, FailureKind
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -149,7 +150,7 @@ class _Output(fdspawn):  # type: ignore[misc]
     def _check(self) -> None:
         if self._left < 0:
             allowed = self._limits.max_total_output
-            raise too_much(allowed - self._left, allowed, "in all")
+            raise too_much(allowed - self._left, allowed, "all output")
 
     @property
     def waiting(self) -> bytes:
@@ -168,7 +169,7 @@ class _Output(fdspawn):  # type: ignore[misc]
             self._ahead.append(self._read(_READ_SIZE))
             seconds = 0.0
             if (written := sum(map(len, self._ahead))) > max_ahead:
-                raise too_much(written, max_ahead, "that nothing had asked for")
+                raise too_much(written, max_ahead, "unasked output")
 
     def write_all(self, descriptor: int, data: bytes, max_ahead: int) -> None:
         """Write what did not fit into the pipe, and read meanwhile: else both sides may wait.
@@ -185,7 +186,7 @@ class _Output(fdspawn):  # type: ignore[misc]
                 if self.child_fd in ready:
                     self._ahead.append(self._read(_READ_SIZE))
                 if (written := sum(map(len, self._ahead))) > max_ahead:
-                    raise too_much(written, max_ahead, "instead of reading its input")
+                    raise too_much(written, max_ahead, "unread input")
         finally:
             self._poll.unregister(descriptor)
 
@@ -290,10 +291,14 @@ class _Output(fdspawn):  # type: ignore[misc]
             self._give_up()
 
 
-def too_much(written: int, allowed: int, how: str) -> EngineError:
-    """Return the error of an engine that wrote more than it may."""
-    figures = f"it wrote {written:,} bytes {how}, {allowed:,} are allowed"
-    return EngineError(FailureKind.OUTPUT, f"went over its output limit: {figures}")
+def too_much(written: int, allowed: int, name: str) -> EngineError:
+    """Return the error of an engine that wrote more than it may; ``name``: of the limit."""
+    limit = Limit(name, written, allowed, "bytes")
+    return _broken(FailureKind.OUTPUT, "went over its ", limit)
+
+
+def _broken(kind: FailureKind, text: str, limit: Limit | None = None) -> EngineError:
+    return EngineError(Failure(kind, text, limit=limit))
 
 
 class End(NamedTuple):
@@ -396,11 +401,11 @@ class EngineProcess:
         if found == searcher.FOUND:
             return bytes(output.before + output.after)
         if found == searcher.TOO_MUCH:
-            raise too_much(searcher.seen, self._max_output, "without ending its reply")
+            raise too_much(searcher.seen, self._max_output, "one reply")
         self.unfinished = output.before
         if found == searcher.MODEM:
             self.unfinished = output.after
-            raise EngineError(FailureKind.PROTOCOL, _MODEM)
+            raise _broken(FailureKind.PROTOCOL, _MODEM)
         raise self._ended() if found == searcher.eof_index else self._silent()
 
     def stirs(self) -> bool:
@@ -447,8 +452,8 @@ class EngineProcess:
         if self._output.exited:
             return self._ended()
         if self._deaf:
-            return EngineError(FailureKind.PROTOCOL, "closed its standard input but runs on")
-        return EngineError(FailureKind.TIMEOUT, "did not answer in time")
+            return _broken(FailureKind.PROTOCOL, "closed its standard input but runs on")
+        return _broken(FailureKind.TIMEOUT, "did not answer in time")
 
     def _ended(self) -> EngineError:
         self._output.read_to_exit(_GRACE, 0)
@@ -457,8 +462,8 @@ class EngineProcess:
             return broken
         status = self._process.status()
         if status is None:
-            return EngineError(FailureKind.PROTOCOL, "closed its standard output but runs on")
-        return EngineError(FailureKind.DIED, describe_end(status))
+            return _broken(FailureKind.PROTOCOL, "closed its standard output but runs on")
+        return _broken(FailureKind.DIED, describe_end(status))
 
 
 def _start(

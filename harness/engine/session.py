@@ -18,8 +18,9 @@ from harness.engine.launch import describe_end
 from harness.engine.process import EngineProcess, too_much
 from harness.engine.replies import Splitter, end_of_last_reply
 from harness.errors import AsleepError, EngineError, StarvedError
+from harness.limit import Limit
 from harness.options import Limits
-from harness.records import FailureKind, Reply, Waiting
+from harness.records import Failure, FailureKind, Reply, Waiting
 from harness.text import decode
 
 WINDOW = 4096
@@ -29,6 +30,13 @@ _AWAKE = 0.1  # of the time: an engine that computes so much does not sleep
 _new = tuple.__new__
 LONG = 30.0  # seconds; what takes longer is told while it lasts
 NEWS = 1.0  # seconds until it is told again
+_SILENT = Failure(FailureKind.TIMEOUT, "did not answer in time")
+_LATE = {  # what comes before a time limit in the sentence about it
+    "command": "did not answer {} ",
+    "start": "gave no reply ",
+    "file": "ran out of time at {}: ",
+    "run": "ran out of time at {}: ",
+}
 
 
 def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int, int]]:
@@ -164,7 +172,7 @@ class Session:
                 replies += fresh
                 deadline = self._deadline()
             elif unanswered > self._limits.max_output > 0:
-                raise too_much(unanswered, self._limits.max_output, "but no reply")
+                raise too_much(unanswered, self._limits.max_output, "no reply")
 
     def _begin(self) -> None:
         """Let the time begin; what the harness itself took since the last reply does not count."""
@@ -217,7 +225,7 @@ class Session:
                     raise
                 if self._is_asleep() and self._clock.now() < deadline:
                     self.rest = deadline - self._clock.now()
-                    raise AsleepError(error.kind, error.message) from None
+                    raise AsleepError(error.failure) from None
         return self._process.read(deadline)
 
     def _is_asleep(self) -> bool:
@@ -230,8 +238,7 @@ class Session:
 
     def hung(self) -> EngineError:
         """Return the error of an engine that was left and waited for, and did nothing."""
-        silent = EngineError(FailureKind.TIMEOUT, "did not answer in time")
-        return self._told(silent, self._unanswered, 0)
+        return self._told(EngineError(_SILENT), self._unanswered, 0)
 
     def stirs(self) -> bool:
         """Return whether an engine that was left has written anything since, or has ended."""
@@ -318,36 +325,48 @@ class Session:
 
         self._unanswered = lines[missing:]
         command = _quoted(lines[missing])
-        if error.kind is FailureKind.TIMEOUT:
-            what = self._overdue(command)
-        elif self._silent_so_far:
-            is_named = self._started_in and error.kind is FailureKind.DIED
-            where = f"; it was started in {self._started_in}" if is_named else ""
-            what = f"{error.message} before its first reply{where}"
-        else:
-            what = f"{error.message}, instead of answering {command}"
-        words = last_words(self.stderr if error.kind is FailureKind.DIED else "")
+        is_late = error.kind is FailureKind.TIMEOUT
+        how = self._overdue(command) if is_late else error.failure
+        when = "" if is_late else self._when(command, how.kind)
+        words = last_words(self.stderr if how.kind is FailureKind.DIED else "")
         said = f" Its last words: {words}" if words.error else ""
-        message = f"The engine {what}.{self._hint()}{said}"
-        # To die at the start is the same in any folder.
-        is_at_start = self._silent_so_far and self._started_in
-        reason = words.reason or (error.message if is_at_start else "")
-        return type(error)(error.kind, message, reason, self._part_computed())
+        text, rest = f"The engine {how.text}", f"{when}.{self._hint()}{said}"
+        if how.limit is None:
+            text, rest = text + rest, ""
+        reason = words.reason or self._reason_at_start(error.failure)
+        computed = self._part_computed()
+        return type(error)(Failure(how.kind, text, None, reason, computed, how.limit, rest))
+
+    def _reason_at_start(self, failure: Failure) -> str:
+        """Return what is the same for all that break in this way at their start, in any folder."""
+        if not (self._silent_so_far and self._started_in):
+            return ""
+        limit = failure.limit and failure.limit._replace(used=None)
+        return failure._replace(limit=limit).message
+
+    def _when(self, command: str, kind: FailureKind) -> str:
+        if not self._silent_so_far:
+            return f", instead of answering {command}"
+        is_named = self._started_in and kind is FailureKind.DIED
+        where = f"; it was started in {self._started_in}" if is_named else ""
+        return f" before its first reply{where}"
 
     def _part_computed(self) -> float:
         """Return how long the engine computed since it is waited for, as a part of its limit."""
         limit = self._limits.startup if self._silent_so_far else self._limits.timeout
         return (self._clock.computed - self._computed) / limit if limit else 0.0
 
-    def _overdue(self, command: str) -> str:
+    def _overdue(self, command: str) -> Failure:
+        """Return which time limit was hit: the one that ended first."""
         limits = self._limits
-        if self._clock.now() >= self._file_ends:
-            return f"ran out of time at {command}: the file's {limits.file:g} s were used up"
-        if self._clock.now() >= self._run_ends:
-            return f"ran out of time at {command}: the whole run's {limits.total:g} s were used up"
-        if self._silent_so_far:
-            return f"gave no reply within {limits.startup:g} s of its start"
-        return f"did not answer {command} within {limits.timeout:g} s"
+        own = ("start", limits.startup) if self._silent_so_far else ("command", limits.timeout)
+        end, name, allowed = min(
+            (self._since + own[1] if own[1] else NEVER, *own),
+            (self._file_ends, "file", limits.file),
+            (self._run_ends, "run", limits.total),
+        )
+        limit = Limit(name, allowed + self._clock.now() - end, allowed, "seconds")
+        return Failure(FailureKind.TIMEOUT, _LATE[name].format(command), limit=limit)
 
     def _hint(self) -> str:
         """Say what is wrong with the output that made no reply, if there was any."""

@@ -15,7 +15,7 @@ from harness.engine.process import EngineProcess
 from harness.engine.session import Session, groups
 from harness.errors import EngineError
 from harness.options import Limits, Options
-from harness.records import CaseFile, Failure, Reply
+from harness.records import CaseFile, Reply
 from harness.running import protocol
 from harness.running.runs import sandbox_for
 from harness.text import encode
@@ -98,7 +98,7 @@ class Piped:
             with with_files(script, self._folder):
                 ask(session, script, replies)
         except EngineError as error:
-            failure = Failure(error.kind, error.message, len(replies))
+            failure = error.failure._replace(step=len(replies))
             self.renew()
         return Trace(script, tuple(replies), failure, session.answers_too_often)
 
@@ -182,6 +182,6 @@ def known_commands(program: Program, names: tuple[str, ...]) -> frozenset[str]:
     asked = Script(tuple(f"known_command {name}" for name in names))
     trace = program.answer(asked)
     if trace.failure and not trace.replies:
-        raise EngineError(trace.failure.kind, trace.failure.message)
+        raise EngineError(trace.failure)
     answered = zip(names, trace.replies, strict=False)
     return frozenset(name for name, reply in answered if reply.ok and reply.text == "true")

@@ -20,7 +20,8 @@ version stays; whatever else changes makes it 2)::
                 "not started", "died", "timeout", "too much output", "protocol", "setup" or a limit
                 of the sandbox: "processor time", "memory", "processes", "disk"; not_run is how
                 many tests had no answer for it, and restarted the line from which the engine,
-                started again, went on, or null
+                started again, went on, or null; where a limit was hit, there is limit {name, used
+                (null in a grading), allowed, unit}
       failures  all of them, in the order of the file
       tests     in the order of the file:
         id        -1 for none
@@ -154,7 +155,7 @@ def _failure(one: Break) -> dict[str, object]:
         "command": one.step.text if one.step else None,
         "not_run": one.not_run,
         "restarted": one.goes_on.line if one.goes_on else None,
-    }
+    } | ({"limit": one.failure.limit._asdict()} if one.failure.limit else {})
 
 
 def _tests(case: CaseFile, outcomes: Sequence[Outcome], context: Contexts) -> Iterator[str]:

@@ -18,6 +18,7 @@ from harness.engine.process import EngineProcess
 from harness.engine.replies import foreign_id
 from harness.engine.session import Session, groups
 from harness.errors import AsleepError, EngineError, UndecidedError
+from harness.limit import Limit
 from harness.options import Options
 from harness.reading.dialect import Dialect
 from harness.records import (
@@ -92,8 +93,8 @@ def run_file(
 
 
 def _over(total: float) -> Failure:
-    what = f"The engine was not started: the whole run's {total:g} s were used up."
-    return Failure(FailureKind.TIMEOUT, what)
+    limit = Limit("run", total, total, "seconds")
+    return Failure(FailureKind.TIMEOUT, "The engine was not started: ", limit=limit, rest=".")
 
 
 def not_run(case: CaseFile, failure: Failure | None = None) -> FileResult:
@@ -239,9 +240,7 @@ class _Run:
             self._asleep[len(self._failures)] = self._session
         elif error.kind is FailureKind.TIMEOUT and self._setting.patience:
             self._setting.patience.note_hang()
-        self._failures.append(
-            Failure(error.kind, error.message, step, error.reason, error.computed)
-        )
+        self._failures.append(error.failure._replace(step=step))
 
     def _wait_for_those_asleep(self) -> None:
         """Find out whether the engines that were left hang for their full limit."""
@@ -249,8 +248,10 @@ class _Run:
             return
         self._setting.patience.late = do_anything(list(self._asleep.values()))
         for index, session in self._asleep.items():
-            failure = self._failures[index]
-            self._failures[index] = failure._replace(message=session.hung().message)
+            hung = session.hung().failure
+            self._failures[index] = self._failures[index]._replace(
+                text=hung.text, limit=hung.limit, rest=hung.rest
+            )
 
     def _next_place(self, begun: int) -> Place | None:
         """Return where the file goes on after an engine broke at a command of it, if it may."""
@@ -280,7 +281,7 @@ class _Run:
             (reply,) = self._own([command], exchanges)
             if not reply.ok:
                 message = f"The engine answered {command!r} of the --gtpfile with an error"
-                raise EngineError(FailureKind.SETUP, f"{message}: {reply.text}")
+                raise EngineError(Failure(FailureKind.SETUP, f"{message}: {reply.text}"))
 
     def _prepare_again(self, place: Place) -> None:
         """Bring an engine that was started again to where the one before would be."""
@@ -363,7 +364,7 @@ class _Run:
         after = len(self._case.steps) - index - 1
         if after:
             what = f"'quit' in line {step.line} ended the engine; {after} commands follow it"
-            raise EngineError(FailureKind.DIED, f"{what}.")
+            raise EngineError(Failure(FailureKind.DIED, f"{what}."))
         return True
 
     def _finish(self) -> None:

@@ -68,7 +68,7 @@ class Group:
         return limits._replace(memory=0) if self._memory else limits
 
     def hit(self) -> tuple[str, float, float, str] | None:
-        """Return the memory limit (as ``limits.Hit``) if the kernel had to kill for it."""
+        """Return the memory limit if the kernel had to kill for it."""
         if self._count_kills() == self._kills:
             return None
         return "memory", max(self.peak(), self._allowed), self._allowed, "bytes"

@@ -16,12 +16,12 @@ from io import FileIO
 from pathlib import Path
 
 from harness.errors import EngineError, SandboxError, UsageError
+from harness.limit import Limit
 from harness.options import BoxLimits
 from harness.processes import descendants
-from harness.records import CaseFile, FailureKind
+from harness.records import CaseFile, Failure, FailureKind
 from harness.sandbox import levels, programs, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
-from harness.sandbox.limits import Hit
 
 _KNOWN_VIEWS = 64  # of a run's last engines
 _READERS = ("loadsgf", "load_board", "is_valid")  # commands that name a file
@@ -150,15 +150,16 @@ class BoxedEngine:
         if end is None or not (end.hit or end.unstarted):
             return None
         if end.hit:
-            return EngineError(_KINDS[end.hit.limit], f"went over its {self._whole(end.hit)}")
+            limit = self._whole(end.hit)
+            return EngineError(Failure(_KINDS[limit.name], "went over its ", limit=limit))
         message = f"could not be executed in the sandbox ({end.unstarted.lower()})"
-        return EngineError(FailureKind.NOT_STARTED, message)
+        return EngineError(Failure(FailureKind.NOT_STARTED, message))
 
-    def _whole(self, hit: Hit) -> Hit:
+    def _whole(self, hit: Limit) -> Limit:
         """Return a limit with its share that others have used."""
-        if hit.limit != "time":
+        if hit.name != "time" or hit.used is None:
             return hit
-        return hit._replace(reached=hit.reached + self._spent, allowed=hit.allowed + self._spent)
+        return hit._replace(used=hit.used + self._spent, allowed=hit.allowed + self._spent)
 
 
 class BoxedLauncher:
@@ -194,7 +195,7 @@ class BoxedLauncher:
             seen = self._view(tuple(words), folder, *shown)
         except UsageError as error:
             message = f"The engine could not be started: {error}."
-            raise EngineError(FailureKind.NOT_STARTED, message) from None
+            raise EngineError(Failure(FailureKind.NOT_STARTED, message)) from None
         boxes = self._free()
         try:
             engine = BoxedEngine(boxes.start(seen, words, self._spent), self._spent)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import SandboxError
+from harness.limit import Limit
 from harness.options import BoxLimits
 from harness.sandbox import (
     bubblewrap,
@@ -36,7 +37,6 @@ from harness.sandbox import (
     view,
 )
 from harness.sandbox.copying import Size
-from harness.sandbox.limits import Hit
 from harness.sandbox.plan import COPY, Plan, Report, Room, Watched
 from harness.sandbox.programs import is_in_one
 
@@ -58,7 +58,7 @@ class End(NamedTuple):
 
     status: int | None  # the engine's, as Popen.returncode; None: it had to be ended
     unstarted: str  # why the program could not be executed, else empty
-    hit: Hit | None  # the limit for which it was ended
+    hit: Limit | None  # the limit for which it was ended
     memory: int  # the most that it held, in bytes
     cpu: float  # seconds of processor time
     leftovers: tuple[str, ...]  # names of processes that outlived the engine (not at level 3)
@@ -115,7 +115,7 @@ class Boxed:
         report: Report = plan.unpack_report(message)
         if report.fault:
             raise SandboxError(f"the sandbox failed: {report.fault}{self._complaint()}")
-        hit = Hit(*report.hit) if report.hit else None
+        hit = Limit(*report.hit) if report.hit else None
         return End(
             report.status, report.unstarted, hit, report.memory, report.cpu, report.leftovers
         )

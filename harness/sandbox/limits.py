@@ -1,4 +1,4 @@
-"""How much of the machine one engine may use, and what it means to use more."""
+"""How much of the machine one engine may use."""
 
 from __future__ import annotations
 
@@ -6,38 +6,7 @@ import resource
 import sys
 from collections.abc import Iterable
 
-from harness.options import GIB, KIB, MIB, BoxLimits
-from harness.typed import NamedTuple
-
-
-class Hit(NamedTuple):
-    """A limit that was reached: the reason why an engine was ended."""
-
-    limit: str  # time, memory, processes or disk
-    reached: float
-    allowed: float
-    unit: str  # seconds, bytes, processes or files
-
-    def __str__(self) -> str:
-        """Such as ``memory limit: 1.02 GiB used, 1 GiB allowed``."""
-        used, allowed = (_figure(count, self.unit) for count in (self.reached, self.allowed))
-        return f"{self.limit} limit: {used} used, {allowed} allowed"
-
-
-def _figure(count: float, unit: str) -> str:
-    if unit == "seconds":
-        return f"{count:.4g} s of processor time"
-    if unit == "bytes":
-        return _bytes(count)
-    return f"{count:,.0f} {unit}"
-
-
-def _bytes(count: float) -> str:
-    for unit, size in (("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
-        if count >= size:
-            return f"{count / size:.4g} {unit}"
-    return f"{count:.0f} bytes"
-
+from harness.options import BoxLimits
 
 # For /proc/PID/oom_score_adj: when the machine runs out of memory, an engine goes first.
 FIRST_TO_DIE = b"500"

@@ -75,7 +75,7 @@ class Report(NamedTuple):
     status: int | None  # as Popen.returncode; None: it was ended, or never started
     fault: str  # why the box could not be made; empty if it could. No engine is to blame
     unstarted: str  # why the program could not be executed in it
-    hit: tuple[str, float, float, str] | None  # the limit reached, as limits.Hit
+    hit: tuple[str, float, float, str] | None  # the limit reached, as a harness.limit.Limit
     memory: int  # the most that the tree was seen to hold, in bytes
     cpu: float  # seconds of processor time of the tree
     leftovers: tuple[str, ...]  # names of processes that outlived the engine (not at level 3)

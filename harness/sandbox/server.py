@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable
 
 from harness import processes, signals
+from harness.limit import CPU_SECONDS
 from harness.options import GIB
 from harness.sandbox import (
     bubblewrap,
@@ -329,7 +330,7 @@ class Box:
     def _signal_hit(self) -> tuple[str, float, float, str] | None:
         """The kernel's word for too much processor time or too large a file is a signal."""
         if self._status == -signal.SIGXCPU:
-            return "time", self._cpu, self._plan.watched.cpu, "seconds"
+            return "time", self._cpu, self._plan.watched.cpu, CPU_SECONDS
         if self._status == -signal.SIGXFSZ:
             soft = {kind: soft for kind, soft, _ in self._plan.rlimits}
             size = soft[resource.RLIMIT_FSIZE]  # no file gets larger

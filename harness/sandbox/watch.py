@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
+from harness.limit import CPU_SECONDS
 from harness.processes import read
 from harness.sandbox import folders, memory
 from harness.sandbox.plan import Plan, Watched
@@ -84,10 +85,10 @@ def disk(found: list[Process], plan: Plan, before: int) -> Disk:
 
 
 def exceeded(usage: Usage, limits: Watched) -> tuple[str, float, float, str] | None:
-    """Return the limit that was reached (as ``limits.Hit``), if any."""
+    """Return the limit that was hit, if any: what makes a :class:`~harness.limit.Limit`."""
     table = (
         ("memory", usage.memory, limits.memory, "bytes", 1),
-        ("time", usage.cpu, limits.cpu, "seconds", 0),
+        ("time", usage.cpu, limits.cpu, CPU_SECONDS, 0),
         ("processes", usage.processes, limits.processes, "processes", 1),
         # The file system itself stops a box at its limit: to reach it is to hit it.
         ("disk", usage.scratch, limits.scratch, "bytes", 0),

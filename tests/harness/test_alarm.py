@@ -39,7 +39,7 @@ AttributeError: 'Connection' object has no attribute 'file'
 
 
 def dead(stderr: str = "", message: str = DEAD.message):
-    return not_run(CASE, DEAD._replace(message=message))._replace(stderr=stderr)
+    return not_run(CASE, DEAD._replace(text=message))._replace(stderr=stderr)
 
 
 def answering(text: str, *, ok: bool):

@@ -1,14 +1,18 @@
 """Which time limits decide: computed from made results, and with engines that take their time."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from harness.engine.session import Session
+from harness.errors import EngineError
 from harness.grading.attempts import fairness
 from harness.grading.attempts.runner import Runner
 from harness.grading.attempts.units import Task, Unit
 from harness.grading.ledger import canonical_json
 from harness.grading.ledger.canonical_json import Figures
+from harness.limit import CPU_SECONDS, Limit
 from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import (
@@ -23,6 +27,8 @@ from harness.records import (
     Verdict,
 )
 from harness.running.runner import not_run
+from harness.sandbox.engines import BoxedEngine
+from tests.harness.silent_process import SilentProcess
 
 LIMITS, BOX = Limits(timeout=30, startup=10, file=0), BoxLimits(cpu=60)
 
@@ -154,16 +160,46 @@ def test_what_is_near_a_limit(seconds, cpu, failure, alone, expected):
     assert fairness.near(one, Figures(cpu=cpu, alone=alone), LIMITS, BOX) == expected
 
 
-def test_first_runs_have_looser_limits_and_are_told_with_the_real_ones():
+def test_first_runs_have_looser_limits():
     wide = fairness.loose(BOX)
     assert (wide.cpu, wide.memory) == (72, BOX.memory)
-    for kind, said, expected in [
-        (CPU, "time limit: 72 s of processor time allowed", "limit: 60 s of processor time"),
-        (FailureKind.DIED, "died after 72 s of processor time allowed", "died after 72 s"),
-    ]:
-        one = result([])._replace(failures=(Failure(kind, said, 0),))
-        told = fairness.told(one, BOX).failure
-        assert expected in told.message
+
+
+def computed_too_long(box, wrote):
+    """Return how an engine in a box broke that wrote something and then only computed."""
+    limit = Limit("time", box.cpu + 1, box.cpu, CPU_SECONDS)
+    ended = SimpleNamespace(wait=lambda _: SimpleNamespace(hit=limit))
+    process = SilentProcess(BoxedEngine(ended).broken_by(), wrote)
+    with pytest.raises(EngineError) as error:
+        Session(process, LIMITS).ask([b"score b\n"], [])
+    return error.value.failure
+
+
+@pytest.mark.parametrize(
+    ("allowed", "wrote", "expected"),
+    [
+        (300, b"", "301 s of processor time used, 300 s of processor time allowed before"),
+        (300, b"time-out: 120 s of processor time allowed\n", "'time-out: 120 s of processor"),
+        (10_000, b"", "10001 s of processor time used, 10000 s of processor time allowed before"),
+    ],
+)
+def test_first_runs_are_told_with_the_limits_of_the_assignment(allowed, wrote, expected):
+    """And with the figures that an engine wrote itself as they are: java-go has 300 s."""
+    box = BoxLimits(cpu=allowed)
+    broke = computed_too_long(fairness.loose(box), wrote)
+    used = broke.limit._replace(used=allowed + 1)
+    one = result([])._replace(failures=(broke._replace(limit=used),))
+    told = fairness.told(one, box).failure
+    assert expected in told.message
+    assert told == broke._replace(limit=used._replace(allowed=allowed))
+    stored_one = canonical_json.settled(fairness.told(one, box), "/tmp/x").failure
+    assert f"time limit: {allowed} s of processor time allowed before" in stored_one.message
+
+
+def test_a_failure_without_a_limit_is_told_as_it_is():
+    died = Failure(FailureKind.DIED, "It wrote 72 s of processor time allowed, and died.", 0)
+    one = result([])._replace(failures=(died, Failure(CPU, "Of an older ledger.", 0)))
+    assert fairness.told(one, BOX) == one
 
 
 def test_runs_that_differ():

@@ -17,7 +17,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from harness.grading.ledger import canonical_json
 from harness.grading.records import decimal
+from harness.records import FileResult
 from tests.benchmarks import bench_hang
 from tests.benchmarks.bench_grade import results
 from tests.harness import small_class
@@ -428,8 +430,9 @@ def runs(room):
 def failures(room):
     """Return how engines broke, a message each."""
     with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
-        found = [json.loads(text) for (text,) in db.execute("SELECT result FROM result")]
-    return [failure["message"] for result in found for failure in result["failures"]]
+        texts = [text for (text,) in db.execute("SELECT result FROM result")]
+    found = [canonical_json.loads(FileResult, text) for text in texts]
+    return [failure.message for result in found for failure in result.failures]
 
 
 LATE = f"""if n == 7:

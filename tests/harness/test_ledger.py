@@ -20,6 +20,8 @@ from harness.grading.ledger import canonical_json
 from harness.grading.ledger.canonical_json import PLACE, Figures
 from harness.grading.ledger.ledger import Asked, BusyError, Given, Ledger, Planned, Row, Run
 from harness.grading.records import Log, Marks, PartMark, Student, Submission
+from harness.limit import Limit
+from harness.options import GIB
 from harness.records import (
     CaseFile,
     Exchange,
@@ -304,7 +306,7 @@ def result_of(replies, folder, measured):
     steps = tuple(Step(i + 1, f"{i} name", i, "name", True, None) for i in range(len(replies)))
     heard = tuple(reply and reply._replace(seconds=measured) for reply in replies)
     verdicts = [Verdict.NOT_RUN if reply is None else Verdict.PASSED for reply in heard]
-    message = f"The engine went over its memory limit: {measured:.4g} GiB used, 1 GiB allowed."
+    limit = Limit("memory", measured * GIB, GIB, "bytes")
     return FileResult(
         case=CaseFile("a.gtp", steps, ("name",) * len(steps)),
         outcomes=tuple(map(Outcome, range(len(steps)), verdicts, heard)),
@@ -313,7 +315,7 @@ def result_of(replies, folder, measured):
         after=(),
         errors=0,
         warnings=(f"the engine wrote to {folder}/x",),
-        failures=(Failure(FailureKind.MEMORY, message),),
+        failures=(Failure(FailureKind.MEMORY, "It went over its ", limit=limit, rest="."),),
         stderr=f'File "{folder}/assignment1/Go1.py", line 1',
         name="",
         version="",
@@ -329,7 +331,31 @@ def test_two_runs_of_the_same_are_stored_as_the_same_bytes(replies, one, other):
     assert text == canonical_json.dumps(canonical_json.settled(second, "/tmp/x-2"))
     assert text.isascii()
     assert f"{PLACE}/assignment1/Go1.py" in text
-    assert "memory limit: 1 GiB allowed" in text
+    (failure,) = canonical_json.loads(FileResult, text).failures
+    assert failure.message == "It went over its memory limit: 1 GiB allowed."
+    assert failure.limit == Limit("memory", None, GIB, "bytes")
+
+
+@pytest.mark.parametrize(
+    "said", ["time limit: 3 s used, 5 s allowed", "limit: 1 used, 2 used, 3 allowed"]
+)
+def test_what_an_engine_says_is_stored_as_it_is(said):
+    """The words may be those of our own sentences about limits."""
+    one = Reply(True, said, f"= {said}", 0.0, said)
+    failure = Failure(FailureKind.DIED, f"It died. Its last words: {said}")
+    result = result_of([one], "/tmp/x", 1.0)
+    result = result._replace(stderr=said, warnings=(said,), failures=(failure,))
+    kept = canonical_json.settled(result, "/tmp/x")
+    assert (kept.replies, kept.stderr, kept.warnings) == ((one,), said, (said,))
+    assert kept.failures == (failure,)
+
+
+def test_a_failure_of_an_older_ledger_is_read():
+    old = '{"computed":0.0,"kind":"memory","message":"It used 2 GiB.","reason":"","step":3}'
+    read = canonical_json.loads(Failure, old)
+    assert read == Failure(FailureKind.MEMORY, "It used 2 GiB.", 3)
+    assert read.message == "It used 2 GiB."
+    assert canonical_json.loads(Failure, canonical_json.dumps(read)) == read
 
 
 @given(st.lists(st.one_of(st.none(), REPLIES)), st.floats(0.1, 9))

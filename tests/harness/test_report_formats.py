@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
+from harness.limit import Limit
+from harness.options import GIB
 from harness.records import Failure, FailureKind
 from harness.report import json, junit, tap
 from harness.report.tally import tally, total
@@ -91,6 +93,15 @@ def test_json_says_what_the_run_says():
     }
     assert document["files"][1]["failures"] == [document["files"][1]["failure"]]
     assert document["files"][1]["tests"][0]["reply"] == "\x1b[31mbl\x00ack\ufffd"
+
+
+def test_json_tells_a_limit_in_figures():
+    limit = Limit("memory", 1.5 * GIB, GIB, "bytes")
+    failure = Failure(FailureKind.MEMORY, "It went over its ", limit=limit, rest=".")
+    file = made_file("a.gtp", [], failures=(failure,))
+    told = read_json(RUN._replace(files=(file,)))["files"][0]["failure"]
+    assert told["message"] == "It went over its memory limit: 1.5 GiB used, 1 GiB allowed."
+    assert told["limit"] == limit._asdict()
 
 
 @settings(max_examples=60)

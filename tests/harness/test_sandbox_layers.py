@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
+from harness.limit import CPU_SECONDS, Limit
 from harness.options import GIB, MIB, BoxLimits
 from harness.sandbox import cgroup, landlock, layout, limits, seccomp, syscalls, view
-from harness.sandbox.limits import Hit
 from harness.sandbox.plan import BIND, COPY, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
@@ -334,25 +334,42 @@ def test_outer_places_are_made_before_inner_ones(place: Path) -> None:
     ("hit", "text"),
     [
         (
-            Hit("memory", 1.5 * GIB, GIB, "bytes"),
+            Limit("memory", 1.5 * GIB, GIB, "bytes"),
             "memory limit: 1.5 GiB used, 1 GiB allowed",
         ),
-        (Hit("disk", 65 * MIB, 64 * MIB, "bytes"), "disk limit: 65 MiB used, 64 MiB allowed"),
+        (Limit("disk", 65 * MIB, 64 * MIB, "bytes"), "disk limit: 65 MiB used, 64 MiB allowed"),
         (
-            Hit("disk", 12345, 10000, "files"),
+            Limit("disk", 12345, 10000, "files"),
             "disk limit: 12,345 files used, 10,000 files allowed",
         ),
         (
-            Hit("processes", 65, 64, "processes"),
+            Limit("processes", 65, 64, "processes"),
             "processes limit: 65 processes used, 64 processes allowed",
         ),
         (
-            Hit("time", 301.23, 300, "seconds"),
+            Limit("time", 301.23, 300, CPU_SECONDS),
             "time limit: 301.2 s of processor time used, 300 s of processor time allowed",
+        ),
+        (
+            Limit("time", 12_003.7, 12_000, CPU_SECONDS),
+            "time limit: 12004 s of processor time used, 12000 s of processor time allowed",
+        ),
+        (Limit("memory", None, GIB, "bytes"), "memory limit: 1 GiB allowed"),
+        (Limit("command", 120.02, 120, "seconds"), "within 120 s"),
+        (Limit("start", 0.6, 0.5, "seconds"), "within 0.5 s of its start"),
+        (Limit("run", 1800, 1800, "seconds"), "the whole run's 1800 s were used up"),
+        (
+            Limit("one reply", 1_114_112, 1 << 20, "bytes"),
+            "output limit: it wrote 1,114,112 bytes without ending its reply,"
+            " 1,048,576 are allowed",
+        ),
+        (
+            Limit("all output", None, 1 << 26, "bytes"),
+            "output limit: it wrote more than 67,108,864 bytes in all",
         ),
     ],
 )
-def test_a_limit_says_what_was_reached(hit: Hit, text: str) -> None:
+def test_a_limit_says_what_was_reached(hit: Limit, text: str) -> None:
     assert str(hit) == text
 
 

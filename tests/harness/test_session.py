@@ -4,6 +4,7 @@ import itertools
 import re
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from harness.options import Limits
 from harness.records import FailureKind, Reply, Verdict
 from harness.running.runs import Options, run
 from harness.text import decode
+from tests.harness.silent_process import SilentProcess
 
 ENGINES = Path(__file__).parent.parent / "engines"
 
@@ -215,6 +217,53 @@ def test_the_engine_has_its_start_up_time_for_itself(tmp_path: Path) -> None:
     options = Options(limits=Limits(timeout=0.5, startup=20))
     (file,) = run(slow, [str(tmp_path / "x.gtp")], options).files
     assert file.failure is None
+
+
+@pytest.mark.parametrize(
+    ("answers", "limits", "run_ends", "expected"),
+    [
+        ((5,), Limits(timeout=120), 1e9, "did not answer '20 b' within 120 s."),
+        ((5,), Limits(timeout=0.25), 1e9, "did not answer '20 b' within 0.25 s."),
+        ((), Limits(startup=60), 1e9, "gave no reply within 60 s of its start."),
+        (
+            (5, 179.99),  # both are over when it is looked at: the command's was so first
+            Limits(timeout=120, file=295),
+            1e9,
+            "did not answer '20 b' within 120 s.",
+        ),
+        (
+            (5, 180.01),
+            Limits(timeout=120, file=295),
+            1e9,
+            "ran out of time at '20 b': the file's 295 s were used up.",
+        ),
+        (
+            (5,),
+            Limits(timeout=120, total=100),
+            100,
+            "ran out of time at '20 b': the whole run's 100 s were used up.",
+        ),
+    ],
+)
+def test_the_time_limit_that_ended_first_is_told(
+    answers: tuple[float, ...], limits: Limits, run_ends: float, expected: str
+) -> None:
+    process = SilentProcess(answers=answers)
+    session = Session(cast("EngineProcess", process), limits, run_ends=run_ends)
+    with pytest.raises(EngineError) as error:
+        if answers:
+            session.ask([b"name\n"], [])
+            session.begin_file()
+            for _ in answers[1:]:
+                session.ask([b"10 a\n"], [])
+        session.ask([b"20 b\n"], [])
+    failure = error.value.failure
+    assert failure.message == f"The engine {expected}"
+    assert failure.limit is not None
+    field = {"command": "timeout", "start": "startup", "file": "file", "run": "total"}
+    allowed = getattr(limits, field[failure.limit.name])
+    assert failure.limit.allowed == allowed
+    assert failure.limit.used == pytest.approx(allowed + 0.05)
 
 
 # --- the session by itself

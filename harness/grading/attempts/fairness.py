@@ -24,7 +24,6 @@ test passes if it passed in either run, within the assignment's limits.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from harness.adapters.inside.board import TIMED_OUT
@@ -36,7 +35,6 @@ from harness.running.rerun import believe, fails_by_choice
 MARGIN = 0.2  # of a limit: as near as this is near
 BESIDE = 2.0  # how many times its limit an engine may compute beside others
 _A_PART = 0.1  # of a limit: whoever computed for less slept
-_ALLOWED = re.compile(r"[\d.]+(?= s of processor time allowed)")  # of harness.sandbox.limits
 
 
 def loose(box: BoxLimits) -> BoxLimits:
@@ -45,12 +43,12 @@ def loose(box: BoxLimits) -> BoxLimits:
 
 
 def told(result: FileResult, box: BoxLimits) -> FileResult:
-    """Return a first run's result with the assignment's limit in its words, not the loose one."""
+    """Return a first run's result with the assignment's limit in it, not the loose one."""
 
     def restated(failure: Failure) -> Failure:
-        if failure.kind is not FailureKind.CPU:
+        if failure.kind is not FailureKind.CPU or failure.limit is None:
             return failure
-        return failure._replace(message=_ALLOWED.sub(f"{box.cpu:g}", failure.message))
+        return failure._replace(limit=failure.limit._replace(allowed=box.cpu))
 
     return result._replace(failures=tuple(map(restated, result.failures)))
 

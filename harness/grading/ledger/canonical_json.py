@@ -15,7 +15,6 @@ from __future__ import annotations
 import datetime
 import enum
 import json
-import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
@@ -27,6 +26,9 @@ from harness.sandbox import relocating
 
 Record = TypeVar("Record")
 
+_FORMERLY = {  # what fields were called in ledgers of before
+    Failure: {"message": "text"},  # the whole sentence, its limit in it
+}
 NO_CASE = CaseFile("", (), ())
 NOTHING = "null"  # the result where there was no program to be run
 PLACE = "/submission"  # what is stored for the folder a submission was unpacked into
@@ -36,7 +38,6 @@ _TEXTS: dict[
     Fraction: (str, Fraction),
     datetime.datetime: (datetime.datetime.isoformat, datetime.datetime.fromisoformat),
 }
-_USED = re.compile(r"(limit: )[^:\n]*? used, (?=[^:\n]* allowed)")  # of harness.sandbox.limits.Hit
 
 
 # --- any record --------------------------------------------------------------------------------
@@ -91,7 +92,10 @@ def _row_reader(kinds: tuple[Any, ...]) -> Callable[[Any], Any]:
 
 def _record_reader(kind: Any) -> Callable[[Any], Any]:
     reads = {name: _reader(type_) for name, type_ in get_type_hints(kind).items()}
-    return lambda plain: kind(**{name: reads[name](part) for name, part in plain.items()})
+    today = {**{name: name for name in reads}, **_FORMERLY.get(kind, {})}
+    return lambda plain: kind(
+        **{today[name]: reads[today[name]](part) for name, part in plain.items()}
+    )
 
 
 # --- the result of a case file -----------------------------------------------------------------
@@ -121,8 +125,7 @@ def settled(result: FileResult, folder: str) -> FileResult:
     """
 
     def clean(text: str) -> str:
-        there = text.replace(relocating.room_in(folder), PLACE).replace(folder, PLACE)
-        return _USED.sub(r"\1", there)
+        return text.replace(relocating.room_in(folder), PLACE).replace(folder, PLACE)
 
     def reply(one: Reply | None) -> Reply | None:
         if one is None:
@@ -136,7 +139,9 @@ def settled(result: FileResult, folder: str) -> FileResult:
         return Exchange(one.text, kept)
 
     def failure(one: Failure) -> Failure:
-        return one._replace(message=clean(one.message), computed=0.0)
+        limit = one.limit and one.limit._replace(used=None)
+        text, rest = clean(one.text), clean(one.rest)
+        return one._replace(text=text, computed=0.0, limit=limit, rest=rest)
 
     def restart(one: Restart) -> Restart:
         return one._replace(sent=tuple(map(exchange, one.sent)))
