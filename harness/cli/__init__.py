@@ -105,6 +105,9 @@ def _loaded(module: str) -> Any:
     import gc
     from importlib import import_module
 
+    from harness.postponed import postpone
+
+    postpone("pexpect", "traceback")
     is_on = gc.isenabled()
     gc.disable()
     try:

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from time import monotonic
 
-from pexpect import EOF, TIMEOUT
+from pexpect.exceptions import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 from pexpect.spawnbase import SpawnBase
 
@@ -41,6 +41,7 @@ _GRACE = 0.5
 _RESTLESS = 0.05  # seconds of its own time in which an engine that has answered may go to sleep
 _GLANCE = 0.001  # seconds between two looks whether it has
 _LOOKS = 50  # before going to sleep
+_LOOKS_IN_A_CROWD = 3
 _LONGEST_LOOK = 0.001  # seconds
 _NAP = 1000  # milliseconds of sleep at a time where there is no limit
 _MODEM = "speaks the Go Modem Protocol (GNU Go speaks GTP with --mode gtp)"
@@ -102,6 +103,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         assert process.stderr is not None
         self._stderr_fd = process.stderr.fileno()
         self._exit = process.exit_descriptor()
+        self.looks = _LOOKS
         self._is_awake = False  # it has written; until then, and when it ends, it takes its time
         self._replies_alone = [self.child_fd]  # what is ready nearly always
         self._poll = select.poll()
@@ -252,13 +254,14 @@ class _Output(fdspawn):  # type: ignore[misc]
     def _look(self) -> list[tuple[int, int]]:
         """Look for events without sleeping: nothing after some 50 microseconds.
 
-        To be put to sleep and woken on another core takes longer than many an answer.
+        To be put to sleep and woken on another core takes longer than many an answer. Where no
+        core is free, whoever looks takes it from an engine.
         """
         look = self._poll.poll
         if events := look(0):
             return events
         begun = monotonic()
-        for _ in range(_LOOKS):
+        for _ in range(self.looks):
             os.sched_yield()  # if there is one core only, it is the engine's turn
             if events := look(0):
                 return events
@@ -324,8 +327,13 @@ class EngineProcess:
         pty: bool = False,
         *,
         written: int = 0,
+        crowded: bool = False,
     ) -> None:
-        """Start the engine; ``written``: bytes that another one wrote for the same file."""
+        """Start the engine.
+
+        ``written``: bytes that another one wrote for the same file. ``crowded``: other engines
+        are at work on every core.
+        """
         self._launcher = launcher
         self._max_output = limits.max_output or sys.maxsize
         self._process, self._stdout = _start(launcher, words, folder, pty)
@@ -335,6 +343,8 @@ class EngineProcess:
         os.set_blocking(self._stdin_fd, False)
         self.clock = Clock(self._process.processes)
         self._output = _Output(self._process, self._stdout, limits, self.clock, written)
+        if crowded:
+            self._output.looks = _LOOKS_IN_A_CROWD
         self._searcher = _EmptyLine(self._max_output)
         self._deaf = False  # closed its input
         self.unfinished = b""  # what came after the last empty line, once read() has raised

@@ -61,6 +61,7 @@ class Gathering:
         workers = min(self._workers(), len(self._cases))
         if workers <= 1 and not self._options.rerun and not setting.dialect.settles_late:
             setting = setting._replace(on_test=self._on_test)
+        setting = setting._replace(crowded=workers >= len(os.sched_getaffinity(0)))
         running = jobs.run_all(
             self._cases, _work(setting), workers, self._progress, setting.leave, hear_out=True
         )

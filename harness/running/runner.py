@@ -59,6 +59,7 @@ class Setting(NamedTuple):
     ends: float = NEVER  # of time.monotonic(): the end of the whole run
     trace: Callable[[str], None] | None = None  # is told each line of the GTP stream
     beside: float = 1.0  # of the engine's clock
+    crowded: bool = False  # other engines are at work on every core
     on_test: Callable[[CaseFile, Outcome], object] | None = None  # told as soon as one is judged
     patience: Patience | None = None  # the launcher runs several engines at a time if need be
 
@@ -212,6 +213,7 @@ class _Run:
             options.limits,
             options.pty,
             written=self._written,
+            crowded=self._setting.crowded,
         )
         process.clock.beside = self._setting.beside
         return process

@@ -322,6 +322,7 @@ class _Desk:
             launcher=lambda _: gauge,
             ends=ends,
             beside=1.0 if self._alone else fairness.BESIDE,
+            crowded=not self._alone,
             # What a program leaves behind is told from another one's in a box only.
             patience=patience if self._sandbox and not self._alone else None,
         )
