@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.mistakes import go_scoring, gomoku_policy, gomoku_rules, gosensei, java_go
-from oracle.mistakes.bank import Breakdown, Crash, Hang, Mistake
+from oracle.mistakes.bank import Breakdown, Crash, Hang, Mistake, can_meet, table_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from oracle.gtp.protocol import Engine
 
 __all__ = [
@@ -22,6 +24,8 @@ __all__ = [
     "Crash",
     "Hang",
     "Mistake",
+    "can_meet",
+    "engine_with",
     "listing",
     "mistaken_engine",
     "named",
@@ -31,6 +35,7 @@ _SHELVES = (go_scoring, gomoku_rules, gomoku_policy, gosensei, java_go)
 MISTAKES: dict[str, Mistake] = {
     found.name: found for module in _SHELVES for found in module.SHELF.mistakes
 }
+_PLACES = {mistake: place for place, mistake in enumerate(MISTAKES.values())}
 
 
 OPEN = " (Open: the specification does not say.)"
@@ -52,8 +57,20 @@ def named(name: str) -> Mistake:
 
 def mistaken_engine(mistake: Mistake, seed: int = 0, playouts: int = 10) -> Engine:
     """Return an engine that makes a mistake; its other commands are right."""
-    engine = engine_for(mistake.assignment, seed, playouts)
-    engine.commands = engine.session.commands = mistake.table(engine.commands)
+    return engine_with([mistake], mistake.assignment, seed, playouts)
+
+
+def engine_with(
+    mistakes: Iterable[Mistake], assignment: str, seed: int = 0, playouts: int = 10
+) -> Engine:
+    """Return an engine for an assignment that makes all of some mistakes.
+
+    They may be of another assignment with the same game. :func:`can_meet` tells whether one engine
+    can make them all; of two that replace the same, it makes the later one of the bank.
+    """
+    engine = engine_for(assignment, seed, playouts)
+    ordered = sorted(mistakes, key=_PLACES.__getitem__)
+    engine.commands = engine.session.commands = table_with(engine.commands, ordered)
     return engine
 
 

@@ -1,30 +1,38 @@
-"""What a mistake is: other functions behind some commands of the right engine.
+"""What a mistake is: other functions behind some commands of the right engine, or behind parts.
 
 A mistake is written as a command that is handed the right one first::
 
     @mistake("score")
-    def draw_with_a_fraction(right, session, words):
-        "As if a draw were written 0.0."
-        text = right(session, words)
-        return "0.0" if text == "0" else text
+    def board_changed_by_score(right, session, words):
+        "As if score might write on the board."
+        answer = right(session, words)
+        ...
 
-Its name is the function's, its sentence the docstring's. The modules beside this one have
-decorators of their own for rules of one kind, so that most mistakes are a line or two.
+One that has no use for the right command leaves that argument out. It *replaces* the command; the
+other *wraps* it. The name of the mistake is the function's, its sentence the docstring's.
+
+So that one engine can make several mistakes, a command is taken into *parts*
+(:mod:`oracle.mistakes.parts`): a mistake in the komi and one in the text of a score are both made
+when each stands in its own part. The modules beside this one have decorators for the parts of
+their games, so that most mistakes are a line or two.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from oracle.gtp.protocol import Command, Table
 
-    Wrong = Callable[[Command, Any, list[str]], str]
-    Register = Callable[[Wrong], Wrong]
+    Wrong = Callable[..., str]
+    Register = Callable[[Any], Any]
+    Place = str | "Part"  # where a mistake stands: the name of a command, or a part
+    Routes = Mapping[str, "Route"]
 
 
 class Breakdown(Exception):  # noqa: N818 - no error, but what the mistake does
@@ -46,60 +54,222 @@ def crash_without(points: int, right: Command, session: Any, words: list[str]) -
     raise Crash("IndexError: list index out of range")
 
 
-class Commands(dict):  # type: ignore[type-arg]
-    """A table of commands with a ``memory``, for mistakes that keep what they should forget."""
+# --- the right engine in parts -----------------------------------------------------------------
 
-    def __init__(self, right: Table, wrong: Table) -> None:
-        super().__init__({**right, **wrong})
+
+class Part:
+    """A piece of the right engine; called with the session and what it is asked about.
+
+    Attributes: ``right``, what it does where no mistake stands in it; ``uses``, the parts that it
+    asks in turn.
+    """
+
+    __slots__ = ("right", "uses")
+
+    def __init__(self, right: Callable[..., Any], uses: tuple[Part, ...]) -> None:
+        self.right = right
+        self.uses = uses
+
+    def __call__(self, session: Any, *about: Any) -> Any:
+        """Do what the engine of a session does here."""
+        return session.commands.parts.get(self, self.right)(session, *about)
+
+    def __repr__(self) -> str:
+        return f"<part {self.right.__name__}>"
+
+
+def part(*uses: Part) -> Callable[[Callable[..., Any]], Part]:
+    """Return a decorator that makes a part of a function of the session and what else it needs."""
+    return lambda right: Part(right, uses)
+
+
+class Route(NamedTuple):
+    """A command that goes through parts; while all are right, it answers as the right one."""
+
+    command: Wrong  # handed the right one first
+    uses: tuple[Part, ...]
+
+
+def reached(uses: Iterable[Part], closed: Collection[Place] = ()) -> set[Part]:
+    """Return these parts and all that they use; nothing is reached through those ``closed``."""
+    found: set[Part] = set()
+    left = list(uses)
+    while left:
+        one = left.pop()
+        found.add(one)
+        left += [] if one in closed else one.uses
+    return found
+
+
+# --- mistakes ----------------------------------------------------------------------------------
+
+
+class Commands(dict):  # type: ignore[type-arg]
+    """A table of commands with the ``parts`` that mistakes stand in.
+
+    ``memory`` is for mistakes that keep what they should forget.
+    """
+
+    def __init__(self, right: Table) -> None:
+        super().__init__(right)
+        self.parts: dict[Part, Callable[..., Any]] = {}
         self.memory: dict[str, Any] = {}
+
+
+class Layer:
+    """What a mistake puts in a place: on top of what is there, or in its stead."""
+
+    __slots__ = ("function", "wraps")
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.wraps: bool = function.__code__.co_varnames[:1] == ("right",)
+
+    def over(self, below: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function for a place in which there was ``below``."""
+        made = partial(self.function, below) if self.wraps else partial(self.function)
+        made.__doc__ = below.__doc__  # for --help
+        return made
 
 
 class Mistake:
     """One mistake.
 
     Attributes: ``name``; ``assignment``, the one it belongs to; ``sentence``, what a student is
-    told, from "as if" to the full stop; ``commands``, what is done instead of the right ones;
+    told, from "as if" to the full stop; ``layers``, by place what is done there; ``routes``, the
+    commands that go through parts; ``commands``, the names of those that it may change;
     ``is_open``, whether it shows only where the specification leaves the answer open, so that no
     case may catch it.
     """
 
-    __slots__ = ("assignment", "commands", "is_open", "name", "sentence")
+    __slots__ = ("assignment", "commands", "is_open", "layers", "name", "routes", "sentence")
 
     def __init__(
-        self, function: Any, assignment: str, commands: dict[str, Wrong], is_open: bool
+        self, function: Any, shelf: Shelf, layers: Mapping[Place, Any], is_open: bool
     ) -> None:
         self.name: str = function.__name__.replace("_", "-")
         self.sentence = " ".join(function.__doc__.partition("\n\n")[0].split())
-        self.assignment = assignment
-        self.commands = commands
+        self.assignment = shelf.assignment
+        self.routes = shelf.routes
+        self.layers = {place: Layer(layer) for place, layer in layers.items()}
         self.is_open = is_open
+        self.commands = tuple(_changed(self.layers, self.routes))
 
-    def table(self, right: Table) -> Table:
-        """Return a table of commands with the mistake, made from the right one."""
-        return Commands(right, {name: self._bound(right, name) for name in self.commands})
+    def __repr__(self) -> str:
+        return f"<mistake {self.name}>"
 
-    def _bound(self, right: Table, name: str) -> Command:
-        command = partial(self.commands[name], right[name])
-        command.__doc__ = right[name].__doc__  # for --help
-        return command
+    @property
+    def replaced(self) -> set[Place]:
+        """The places where nothing is left of what was there."""
+        return {place for place, layer in self.layers.items() if not layer.wraps}
+
+
+def _changed(layers: Mapping[Place, Layer], routes: Routes) -> Iterable[str]:
+    """Yield the commands that have a layer of their own, and those that go through one."""
+    yield from (place for place in layers if isinstance(place, str))
+    for name, route in routes.items():
+        if name not in layers and not reached(route.uses).isdisjoint(layers):
+            yield name
+
+
+# --- several in one engine ---------------------------------------------------------------------
+
+
+def table_with(right: Table, mistakes: Sequence[Mistake]) -> Commands:
+    """Return a table of commands that makes all of some mistakes, made from the right one.
+
+    In each place what replaces lies below what wraps; else they lie in the order given.
+    """
+    table = Commands(right)
+    for mistake in mistakes:
+        for name in mistake.commands:
+            if _goes_through_parts(name, mistake):
+                table[name] = _routed(mistake.routes[name], right[name])
+    for place, layers in _by_place(mistakes).items():
+        where: dict[Any, Any] = table if isinstance(place, str) else table.parts
+        below = table[place] if isinstance(place, str) else place.right
+        for layer in layers:
+            below = layer.over(below)
+        where[place] = below
+    return table
+
+
+def _goes_through_parts(name: str, mistake: Mistake) -> bool:
+    route = mistake.routes.get(name)
+    return route is not None and not reached(route.uses).isdisjoint(mistake.layers)
+
+
+def _routed(route: Route, right: Command) -> Command:
+    command = partial(route.command, right)
+    command.__doc__ = right.__doc__  # for --help
+    return command
+
+
+def _by_place(mistakes: Sequence[Mistake]) -> dict[Place, list[Layer]]:
+    found: dict[Place, list[Layer]] = {}
+    for mistake in mistakes:
+        for place, layer in mistake.layers.items():
+            found.setdefault(place, []).append(layer)
+    return {place: sorted(layers, key=lambda one: one.wraps) for place, layers in found.items()}
+
+
+def can_meet(mistakes: Sequence[Mistake]) -> bool:
+    """Whether one engine can make all of some mistakes.
+
+    It cannot if two replace the same thing, or if one is hidden behind what others replace.
+    """
+    places = [place for one in mistakes for place in one.replaced]
+    if len(places) > len(set(places)):
+        return False
+    return all(_shows(one, {p for other in mistakes for p in other.replaced}) for one in mistakes)
+
+
+def _shows(mistake: Mistake, replaced: Collection[Place]) -> bool:
+    """Whether some layer of a mistake is reached although other places are replaced."""
+    open_routes = [route for name, route in mistake.routes.items() if name not in replaced]
+    parts = {one for route in open_routes for one in reached(route.uses, replaced)}
+    return any(isinstance(place, str) or place in parts for place in mistake.layers)
+
+
+# --- the mistakes of an assignment -------------------------------------------------------------
 
 
 class Shelf:
     """The mistakes of one assignment, in the order in which they are written down."""
 
-    def __init__(self, assignment: str) -> None:
+    def __init__(self, assignment: str, routes: Routes) -> None:
         self.assignment = assignment
+        self.routes = routes
         self.mistakes: list[Mistake] = []
 
-    def add(self, function: Any, commands: dict[str, Wrong], *, is_open: bool = False) -> None:
+    def add(self, function: Any, layers: Mapping[Place, Any], *, is_open: bool = False) -> None:
         """Add a mistake that has the name and the docstring of ``function``."""
-        self.mistakes.append(Mistake(function, self.assignment, commands, is_open))
+        self.mistakes.append(Mistake(function, self, layers, is_open))
 
-    def mistake(self, *names: str, is_open: bool = False) -> Register:
-        """Return a decorator for a function that stands in for each of some commands."""
+    def mistake(self, *places: Place, is_open: bool = False) -> Register:
+        """Return a decorator for a function that stands in each of some places."""
 
-        def register(function: Wrong) -> Wrong:
-            self.add(function, dict.fromkeys(names, function), is_open=is_open)
+        def register(function: Any) -> Any:
+            self.add(function, dict.fromkeys(places, function), is_open=is_open)
             return function
 
         return register
+
+    def rule(self, *parts: Part) -> Register:
+        """Return a decorator for a function that stands in parts, and needs no session.
+
+        Where its first argument is called ``right``, it is handed the right function so, too.
+        """
+
+        def register(function: Any) -> Any:
+            self.add(function, dict.fromkeys(parts, without_session(function)))
+            return function
+
+        return register
+
+
+def without_session(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function for a part that is handed the session, and does not hand it on."""
+    if not Layer(function).wraps:
+        return lambda session, *about: function(*about)
+    return lambda right, session, *about: function(partial(right, session), *about)

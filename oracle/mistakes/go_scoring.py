@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from oracle.answers.go_scoring import NEUTRAL, empty_regions
-from oracle.answers.go_scoring import score as right_score
+from functools import partial
+
+from oracle.answers.go_scoring import Region, empty_regions
 from oracle.color import BLACK, WHITE, opponent
 from oracle.errors import GtpError
 from oracle.gtp import arguments
-from oracle.komi import plain_text, result_text
+from oracle.komi import plain_text
 from oracle.mistakes.bank import Hang, Shelf
-from oracle.rules import area
+from oracle.mistakes.parts import go as parts
+from oracle.mistakes.parts.go import SIGNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from decimal import Decimal
 
-    from oracle.answers.go_scoring import Region
     from oracle.gtp.go import GoSession
     from oracle.gtp.protocol import Command
     from oracle.komi import Komi
@@ -24,95 +25,50 @@ if TYPE_CHECKING:
     from oracle.vertex import Point
 
     Around = Callable[[Position, Point], Iterator[Point]]
+    Worth = Callable[[Position, Region], int]
+    Lead = Callable[[Position], int]
 
-SHELF = Shelf("go-scoring")
+SHELF = Shelf("go-scoring", parts.ROUTES)
 mistake = SHELF.mistake
 SCORE = ("score", "final_score")
-SIGNS = {BLACK: 1, WHITE: -1, NEUTRAL: 0}
 
-
-# --- kinds of mistakes -------------------------------------------------------------------------
-
-
-def lead(function: Callable[[Position], int]) -> None:
-    """Register another way to count Black's points minus White's on the board."""
-
-    def score(right: Command, session: GoSession, words: list[str]) -> str:
-        return result_text(function(session.game.position), session.komi)
-
-    SHELF.add(function, dict.fromkeys(SCORE, score))
-
-
-def worth(function: Callable[[Position, Region], int]) -> None:
-    """Register another worth of an empty region: above 0 for Black, below 0 for White."""
-
-    def counted(position: Position) -> int:
-        regions = sum(function(position, region) for region in empty_regions(position))
-        return stones(position) + regions
-
-    counted.__name__, counted.__doc__ = function.__name__, function.__doc__
-    lead(counted)
-
-
-def komi(function: Callable[[Komi], Komi]) -> None:
-    """Register another use of the komi, which is taken from Black's lead."""
-
-    def score(right: Command, session: GoSession, words: list[str]) -> str:
-        position = session.game.position
-        on_board = area.score(position.grid, position.black, position.white)
-        return result_text(on_board, function(session.komi))
-
-    SHELF.add(function, dict.fromkeys(SCORE, score))
-
-
-def text(function: Callable[[Decimal], str]) -> None:
-    """Register another way to write Black's lead."""
-
-    def score(right: Command, session: GoSession, words: list[str]) -> str:
-        return function(right_score(session.game.position, session.komi))
-
-    SHELF.add(function, dict.fromkeys(SCORE, score))
-
-
-def stones(position: Position) -> int:
-    """Return Black's stones minus White's."""
-    return position.black.bit_count() - position.white.bit_count()
-
-
-def usual(region: Region) -> int:
-    """Return what a region is worth in truth."""
-    return SIGNS[region.owner] * len(region.points)
-
-
-def is_shared(region: Region) -> bool:
-    """Whether a region touches both colors."""
-    return bool(region.borders[BLACK] and region.borders[WHITE])
+# Points are above 0 for Black, below 0 for White.
+lead = SHELF.rule(parts.lead)
+stone_points = SHELF.rule(parts.stones)
+territory = SHELF.rule(parts.territory)
+regions = SHELF.rule(parts.regions)
+owned = SHELF.rule(parts.owned)
+shared = SHELF.rule(parts.shared)
+komi = SHELF.rule(parts.komi)
+text = SHELF.rule(parts.text)
+number = SHELF.rule(parts.number)
+draw = SHELF.rule(parts.draw)
 
 
 # --- neutral points ----------------------------------------------------------------------------
 
 
-@worth
+@shared
 def neutral_points_to_white(position: Position, region: Region) -> int:
     """As if neutral points were White's."""
-    return -len(region.points) if is_shared(region) else usual(region)
+    return -len(region.points)
 
 
-@worth
+@shared
 def neutral_points_to_black(position: Position, region: Region) -> int:
     """As if neutral points were Black's."""
-    return len(region.points) if is_shared(region) else usual(region)
+    return len(region.points)
 
 
-@worth
+@shared
 def neutral_points_to_first_neighbor(position: Position, region: Region) -> int:
     """As if a region belonged to the first stone found next to it, whatever else it touches."""
     sides = (position.color_at(p) for point in region.points for p in beside(position, point))
-    first = next((color for color in sides if color), NEUTRAL)
+    first = next(color for color in sides if color)
     return SIGNS[first] * len(region.points)
 
 
-@worth
+@shared
 def neutral_points_to_majority(position: Position, region: Region) -> int:
     """As if a region belonged to the color that has more stones around it."""
     more = len(region.borders[BLACK]) - len(region.borders[WHITE])
@@ -122,50 +78,49 @@ def neutral_points_to_majority(position: Position, region: Region) -> int:
 # --- regions -----------------------------------------------------------------------------------
 
 
-@worth
-def single_points_only(position: Position, region: Region) -> int:
+@owned
+def single_points_only(right: Worth, position: Position, region: Region) -> int:
     """As if only regions of a single point were territory."""
-    return usual(region) if len(region.points) == 1 else 0
+    return right(position, region) if len(region.points) == 1 else 0
 
 
-@worth
-def region_once_for_every_stone(position: Position, region: Region) -> int:
+@owned
+def region_once_for_every_stone(right: Worth, position: Position, region: Region) -> int:
     """As if a region counted once for every stone that touches it."""
-    return usual(region) * sum(map(len, region.borders.values()))
+    return right(position, region) * sum(map(len, region.borders.values()))
 
 
-@worth
+@owned
 def region_is_one_point(position: Position, region: Region) -> int:
     """As if a region were worth one point, whatever its size."""
     return SIGNS[region.owner]
 
 
-@worth
-def border_regions_dropped(position: Position, region: Region) -> int:
+@owned
+def border_regions_dropped(right: Worth, position: Position, region: Region) -> int:
     """As if regions at the edge of the board were nobody's."""
     last = position.grid.rows - 1
-    return usual(region) if all(0 < x < last for point in region.points for x in point) else 0
+    is_inside = all(0 < x < last for point in region.points for x in point)
+    return right(position, region) if is_inside else 0
 
 
-@lead
-def single_region_counts_nothing(position: Position) -> int:
+@territory
+def single_region_counts_nothing(right: Lead, position: Position) -> int:
     """As if a board with a single empty region had no territory."""
-    regions = empty_regions(position)
-    return stones(position) + (sum(map(usual, regions)) if len(regions) > 1 else 0)
+    return right(position) if len(empty_regions(position)) > 1 else 0
 
 
-@lead
-def only_first_region(position: Position) -> int:
+@regions
+def only_first_region(right: Callable[[Position], list[Region]], position: Position) -> list[Region]:
     """As if only the first region found, from A1 on, were territory."""
-    return stones(position) + sum(map(usual, empty_regions(position)[:1]))
+    return right(position)[:1]
 
 
-@lead
-def empty_board_to_white(position: Position) -> int:
+@territory
+def empty_board_to_white(right: Lead, position: Position) -> int:
     """As if the empty board were White's."""
-    if position.black or position.white:
-        return area.score(position.grid, position.black, position.white)  # type: ignore[no-any-return]
-    return -position.empty.bit_count()
+    is_empty = not (position.black or position.white)
+    return -position.empty.bit_count() if is_empty else right(position)
 
 
 @mistake(*SCORE)
@@ -179,22 +134,34 @@ def fill_never_ends_on_empty_board(right: Command, session: GoSession, words: li
 # --- connection --------------------------------------------------------------------------------
 
 
-def filled(position: Position, around: Around) -> int:
-    """Return the lead when ``around`` tells which points are connected."""
-    points = stones(position)
-    left = set(position.grid.points(position.empty))
-    while left:
-        region, colors, todo = 0, set(), [left.pop()]
-        while todo:
-            region += 1
-            for point in around(position, todo.pop()):
-                if point in left:
-                    left.remove(point)
-                    todo.append(point)
-                colors.add(position.color_at(point))
-        colors.discard(0)
-        points += region * SIGNS[colors.pop()] if len(colors) == 1 else 0
+def regions_by(position: Position, around: Around) -> list[Region]:
+    """Return the empty regions when ``around`` tells which points are connected."""
+    found, left = [], set(position.grid.points(position.empty))
+    for first in sorted(left):
+        if first in left:
+            points = _connected(first, left, partial(around, position))
+            beside = {near for point in points for near in around(position, point)}
+            found.append(_region(position, points, beside))
+    return found
+
+
+def _connected(
+    first: Point, left: set[Point], around: Callable[[Point], Iterator[Point]]
+) -> list[Point]:
+    """Take a point and all that is connected with it out of ``left``, and return them."""
+    left.remove(first)
+    points = [first]
+    for point in points:  # which grows under way
+        new = left.intersection(around(point))
+        left -= new
+        points += new
     return points
+
+
+def _region(position: Position, points: list[Point], beside: set[Point]) -> Region:
+    colors = {near: position.color_at(near) for near in beside}
+    borders = {color: [p for p in colors if colors[p] == color] for color in (BLACK, WHITE)}
+    return Region(points, borders)
 
 
 def beside(position: Position, point: Point) -> Iterator[Point]:
@@ -218,53 +185,51 @@ def over_the_edge(position: Position, point: Point) -> Iterator[Point]:
         yield (row + up) % shape.rows, (column + right) % shape.columns
 
 
-@lead
-def diagonal_fill(position: Position) -> int:
+@regions
+def diagonal_fill(position: Position) -> list[Region]:
     """As if diagonal neighbors were connected."""
-    return filled(position, diagonally_too)
+    return regions_by(position, diagonally_too)
 
 
-@lead
-def wrap_around(position: Position) -> int:
+@regions
+def wrap_around(position: Position) -> list[Region]:
     """As if points at opposite edges of the board were neighbors."""
-    return filled(position, over_the_edge)
+    return regions_by(position, over_the_edge)
 
 
 # --- points ------------------------------------------------------------------------------------
 
 
-@mistake(*SCORE)
-def ko_point_not_counted(right: Command, session: GoSession, words: list[str]) -> str:
+@mistake(parts.regions)
+def ko_point_not_counted(
+    right: Callable[..., list[Region]], session: GoSession, position: Position
+) -> list[Region]:
     """As if the point of a ko, where nobody may take back at once, were not empty."""
-    game = session.game
-    counted = [one for one in empty_regions(game.position) if game.ko not in one.points]
-    return result_text(stones(game.position) + sum(map(usual, counted)), session.komi)
+    return [one for one in right(session, position) if session.game.ko not in one.points]
 
 
-@lead
+@stone_points
 def stones_not_counted(position: Position) -> int:
     """As if stones on the board were no points."""
-    return sum(map(usual, empty_regions(position)))
+    return 0
 
 
-@lead
+@territory
 def territory_not_counted(position: Position) -> int:
     """As if empty points were no points."""
-    return stones(position)
+    return 0
 
 
 @lead
-def colors_exchanged(position: Position) -> int:
+def colors_exchanged(right: Lead, position: Position) -> int:
     """As if Black's points were White's and White's were Black's."""
-    return -area.score(position.grid, position.black, position.white)  # type: ignore[no-any-return]
+    return -right(position)
 
 
 @lead
-def wrong_at_size_2(position: Position) -> int:
+def wrong_at_size_2(right: Lead, position: Position) -> int:
     """As if a board of 2 by 2 had no points."""
-    if position.grid.rows == 2:
-        return 0
-    return area.score(position.grid, position.black, position.white)  # type: ignore[no-any-return]
+    return right(position) if position.grid.rows > 2 else 0
 
 
 # --- komi --------------------------------------------------------------------------------------
@@ -311,33 +276,28 @@ def komi_lost_with_board(right: Command, session: GoSession, words: list[str]) -
 # --- text --------------------------------------------------------------------------------------
 
 
-def signed(value: Decimal) -> str:
-    """Return the color's letter and the size of its lead."""
-    return ("B+" if value > 0 else "W+") + plain_text(abs(value))
-
-
-@text
+@number
 def integer_division(value: Decimal) -> str:
     """As if the score were a whole number: its fraction is cut off."""
-    return signed(value).partition(".")[0] if value else "0"
+    return plain_text(abs(value)).partition(".")[0]
 
 
 @text
-def minus_sign(value: Decimal) -> str:
+def minus_sign(right: Callable[[Decimal], str], value: Decimal) -> str:
     """As if White's lead were written with a minus sign, W+-3."""
-    return signed(value).replace("W+", "W+-") if value else "0"
+    return right(value).replace("W+", "W+-") if value else right(value)
 
 
-@text
-def draw_with_fraction(value: Decimal) -> str:
+@draw
+def draw_with_fraction() -> str:
     """As if a draw were written 0.0."""
-    return signed(value) if value else "0.0"
+    return "0.0"
 
 
-@text
-def draw_with_winner(value: Decimal) -> str:
+@draw
+def draw_with_winner() -> str:
     """As if a draw were won by 0 points."""
-    return signed(value)
+    return "W+0"
 
 
 # --- the board and what is kept ----------------------------------------------------------------
@@ -355,17 +315,16 @@ def board_changed_by_score(right: Command, session: GoSession, words: list[str])
     return answer
 
 
-@mistake(*SCORE)
-def points_add_up(right: Command, session: GoSession, words: list[str]) -> str:
+@mistake(parts.lead)
+def points_add_up(right: Callable[..., int], session: GoSession, position: Position) -> int:
     """As if the points of one score were counted in the next one too."""
-    position, memory = session.game.position, session.commands.memory  # type: ignore[attr-defined]
-    memory["lead"] = memory.get("lead", 0) + stones(position)
-    memory["lead"] += sum(map(usual, empty_regions(position)))
-    return result_text(memory["lead"], session.komi)
+    memory = session.commands.memory  # type: ignore[attr-defined]
+    memory["lead"] = memory.get("lead", 0) + right(session, position)
+    return int(memory["lead"])
 
 
 @mistake("clear_board")
-def state_kept_after_clear_board(right: Command, session: GoSession, words: list[str]) -> str:
+def state_kept_after_clear_board(session: GoSession, words: list[str]) -> str:
     """As if clear_board left the stones on the board."""
     return ""
 

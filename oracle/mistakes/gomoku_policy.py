@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Types = dict[str, int]  # the moves of each type, from the most urgent to the least
     Change = Callable[["Board", Types], Types]
 
-SHELF = Shelf("gomoku-policy")
+SHELF = Shelf("gomoku-policy", {})
 mistake = SHELF.mistake
 MOVES = "policy_moves"
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.protocol import Command
 
-SHELF = Shelf("gomoku-rules")
+SHELF = Shelf("gomoku-rules", {})
 mistake = SHELF.mistake
 RESULT = "gogui-rules_final_result"
 LEGAL = "gogui-rules_legal_moves"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from oracle.answers import gosensei as answers
-from oracle.boards.gosensei import parse_gosensei, read_gosensei
+from oracle.boards.gosensei import parse_gosensei
 from oracle.color import BLACK, WHITE
-from oracle.errors import FormatError, GtpError
-from oracle.gtp import loading
+from oracle.errors import FormatError
 from oracle.mistakes.bank import Shelf
+from oracle.mistakes.parts import gosensei as parts
 from oracle.position import Position
 from oracle.rules import eyes as rules
 from oracle.rules.area import reach
@@ -22,49 +22,19 @@ if TYPE_CHECKING:
     from oracle.gtp.protocol import Command
 
     EyeRule = Callable[[Grid, int, int], int]
+    Number = Callable[[Position], int]
+    Spaces = Callable[[Position], list[int]]
 
-SHELF = Shelf("gosensei")
+SHELF = Shelf("gosensei", parts.ROUTES)
 mistake = SHELF.mistake
 
-SENTENCES = {
-    "eyes": answers.eyes_sentence,
-    "twoeyes": answers.two_eyes_sentence,
-    "eyespaces": answers.eye_spaces_sentence,
-}
-
-
-# --- kinds of mistakes -------------------------------------------------------------------------
-
-
-def number(*names: str) -> Callable[[Callable[[Position], int]], None]:
-    """Return a decorator for another number in the sentence of some commands."""
-
-    def register(function: Callable[[Position], int]) -> None:
-        def saying(name: str) -> Callable[[Command, GosenseiSession, list[str]], str]:
-            return lambda right, session, words: SENTENCES[name](function(session.game.position))
-
-        SHELF.add(function, {name: saying(name) for name in names})
-
-    return register
-
-
-def eye(function: EyeRule) -> EyeRule:
-    """Register another meaning of an eye, which two eyes hang on as well."""
-
-    def eyes(right: Command, session: GosenseiSession, words: list[str]) -> str:
-        return answers.eyes_sentence(found(session.game.position).bit_count())
-
-    def two_eyes(right: Command, session: GosenseiSession, words: list[str]) -> str:
-        shape, points = session.game.position.grid, found(session.game.position)
-        near = rules.company(shape, points, 2, shape.columns)
-        near |= rules.company(shape, points, shape.rows, 2)
-        return answers.two_eyes_sentence((points & near).bit_count())
-
-    def found(position: Position) -> int:
-        return function(position.grid, position.black, position.white)
-
-    SHELF.add(function, {"eyes": eyes, "twoeyes": two_eyes})
-    return function
+eye = SHELF.rule(parts.eyes)
+number_of_eyes = SHELF.rule(parts.number_of_eyes)
+two_eyes = SHELF.rule(parts.near)  # told the eyes, returns those that count
+number_of_two_eyes = SHELF.rule(parts.number_of_two_eyes)
+spaces = SHELF.rule(parts.spaces)
+worth_of_space = SHELF.rule(parts.worth)
+number_of_spaces = SHELF.rule(parts.number_of_spaces)
 
 
 def surrounded(shape: Grid, mine: int, theirs: int) -> int:
@@ -104,17 +74,16 @@ def two_diagonals_may_miss(shape: Grid, mine: int, theirs: int) -> int:
 
 
 @eye
-def edge_eyes_need_all_diagonals(shape: Grid, mine: int, theirs: int) -> int:
+def edge_eyes_need_all_diagonals(right: EyeRule, shape: Grid, mine: int, theirs: int) -> int:
     """As if no diagonal neighbor might be missing at the edge of the board."""
     inner = shape.full & ~edge(shape)
-    right = rules.eyes(shape, mine, theirs)
-    return right & inner | all_diagonals_needed(shape, mine, theirs) & ~inner
+    return right(shape, mine, theirs) & inner | all_diagonals_needed(shape, mine, theirs) & ~inner
 
 
 @eye
-def beyond_the_edge_is_missing(shape: Grid, mine: int, theirs: int) -> int:
+def beyond_the_edge_is_missing(right: EyeRule, shape: Grid, mine: int, theirs: int) -> int:
     """As if diagonal points beyond the edge of the board were missing."""
-    return rules.eyes(shape, mine, theirs) & ~edge(shape)
+    return right(shape, mine, theirs) & ~edge(shape)
 
 
 @eye
@@ -129,10 +98,10 @@ def only_inner_neighbors(shape: Grid, mine: int, theirs: int) -> int:
 
 
 @eye
-def missing_diagonal_must_be_empty(shape: Grid, mine: int, theirs: int) -> int:
+def missing_diagonal_must_be_empty(right: EyeRule, shape: Grid, mine: int, theirs: int) -> int:
     """As if a missing diagonal neighbor might be empty, but not white."""
     one, two, three, four = corners_not_mine(shape, ~theirs, theirs)
-    return rules.eyes(shape, mine, theirs) & ~(one | two | three | four)
+    return right(shape, mine, theirs) & ~(one | two | three | four)
 
 
 def edge(shape: Grid) -> int:
@@ -143,133 +112,119 @@ def edge(shape: Grid) -> int:
     )
 
 
-@number("eyes")
-def white_eyes_too(position: Position) -> int:
+@number_of_eyes
+def white_eyes_too(right: Number, position: Position) -> int:
     """As if White's eyes were counted too."""
-    return len(answers.eyes(position, BLACK)) + len(answers.eyes(position, WHITE))
+    return right(position) + len(answers.eyes(position, WHITE))
 
 
-@number("eyes")
-def stones_are_eyes(position: Position) -> int:
+@number_of_eyes
+def stones_are_eyes(right: Number, position: Position) -> int:
     """As if a black point in the middle of black stones were an eye."""
     shape, black = position.grid, position.black
     foreign = shape.full & ~black
     full = black & ~neighbours(shape, foreign) & ~rules.false_corners(shape, black)
-    return (full | rules.eyes(shape, black, position.white)).bit_count()
+    return right(position) + full.bit_count()
 
 
 # --- two eyes ----------------------------------------------------------------------------------
 
 
-def near(position: Position, reach_: int) -> int:
-    """Return how many eyes have another so many rows and columns away at most."""
-    found = rules.eyes(position.grid, position.black, position.white)
-    return (found & rules.company(position.grid, found, reach_, reach_)).bit_count()
-
-
-@number("twoeyes")
-def two_eyes_by_distance_1(position: Position) -> int:
+@two_eyes
+def two_eyes_by_distance_1(shape: Grid, found: int) -> int:
     """As if two eyes had to be within one row and column."""
-    return near(position, 1)
+    return found & rules.company(shape, found, 1, 1)
 
 
-@number("twoeyes")
-def two_eyes_by_distance_3(position: Position) -> int:
+@two_eyes
+def two_eyes_by_distance_3(shape: Grid, found: int) -> int:
     """As if two eyes might be three rows and columns apart."""
-    return near(position, 3)
+    return found & rules.company(shape, found, 3, 3)
 
 
-@number("twoeyes")
-def every_eye_is_two_eyes(position: Position) -> int:
+@two_eyes
+def every_eye_is_two_eyes(shape: Grid, found: int) -> int:
     """As if every eye were one of two eyes, wherever the others are."""
-    return len(answers.eyes(position))
+    return found
 
 
-@number("twoeyes")
-def all_eyes_when_two_exist(position: Position) -> int:
+@two_eyes
+def all_eyes_when_two_exist(shape: Grid, found: int) -> int:
     """As if all eyes were two eyes when there are at least two of them."""
-    return len(answers.eyes(position)) if len(answers.eyes(position)) > 1 else 0
+    return found if found.bit_count() > 1 else 0
 
 
-@number("twoeyes")
-def two_eyes_divided_by_two(position: Position) -> int:
+@number_of_two_eyes
+def two_eyes_divided_by_two(right: Number, position: Position) -> int:
     """As if two eyes were counted in pairs: the number is divided by two."""
-    return len(answers.two_eyes(position)) // 2
+    return right(position) // 2
 
 
-@number("twoeyes")
-def two_eyes_in_one_line(position: Position) -> int:
+@two_eyes
+def two_eyes_in_one_line(shape: Grid, found: int) -> int:
     """As if two eyes had to be in one row or one column."""
-    shape, found = position.grid, rules.eyes(position.grid, position.black, position.white)
-    by = rules.company(shape, found, 2, 0) | rules.company(shape, found, 0, 2)
-    return (found & by).bit_count()
+    return found & (rules.company(shape, found, 2, 0) | rules.company(shape, found, 0, 2))
 
 
 # --- eye spaces --------------------------------------------------------------------------------
 
 
-@number("eyespaces")
-def spaces_touching_white(position: Position) -> int:
+@spaces
+def spaces_touching_white(position: Position) -> list[int]:
     """As if an eye space might touch white stones."""
     by_black, _ = reach(position.grid, position.black, position.white)
-    return parts(position.grid, by_black & position.empty)
+    return list(regions(position.grid, by_black & position.empty))
 
 
-@number("eyespaces")
-def spaces_of_several_chains(position: Position) -> int:
+@spaces
+def spaces_of_several_chains(position: Position) -> list[int]:
     """As if the stones around an eye space need not be connected."""
     by_black, by_white = reach(position.grid, position.black, position.white)
-    return parts(position.grid, by_black & position.empty & ~by_white)
+    return list(regions(position.grid, by_black & position.empty & ~by_white))
 
 
-@number("eyespaces")
-def outside_is_a_space(position: Position) -> int:
+@number_of_spaces
+def outside_is_a_space(right: Number, position: Position) -> int:
     """As if the empty points outside were an eye space."""
-    outside = any(True for _ in regions(position.grid, position.empty & edge(position.grid)))
-    return len(answers.eye_spaces(position)) + outside
+    return right(position) + bool(position.empty & edge(position.grid))
 
 
-@number("eyespaces")
-def empty_board_is_a_space(position: Position) -> int:
+@number_of_spaces
+def empty_board_is_a_space(right: Number, position: Position) -> int:
     """As if the empty board were an eye space."""
-    return len(answers.eye_spaces(position)) if position.black or position.white else 1
+    return right(position) if position.black or position.white else 1
 
 
-@number("eyespaces")
-def points_of_spaces(position: Position) -> int:
+@worth_of_space
+def points_of_spaces(space: int) -> int:
     """As if the points of eye spaces were counted, not the spaces."""
-    return sum(map(len, answers.eye_spaces(position)))
+    return space.bit_count()
 
 
-@number("eyespaces")
-def spaces_at_the_edge_missed(position: Position) -> int:
+@spaces
+def spaces_at_the_edge_missed(right: Spaces, position: Position) -> list[int]:
     """As if an eye space could not lie at the edge of the board."""
-    border = set(position.grid.points(edge(position.grid)))
-    return sum(border.isdisjoint(space) for space in answers.eye_spaces(position))
+    return [space for space in right(position) if not space & edge(position.grid)]
 
 
-@number("eyespaces")
-def spaces_joined_by_diagonals(position: Position) -> int:
+@spaces
+def spaces_joined_by_diagonals(position: Position) -> list[int]:
     """As if empty points were connected along diagonals too."""
-    spaces, left = 0, position.empty
+    found, left = [], position.empty
     while left:
         region = flood_diagonally(position.grid, left & -left, left)
         left &= ~region
         beside = neighbours(position.grid, region)
         chains = [c for c in regions(position.grid, position.black) if c & beside]
-        spaces += len(chains) == 1 and not beside & position.white
-    return spaces
+        found += [region] if len(chains) == 1 and not beside & position.white else []
+    return found
 
 
-@number("eyespaces")
-def white_spaces_too(position: Position) -> int:
+@spaces
+def white_spaces_too(right: Spaces, position: Position) -> list[int]:
     """As if White's eye spaces were counted too."""
-    return len(answers.eye_spaces(position)) + len(answers.eye_spaces(position, WHITE))
-
-
-def parts(shape: Grid, points: int) -> int:
-    """Return how many connected parts there are."""
-    return sum(1 for _ in regions(shape, points))
+    white = rules.eye_spaces(position.grid, position.white, position.black)
+    return [*right(position), *regions(position.grid, white)]
 
 
 # --- sentences ---------------------------------------------------------------------------------
@@ -318,30 +273,10 @@ def no_full_stop(right: Command, session: GosenseiSession, words: list[str]) -> 
 def reading(function: Callable[[str], str]) -> None:
     """Register a program that reads a board file as if it were another text."""
 
-    def load_board(right: Command, session: GosenseiSession, words: list[str]) -> str:
-        try:
-            position = parse_gosensei(function(_text(words)))
-        except FormatError as error:
-            raise GtpError(f"cannot load file: {error.message}") from None
-        session.game = session.new_game(position, BLACK)
-        return ""
+    def text(right: Callable[..., str], session: GosenseiSession, written: str) -> str:
+        return function(right(session, written))
 
-    def is_valid(right: Command, session: GosenseiSession, words: list[str]) -> str:
-        try:
-            parse_gosensei(function(_text(words)))
-        except FormatError:
-            return "false"
-        return "true"
-
-    SHELF.add(function, {"load_board": load_board, "is_valid": is_valid})
-
-
-def _text(words: list[str]) -> str:
-    try:
-        with open(loading.filename(words), encoding="utf-8") as file:  # noqa: PTH123
-            return file.read()
-    except OSError as error:
-        raise GtpError(f"cannot load file: {error.strerror}") from None
+    SHELF.add(function, {parts.text: text})
 
 
 def _stones(text: str) -> list[list[str]]:
@@ -353,15 +288,15 @@ def _lines(stones: list[list[str]]) -> str:
 
 
 @reading
-def columns_skip_i(text: str) -> str:
-    """As if the ninth column of a board file were j, as in GTP."""
-    return text.lower().replace("i", "?").replace("j", "i")
-
-
-@reading
 def capital_letters_refused(text: str) -> str:
     """As if capital letters were wrong in a board file."""
     return "".join("?" if letter.isupper() else letter for letter in text)
+
+
+@reading
+def columns_skip_i(text: str) -> str:
+    """As if the ninth column of a board file were j, as in GTP."""
+    return text.lower().replace("i", "?").replace("j", "i")
 
 
 @reading
@@ -403,7 +338,7 @@ def checking_loads_the_board(right: Command, session: GosenseiSession, words: li
     """As if checking a file changed the board, also when the file is wrong."""
     answer = right(session, words)
     if answer == "true":
-        loading.load_board(session, words, read_gosensei)
+        session.commands["load_board"](session, words)
     else:
         session.game = session.new_game(Position(session.game.position.grid), BLACK)
     return answer
