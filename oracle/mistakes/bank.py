@@ -20,19 +20,26 @@ their games, so that most mistakes are a line or two.
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Protocol, TypeVar
 
     from oracle.gtp.protocol import Command, Table
 
     Wrong = Callable[..., str]
-    Register = Callable[[Any], Any]
-    Place = str | "Part"  # where a mistake stands: the name of a command, or a part
     Routes = Mapping[str, "Route"]
+    F = TypeVar("F", bound=Callable[..., Any])
+
+    class Register(Protocol):
+        """A decorator that leaves a function as it is."""
+
+        def __call__(self, function: F, /) -> F: ...
+
+
+Place: TypeAlias = "str | Part"  # where a mistake stands: the name of a command, or a part
 
 
 class Breakdown(Exception):  # noqa: N818 - no error, but what the mistake does
@@ -249,7 +256,7 @@ class Shelf:
     def mistake(self, *places: Place, is_open: bool = False) -> Register:
         """Return a decorator for a function that stands in each of some places."""
 
-        def register(function: Any) -> Any:
+        def register(function: F) -> F:
             self.add(function, dict.fromkeys(places, function), is_open=is_open)
             return function
 
@@ -261,7 +268,7 @@ class Shelf:
         Where its first argument is called ``right``, it is handed the right function so, too.
         """
 
-        def register(function: Any) -> Any:
+        def register(function: F) -> F:
             self.add(function, dict.fromkeys(parts, without_session(function)))
             return function
 

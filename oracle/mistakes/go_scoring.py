@@ -111,7 +111,9 @@ def single_region_counts_nothing(right: Lead, position: Position) -> int:
 
 
 @regions
-def only_first_region(right: Callable[[Position], list[Region]], position: Position) -> list[Region]:
+def only_first_region(
+    right: Callable[[Position], list[Region]], position: Position
+) -> list[Region]:
     """As if only the first region found, from A1 on, were territory."""
     return right(position)[:1]
 

@@ -152,9 +152,7 @@ def is_captured_reads_past_column_0(
 
 
 @mistake(parts.asked_about)
-def rows_and_columns_exchanged(
-    session: JavaGoSession, words: list[str]
-) -> tuple[Position, Point]:
+def rows_and_columns_exchanged(session: JavaGoSession, words: list[str]) -> tuple[Position, Point]:
     """As if x were the row and y the column."""
     position, (row, column) = point_subject(session, words)
     if (column, row) not in position.grid:
@@ -272,9 +270,7 @@ def occupied_points_legal(right: Legal, position: Position, point: Point, color:
 
 
 @allows
-def is_legal_ignores_the_color(
-    right: Legal, position: Position, point: Point, color: int
-) -> bool:
+def is_legal_ignores_the_color(right: Legal, position: Position, point: Point, color: int) -> bool:
     """As if it were always Black who plays."""
     return right(position, point, BLACK)
 

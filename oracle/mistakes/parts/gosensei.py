@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from oracle.answers import gosensei as answers
+from oracle.boards.gosensei import parse_gosensei
 from oracle.color import BLACK
 from oracle.errors import FormatError, GtpError
-from oracle.boards.gosensei import parse_gosensei
 from oracle.gtp import loading
 from oracle.mistakes.bank import Route, part
 from oracle.rules import eyes as rules
