@@ -54,10 +54,10 @@ class Crash(Breakdown):
     """It ends with this error."""
 
 
-def crash_without(points: int, right: Command, session: Any, words: list[str]) -> str:
+def crash_without(points: int, right: Callable[..., Any], session: Any, about: Any) -> Any:
     """Answer as is right where there are such points; crash where there are none."""
     if points:
-        return right(session, words)
+        return right(session, about)
     raise Crash("IndexError: list index out of range")
 
 

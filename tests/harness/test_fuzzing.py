@@ -25,7 +25,7 @@ from harness.reading.dialect import named
 from harness.records import Reply
 from harness.specifications import specification
 from harness.vocabulary.script import Script
-from oracle.mistakes import ASSIGNMENTS, MISTAKES, mistaken_engine
+from oracle.mistakes import ASSIGNMENTS, MISTAKES, engine_with, mistaken_engine
 from tests.harness.in_process import InProcess, fuzzed
 from tests.oracle.naive_engine import PLAIN
 
@@ -187,9 +187,8 @@ def test_an_open_answer_is_no_finding():
 
 
 def both(*names):
-    engine = mistaken_engine(MISTAKES[names[0]])
-    engine.commands = engine.session.commands = MISTAKES[names[1]].table(engine.commands)
-    return engine
+    mistakes = [MISTAKES[name] for name in names]
+    return engine_with(mistakes, mistakes[0].assignment)
 
 
 def test_it_goes_on_to_the_next_cause():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from oracle.answers import gosensei as answers
-from oracle.boards.gosensei import parse_gosensei
-from oracle.color import BLACK
-from oracle.errors import FormatError, GtpError
+from oracle.boards.gosensei import read_gosensei
+from oracle.boards.text import decode, read_bytes
+from oracle.errors import FormatError
 from oracle.gtp import loading
 from oracle.mistakes.bank import Route, part
 from oracle.rules import eyes as rules
@@ -13,8 +13,10 @@ from oracle.rules.flood import regions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oracle.boards.snapshot import Choice, Snapshot
     from oracle.grid import Grid
     from oracle.gtp.gosensei import GosenseiSession
+    from oracle.gtp.loading import Reader
     from oracle.gtp.protocol import Command
     from oracle.position import Position
 
@@ -83,13 +85,13 @@ def text(session: GosenseiSession, written: str) -> str:
     return written
 
 
-def _read(session: GosenseiSession, words: list[str]) -> Position:
-    try:
-        with open(loading.filename(words), encoding="utf-8") as file:  # noqa: PTH123
-            written = file.read()
-    except OSError as error:
-        raise GtpError(f"cannot load file: {error.strerror}") from None
-    return parse_gosensei(text(session, written))
+def _reader(session: GosenseiSession) -> Reader:
+    """Return how the session reads the bytes of a board file."""
+
+    def read(data: bytes, file: str | None, choice: Choice | None) -> Snapshot:
+        return read_gosensei(text(session, decode(data)).encode(), file)
+
+    return read
 
 
 # --- commands ----------------------------------------------------------------------------------
@@ -108,17 +110,14 @@ def _eye_spaces(right: Command, session: GosenseiSession, words: list[str]) -> s
 
 
 def _load_board(right: Command, session: GosenseiSession, words: list[str]) -> str:
-    try:
-        position = _read(session, words)
-    except FormatError as error:
-        raise GtpError(f"cannot load file: {error.message}") from None
-    session.game = session.new_game(position, BLACK)
+    loading.load_board(session, words, _reader(session))
     return ""
 
 
 def _is_valid(right: Command, session: GosenseiSession, words: list[str]) -> str:
+    path = loading.filename(words)
     try:
-        _read(session, words)
+        _reader(session)(read_bytes(path), path, None)
     except FormatError:
         return "false"
     return "true"

@@ -1,0 +1,205 @@
+"""Several mistakes in one engine: the right engine in parts, and what stands in them."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+from oracle.assignments import ASSIGNMENTS, engine_for
+from oracle.mistakes import (
+    MISTAKES,
+    can_meet,
+    engine_with,
+    go_scoring,
+    gomoku_policy,
+    gomoku_rules,
+    gosensei,
+    java_go,
+)
+from oracle.mistakes.bank import Shelf, reached, table_with
+from oracle.mistakes.parts import go
+from oracle.mistakes.parts import gomoku as gomoku_parts
+from oracle.mistakes.parts import gosensei as gosensei_parts
+from oracle.mistakes.parts import java_go as java_parts
+
+CASES = Path(__file__).parents[2] / "cases"
+PARTS = {
+    "go-scoring": go,
+    "gomoku-rules": gomoku_parts,
+    "gomoku-policy": gomoku_parts,
+    "gosensei": gosensei_parts,
+    "java-go": java_parts,
+}
+
+
+def parts_of(assignment):
+    return reached(one for route in PARTS[assignment].ROUTES.values() for one in route.uses)
+
+
+def commands_of(assignment, monkeypatch):
+    """The commands of all case files that ship, each sent in its folder."""
+    for path in sorted((CASES / assignment).rglob("*.gtp")):
+        monkeypatch.chdir(path.parent)
+        yield "clear_board"
+        for line in path.read_text().splitlines():
+            if line.strip() and not line.startswith("#"):
+                yield line
+
+
+def with_layers(assignment, layer):
+    """An engine with a layer in every part."""
+    shelf = Shelf(assignment, PARTS[assignment].ROUTES)
+
+    def all_at_once():
+        """As if."""
+
+    shelf.add(all_at_once, {one: layer(one) for one in parts_of(assignment)})
+    engine = engine_for(assignment, playouts=0)
+    engine.commands = engine.session.commands = table_with(engine.commands, shelf.mistakes)
+    return engine
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_in_parts_the_right_engine_answers_the_same(assignment, monkeypatch):
+    right = engine_for(assignment, playouts=0)
+    in_parts = with_layers(assignment, lambda one: lambda right, *about: right(*about))
+    assert set(PARTS[assignment].ROUTES) <= set(right.commands)
+    for command in commands_of(assignment, monkeypatch):
+        theirs = in_parts.handle(command)
+        if "genmove" not in command.split():  # any move will do
+            assert theirs == right.handle(command), command
+        else:
+            right.session.game = in_parts.session.game
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_a_part_uses_what_it_says(assignment, monkeypatch):
+    under_way, used = [], set()
+
+    def noting(one):
+        def layer(right, *about):
+            if under_way:
+                used.add((under_way[-1], one))
+            under_way.append(one)
+            try:
+                return right(*about)
+            finally:
+                under_way.pop()
+
+        return layer
+
+    engine = with_layers(assignment, noting)
+    for command in commands_of(assignment, monkeypatch):
+        engine.handle(command)
+    assert {(one, other) for one, other in used if other not in reached([one])} == set()
+
+
+@pytest.mark.parametrize("module", [go_scoring, gomoku_rules, gomoku_policy, gosensei, java_go])
+def test_who_takes_the_right_function_has_a_use_for_it(module):
+    """A mistake that does not replaces what is there, and must say so."""
+    for function in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(function, ast.FunctionDef) and [
+            one.arg for one in function.args.args[:1]
+        ] == ["right"]:
+            names = {one.id for one in ast.walk(function) if isinstance(one, ast.Name)}
+            assert "right" in names, function.name
+
+
+# --- by hand -----------------------------------------------------------------------------------
+
+
+def asked(names, *commands):
+    mistakes = [MISTAKES[name] for name in names.split()]
+    engine = engine_with(mistakes, mistakes[0].assignment, playouts=0)
+    return [engine.handle(command) for command in commands][-1][1:].strip()
+
+
+SHARED = ("boardsize 3", "komi 1.5", "play b a1", "play w c1", "score")
+# X . O, and all else empty: a draw but for the komi.
+
+
+@pytest.mark.parametrize(
+    ("names", "score"),
+    [
+        ("komi-twice minus-sign", "W+-3"),
+        ("komi-to-black neutral-points-to-black", "B+8.5"),
+        ("komi-ignored draw-with-fraction", "0.0"),
+        ("stones-not-counted neutral-points-to-white integer-division", "W+8"),
+        ("colors-exchanged neutral-points-to-black", "W+8.5"),
+    ],
+)
+def test_scores_by_hand(names, score):
+    assert asked(names, *SHARED) == score
+    assert asked(" ".join(reversed(names.split())), *SHARED) == score
+
+
+PLAYED = ("boardsize 7", "play b a1", "play w a1")
+
+
+@pytest.mark.parametrize(
+    ("names", "answer", "side"),
+    [
+        ("errors-silent turn-lost-by-an-error", "", "black"),
+        ("error-copies-both-arguments turn-lost-by-an-error", '"w a1" occupied', "black"),
+        ("errors-fail error-copies-both-arguments", '"w a1" occupied', "white"),
+        ("turn-must-be-kept error-order", '"a1" occupied', "white"),
+    ],
+)
+def test_errors_of_play_by_hand(names, answer, side):
+    assert asked(names, *PLAYED) == (answer and f"illegal move: {answer}")
+    assert asked(names, *PLAYED, "gogui-rules_side_to_move") == side
+
+
+THREES = ["boardsize 7", "policy rule_based", "play b a4", "play w c4", "play w d4", "play w e4"]
+
+
+@pytest.mark.parametrize(
+    ("names", "answer"),
+    [
+        ("third-block-lost rows-from-the-top", "BlockOpenFour B4 F4"),
+        ("third-block-lost random-policy-has-no-type", "BlockOpenFour B4 F4"),
+        ("always-for-black third-block-lost", "BlockOpenFour B4 F4"),
+        ("split-three-not-seen third-blocks-twice", "BlockOpenFour B4 F4 G4 G4"),
+    ],
+)
+def test_policies_by_hand(names, answer):
+    assert asked(names, *THREES, "gogui-setup_player b", "policy_moves") == answer
+
+
+def test_mistakes_of_the_rules_show_in_the_policy():
+    row = [f"play b {point}" for point in ("a1", "b2", "c3", "d4", "e5")]
+    rules, policy = MISTAKES["no-diagonals"], MISTAKES["sorted-by-row"]
+    engine = engine_with([rules, policy], "gomoku-policy", playouts=0)
+    answers = [engine.handle(line) for line in ["boardsize 5", *row, "policy_moves"]]
+    assert answers[-1].startswith("= Random B1 C1 D1")
+
+
+# --- what cannot meet --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "meet"),
+    [
+        ("komi-twice minus-sign", True),
+        ("komi-twice komi-ignored", False),  # both replace the komi
+        ("single-points-only border-regions-dropped", True),  # one on top of the other
+        ("region-is-one-point territory-not-counted", False),  # no region is looked at
+        ("territory-not-counted board-changed-by-score", True),
+        ("random-where-block-exists third-block-lost", False),
+        ("random-where-block-exists third-block-lost sorted-by-row", False),
+        ("exactly-five no-diagonals", False),
+        ("exactly-five sorted-by-row", True),  # of two assignments
+        ("stones-never-captured empty-points-never-captured", True),
+    ],
+)
+def test_what_replaces_the_same_cannot_meet(names, meet):
+    assert can_meet([MISTAKES[name] for name in names.split()]) is meet
+
+
+def test_most_mistakes_can_meet():
+    """So that mixed mistakes are not a matter of a few."""
+    for assignment in ASSIGNMENTS:
+        found = [one for one in MISTAKES.values() if one.assignment == assignment]
+        pairs = [(one, other) for one in found for other in found if one is not other]
+        assert sum(map(can_meet, pairs)) > 0.8 * len(pairs), assignment
