@@ -24,6 +24,7 @@ ALLOWED = 1.25
 BUSY = 2  # processes for each core
 _ANOTHER = "unreadable_program"  # becomes another program, which tells nothing
 WAYS = [one.program for one in ROSTER if one.layer[3] != "seccomp" and one.program != _ANOTHER]
+REFUSED = [one.program for one in ROSTER if one.layer[3] == "seccomp"]
 PROGRAM = r"""
 import os, sys
 sys.path.insert(0, sys.argv[1])
@@ -86,6 +87,7 @@ def table(level: int, load: int) -> None:
 
 def main() -> None:
     """Print the figures for each level, with and without a control group."""
+    print(f"{len(ROSTER)} ways to hold memory, {len(REFUSED)} of which are refused outright")
     groups = cgroup.usable_parents
     for counted in (True, False) if groups() else (False,):
         cgroup.usable_parents = groups if counted else list
