@@ -6,6 +6,8 @@ import argparse
 import gc
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 
 from harness.cli import sandbox, streams, version
 from harness.cli.arguments import Parser, figure, number, size, whole, with_config
@@ -18,13 +20,13 @@ from harness.options import PATIENT, UNTRUSTED, Options, limits_of
 from harness.reading.gathered import gather
 from harness.reading.suite import is_case_like
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
-from harness.report import files
+from harness.report import files, reporters
 from harness.report.files import STDOUT
+from harness.report.reporters import Finished, Reporter
 from harness.report.tally import exit_code, tally
 from harness.report.view import FileView, view
 from harness.running.gathering import Told
 from harness.running.runs import Interrupted, run_gathered
-from harness.visible import without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +116,7 @@ class _Run:
     @property
     def _is_useless(self) -> bool:
         """Whether nobody can learn of what a run finds."""
-        return self.console.lost is not None and not self.reports
+        return self.console.lost is not None and not (self.reports or self.entered)
 
     def _completed(self, result: RunResult) -> RunResult:
         return result._replace(faults=(*result.faults, *self.faults), repeat=self.repeat)
@@ -178,53 +180,36 @@ class _Run:
 
     def _write_reports(self, result: RunResult, comparison: Comparison | None) -> bool:
         """Write all reports, and return whether all could be: one that fails takes no other."""
-        is_whole = True
-        for kind, path in self.reports.items():
-            try:
-                self._write(kind, path, result, comparison)
-            except ReportError as error:
-                if path in files.STDOUT and isinstance(error.__cause__, OSError):
-                    self.console.lose(sys.stdout, error.__cause__)
-                else:
-                    self.console.complain(str(error))
-                is_whole = False
-            except Exception as error:  # noqa: BLE001 - a fault of ours, told as one
-                why = f"{type(error).__name__}: {error}"
-                self.console.complain(
-                    f"the harness itself failed at {_option(kind)} {path}: {why}"
-                )
-                is_whole = False
-        return is_whole
+        finished = Finished(result, self.views, comparison)
+        told = [
+            self._wrote(one.option, path, partial(one.write, path, finished))
+            for one, path in self.reports.items()
+        ]
+        if self.entered:
+            told.append(self._wrote("--history", self.given.history, partial(self._keep, result)))
+        return all(told)
 
-    def _write(
-        self, kind: str, path: str, result: RunResult, comparison: Comparison | None
-    ) -> None:
-        tallies = [shown.tally for shown in self.views]
-        if kind == "output":
-            from harness.report import html
-
-            html.write(path, result, self.views, comparison)
-        elif kind == "json":
-            from harness.report import json
-
-            files.write(path, json.parts(result, tallies, self.views), without_surrogates)
-        elif kind == "junit":
-            from harness.report import junit
-
-            files.write(path, junit.parts(result, tallies, self.views))
-        elif kind == "tap":
-            from harness.report import tap
-
-            files.write(path, tap.parts(result, self.views))
-        elif kind == "history":
-            if self.entered:
-                from harness.history import keeping, store
-
-                store.complete(path, keeping.ended(self.entered, result))
+    def _wrote(self, option: str, path: str, write: Callable[[], None]) -> bool:
+        """Write a report, and return whether that went well; if not, say what went wrong."""
+        try:
+            write()
+        except ReportError as error:
+            if path in files.STDOUT and isinstance(error.__cause__, OSError):
+                self.console.lose(sys.stdout, error.__cause__)
+            else:
+                self.console.complain(str(error))
+        except Exception as error:  # noqa: BLE001 - a fault of ours, told as one
+            why = f"{type(error).__name__}: {error}"
+            self.console.complain(f"the harness itself failed at {option} {path}: {why}")
         else:
-            from harness.report import saved
+            return True
+        return False
 
-            saved.save(path, result, self.views)
+    def _keep(self, result: RunResult) -> None:
+        from harness.history import keeping, store
+
+        assert self.entered
+        store.complete(self.given.history, keeping.ended(self.entered, result))
 
 
 # --- the command line --------------------------------------------------------------------------
@@ -246,13 +231,21 @@ def command_line() -> Parser:
 def _add_gogui(parser: Parser) -> None:
     title = "options of gogui-regress (also with a single dash)"
     add = parser.add_argument_group(title).add_argument
-    add("--output", "-output", metavar="DIR", help="write index.html, pages, logs and summary.dat")
+    _add_reports(add, is_gogui=True)
     add("--long", "-long", action="store_true", help="a line for each test, as GNU Go's eval.sh")
     add("--verbose", "-verbose", action="store_true", help="the GTP stream on standard error")
     add("--gtpfile", "-gtpfile", metavar="FILE", help="commands to send before each test file")
     add("--config", "-config", metavar="FILE", help="more options and arguments, in a file")
     add("--version", "-version", action="store_true", help="print the version and exit")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+
+
+def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
+    """Add the options of reports: of those that gogui-regress has too, or of the others."""
+    for one in reporters.REPORTERS:
+        if one.is_gogui is is_gogui:
+            flags = (one.option, one.option[1:]) if is_gogui else (one.option,)
+            add(*flags, metavar=one.metavar, help=one.what)
 
 
 def _add_engine(parser: Parser) -> None:
@@ -305,11 +298,7 @@ def _add_selection(parser: Parser) -> None:
 
 def _add_output(parser: Parser) -> None:
     add = parser.add_argument_group("output").add_argument
-    add("--json", metavar="FILE", help="write all results as JSON (-: to standard output)")
-    add("--junit", metavar="FILE", help="write JUnit XML (-: to standard output)")
-    add("--tap", metavar="FILE", help="write TAP version 14 (-: to standard output)")
-    add("--save-failures", metavar="DIR",
-        help="write each failed test as a case file and its board as SGF")  # fmt: skip
+    _add_reports(add, is_gogui=False)
     add("--baseline", metavar="FILE", help="compare with a former --json")
     add("--history", metavar="FILE",
         help="add the run to this file, for gtp-harness history")  # fmt: skip
@@ -351,39 +340,39 @@ def _options(given: argparse.Namespace) -> Options:
     return Options(limits=limits, box=box, show=show, **others)
 
 
-_REPORTS = ("output", "json", "junit", "tap", "save_failures", "history")
-_FOLDERS = ("output", "save_failures")  # those of many files
-
-
-def _places(given: argparse.Namespace) -> dict[str, str]:
+def _places(given: argparse.Namespace) -> dict[Reporter, str]:
     """Return where each report that is asked for is to be written, once it is sure that it can be.
 
     Raises :class:`UsageError`.
     """
-    places = {kind: getattr(given, kind) for kind in _REPORTS if getattr(given, kind)}
+    asked = {one: getattr(given, one.attribute) for one in reporters.REPORTERS}
+    places = {one: path for one, path in asked.items() if path}
+    if given.history in STDOUT:
+        raise UsageError(f"--history: found {given.history}, expected a file")
     taken: dict[str, str] = {}
-    for kind, path in places.items():
-        if kind == "history" and path in STDOUT:
-            raise UsageError(f"--history: found {path}, expected a file")
-        if kind in _FOLDERS:
-            _try_folder(kind, path)
-            continue
-        files.try_to_write(path)
-        real = STDOUT[0] if path in STDOUT else os.path.realpath(path)
-        if other := None if real == os.devnull else taken.get(real):
-            raise UsageError(f"--{other} and --{kind} would both be written to {path}")
-        taken[real] = kind
+    for one, path in places.items():
+        if one.is_folder:
+            _try_folder(one.option, path)
+        else:
+            _try_file(one.option, path, taken)
+    if given.history:
+        _try_file("--history", given.history, taken)
     return places
 
 
-def _try_folder(kind: str, path: str) -> None:
+def _try_file(option: str, path: str, taken: dict[str, str]) -> None:
+    """See whether a file can be written. ``taken``: those of other options; it is added."""
+    files.try_to_write(path)
+    real = STDOUT[0] if path in STDOUT else os.path.realpath(path)
+    if other := None if real == os.devnull else taken.get(real):
+        raise UsageError(f"{other} and {option} would both be written to {path}")
+    taken[real] = option
+
+
+def _try_folder(option: str, path: str) -> None:
     if path in STDOUT:
-        raise UsageError(f"{_option(kind)}: found {path}, expected a folder for many files")
+        raise UsageError(f"{option}: found {path}, expected a folder for many files")
     files.try_to_write_into(path)
-
-
-def _option(kind: str) -> str:
-    return f"--{kind.replace('_', '-')}"
 
 
 def _entered(given: argparse.Namespace) -> RunKept | None:
@@ -401,7 +390,7 @@ def _entered(given: argparse.Namespace) -> RunKept | None:
 
 def _style(given: argparse.Namespace) -> Style:
     return Style(
-        aside=any(getattr(given, kind) in STDOUT for kind in _REPORTS),
+        aside=any(getattr(given, one.attribute) in STDOUT for one in reporters.REPORTERS),
         long=given.long,
         plain=given.plain,
         report=given.report,

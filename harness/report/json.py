@@ -49,18 +49,26 @@ from itertools import starmap
 
 from harness.errors import UsageError
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
+from harness.report import files
 from harness.report.context import Context, Contexts, of_run
 from harness.report.tally import Tally, total
 from harness.report.view import Break, FileView, breaks
+from harness.visible import without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from harness.records import Diagnosis
+    from harness.report.reporters import Finished
 
 SCHEMA, VERSION = "gtp-harness/run", 1
 _quoted: Callable[[str], str] = json.encoder.encode_basestring
+
+
+def report(path: str, finished: Finished) -> None:
+    """Write a run as JSON; see :class:`~harness.report.reporters.Reporter`."""
+    files.write(path, parts(finished.result, finished.tallies, finished.views), without_surrogates)
 
 
 def parts(

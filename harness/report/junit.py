@@ -11,10 +11,20 @@ from collections.abc import Iterator, Sequence
 
 from harness.reading.expectation import in_a_sentence
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.report import files
 from harness.report.context import Context, Contexts, of_run
 from harness.report.markup import escape
 from harness.report.tally import Tally, total, troubles
 from harness.report.view import FileView
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.report.reporters import Finished
+
+
+def report(path: str, finished: Finished) -> None:
+    """Write a run as JUnit XML; see :class:`~harness.report.reporters.Reporter`."""
+    files.write(path, parts(finished.result, finished.tallies, finished.views))
 
 
 def parts(

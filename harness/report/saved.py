@@ -24,7 +24,16 @@ from harness.text import encode
 from harness.visible import one_line, visible
 from oracle.color import BLACK, color_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.report.reporters import Finished
+
 _LONG = 300  # characters of an answer that a comment quotes
+
+
+def report(path: str, finished: Finished) -> None:
+    """Write a run's failed tests; see :class:`~harness.report.reporters.Reporter`."""
+    save(path, finished.result, finished.views)
 
 
 def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:

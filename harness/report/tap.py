@@ -13,10 +13,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.report import files
 from harness.report.context import Contexts, of_run
 from harness.report.tally import troubles
 from harness.report.view import FileView
 from harness.visible import one_line, without_surrogates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.report.reporters import Finished
 
 _DIRECTIVES = {
     Verdict.EXPECTED_FAIL: " # TODO expected to fail",
@@ -26,6 +31,11 @@ _DIRECTIVES = {
     Verdict.IGNORED: " # SKIP ignored",
 }
 _NOT_OK = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
+
+
+def report(path: str, finished: Finished) -> None:
+    """Write a run as TAP; see :class:`~harness.report.reporters.Reporter`."""
+    files.write(path, parts(finished.result, finished.views))
 
 
 def parts(run: RunResult, views: Sequence[FileView] = ()) -> Iterator[str]:

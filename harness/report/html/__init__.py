@@ -22,6 +22,12 @@ from harness.report.view import FileView
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.report.baseline import Comparison
+    from harness.report.reporters import Finished
+
+
+def report(path: str, finished: Finished) -> None:
+    """Write a run as pages; see :class:`~harness.report.reporters.Reporter`."""
+    write(path, finished.result, finished.views, finished.comparison)
 
 
 def write(

@@ -1,0 +1,103 @@
+"""The table of reporters: a new format is one file and one row, and everything else follows."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli import completion, described, main, man
+from harness.cli.run import command_line
+from harness.report import reporters
+from harness.report.reporters import REPORTERS, Reporter
+
+ROOT = Path(__file__).parents[2]
+ENGINE = f"{sys.executable} -m oracle gtp"
+CASES = "1 name\n#? [gtp-oracle]\n2 known_command name\n#? [true]\n3 name\n#? [other]\n"
+
+COUNTS = '''\
+"""How many tests had each verdict."""
+
+from collections import Counter
+
+from harness.report import files
+
+
+def report(path, finished):
+    tests = (outcome.verdict.value for file in finished.result.files for outcome in file.outcomes)
+    files.write(path, [f"{verdict} {count}\\n" for verdict, count in Counter(tests).items()])
+'''
+LEAVES = """\
+import os
+
+def report(path, finished):
+    for view in finished.views:
+        with open(os.path.join(path, "leaf"), "a") as file:
+            file.write(f"{view.tally.tests} of {view.file.case.path}")
+"""
+ROWS = (
+    Reporter("counts", "FILE", "write how many tests had each verdict", "format_of_counts"),
+    Reporter("leaves-of", "DIR", "write a leaf for each file", "format_of_leaves"),
+)
+
+
+@pytest.fixture
+def more(tmp_path, monkeypatch):
+    """Two formats more: a file and a row for each."""
+    (tmp_path / "format_of_counts.py").write_text(COUNTS)
+    (tmp_path / "format_of_leaves.py").write_text(LEAVES)
+    (tmp_path / "some.gtp").write_text(CASES)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reporters, "REPORTERS", (*REPORTERS, *ROWS))
+    return tmp_path
+
+
+@pytest.mark.processes
+def test_a_format_is_one_file_and_one_row(more, capfd):
+    line = ["run", "--counts", "counts.txt", "--leaves-of", "tree", "--tap", "run.tap"]
+    assert main([*line, ENGINE, "some.gtp"]) == 1
+    assert (more / "counts.txt").read_text() == "passed 2\nFAILED 1\n"
+    assert (more / "tree" / "leaf").read_text() == "3 of some.gtp"
+    assert (more / "run.tap").exists()
+    capfd.readouterr()
+    assert main(["run", "--counts", "-", ENGINE, "some.gtp"]) == 1
+    out, err = capfd.readouterr()
+    assert out == "passed 2\nFAILED 1\n"
+    assert "3 tests" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--counts", "x", "--json", "x"], "--json and --counts would both be written to x"),
+        (["--counts", "none/x"], "cannot write none/x: No such file or directory"),
+        (["--leaves-of", "-"], "--leaves-of: found -, expected a folder for many files"),
+    ],
+)
+def test_where_it_goes_is_tried_before_the_run(more, capsys, words, message):
+    assert main(["run", *words, ENGINE, "some.gtp"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_help_completion_and_manual_have_it(more, capsys):
+    assert main(["run", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    (run,) = (one for one in described.commands() if one.name == "run")
+    page = man._page(run)
+    for row in ROWS:
+        assert f"{row.option} {row.metavar} {row.what}" in shown
+        assert row.option in {name for option in run.options for name in option.names}
+        assert row.what in page
+    assert "counts" in "\n".join(completion._SHELLS["bash"](described.commands()))
+
+
+def test_the_rows_are_the_options_of_a_run():
+    actions = {action.dest: action for action in command_line()._actions}
+    for row in REPORTERS:
+        action = actions[row.attribute]
+        assert isinstance(action, argparse._StoreAction)
+        assert (action.metavar, action.help) == (row.metavar, row.what)
+        assert (row.option[1:] in action.option_strings) is row.is_gogui
+        assert re.search(rf"`{row.option}\b", (ROOT / "README.md").read_text())
