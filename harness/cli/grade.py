@@ -19,6 +19,7 @@ from harness.cli.arguments import Parser, number, whole
 from harness.cli.console import colors, never_fail_to_encode
 from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
+from harness.grading.exports import exporters
 from harness.options import SANDBOXES
 from harness.report.paint import Paint
 from harness.text import number_of
@@ -26,12 +27,13 @@ from harness.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from harness.grading.exports import Wanted as Sheets
+    from harness.grading.exports.writing import Sheets
     from harness.grading.grade import Conclusion, Wanted
     from harness.grading.ledger.ledger import Ledger
 
+_NUMBERS = {2: "two", 3: "three", 4: "four"}
 LEDGER, ORIGINALS = "ledger.sqlite", "originals"
 
 _DESCRIPTION = """\
@@ -94,16 +96,18 @@ class _Command:
 
     def run(self) -> int:
         """Grade, write what is wanted, say what came of it, and return the exit status."""
-        from harness.grading import exports
+        from harness.grading.exports import writing
         from harness.grading.marks.concerns import concerns
 
-        exports.check(self._sheets, self._wanted.assignment.title)
+        writing.check(self._sheets, self._wanted.assignment.title)
         conclusion = self._compared(self._concluded())
         notes: list[str] = []
         output = self._wanted.output
-        files = exports.write(conclusion.result, output, self._sheets, notes.append)
+        files = writing.write(conclusion.result, output, self._sheets, notes.append)
         self._say(conclusion)
-        for note in (*notes, *_left_behind(output, files)):
+        for path in writing.left_behind(output, files):
+            notes.append(f"{path} is not written anew: it has the marks of an earlier grading.")
+        for note in notes:
             print(self._paint("warn", visible(note)))
         print(f"\n{_listed(files, output)}")
         if any(one.marks.withheld for one in conclusion.result.graded):
@@ -185,13 +189,6 @@ class _Command:
             print(paint("warn", f"\nmarked before, and not handed in this time: {names}"))
 
 
-def _left_behind(output: Path, files: Sequence[Path]) -> list[str]:
-    """Return a sentence about each sheet of an earlier grading that was not filled in anew."""
-    sheets = [output / "canvas.csv", output / "moodle.csv"]
-    old = [path for path in sheets if path.exists() and path not in files]
-    return [f"{path} is not written anew: it has the marks of an earlier grading." for path in old]
-
-
 def _listed(files: Sequence[Path], output: Path) -> str:
     """Return a sentence about what was written, many files of a folder as one."""
     names = [path.relative_to(output).parts for path in files]
@@ -240,20 +237,28 @@ def _wanted(given: argparse.Namespace, found: Assignment) -> Wanted:
 
 
 def _sheets(given: argparse.Namespace) -> Sheets:
-    from harness.grading.exports import Wanted
+    from harness.grading.exports.writing import Downloaded
 
-    canvas, moodle = (Path(one) if one else None for one in (given.canvas, given.moodle))
-    wanted = Wanted(canvas, given.canvas_column, moodle)
-    columns = given.moodle_columns
-    return wanted._replace(moodle_columns=columns) if columns else wanted
+    asked = [
+        (one.download.name, *(getattr(given, name) for name in one.download.attributes))
+        for one in exporters.EXPORTS
+        if one.download
+    ]
+    return {name: Downloaded(Path(path), columns) for name, path, columns in asked if path}
 
 
-def _three(text: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(","))
-    if len(names) != 3:
-        message = f"found {text!r}, expected three names with commas between them"
-        raise argparse.ArgumentTypeError(message)
-    return names
+def _names(metavar: str) -> Callable[[str], tuple[str, ...]]:
+    """Return the reader of as many names as there are in a metavar, with commas between them."""
+    count = len(metavar.split(","))
+
+    def read(text: str) -> tuple[str, ...]:
+        names = tuple(name.strip() for name in text.split(",")) if count > 1 else (text,)
+        if len(names) != count:
+            message = f"found {text!r}, expected {_NUMBERS[count]} names with commas between them"
+            raise argparse.ArgumentTypeError(message)
+        return names
+
+    return read
 
 
 def _late(given: argparse.Namespace, found: Assignment) -> assignment.Late:
@@ -339,12 +344,10 @@ def _add_run(parser: Parser) -> None:
 
 def _add_output(parser: Parser) -> None:
     add = parser.add_argument_group("what is written").add_argument
-    add("--canvas", metavar="FILE", help="a gradebook as downloaded from Canvas, to be filled in")
-    add("--canvas-column", default="", metavar="NAME",
-        help="its column: Title (id), title or id (default: the assignment's title)")  # fmt: skip
-    add("--moodle", metavar="FILE", help="a grading worksheet from Moodle, to be filled in")
-    add("--moodle-columns", type=_three, metavar="A,B,C",
-        help="what it calls Identifier, Grade and Feedback comments")  # fmt: skip
+    for one in (one.download for one in exporters.EXPORTS if one.download):
+        add(f"--{one.name}", metavar="FILE", help=one.what)
+        add(f"--{one.columns}", type=_names(one.metavar), default=(), metavar=one.metavar,
+            help=one.which)  # fmt: skip
     add("--output", default="graded", metavar="DIR", help="where to (default: %(default)s)")
     add("--ledger", metavar="FILE", help=f"the ledger (default: {LEDGER} in there)")
     add("--key", metavar="FILE", help="the file of the key that signs it (default: beside it)")

@@ -10,7 +10,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from time import process_time
 
-from harness.grading import exports
+from harness.grading.exports import writing as exports
 from harness.grading.records import PRIVATE, PUBLIC, Attempt
 from harness.judging import mistaken
 from harness.reading import casefile, suite

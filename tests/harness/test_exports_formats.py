@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
-from harness.grading import exports
-from harness.grading.exports import Wanted, document, gradescope, junit
+from harness.grading.exports import document, gradescope, junit
+from harness.grading.exports import writing as exports
 from harness.grading.exports.showing import feedback
 from harness.grading.exports.style import STYLE
+from harness.grading.exports.writing import Downloaded
 from harness.grading.records import PUBLIC, Attempt, decimal
 from harness.report.html.style import STYLE as SHEET
 from harness.report.views import Views
@@ -207,7 +208,8 @@ def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("written")
     (folder / "gradebook.csv").write_bytes(CANVAS.encode())
     (folder / "worksheet.csv").write_bytes(MOODLE.encode())
-    wanted = Wanted(canvas=folder / "gradebook.csv", moodle=folder / "worksheet.csv")
+    sheets = {"canvas": folder / "gradebook.csv", "moodle": folder / "worksheet.csv"}
+    wanted = {name: Downloaded(path) for name, path in sheets.items()}
     result = made_class()._replace(sandbox="off: --unsafe-no-sandbox was given")
     exports.write(result, folder / "out", wanted)
     return folder / "out"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from harness.errors import UsageError
-from harness.grading import exports
 from harness.grading.exports import plots
+from harness.grading.exports import writing as exports
 from harness.grading.exports.feedback import body_of, student_page
 from harness.grading.exports.report import report_page
 from harness.grading.exports.showing import feedback

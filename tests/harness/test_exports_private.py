@@ -19,11 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import VISIBLE
-from harness.grading import exports
-from harness.grading.exports import Wanted, gradescope
-from harness.grading.exports.comments import comment
+from harness.grading.exports import gradescope
+from harness.grading.exports import writing as exports
 from harness.grading.exports.feedback import body_of
+from harness.grading.exports.moodle import comment
 from harness.grading.exports.showing import feedback
+from harness.grading.exports.writing import Downloaded
 from harness.grading.records import (
     IMAGE,
     PRIVATE,
@@ -157,7 +158,7 @@ def for_students(folder, result, mine="me") -> dict[str, str]:
     worksheet = folder / "sheet.csv"
     worksheet.write_bytes(MOODLE.encode())
     out = folder / "out"
-    exports.write(result, out, Wanted(moodle=worksheet))
+    exports.write(result, out, {"moodle": Downloaded(worksheet)})
     found = {
         "page": (out / f"feedback/{mine}.html").read_text(),
         "gradescope": (out / f"gradescope/{mine}/results.json").read_text(),

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.grading import exports
-from harness.grading.exports import Wanted, moodle
+from harness.grading.exports import moodle_feedback
+from harness.grading.exports import writing as exports
 from harness.grading.exports.sheet import Sheet, defused, plain, table
+from harness.grading.exports.writing import Downloaded
 from harness.grading.records import Student, decimal
 from tests.harness.made_class import CANVAS, FORMULA, MOODLE, made_class
 
@@ -29,11 +30,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def written(folder, result=None, **wanted):
+def written(folder, result=None, **sheets):
     """Write everything; return the notes, and the files by their names."""
     notes = []
     out = folder / "out"
-    exports.write(result or made_class(), out, Wanted(**wanted), notes.append)
+    exports.write(result or made_class(), out, sheets, notes.append)
     files = {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file()}
     return notes, files
 
@@ -151,7 +152,7 @@ def test_whatever_a_text_is_a_program_that_drops_blanks_sees_no_formula(text):
 
 
 def test_a_gradebook_is_filled_in(folder):
-    notes, files = written(folder, canvas=folder / "gradebook.csv")
+    notes, files = written(folder, canvas=Downloaded(folder / "gradebook.csv"))
     before, after = read(CANVAS), read(files["canvas.csv"].decode())
     grades = {row[3]: row[6] for row in after[3:]}
     assert grades["ada"] == total("ada") == "5"
@@ -170,7 +171,7 @@ def test_a_gradebook_is_filled_in(folder):
 
 
 def test_all_other_cells_of_a_gradebook_stay_byte_for_byte(folder):
-    _, files = written(folder, canvas=folder / "gradebook.csv")
+    _, files = written(folder, canvas=Downloaded(folder / "gradebook.csv"))
     after = files["canvas.csv"].decode().split("\r\n")
     for old, new in zip(CANVAS.split("\r\n"), after, strict=True):
         if old != new:
@@ -183,7 +184,7 @@ def test_all_other_cells_of_a_gradebook_stay_byte_for_byte(folder):
 
 @pytest.mark.parametrize("column", ["Go scoring (77)", "go scoring", "77", ""])
 def test_the_column_is_found(folder, column):
-    _, files = written(folder, canvas=folder / "gradebook.csv", canvas_column=column)
+    _, files = written(folder, canvas=Downloaded(folder / "gradebook.csv", (column,)))
     assert b"4001,s1,ada" in files["canvas.csv"]
     assert read(files["canvas.csv"].decode())[3][6] == "5"
 
@@ -202,15 +203,15 @@ def test_the_column_is_found(folder, column):
 def test_a_gradebook_without_the_column(folder, header, message):
     (folder / "gradebook.csv").write_text(f"{header}\nAda,4001,A,,\n")
     with pytest.raises(UsageError, match=message):
-        exports.check(Wanted(canvas=folder / "gradebook.csv"), "Go scoring")
+        exports.check({"canvas": Downloaded(folder / "gradebook.csv")}, "Go scoring")
     with pytest.raises(UsageError, match=message):
-        written(folder, canvas=folder / "gradebook.csv")
+        written(folder, canvas=Downloaded(folder / "gradebook.csv"))
 
 
 def test_numbers_with_a_comma_and_other_points(folder):
     text = "Student;ID;Section;Go scoring (7)\n    Points Possible;;;10,00\nBob;4002;A;\n"
     (folder / "gradebook.csv").write_text(text)
-    notes, files = written(folder, canvas=folder / "gradebook.csv")
+    notes, files = written(folder, canvas=Downloaded(folder / "gradebook.csv"))
     assert files["canvas.csv"].decode() == text.replace("A;\n", "A;2,86\n")
     assert any("says that 10,00 points can be reached, the assignment 5" in n for n in notes)
 
@@ -220,7 +221,7 @@ def test_a_number_that_two_submissions_claim_is_nobodys(folder):
     who = bob.submission.students[0]._replace(ids=(("canvas", "4001"),))
     bob = bob._replace(submission=bob.submission._replace(students=(who,)))
     result = made_class()._replace(graded=(ada, bob, *rest))
-    notes, files = written(folder, result, canvas=folder / "gradebook.csv")
+    notes, files = written(folder, result, canvas=Downloaded(folder / "gradebook.csv"))
     rows_ = read(files["canvas.csv"].decode())
     assert [row[6] for row in rows_ if row[3] in ("ada", "bob")] == ["", "3"]
     assert any("two submissions have their ID: Ada Lovelace, Bob Ünal" in note for note in notes)
@@ -229,7 +230,7 @@ def test_a_number_that_two_submissions_claim_is_nobodys(folder):
 def test_a_row_that_contradicts_itself_is_not_filled_in(folder):
     text = CANVAS.replace("4001,s1,ada", "4001,s1,someone")
     (folder / "gradebook.csv").write_text(text, newline="")
-    notes, files = written(folder, canvas=folder / "gradebook.csv")
+    notes, files = written(folder, canvas=Downloaded(folder / "gradebook.csv"))
     assert read(files["canvas.csv"].decode())[3] == read(text)[3]
     assert any("another ID differs: Ada Lovelace" in note for note in notes)
 
@@ -237,7 +238,7 @@ def test_a_row_that_contradicts_itself_is_not_filled_in(folder):
 def test_the_same_points_stay_as_they_are_written(folder):
     text = CANVAS.replace('ada,"A, B",9.00,,', 'ada,"A, B",9.00,5.00,')
     (folder / "gradebook.csv").write_text(text, newline="")
-    _, files = written(folder, canvas=folder / "gradebook.csv")
+    _, files = written(folder, canvas=Downloaded(folder / "gradebook.csv"))
     assert b"9.00,5.00,90" in files["canvas.csv"]
 
 
@@ -245,7 +246,7 @@ def test_the_same_points_stay_as_they_are_written(folder):
 
 
 def test_a_worksheet_is_filled_in(folder):
-    notes, files = written(folder, moodle=folder / "worksheet.csv")
+    notes, files = written(folder, moodle=Downloaded(folder / "worksheet.csv"))
     before, after = read(MOODLE), read(files["moodle.csv"].decode())
     grades = {row[0]: row[4] for row in after}
     assert grades["Participant 101"] == "5"
@@ -263,7 +264,7 @@ def test_a_worksheet_is_filled_in(folder):
 
 
 def test_comments_are_harmless(folder):
-    _, files = written(folder, moodle=folder / "worksheet.csv")
+    _, files = written(folder, moodle=Downloaded(folder / "worksheet.csv"))
     for row in read(files["moodle.csv"].decode())[1:]:
         assert not row[9] or row[9].startswith("<p>") or row[9] == 'old, "quoted"\nword'
         assert "<script" not in row[9]
@@ -273,7 +274,7 @@ def test_comments_are_harmless(folder):
 def test_a_worksheet_without_comments(folder):
     lines = ["Identifier,Grade", "Teilnehmer/in 101,", "Participant 102,"]
     (folder / "worksheet.csv").write_text("\n".join(lines))
-    notes, files = written(folder, moodle=folder / "worksheet.csv")
+    notes, files = written(folder, moodle=Downloaded(folder / "worksheet.csv"))
     assert files["moodle.csv"].decode().split("\n") == [
         "Identifier,Grade", "Teilnehmer/in 101,5", "Participant 102,2.86"]  # fmt: skip
     assert "worksheet.csv has no column 'Feedback comments': comments are left out." in notes
@@ -284,9 +285,9 @@ def test_columns_of_another_language(folder):
     with pytest.raises(
         UsageError, match="found the columns 'Kennung', 'Bewertung'; expected 'Ide"
     ):
-        written(folder, moodle=folder / "worksheet.csv")
+        written(folder, moodle=Downloaded(folder / "worksheet.csv"))
     names = ("Kennung", "Bewertung", "Kommentare")
-    _, files = written(folder, moodle=folder / "worksheet.csv", moodle_columns=names)
+    _, files = written(folder, moodle=Downloaded(folder / "worksheet.csv", names))
     assert b"Teilnehmer/in 101,5" in files["moodle.csv"]
 
 
@@ -334,9 +335,9 @@ def test_moodle_finds_the_student_of_each_feedback_file(folder, name):
         "\udcff",
     ],
 )
-@pytest.mark.parametrize("layout", moodle.LAYOUTS.values())
+@pytest.mark.parametrize("layout", moodle_feedback.LAYOUTS.values())
 def test_whatever_the_name_moodle_finds_the_number(name, layout):
-    data = moodle.zipped(layout, [(Student("k", name, (("moodle", "123"),)), b"page")])
+    data = moodle_feedback.zipped(layout, [(Student("k", name, (("moodle", "123"),)), b"page")])
     (member,) = zipfile.ZipFile(io.BytesIO(data)).namelist()
     assert imported(member)[0] == "123"
     assert imported(member)[3] == "feedback.html"

@@ -8,9 +8,10 @@ as ``Title (id)``. Rows without a student (``Points Possible``, ``Manual Posting
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from harness.errors import UsageError
+from harness.grading.exports.material import Shown
 from harness.grading.exports.roster import Form, Ids
 from harness.grading.exports.sheet import Sheet
 from harness.text import some
@@ -24,19 +25,19 @@ _KEPT = ("EX", "N/A")  # excused; not given to this student
 _COLUMNS = 12  # named in a message
 
 
-def form(sheet: Sheet, wanted: str) -> Form:
+def form(sheet: Sheet, columns: Sequence[str], title: str, _: Shown) -> Form:
     """Return how a gradebook is filled in.
 
-    ``wanted``: the assignment's column, as ``Title (id)``, its title or its id.
+    ``columns``: the assignment's, as ``Title (id)``, its title or its id; none: by its title.
 
     Raises:
         UsageError: it is no gradebook, or has no such column, or several.
     """
-    header, place = sheet.header, _column(sheet, wanted)
-    columns = [(kind, header.index(name)) for name, kind in _IDS.items() if name in header]
+    header, place = sheet.header, _column(sheet, "".join(columns) or title)
+    known = [(kind, header.index(name)) for name, kind in _IDS.items() if name in header]
 
     def ids(row: int) -> Ids:
-        cells = [(kind, sheet.cell(row, column)) for kind, column in columns]
+        cells = [(kind, sheet.cell(row, column)) for kind, column in known]
         return [(kind, value) for kind, value in cells if value.strip()]
 
     points = [row for row in range(1, len(sheet)) if _POINTS in sheet.cell(row, 0)]

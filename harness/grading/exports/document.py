@@ -36,12 +36,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from harness.grading.exports.material import Files, Material
 from harness.grading.marks.concerns import concerns
 from harness.grading.records import Attempt, ClassResult, Graded, Marks, decimal
 from harness.report.json import file_parts, opened, with_list
 from harness.report.tally import tally
+from harness.visible import without_surrogates
 
 SCHEMA, VERSION = "gtp-harness/class", 1
+
+
+def files(material: Material) -> Files:
+    """Yield the document."""
+    yield "class.json", without_surrogates("".join(parts(material.result))).encode()
 
 
 def parts(result: ClassResult) -> Iterator[str]:

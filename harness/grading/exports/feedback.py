@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.grading.exports.material import Files, Material, Shown, as_file
 from harness.grading.exports.showing import Feedback, PrivateTest
 from harness.grading.exports.style import STYLE
-from harness.grading.records import Log, Marks, PartMark, decimal
+from harness.grading.records import ClassResult, Log, Marks, PartMark, Student, decimal
 from harness.records import Verdict
 from harness.report.html.card import card
 from harness.report.html.parts import as_class, badge, box, facts, in_words, items, page
@@ -26,6 +27,21 @@ _UNSAFE = (
     "Submissions were run without protection from one another and from what they run on. Do not "
     "trust these results as you would others."
 )
+
+
+def files(material: Material) -> Files:
+    """Yield a page for each student."""
+    for student, content in material.pages:
+        yield f"feedback/{student.key}.html", content
+
+
+def pages(result: ClassResult, shown: Shown) -> Iterator[tuple[Student, bytes]]:
+    """Yield all students with their pages, as they are written."""
+    for one in result.graded:
+        about = shown[one.submission.key]
+        body = "".join(body_of(about))
+        for student in one.submission.students:
+            yield student, as_file(student_page(about.title, student.name, body))
 
 
 def student_page(title: str, student: str, body: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from harness.grading.exports.material import Files, Material
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import PartMark, decimal
 from harness.reading.expectation import in_words
@@ -32,6 +33,14 @@ _STATUS = {
 _SHOWN = 60  # failed tests with a board: a broken engine would fill the page many times
 
 Test = dict[str, object]
+
+
+def files(material: Material) -> Files:
+    """Yield a document for each submission whose mark is not withheld."""
+    for one in material.result.graded:
+        if not one.marks.withheld:
+            shown = material.shown[one.submission.key]
+            yield f"gradescope/{one.submission.key}/results.json", results(shown).encode()
 
 
 def results(shown: Feedback) -> str:

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from harness.grading.exports.material import Files, Material, as_file
 from harness.grading.records import ClassResult, Graded
 from harness.records import FileResult
 from harness.report import junit
 from harness.report.tally import tally
+
+
+def files(material: Material) -> Files:
+    """Yield the document."""
+    yield "junit.xml", as_file(parts(material.result))
 
 
 def parts(result: ClassResult) -> Iterator[str]:

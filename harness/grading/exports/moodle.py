@@ -1,45 +1,40 @@
-"""Moodle: the offline grading worksheet, filled in, and a zip of feedback files in two layouts.
+"""Moodle's offline grading worksheet, filled in: marks, and a comment on each submission.
 
-Source: ``mod/assign/feedback/offline`` and ``mod/assign/feedback/file`` of Moodle. The worksheet
-tells students by ``Participant 123`` under *Identifier*, and takes comments as HTML. A feedback
-file finds its student by the second word between underscores of its folder's name or its own, so
-that the full name before it must have no underscore; what begins with ``.`` or ``~`` is ignored.
+Source: ``mod/assign/feedback/offline`` of Moodle. The worksheet tells students by
+``Participant 123`` under *Identifier*, and takes comments as HTML. It may have any encoding that
+has ASCII in it, so that the other characters of comments are written as numbers.
 """
 
 from __future__ import annotations
 
 import re
-import zipfile
-from collections.abc import Callable, Iterable
-from io import BytesIO
+from collections.abc import Iterator, Sequence
 
 from harness.errors import UsageError
+from harness.grading.exports.material import Shown
 from harness.grading.exports.roster import Form, Ids, Mark
 from harness.grading.exports.sheet import Sheet
-from harness.grading.records import Student
+from harness.grading.exports.showing import Feedback
+from harness.grading.records import decimal
+from harness.report.markup import escape
 from harness.visible import visible
 
 KIND = "moodle"  # of a student's number: the participant's
 WORKSHEET = ("Identifier", "Grade", "Feedback comments")  # columns, as in English
-LAYOUTS = {  # by the names of the two zips
-    "moodle-feedback-folders.zip": "{name}_{number}_assignsubmission_file_/feedback.html",
-    "moodle-feedback-flat.zip": "{name}_{number}_assignfeedback_file_feedback.html",
-}
 _MAXIMUM, _CHANGEABLE = "Maximum Grade", "Grade can be changed"
 _NUMBER = re.compile(r"(\d+)\s*$")
-_UNFIT = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|_]+')  # what Moodle takes out of names, and _
-_LONGEST = 80  # characters of a name
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that zip knows: equal feedback gives equal bytes
 
 
-def form(sheet: Sheet, names: tuple[str, str, str], comment: Callable[[Mark], str]) -> Form:
+def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> Form:
     """Return how a worksheet is filled in.
 
-    ``names``: of the columns, as :data:`WORKSHEET`; that of the comments may be missing.
+    ``columns``: their names, if they are not :data:`WORKSHEET`; that of the comments may be
+    missing. ``shown``: what comments are made of.
 
     Raises:
         UsageError: it is no grading worksheet.
     """
+    names = columns or WORKSHEET
     identifier, grade = (_needed(sheet, name) for name in names[:2])
     feedback, maximum, changeable = (
         _place(sheet, name) for name in (names[2], _MAXIMUM, _CHANGEABLE)
@@ -51,7 +46,7 @@ def form(sheet: Sheet, names: tuple[str, str, str], comment: Callable[[Mark], st
 
     def write_comment(row: int, mark: Mark) -> None:
         if feedback is not None:
-            sheet.write(row, feedback, comment(mark))
+            sheet.write(row, feedback, comment(shown[mark.graded.submission.key]))
 
     rows = range(1, len(sheet))
     missing = f"{sheet.name} has no column {names[2]!r}: comments are left out."
@@ -82,28 +77,25 @@ def _place(sheet: Sheet, name: str) -> int | None:
     return sheet.header.index(name) if name in sheet.header else None
 
 
-# --- feedback files ----------------------------------------------------------------------------
+# --- comments -----------------------------------------------------------------------------------
 
 
-def number(student: Student) -> str:
-    """Return a student's number as a participant, "" if there is none."""
-    return next((value for kind, value in student.ids if kind == KIND and value.isdecimal()), "")
+def comment(shown: Feedback) -> str:
+    """Return the mark with its reasons, and what was wrong with what was handed in."""
+    lines = "".join(f"<li>{escape(line)}</li>" for line in _lines(shown) if line)
+    markup = f"<p>{escape(str(shown.marks))}</p><ul>{lines}</ul>"
+    return visible(markup).replace("\n", " ").encode("ascii", "xmlcharrefreplace").decode()
 
 
-def zipped(layout: str, pages: Iterable[tuple[Student, bytes]]) -> bytes:
-    """Return a zip of the pages of those students who have a number.
-
-    ``layout``: one of the values of :data:`LAYOUTS`.
-    """
-    buffer = BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for student, page in pages:
-            if number(student):
-                name = layout.format(name=_full_name(student), number=number(student))
-                archive.writestr(zipfile.ZipInfo(name, _EPOCH), page, zipfile.ZIP_DEFLATED)
-    return buffer.getvalue()
-
-
-def _full_name(student: Student) -> str:
-    name = " ".join(_UNFIT.sub(" ", visible(student.name)).split()).lstrip(".~ ")
-    return name[:_LONGEST].strip() or "Participant"
+def _lines(shown: Feedback) -> Iterator[str]:
+    marks = shown.marks
+    yield marks.note
+    for part in marks.parts:
+        reason = f": {part.reason}" if part.reason else ""
+        yield f"{part.name} {decimal(part.points)} of {decimal(part.of)}{reason}"
+    if marks.deduction:
+        yield f"late: \N{MINUS SIGN}{decimal(marks.deduction)}: {marks.deduction_reason}"
+    yield from shown.faults
+    yield from map(str, shown.diagnoses)
+    if shown.is_unsafe:
+        yield "Run without a sandbox."

@@ -13,6 +13,7 @@ from statistics import mean, median
 from harness.grading.attempts.test_results import Tested, own, tests
 from harness.grading.exports import plots
 from harness.grading.exports.feedback import unsafe
+from harness.grading.exports.material import Files, Material, as_file
 from harness.grading.exports.style import STYLE
 from harness.grading.marks.concerns import concerns, likes
 from harness.grading.records import IMAGE, ClassResult, Graded, Item, Suspicion, decimal
@@ -26,6 +27,11 @@ from harness.visible import one_line
 _COMMAND = 60  # characters
 _LISTED = 25  # things of one kind that are named one by one
 _TESTS = 8  # tests with the same remark that are named
+
+
+def files(material: Material) -> Files:
+    """Yield the page."""
+    yield "class.html", as_file(report_page(material.result, material.notes))
 
 
 def report_page(result: ClassResult, notes: Sequence[str]) -> Iterator[str]:

@@ -9,8 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from harness.grading.exports.material import Files, Material
 from harness.grading.exports.sheet import table
 from harness.grading.records import ClassResult, Graded, Student, decimal
+
+
+def files(material: Material) -> Files:
+    """Yield the table."""
+    yield "marks.csv", marks_table(material.result).encode()
 
 
 def marks_table(result: ClassResult) -> str:

@@ -1,0 +1,129 @@
+"""What a grading writes: :data:`EXPORTS`, a row for each, and a module that makes it.
+
+An export is one row and one module. Most modules have ``files(material)``, which yields names and
+contents. One that fills in a sheet that was downloaded has ``form(sheet, columns, material)``
+instead, and its row says by which options the sheet and its columns are named. The command line,
+what is checked before a grading, and the table in ``README.md`` follow from the rows.
+"""
+
+from __future__ import annotations
+
+import re
+
+from harness.typed import NamedTuple
+
+
+class Download(NamedTuple):
+    """A sheet that is filled in, and the options that name it and its columns."""
+
+    name: str  # of the option for the sheet, without the dashes
+    what: str  # for --help
+    columns: str  # of the option for the columns
+    metavar: str  # of its value: one word for each column, with commas between
+    which: str  # for --help: what the columns are
+
+    @property
+    def attributes(self) -> tuple[str, str]:
+        """What the values of both options are called among those that were read."""
+        return self.name.replace("-", "_"), self.columns.replace("-", "_")
+
+
+class Export(NamedTuple):
+    """A row: what is written, for whom, and by which module."""
+
+    files: tuple[str, ...]  # their names; <…> is the key of a student or a submission
+    reader: str  # who or what reads them
+    what: str  # for the table in README.md
+    module: str
+    download: Download | None = None
+
+    @property
+    def patterns(self) -> list[str]:
+        """The names with a key in them, as :meth:`~pathlib.Path.glob` takes them."""
+        return [re.sub("<[^>]+>", "*", name) for name in self.files if "<" in name]
+
+
+_ROOM = "harness.grading.exports"
+
+# In the order in which they are written.
+EXPORTS = (
+    Export(
+        ("class.html",),
+        "the teacher",
+        "what needs a look first (what concerns several submissions, marks withheld, suspicions,"
+        " flaky tests, limits nearly hit, students whom a sheet lacks), the distribution of marks,"
+        " tests × submissions, every test on trial, every submission; pictures are inline SVG, no"
+        " script",
+        f"{_ROOM}.report",
+    ),
+    Export(
+        ("marks.csv",),
+        "spreadsheets",
+        "a row for each student, a column for each part; what would be taken for a formula is"
+        " defused",
+        f"{_ROOM}.table",
+    ),
+    Export(
+        ("class.json",),
+        "programs",
+        "all there is; its schema, `gtp-harness/class` version 1, is in"
+        " `harness/grading/exports/document.py`",
+        f"{_ROOM}.document",
+    ),
+    Export(
+        ("junit.xml",),
+        "programs",
+        "a suite for each submission and case file, as JUnit XML",
+        f"{_ROOM}.junit",
+    ),
+    Export(
+        ("canvas.csv",),
+        "Canvas",
+        "the gradebook that `--canvas` names with one column filled in; rows are found by `ID`,"
+        " else `SIS User ID` or `SIS Login ID` (ids `canvas`, `sis`, `login` of a CSV), never by"
+        " name; `EX` and `N/A` stay",
+        f"{_ROOM}.canvas",
+        Download(
+            "canvas",
+            "a gradebook as downloaded from Canvas, to be filled in",
+            "canvas-column",
+            "NAME",
+            "its column: Title (id), title or id (default: the assignment's title)",
+        ),
+    ),
+    Export(
+        ("moodle.csv",),
+        "Moodle",
+        "the grading worksheet that `--moodle` names with grades and comments filled in, by"
+        " participant number, with decimal commas where it has them",
+        f"{_ROOM}.moodle",
+        Download(
+            "moodle",
+            "a grading worksheet from Moodle, to be filled in",
+            "moodle-columns",
+            "A,B,C",
+            "what it calls Identifier, Grade and Feedback comments",
+        ),
+    ),
+    Export(
+        ("feedback/<student>.html",),
+        "a student",
+        "the mark with its reasons, each failed test with what was expected, what came, the board"
+        " and the oracle's reason, what would explain the failures, the build's output; one page"
+        " that can be mailed",
+        f"{_ROOM}.feedback",
+    ),
+    Export(
+        ("gradescope/<submission>/results.json",),
+        "Gradescope",
+        "its documented format; nothing in it is hidden from students, so that they see their"
+        " total",
+        f"{_ROOM}.gradescope",
+    ),
+    Export(
+        ("moodle-feedback-folders.zip", "moodle-feedback-flat.zip"),
+        "Moodle",
+        "the students' pages, in either layout that *Upload multiple feedback files* takes",
+        f"{_ROOM}.moodle_feedback",
+    ),
+)

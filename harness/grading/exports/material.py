@@ -1,0 +1,27 @@
+"""A graded class as every export is given it, and the form that texts are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from harness.grading.exports.showing import Feedback
+from harness.grading.records import ClassResult, Student
+from harness.visible import visible
+
+Shown = Mapping[str, Feedback]  # what students may see of each submission, by its key
+Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and their contents
+
+
+class Material(NamedTuple):
+    """What exports are made of."""
+
+    result: ClassResult
+    shown: Shown
+    pages: Sequence[tuple[Student, bytes]]  # of the students
+    notes: Sequence[str]  # what the teacher must know of sheets, sentences
+
+
+def as_file(parts: Iterable[str]) -> bytes:
+    """Return a text given in parts as the content of a file, fit to be shown."""
+    return visible("".join(parts)).encode()

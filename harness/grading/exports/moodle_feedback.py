@@ -1,0 +1,57 @@
+"""Zips of feedback files for Moodle, in two layouts.
+
+Source: ``mod/assign/feedback/file`` of Moodle. A feedback file finds its student by the second
+word between underscores of its folder's name or its own, so that the full name before it must have
+no underscore; what begins with ``.`` or ``~`` is ignored.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterable
+from io import BytesIO
+
+from harness.grading.exports.material import Files, Material
+from harness.grading.exports.moodle import KIND
+from harness.grading.records import Student
+from harness.visible import visible
+
+LAYOUTS = {  # by the names of the two zips
+    "moodle-feedback-folders.zip": "{name}_{number}_assignsubmission_file_/feedback.html",
+    "moodle-feedback-flat.zip": "{name}_{number}_assignfeedback_file_feedback.html",
+}
+_UNFIT = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|_]+')  # what Moodle takes out of names, and _
+_LONGEST = 80  # characters of a name
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that zip knows: equal feedback gives equal bytes
+
+
+def files(material: Material) -> Files:
+    """Yield a zip in each layout, if a student has a number on the platform."""
+    if any(number(student) for student, _ in material.pages):
+        for name, layout in LAYOUTS.items():
+            yield name, zipped(layout, material.pages)
+
+
+def number(student: Student) -> str:
+    """Return a student's number as a participant, "" if there is none."""
+    return next((value for kind, value in student.ids if kind == KIND and value.isdecimal()), "")
+
+
+def zipped(layout: str, pages: Iterable[tuple[Student, bytes]]) -> bytes:
+    """Return a zip of the pages of those students who have a number.
+
+    ``layout``: one of the values of :data:`LAYOUTS`.
+    """
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for student, page in pages:
+            if number(student):
+                name = layout.format(name=_full_name(student), number=number(student))
+                archive.writestr(zipfile.ZipInfo(name, _EPOCH), page, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def _full_name(student: Student) -> str:
+    name = " ".join(_UNFIT.sub(" ", visible(student.name)).split()).lstrip(".~ ")
+    return name[:_LONGEST].strip() or "Participant"
