@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from harness import schema, shipped
-from harness.adapters.settings import ADAPTERS, Adapter
+from harness.adapters.adapter import ADAPTERS, Adapter
 from harness.environments import interpreters
 from harness.environments.records import EnginePython
 from harness.errors import AssignmentError, UsageError

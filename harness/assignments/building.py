@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from harness.adapters.placing import place
+from harness.adapters.adapter import place
 from harness.assignments import misplaced, needs
 from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
 from harness.assignments.workspace import beside_submission, workspace

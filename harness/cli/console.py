@@ -18,8 +18,7 @@ from io import TextIOWrapper
 from harness.cli import streams
 from harness.records import Outcome, Repeat, RunResult, Verdict
 from harness.report.paint import Paint
-from harness.report.summary import summary
-from harness.report.tally import Tally
+from harness.report.tally import Tally, summary
 from harness.report.view import FileView
 from harness.text import at_most
 from harness.typed import NamedTuple

@@ -119,13 +119,13 @@ class _Command:
     def _compared(self, conclusion: Conclusion) -> Conclusion:
         """Add which submissions are the same."""
         from harness.grading.ledger.store import Store
-        from harness.grading.similarity import originals
+        from harness.grading.similarity import twins
 
         store = Store(self._ledger_path.parent / ORIGINALS)
         result, wanted = conclusion.result, self._wanted
         course = wanted.overlay or wanted.assignment.place / wanted.assignment.engine.overlay
         overlay = course if wanted.assignment.engine.overlay and course.is_dir() else None
-        found = originals.same((one.submission for one in result.graded), store, overlay)
+        found = twins.same((one.submission for one in result.graded), store, overlay)
         return conclusion._replace(result=result._replace(twins=found))
 
     def _concluded(self) -> Conclusion:

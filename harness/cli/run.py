@@ -10,9 +10,8 @@ from collections.abc import Callable
 from functools import partial
 
 from harness.cli import sandbox, streams, version
-from harness.cli.arguments import Parser, figure, number, size, whole, with_config
+from harness.cli.arguments import Parser, figure, number, repeat, size, whole, with_config
 from harness.cli.console import Console, Style
-from harness.cli.repeating import repeat
 from harness.engine.launch import with_seed
 from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode

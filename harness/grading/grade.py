@@ -16,21 +16,17 @@ from typing import NamedTuple
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
 from harness.grading.attempts import plan
-from harness.grading.attempts.assembly import Reader
 from harness.grading.attempts.plan import Case
 from harness.grading.attempts.units import Listener, Task, Unit
 from harness.grading.ledger import canonical_json
 from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Run
 from harness.grading.ledger.store import Store
-from harness.grading.marks import item_analysis, marking, regrading, suspicion
-from harness.grading.marks.diagnosing import Diagnoser
+from harness.grading.marks.marker import Marker
 from harness.grading.records import (
     IMAGE,
     PRIVATE,
-    Attempt,
     ClassResult,
     Graded,
-    Marks,
     Submission,
 )
 from harness.text import number_of
@@ -275,7 +271,7 @@ def concluded(wanted: Wanted, ledger: Ledger, found: Plan) -> Conclusion:
         LedgerError: what they would be made of was edited, or is damaged.
     """
     ledger.check()
-    marker = _Marker(wanted.assignment, ledger, found)
+    marker = Marker(wanted.assignment, ledger, found.cases, found.started)
     planned = by_key(found.planned)
     new = {one.key: marker.graded(one, planned.get(one.key, ())) for one in found.submissions}
     rows = {key: _given(one, planned.get(key, ())) for key, one in new.items()}
@@ -298,51 +294,3 @@ def concluded(wanted: Wanted, ledger: Ledger, found: Plan) -> Conclusion:
 def _given(graded: Graded, planned: Iterable[Planned]) -> Given:
     texts = canonical_json.dumps(graded.marks), canonical_json.dumps(graded.submission)
     return Given(graded.submission.key, *texts, _bases(planned))
-
-
-class _Marker:
-    """Makes marks of what the ledger has."""
-
-    def __init__(self, assignment: Assignment, ledger: Ledger, found: Plan) -> None:
-        self._assignment = assignment
-        self._ledger = ledger
-        self._plan = found
-        self._kinds = {case.kind for case in found.cases} - {IMAGE}
-        paths = {(case.kind, case.name): case.path for case in found.cases}
-        self._reader = Reader(ledger, assignment, paths)
-        self._diagnoser = Diagnoser(assignment.place)
-
-    def graded(self, submission: Submission, planned: Iterable[Planned]) -> Graded:
-        """Return all that is known of a submission, with the mark that it should get."""
-        attempts = self._reader.attempts(planned)
-        marks = marking.marks(self._assignment, submission, attempts, self._kinds)
-        return self._graded(submission, attempts, marks)
-
-    def former(self, given: Given) -> Graded:
-        """Return what a mark in force was made of, with that mark."""
-        attempts = self._reader.attempts(map(self._ledger.planned, given.bases))
-        submission = canonical_json.loads(Submission, given.submission)
-        return self._graded(submission, attempts, canonical_json.loads(Marks, given.marks))
-
-    def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[Change, ...]:
-        """Return the marks that would change."""
-        return regrading.changes(list(old), list(new), self._assignment, self._kinds)
-
-    def _graded(
-        self, submission: Submission, attempts: tuple[Attempt, ...], marks: Marks
-    ) -> Graded:
-        found = self._diagnoser.of(attempts)
-        return Graded(submission, attempts, marks, suspicion.suspicion(attempts), found)
-
-    def result(self, graded: Sequence[Graded]) -> ClassResult:
-        """Return the whole class."""
-        return ClassResult(
-            self._assignment,
-            tuple(sorted(graded, key=lambda one: one.submission.key)),
-            item_analysis.items(graded),
-            "; ".join(sorted(self._reader.sandboxes)),
-            self._plan.started,
-            __version__,
-            tuple((case.kind, case.name, case.sha256) for case in self._plan.cases),
-            "; ".join(sorted(self._reader.pythons)),
-        )

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.adapters.adapter import ADAPTERS
 from harness.adapters.inside.board import Board, Refusal
 from harness.adapters.inside.gosensei import Gosensei, parts
 from harness.adapters.inside.playing import alternating
 from harness.adapters.inside.reading import Reader
 from harness.adapters.inside.terminal import SIZE
 from harness.adapters.inside.ways import Way
-from harness.adapters.settings import ADAPTERS
 from oracle.errors import IllegalMove
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.grid import grid

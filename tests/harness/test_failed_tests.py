@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.cli.repeating import repeat
+from harness.cli.arguments import repeat
 from harness.cli.run import command_line
 from harness.errors import UsageError
 from harness.reading.casefile import parse

@@ -13,8 +13,7 @@ from harness.records import Repeat
 from harness.report import baseline, gogui, html, json, junit, tap
 from harness.report.html.style import STYLE
 from harness.report.paint import Paint
-from harness.report.summary import summary
-from harness.report.tally import tally
+from harness.report.tally import summary, tally
 from harness.report.terminal import Terminal
 from harness.report.view import view
 from harness.visible import visible, without_surrogates

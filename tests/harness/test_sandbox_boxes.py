@@ -27,7 +27,7 @@ from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, canary, layout, levels, view
 from harness.sandbox.launcher import BoxLauncher, End
 from harness.sandbox.plan import Room
-from harness.sandbox.redteam import compiling, reaching_roster, referee
+from harness.sandbox.redteam import compiling, referee, roster
 from harness.sandbox.redteam import scene as scene_module
 from harness.sandbox.redteam.roster import ROSTER
 from harness.sandbox.redteam.scene import Scene
@@ -319,7 +319,7 @@ REAL = {
     "unix_sockets",
     "listen",
     "many_descriptors",
-    *(attack.name for attack in reaching_roster.ROSTER if attack.name != "slow_others"),
+    *(attack.name for attack in roster.REACHING if attack.name != "slow_others"),
     "read_case.c",
     "namespaces.c",
     "limit_others.c",

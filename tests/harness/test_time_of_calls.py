@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.adapters import placing
+from harness.adapters import adapter
+from harness.adapters.adapter import ADAPTERS
 from harness.adapters.inside import patience
 from harness.adapters.inside.board import Board, TimeOut
 from harness.adapters.inside.methods import Methods
 from harness.adapters.inside.patience import Patience, counted
-from harness.adapters.settings import ADAPTERS
 from harness.assignments import workspace
 from harness.assignments.building import build
 from harness.engine.process import EngineProcess
@@ -101,7 +101,7 @@ SLEEP = "time.sleep(60)"
 def caller():
     """A program that calls another one as an adapter does."""
     with workspace.workspace() as room:
-        shutil.copytree(Path(placing.__file__).parent / "inside", room / "inside")
+        shutil.copytree(Path(adapter.__file__).parent / "inside", room / "inside")
         (room / "caller.py").write_text(CALLER)
         yield room / "caller.py"
 
@@ -183,7 +183,7 @@ def classes(tmp_path_factory, java):
     """A folder with a class that computes or sleeps, and what asks it."""
     folder = tmp_path_factory.mktemp("classes")
     (folder / "Go.java").write_text(JAVA)
-    shim = Path(placing.__file__).parent / "inside" / "Shim.java"
+    shim = Path(adapter.__file__).parent / "inside" / "Shim.java"
     words = ["javac", "-J-XX:TieredStopAtLevel=1", "-d", folder / "classes", folder / "Go.java"]
     subprocess.run([*words, shim], check=True)
     return folder

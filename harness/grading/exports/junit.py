@@ -1,7 +1,11 @@
-"""A grading as JUnit XML: a suite for each submission and case file, ``submission/case file``.
+"""A grading as JUnit XML, of the same elements as a run (:mod:`harness.report.junit`)::
 
-What there is no result of is an error of its own: a submission that was refused or does not
-build, and an attempt in which the harness broke.
+testsuites "gtp-harness"
+testsuite "<submission>/<case file>"    for each attempt that has a result
+testsuite "gtp-harness"                 what there is no result of, each an error:
+testcase "(submission)"                 one that was refused
+testcase "(build)"                      one that does not build
+testcase "(harness)"                    an attempt in which the harness broke
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""What attempts are worth, what would change that, and what a teacher should look at. Pure."""
+"""What attempts are worth, what would change that, and what a teacher should look at.
+
+Only :mod:`~harness.grading.marks.marker` reads the ledger; the rest is pure.
+"""

@@ -1,4 +1,4 @@
-"""Submissions whose programs are the same but for blanks and comments. Pure.
+"""Submissions whose programs are the same but for blanks and comments.
 
 The files of a program are cut into tokens; blanks, line ends and comments are none. What most of
 the class has, and what the course gives out, is nobody's own and is left out; so are files that
@@ -9,28 +9,17 @@ whatever they are called.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from harness.grading.records import Twins
+from harness.grading.ledger.store import Store
+from harness.grading.records import Submission, Twins
+from harness.grading.similarity.programs import is_program, lying_in, submitted, tokens
 
 _FEW_TOKENS = 40  # a smaller file is the same by chance
 _STARTER = 5  # submissions that have a file before it can be the course's
-_STRINGS = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
-_WORDS = r"\w+|[^\s\w]"
-_PYTHON = re.compile(
-    rf"(?:\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?'''|{_STRINGS})"
-    rf"|\#[^\n]*|\\\n|{_WORDS}",
-    re.DOTALL,
-)
-_C = re.compile(rf"{_STRINGS}|//[^\n]*|/\*.*?(?:\*/|\Z)|\\\n|{_WORDS}", re.DOTALL)
-_LANGUAGES = {
-    ".py": (_PYTHON, ("#", "\\\n")),
-    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".hpp", ".java"), (_C, ("//", "/*", "\\\n"))),
-}
 
 Files = Mapping[str, bytes]
 
@@ -42,16 +31,15 @@ class _File(NamedTuple):
     size: int  # in tokens
 
 
-def is_program(name: str) -> bool:
-    """Whether a file is one of a program, in a language that is known here."""
-    return PurePosixPath(name).suffix.lower() in _LANGUAGES
+def same(
+    submissions: Iterable[Submission], store: Store, overlay: Path | None
+) -> tuple[Twins, ...]:
+    """Return the submissions that are the same but for blanks and comments.
 
-
-def tokens(name: str, content: bytes) -> list[str]:
-    """Return the tokens of a file: blanks and comments are none."""
-    form, comments = _LANGUAGES[PurePosixPath(name).suffix.lower()]
-    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
-    return [token for token in form.findall(text) if not token.startswith(comments)]
+    ``overlay``: the course's own folder, whose files are nobody's.
+    """
+    found = {one.key: submitted(one, store) for one in submissions if one.sha256}
+    return twins(found, [lying_in(overlay)] if overlay else [])
 
 
 def twins(submissions: Mapping[str, Files], course: Iterable[Files] = ()) -> tuple[Twins, ...]:

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from harness.sandbox.redteam import (
-    breaking_roster,
-    holding_roster,
-    native_roster,
-    reaching_roster,
-    spending_roster,
-)
+from harness.sandbox.redteam import holding_roster, native_roster
 from harness.sandbox.redteam.attack import Attack, at_build
 
 _FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
@@ -25,6 +19,11 @@ _ENDING = {3: "end of the pid namespace", 2: "end of the pid namespace", 1: "sub
 _LIMIT = dict.fromkeys((3, 2, 1), "resource limit")
 _CLOSED = dict.fromkeys((3, 2, 1), "all but three are closed")
 _READER = dict.fromkeys((3, 2, 1), "the harness stops reading")
+_VIEW = dict.fromkeys((3, 2, 1), "what is shown is not told by a submission")
+_OTHERS = {3: "pid namespace", 2: "pid namespace", 1: "seccomp"}
+_CLOCK = dict.fromkeys((3, 2, 1), "the clock of the whole tree")
+_COUNT = dict.fromkeys((3, 2, 1), "the count of disk")
+_REMOVED = dict.fromkeys((3, 2, 1), "removal without paths")
 
 _FIRST = (
     Attack("read_case_by_name", "read a private case file by name", _FILES),
@@ -80,6 +79,72 @@ _FIRST = (
     Attack("leave_ipc", "leave System V and POSIX messages", _CALLS, "find_ipc"),
     Attack("leave_key", "leave a key in a keyring", _CALLS, "find_key"),
 )
+
+
+# --- ways to spend what is limited --------------------------------------------------------------
+
+
+def _spent(program: str, title: str) -> Attack:
+    return Attack(program, f"compute in {title}", _CLOCK, source="spending", patience=9, cpu=1)
+
+
+_SPENDING = (
+    _spent("ignored_children", "children that nobody waits for"),
+    _spent("short_children", "short children that nobody waits for"),
+    _spent("unwaited_children", "children without a SIGCHLD"),
+    _spent("adopted_children", "children of others"),
+    _spent("many_threads", "a process without its first thread"),
+)
+
+
+# --- through what a box shows, and on what processes share ---------------------------------------
+
+
+def _reached(
+    program: str, title: str, layer: dict[int, str], leaks: tuple[int, ...] = ()
+) -> Attack:
+    return Attack(program, title, layer, leaks=frozenset(leaks), source="reaching")
+
+
+REACHING = (
+    _reached("read_what_its_first_line_names", "read what its first line names", _VIEW),
+    _reached("read_what_its_settings_name", "read what its pyvenv.cfg names", _VIEW),
+    _reached("read_mounts", "see the machine's mounts and sockets", _FILES),
+    _reached(
+        "enter_private_folder",
+        "stand in a private folder",
+        _FILES | {1: "nothing: Landlock does not see chdir"},
+        leaks=(1,),
+    ),
+    _reached("watch_private_folder", "watch what others do with files", _CALLS),
+    _reached("lock_shown_files", "tell others something by locks on shown files", _CALLS),
+    _reached("limit_others", "set the limits of the harness", _OTHERS),
+    _reached("slow_others", "take the processors from the harness", _OTHERS),
+    _reached("take_slots", "take the machine's slots for input and output", _CALLS),
+    _reached("hoard_timers", "make 5,000 timers", _LIMIT),
+)
+
+
+# --- build steps on disk, and on what clears away after them -------------------------------------
+
+
+def _broken(program: str, title: str, layer: dict[int, str]) -> Attack:
+    return Attack(program, f"{title} (build)", layer, source="breaking", at="build")
+
+
+_BREAKING = (
+    _broken("unlinked_disk", "use disk in files without a name", _COUNT),
+    _broken("mapped_disk", "use disk in files that are but mapped", _COUNT),
+    _broken("shut_folders", "use disk in folders that are shut", _COUNT),
+    _broken("deep_disk", "use disk beyond the longest path", _COUNT),
+    _broken("reserved_disk", "reserve disk without writing", _CALLS),
+    _broken("deep_folders", "leave folders 1,500 deep", _REMOVED),
+    _broken("odd_names", "leave folders that nobody may enter", _REMOVED),
+)
+
+
+# --- all of them --------------------------------------------------------------------------------
+
 # Run as build steps too, which may write into a folder: all else must hold as for engines.
 _AT_BUILD = """
     read_case_by_name read_case_through_proc read_case_through_links read_oracle
@@ -96,13 +161,13 @@ _FOLDER = "a folder of its own, counted and removed"
 _AS_ENGINES = (
     *_FIRST,
     *holding_roster.ROSTER,
-    *spending_roster.ROSTER,
-    *reaching_roster.ROSTER,
+    *_SPENDING,
+    *REACHING,
 )
 ROSTER = (
     *_AS_ENGINES,
     *(at_build(attack) for attack in _AS_ENGINES if attack.program in _AT_BUILD.split()),
     *(at_build(attack, _FOLDER) for attack in _FIRST if attack.program in _INTO_FOLDER),
-    *breaking_roster.ROSTER,
+    *_BREAKING,
     *native_roster.ROSTER,
 )

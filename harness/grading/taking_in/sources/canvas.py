@@ -8,6 +8,13 @@ is no name, and ``anon_`` and an anonymous id stand for the user's id. A text or
 ``#{filename}_text.html`` or ``_link.html``. The comment there says "we use /_\d+_/ to infer the
 user/attachment ids": so does this. Of a group, one member stands for all, under the group's name.
 
+===================================== ===============================
+``lovelaceada_1001_4001_a1.tgz``      user 1001, upload 4001
+``lovelaceada_LATE_1001_4001_a1.tgz`` the same, late
+``anon_k3x9_4002_a1.tgz``             graded anonymously
+``lovelaceada_1001_text.html``        typed into a field of the page
+===================================== ===============================
+
 Canvas calls a second file of the same name ``a1-1.tgz``; what was handed in last has the greatest
 attachment id, whatever it is called. Times are not in the download: the files' own are those of
 the download or of unpacking, and say nothing about lateness; ``LATE`` does.

@@ -1,0 +1,100 @@
+"""Marks of what the ledger has, with all that is known of each submission and of the class."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from harness.assignments.assignment import Assignment
+from harness.grading.attempts.assembly import Reader
+from harness.grading.attempts.plan import Case
+from harness.grading.ledger import canonical_json
+from harness.grading.ledger.ledger import Given, Ledger, Planned
+from harness.grading.marks import item_analysis, marking, regrading, suspicion
+from harness.grading.marks.regrading import Change
+from harness.grading.records import IMAGE, PUBLIC, Attempt, ClassResult, Graded, Marks, Submission
+from harness.judging.diagnosis import diagnoses, failures
+from harness.records import Diagnosis, FileResult
+from oracle import __version__
+
+
+class Marker:
+    """Makes marks of what the ledger has."""
+
+    def __init__(
+        self, assignment: Assignment, ledger: Ledger, cases: Sequence[Case], started: str
+    ) -> None:
+        """``cases``: those that are graded with; ``started``: when, as the ledger has it."""
+        self._assignment = assignment
+        self._ledger = ledger
+        self._cases = cases
+        self._started = started
+        self._kinds = {case.kind for case in cases} - {IMAGE}
+        paths = {(case.kind, case.name): case.path for case in cases}
+        self._reader = Reader(ledger, assignment, paths)
+        self._diagnoser = _Diagnoser(assignment.place)
+
+    def graded(self, submission: Submission, planned: Iterable[Planned]) -> Graded:
+        """Return all that is known of a submission, with the mark that it should get."""
+        attempts = self._reader.attempts(planned)
+        marks = marking.marks(self._assignment, submission, attempts, self._kinds)
+        return self._graded(submission, attempts, marks)
+
+    def former(self, given: Given) -> Graded:
+        """Return what a mark in force was made of, with that mark."""
+        attempts = self._reader.attempts(map(self._ledger.planned, given.bases))
+        submission = canonical_json.loads(Submission, given.submission)
+        return self._graded(submission, attempts, canonical_json.loads(Marks, given.marks))
+
+    def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[Change, ...]:
+        """Return the marks that would change."""
+        return regrading.changes(list(old), list(new), self._assignment, self._kinds)
+
+    def _graded(
+        self, submission: Submission, attempts: tuple[Attempt, ...], marks: Marks
+    ) -> Graded:
+        found = self._diagnoser.of(attempts)
+        return Graded(submission, attempts, marks, suspicion.suspicion(attempts), found)
+
+    def result(self, graded: Sequence[Graded]) -> ClassResult:
+        """Return the whole class."""
+        return ClassResult(
+            self._assignment,
+            tuple(sorted(graded, key=lambda one: one.submission.key)),
+            item_analysis.items(graded),
+            "; ".join(sorted(self._reader.sandboxes)),
+            self._started,
+            __version__,
+            tuple((case.kind, case.name, case.sha256) for case in self._cases),
+            "; ".join(sorted(self._reader.pythons)),
+        )
+
+
+class _Diagnoser:
+    """Diagnoses submissions by their public tests; private ones say nothing to students.
+
+    Who answers the same has the same diagnosis, and it is found once.
+    """
+
+    def __init__(self, place: Path) -> None:
+        """``place``: the folder from which the names of case files go."""
+        self._place = place
+        self._known: dict[object, tuple[Diagnosis, ...]] = {}
+
+    def of(self, attempts: Iterable[Attempt]) -> tuple[Diagnosis, ...]:
+        """Return what explains all failures of a submission, as far as known."""
+        files = [one.result for one in attempts if one.kind == PUBLIC and one.result]
+        if not any(map(failures, files)):
+            return ()
+        answers = tuple(map(_answers, files))
+        if answers not in self._known:
+            with contextlib.chdir(self._place):
+                self._known[answers] = diagnoses(files)
+        return self._known[answers]
+
+
+def _answers(file: FileResult) -> tuple[object, ...]:
+    """Return all that a diagnosis depends on."""
+    failures = tuple((failure.kind, failure.step) for failure in file.failures)
+    return file.case, tuple(reply and reply.raw for reply in file.replies), failures
