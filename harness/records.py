@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 
 from harness.limit import Limit
+from harness.text import number_of
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -170,7 +171,7 @@ class Diagnosis(NamedTuple):
         more = len(self.mistakes) - _TOLD
         if more > 0:
             told.append(f"with one of {more} more mistakes that look the same here")
-        count = f"{self.failures} of {self.failures} failure{'s'[: self.failures != 1]} explained"
+        count = f"{self.failures} of {number_of(self.failures, 'failure')} explained"
         where = f"in {self.path} it " if self.path else "it "
         return f"{where}answers {', or '.join(told)}: {count}"
 
