@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.fuzzing.fuzzer import Finding
 from harness.fuzzing.judging import expectations
 from harness.judging.equivalence import expression, is_exact
-from harness.judging.explain import read_explanation
+from harness.judging.explain import explanation
 from harness.specifications.record import Specification
 from harness.visible import one_line
 from harness.vocabulary.script import name_of, with_files
@@ -101,7 +101,7 @@ def _board(finding: Finding, specification: Specification, room: Path) -> Iterat
     with with_files(finding.script, room):
         for command in finding.script.commands[:last]:
             engine.handle(command)
-    reason, marks = read_explanation(engine.handle(f"oracle-explain {finding.difference.command}"))
-    drawn = draw_text(Diagram(engine.session.game.position, marks=marks), unicode=False)
-    yield from (f"# {line}".rstrip() for line in drawn.split("\n"))
-    yield from _comment([reason] if reason else [])
+    why = explanation(engine, finding.difference.command)
+    diagram = Diagram(engine.session.game.position, marks=why.marks if why else {})
+    yield from (f"# {line}".rstrip() for line in draw_text(diagram, unicode=False).split("\n"))
+    yield from _comment([why.text] if why else [])

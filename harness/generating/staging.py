@@ -12,6 +12,7 @@ from pathlib import Path
 
 from harness.generating.records import Asked, Staged
 from harness.judging import equivalence, mistaken, strength
+from harness.judging.explain import reason
 from harness.judging.likeness import identity
 from harness.reading import casefile
 from harness.records import Reply
@@ -70,13 +71,13 @@ class Stage:
             raise LeftOut(UNDERSPECIFIED)
         same = identity(engine, command, self._specification)
         choice = self._specification.choices(engine, command)
-        reason = why or _reason(engine, command)
+        told = why or reason(engine, command)
         reply = mistaken.reply_of(engine.handle(command))
         if not reply.ok:
             raise LeftOut("its answer is an error")
         if len(choice) > 1 and not is_last:
             raise LeftOut("what follows depends on a free choice")
-        return Asked(command, self._expression(command, reply, choice), reason, same)
+        return Asked(command, self._expression(command, reply, choice), told, same)
 
     def _expression(self, command: str, reply: Reply, choice: tuple[str, ...]) -> str:
         if choice:
@@ -120,12 +121,3 @@ def lies(engine: Engine, moment: Moment) -> bool:
     """Return whether the engine's board is the intended one."""
     now = engine.session.game.position
     return (now.grid.rows, now.black, now.white) == (moment.size, *moment.board)
-
-
-def _reason(engine: Engine, command: str) -> str:
-    """Return why an answer is right, in the oracle's words, ``""`` if it has none."""
-    raw = engine.handle(f"oracle-explain {command}")
-    for line in raw.removeprefix("=").strip().splitlines() if raw.startswith("=") else ():
-        if line.startswith("TEXT "):
-            return line.removeprefix("TEXT ")
-    return ""

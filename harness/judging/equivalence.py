@@ -9,8 +9,11 @@ every answer to it is the same. An error is an error, whatever its text.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from harness.records import Reply
 from harness.vocabulary.forms import EXACT, MOVE, SETTING, UNDEFINED, Form, is_a_move
+from oracle.errors import OracleError
 from oracle.gtp.protocol import Engine
 
 TYPE_CHECKING = False
@@ -63,8 +66,9 @@ def is_judged(command: str, specification: Specification) -> bool:
 
 def underspecified(engine: Engine, command: str) -> bool:
     """Return whether the document leaves open what an oracle's engine answers to a command now."""
-    answer = engine.handle(f"oracle-readings {command}")
-    return answer.startswith("= underspecified")
+    with suppress(OracleError):
+        return engine.readings(command).is_open
+    return False
 
 
 def _form(command: str, text: str, specification: Specification) -> Form:

@@ -15,7 +15,8 @@ from harness.reading.setups import loads
 from harness.records import FileResult, Reply, Step, Verdict
 from oracle.draw import Diagram
 from oracle.errors import OracleError
-from oracle.vertex import Point, parse_vertex
+from oracle.explanation import Explanation
+from oracle.gtp.protocol import Engine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _CHOSEN = ("resign", "pass")
 _NO_BOARDS: Mapping[int, Diagram] = {}
 
-Reasons = dict[int, tuple[str, dict[Point, str]]]
+Reasons = dict[int, Explanation]
 
 
 def agreed(
@@ -73,9 +74,9 @@ def reasons(
             seen = boards.get(index)
             is_alike = seen is None or seen.position == engine.session.game.position
             if index in steps and is_alike:
-                answer = engine.handle(f"oracle-explain {step.command}")
-                if answer.startswith("="):
-                    found[index] = read_explanation(answer)
+                why = explanation(engine, step.command)
+                if why:
+                    found[index] = why
             if index < last or index in found:
                 answer = engine.handle(_as_played(step, reply))
                 if index in found and not holds(step, answer):
@@ -99,35 +100,29 @@ def _as_played(step: Step, reply: Reply | None) -> str:
     return f"play {' '.join(words[1:2])} {reply.text}"
 
 
-def read_explanation(answer: str) -> tuple[str, dict[Point, str]]:
-    """Return the sentences and the labels of a reply to ``oracle-explain``."""
-    text, marks = "", {}
-    for line in answer.removeprefix("=").strip().splitlines():
-        kind, _, rest = line.partition(" ")
-        if kind == "TEXT":
-            text = rest
-        elif kind == "LABEL":
-            words = rest.split()
-            marks = dict(zip(map(_point, words[::2]), words[1::2], strict=True))
-    return text, {point: mark for point, mark in marks.items() if point}
+def explanation(engine: Engine, command: str) -> Explanation | None:
+    """Return why an answer of the oracle's is right; None: it explains none, or refuses."""
+    with suppress(OracleError):
+        return engine.explain(command)
+    return None
 
 
-def _point(name: str) -> Point | None:
-    try:
-        return parse_vertex(name, 25, 25)
-    except OracleError:
-        return None
+def reason(engine: Engine, command: str) -> str:
+    """Return the same in words; ``""`` for none."""
+    found = explanation(engine, command)
+    return found.text if found else ""
 
 
 def marked(boards: Mapping[int, Diagram], why: Reasons) -> dict[int, Diagram]:
     """Return boards by step with the marks of the reasons on them, where there are any."""
     return {
-        step: _with_marks(board, why[step][1]) if step in why else board
+        step: _with_marks(board, why[step]) if step in why else board
         for step, board in boards.items()
     }
 
 
-def _with_marks(diagram: Diagram, marks: dict[Point, str]) -> Diagram:
+def _with_marks(diagram: Diagram, why: Explanation) -> Diagram:
+    marks = dict(sorted(why.labels))  # from the first row on, as a picture lists them
     return Diagram(
         diagram.position, diagram.last, marks, caption=diagram.caption, letters=diagram.letters
     )

@@ -71,7 +71,7 @@ def _with_reasons(view: FileView) -> FileView:
     if not own:
         return view
     found = agreed(file, failed[:_MOST_REASONS], own[0], view.boards)
-    told = {step: text for step, (text, _) in found.items()}
+    told = {step: why.text for step, why in found.items()}
     return view._replace(boards=marked(view.boards, found), reasons=told)
 
 

@@ -78,7 +78,7 @@ class Views:
         own = self._specification
         found = boards(placed, tests, own.board if own else None)
         why = reasons(placed, tests, own) if own else {}
-        return _Drawn(found, marked(found, why), {step: text for step, (text, _) in why.items()})
+        return _Drawn(found, marked(found, why), {step: one.text for step, one in why.items()})
 
 
 def _course(file: FileResult) -> _Course:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from harness.errors import UndecidedError
 from harness.judging import equivalence, mistaken
-from harness.judging.explain import read_explanation
+from harness.judging.explain import reason
 from harness.reading.dialect import Dialect
 from harness.reading.setups import NEW_BOARD
 from harness.records import CaseFile, Reply, Step, Verdict
@@ -83,9 +83,8 @@ class _Walk:
         """Return a test without its right answer."""
         depends = self._is_free and name not in _ANYWHERE
         readings, why_open = _open(self._engine, step.command)
-        reason, _ = read_explanation(self._engine.handle(f"oracle-explain {step.command}"))
-        nothing = Reply(False, "", "", 0.0)
-        return Asked(step, nothing, readings, why_open, choices, depends, reason)
+        nothing, told = Reply(False, "", "", 0.0), reason(self._engine, step.command)
+        return Asked(step, nothing, readings, why_open, choices, depends, told)
 
     def _look_whether_open(self, step: Step) -> None:
         if _sets_up(step, self._specification) and (why := _why_open(self._engine, step.command)):
@@ -131,12 +130,11 @@ def _open(engine: Engine, command: str) -> tuple[tuple[str, ...] | None, str]:
     """Return the answers under each reading where they differ, or else why there are none."""
     if not equivalence.underspecified(engine, command):
         return None, ""
-    if reason := engine.session.left_open(split(command)):
-        return (), reason
-    reply = mistaken.reply_of(engine.handle(f"oracle-readings {command}"))
-    pairs = [line.partition(":") for line in reply.text.splitlines()[1:]]
-    ways = "; or ".join(name for name, _, _ in pairs)
-    return tuple(answer.strip() for _, _, answer in pairs), f"it may be read as {ways}"
+    found = engine.readings(command)
+    if found.left_open:
+        return (), found.left_open
+    ways = "; or ".join(name for name, _ in found.answers)
+    return tuple(answer for _, answer in found.answers), f"it may be read as {ways}"
 
 
 def _sets_up(step: Step, specification: Specification) -> bool:
@@ -153,8 +151,8 @@ def _why_open(engine: Engine, command: str) -> str:
     session = engine.session
     if command.startswith(NEW_BOARD):
         return ""  # tests on a board of such a size are reported by themselves
-    reason: str = session.left_open(split(command))
-    return "" if reason == session.left_open([""]) else reason
+    why: str = session.left_open(split(command))
+    return "" if why == session.left_open([""]) else why
 
 
 def _refused(right: Reply, name: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from oracle.color import BLACK, NAMES, WHITE
-from oracle.explanation import Explanation, count, listing
+from oracle.color import BLACK, WHITE
+from oracle.explanation import Explanation, Fact, Sentence, a_color, figure, number, numbers
 from oracle.komi import exact, plain_text, result_text
 from oracle.rules import area
 from oracle.rules.flood import neighbours, regions
@@ -71,9 +71,10 @@ def explain(position: Position, komi: Komi = 0) -> Explanation:
     found = empty_regions(position)
     sentences = [_count(position, found, color, komi) for color in (BLACK, WHITE)]
     sentences += _nobodys(found)
-    sentences.append(f"The score is {answer(position, komi)}.")
+    result = answer(position, komi)
+    sentences.append(Sentence("score", "The score is ", figure("score", result), "."))
     marks = {point: OWNER_MARKS[region.owner] for region in found for point in region.points}
-    return Explanation(" ".join(sentences), marks)
+    return Explanation(sentences, marks)
 
 
 def readings(position: Position, komi: Komi = 0) -> dict[str, str]:
@@ -81,35 +82,36 @@ def readings(position: Position, komi: Komi = 0) -> dict[str, str]:
     return {"area": answer(position, komi)}
 
 
-def _count(position: Position, found: list[Region], color: int, komi: Komi) -> str:
+def _count(position: Position, found: list[Region], color: int, komi: Komi) -> Sentence:
     """Return the sentence that adds up one color's points."""
     stones = position.stones(color).bit_count()
-    sizes = [len(region.points) for region in found if region.owner == color]
-    terms = [count(stones, "stone"), _territory(sizes)]
+    sizes = sorted(len(region.points) for region in found if region.owner == color)
+    terms = [number("stones", stones, "stone"), " + ", *_territory(sizes)]
     total: Komi = stones + sum(sizes)
     if color == WHITE and komi:
-        terms.append(f"komi {plain_text(komi)}")
+        terms += [" + komi ", Fact("komi", komi, plain_text(komi))]
         total = exact().add(total, komi)
-    return f"{NAMES[color].capitalize()}: {' + '.join(terms)} = {plain_text(total)}."
+    who, whole = a_color("color", color, is_first=True), Fact("total", total, plain_text(total))
+    return Sentence("count", who, ": ", *terms, " = ", whole, ".")
 
 
-def _territory(sizes: list[int]) -> str:
+def _territory(sizes: list[int]) -> list[str | Fact]:
     """Return, for example, ``9 points in 3 regions (1, 3 and 5)``."""
-    points = count(sum(sizes), "point")
+    points = number("points", sum(sizes), "point")
     if not sizes:
-        return f"{points} of territory"
-    if len(sizes) == 1:
-        return f"{points} in 1 region"
-    return f"{points} in {len(sizes)} regions ({listing([str(size) for size in sorted(sizes)])})"
+        return [points, " of territory"]
+    found: list[str | Fact] = [points, " in ", number("regions", len(sizes), "region")]
+    return [*found, " (", numbers("sizes", sizes), ")"] if len(sizes) > 1 else found
 
 
-def _nobodys(found: list[Region]) -> list[str]:
+def _nobodys(found: list[Region]) -> list[Sentence]:
     """Return a sentence about the regions that count for nobody, if there are any."""
     both = [region for region in found if region.owner == NEUTRAL and region.borders[BLACK]]
     if both:
-        points = sum(len(region.points) for region in both)
-        regions_text = count(len(both), "empty region touches", "empty regions touch")
-        return [f"{regions_text} both colors: {count(points, 'point')} for nobody."]
+        touching = number("regions", len(both), "empty region touches", "empty regions touch")
+        points = number("points", sum(len(region.points) for region in both), "point")
+        return [Sentence("neutral", touching, " both colors: ", points, " for nobody.")]
     if any(region.owner == NEUTRAL for region in found):
-        return ["There is no stone, so the empty board counts for nobody."]
+        text = "There is no stone, so the empty board counts for nobody."
+        return [Sentence("empty board", text)]
     return []

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from oracle.answers.gomoku_rules import by_name, explain_result, orders
-from oracle.color import NAMES, opponent
-from oracle.explanation import Explanation, listing
+from oracle.color import opponent
+from oracle.explanation import Explanation, Fact, Sentence, a_color, a_point, number, points
 from oracle.grid import each_bit
 from oracle.rules import policy as rules
 from oracle.rules.lines import almost_open_fours, long_lines, steps, window
-from oracle.vertex import vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from oracle.vertex import Point
 
     Moves = tuple[str, list[Point]]
-    Reason = tuple[str, int, int]  # a sentence; its stones; its points that must be empty
+    Reason = tuple[Sentence, int, int]  # its stones; its points that must be empty
 
 DEFAULT = "random"  # the policy before any is set; boardsize and clear_board keep it
 STOPPING = "no open four left"  # the other reading of BlockOpenFour
@@ -81,13 +80,19 @@ def explain_policy_moves(
     kind, moves = rules.POLICIES[policy](position.grid, mine, theirs)
     if not kind:
         reason = explain_result(position)
-        return Explanation(f"{reason.text} The game is over: no move is left.", reason.marks)
+        over = Sentence("over", "The game is over: no move is left.")
+        return Explanation([*reason.sentences, over], reason.marks)
     if policy == "random":
-        return _explanation(position, moves, [("Any empty point will do.", 0, 0)])
+        return _explanation(position, moves, [(Sentence("any", "Any empty point will do."), 0, 0)])
     opening, is_mine, reasons = _REASONS[kind]
-    me, you = NAMES[color].capitalize(), NAMES[opponent(color)].capitalize()
     found = reasons(position, mine if is_mine else theirs, moves)
-    return _explanation(position, moves, [(opening.format(me=me, you=you), 0, 0), *found])
+    return _explanation(position, moves, [(_opening(kind, opening, color), 0, 0), *found])
+
+
+def _opening(kind: str, parts: tuple[str, ...], color: int) -> Sentence:
+    me = a_color("me", color, is_first=True)
+    you = a_color("you", opponent(color), is_first=True)
+    return Sentence(kind, *({_ME: me, _YOU: you}.get(part, part) for part in parts))
 
 
 def _fives_made(position: Position, stones: int, moves: int) -> Iterator[Reason]:
@@ -95,9 +100,9 @@ def _fives_made(position: Position, stones: int, moves: int) -> Iterator[Reason]
     for move in each_bit(moves):
         lines = long_lines(position.grid, stones | move)
         line = next(line for line in lines if line & move)
-        size = line.bit_count()
-        text = f"{_names(position, move)} makes {size} in a row: {_names(position, line)}."
-        yield text, line & stones, 0
+        length = number("length", line.bit_count(), "in a row", "in a row")
+        parts = (_point(position, move), " makes ", length, ": ", _points("line", position, line))
+        yield Sentence("five", *parts, "."), line & stones, 0
 
 
 def _open_fours_made(position: Position, stones: int, moves: int) -> Iterator[Reason]:
@@ -106,8 +111,10 @@ def _open_fours_made(position: Position, stones: int, moves: int) -> Iterator[Re
     for move in each_bit(moves):
         whole = next(whole for point, whole in completions if point == move)
         four, ends = whole & stones | move, whole & ~stones & ~move
-        text = f"{_names(position, move)} makes the open four {_names(position, four)}"
-        yield f"{text} between the empty points {_names(position, ends)}.", four & stones, ends
+        made = (" makes the open four ", _points("four", position, four))
+        room = (" between the empty points ", _points("ends", position, ends), ".")
+        sentence = Sentence("open four", _point(position, move), *made, *room)
+        yield sentence, four & stones, ends
 
 
 def _threes_blocked(position: Position, stones: int, moves: int) -> Iterator[Reason]:
@@ -116,16 +123,22 @@ def _threes_blocked(position: Position, stones: int, moves: int) -> Iterator[Rea
     for point, whole in _completions(position, stones):
         threes.setdefault(whole & stones, []).append((point, whole & ~stones))
     for three in sorted(threes, key=lambda three: three & -three):
-        completions = threes[three]
-        ways = [
-            f"by {_names(position, point)} between {_names(position, room & ~point)}"
-            for point, room in completions
-        ]
         room, common = 0, moves
-        for _, points in completions:
-            room, common = room | points, common & points
-        text = f"The three {_names(position, three)} becomes an open four {' or '.join(ways)}"
-        yield f"{text}; {_names(position, common)} can block it.", three, room
+        for _, empty in threes[three]:
+            room, common = room | empty, common & empty
+        who = ("The three ", _points("three", position, three), " becomes an open four ")
+        blocks = ("; ", _points("blocks", position, common), " can block it.")
+        yield Sentence("three", *who, _ways(position, threes[three]), *blocks), three, room
+
+
+def _ways(position: Position, completions: list[tuple[int, int]]) -> Fact:
+    """Return the points that make an open four of a three, each with the four's two ends."""
+    pairs = [
+        (_point(position, point), _points("ends", position, room & ~point))
+        for point, room in completions
+    ]
+    words = " or ".join([f"by {point} between {ends}" for point, ends in pairs])
+    return Fact("completions", tuple((point.value, ends.value) for point, ends in pairs), words)
 
 
 def _anything(position: Position, stones: int, moves: int) -> Iterator[Reason]:
@@ -133,18 +146,19 @@ def _anything(position: Position, stones: int, moves: int) -> Iterator[Reason]:
     return iter(())
 
 
+_ME, _YOU = "{me}", "{you}"  # in an opening sentence: the colors
 # By type: the opening sentence, whether the lines are the player's own, and the lines.
 _REASONS = {
-    "Win": ("{me} can win at once.", True, _fives_made),
-    "BlockWin": ("{me} cannot win at once, but {you} could.", False, _fives_made),
-    "OpenFour": ("Nobody can win at once.", True, _open_fours_made),
+    "Win": ((_ME, " can win at once."), True, _fives_made),
+    "BlockWin": ((_ME, " cannot win at once, but ", _YOU, " could."), False, _fives_made),
+    "OpenFour": (("Nobody can win at once.",), True, _open_fours_made),
     "BlockOpenFour": (
-        "Nobody can win at once and {me} cannot make an open four, but {you} could.",
+        ("Nobody can win at once and ", _ME, " cannot make an open four, but ", _YOU, " could."),
         False,
         _threes_blocked,
     ),
     "Random": (
-        "Nobody can win at once or make an open four, so any empty point will do.",
+        ("Nobody can win at once or make an open four, so any empty point will do.",),
         True,
         _anything,
     ),
@@ -167,11 +181,16 @@ def _explanation(position: Position, moves: int, reasons: list[Reason]) -> Expla
         layers[STONE] |= stones
         layers[ROOM] |= room
     marks = {p: mark for mark, points in layers.items() for p in position.grid.points(points)}
-    return Explanation(" ".join(text for text, _, _ in reasons), marks)
+    return Explanation([sentence for sentence, _, _ in reasons], marks)
 
 
-def _names(position: Position, mask: int) -> str:
-    return listing([vertex(point) for point in position.grid.points(mask)])
+def _point(position: Position, bit: int) -> Fact:
+    (point,) = position.grid.points(bit)
+    return a_point("point", point)
+
+
+def _points(name: str, position: Position, mask: int) -> Fact:
+    return points(name, position.grid.points(mask))
 
 
 def _sides(position: Position, color: int) -> tuple[int, int]:

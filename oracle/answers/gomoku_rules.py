@@ -7,7 +7,7 @@ They are answered from the stones alone. Who made the *first* five is the game's
 from __future__ import annotations
 
 from oracle.color import BLACK, EMPTY, NAMES, WHITE
-from oracle.explanation import Explanation, count, listing
+from oracle.explanation import Explanation, Sentence, a_color, number, points
 from oracle.grid import each_bit
 from oracle.rules.lines import fives, long_lines
 from oracle.vertex import Point, vertex
@@ -87,26 +87,30 @@ def explain_result(position: Position) -> Explanation:
         for line in long_lines(position.grid, position.stones(color))
     ]
     if lines:
-        text = " ".join(_line_sentence(color, stones) for color, stones in lines)
-        return Explanation(text, {point: LINE_STONE for _, stones in lines for point in stones})
+        marks = {point: LINE_STONE for _, stones in lines for point in stones}
+        return Explanation([_line_sentence(*line) for line in lines], marks)
     if position.empty:
-        left = count(position.empty.bit_count(), "point is empty", "points are empty")
-        return Explanation(f"Nobody has five in a row and {left}, so the game is not over.")
-    return Explanation("The board is full and nobody has five in a row.")
+        empty = position.empty.bit_count()
+        left = number("empty", empty, "point is empty", "points are empty")
+        begin, end = "Nobody has five in a row and ", ", so the game is not over."
+        return Explanation([Sentence("no five", begin, left, end)])
+    return Explanation([Sentence("full", "The board is full and nobody has five in a row.")])
 
 
 def explain_legal_moves(position: Position) -> Explanation:
     """Return why these moves, or none, are legal."""
     if result(position) != UNKNOWN:
         reason = explain_result(position)
-        return Explanation(f"{reason.text} The game is over, so no move is legal.", reason.marks)
-    moves = count(position.empty.bit_count(), "empty point is", "empty points are")
-    return Explanation(f"The game is not over, so the {moves} legal.")
+        over = Sentence("over", "The game is over, so no move is legal.")
+        return Explanation([*reason.sentences, over], reason.marks)
+    moves = number("moves", position.empty.bit_count(), "empty point is", "empty points are")
+    return Explanation([Sentence("legal", "The game is not over, so the ", moves, " legal.")])
 
 
-def _line_sentence(color: int, stones: list[Point]) -> str:
-    names = listing([vertex(point) for point in stones])
-    return f"{NAMES[color].capitalize()} has {len(stones)} in a row: {names}."
+def _line_sentence(color: int, stones: list[Point]) -> Sentence:
+    who = a_color("color", color, is_first=True)
+    length = number("length", len(stones), "in a row", "in a row")
+    return Sentence("line", who, " has ", length, ": ", points("line", stones), ".")
 
 
 # --- what the document leaves open -------------------------------------------------------------

@@ -6,16 +6,27 @@ The document asks for Black; every function answers for either color.
 from __future__ import annotations
 
 from oracle.color import BLACK, NAMES, opponent
-from oracle.explanation import Explanation, count, listing
+from oracle.explanation import (
+    Explanation,
+    Fact,
+    Sentence,
+    a_color,
+    a_point,
+    listing,
+    number,
+    points,
+)
 from oracle.rules import eyes as rules
 from oracle.rules.flood import flood, flood_diagonally, neighbours, regions
-from oracle.vertex import SENSEI_LETTERS, Point, vertex
+from oracle.vertex import SENSEI_LETTERS, Point
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.grid import Grid
     from oracle.position import Position
 
+_LINES = ("rows", "columns")
+_REACH = 2  # rows or columns in which two eyes are near each other
 EYE, FALSE_EYE, MISSING, SPACE, NO_SPACE = "e", "f", "!", "s", "n"  # marks
 
 
@@ -63,44 +74,43 @@ def explain_eyes(position: Position, color: int = BLACK) -> Explanation:
     shape, mine, theirs = _board(position, color)
     found = rules.eyes(shape, mine, theirs)
     false = position.empty & ~neighbours(shape, shape.full & ~mine) & ~found
-    sentences = [_named("Eyes", eyes(position, color))]
+    sentences = [Sentence("eyes", "Eyes: ", _names("eyes", eyes(position, color)), ".")]
     marks: dict[Point, str] = {}
     for point in shape.points(false):
         missing = _missing_diagonals(position, point, color)
-        sentences.append(f"{_name(point)} is false: {_names(missing)} are not {NAMES[color]}.")
+        corners = (" is false: ", _names("corners", missing), " are not ", a_color("color", color))
+        sentences.append(Sentence("false eye", _name("point", point), *corners, "."))
         marks |= {point: FALSE_EYE, **dict.fromkeys(missing, MISSING)}
     marks |= dict.fromkeys(shape.points(found), EYE)  # an eye may be a corner missing to another
-    return Explanation(" ".join(sentences), marks)
+    return Explanation(sentences, marks)
 
 
 def explain_two_eyes(position: Position, color: int = BLACK) -> Explanation:
     """Return for each eye the nearest that makes it count, or that none does."""
     every, close = eyes(position, color), two_eyes(position, color)
-    sentences = [_named("Eyes that have another near", close)]
-    sentences += [
-        f"{_name(point)} has no other eye within 2 rows or 2 columns."
-        for point in every
-        if point not in close
-    ]
-    sentences += [_company(point, close) for point in close]
-    return Explanation(" ".join(sentences), dict.fromkeys(close, EYE))
+    heading = Sentence("eyes", "Eyes that have another near: ", _names("eyes", close), ".")
+    alone = [_alone(point) for point in every if point not in close]
+    together = [_company(point, close) for point in close]
+    return Explanation([heading, *alone, *together], dict.fromkeys(close, EYE))
 
 
 def explain_eye_spaces(position: Position, color: int = BLACK) -> Explanation:
     """Return each space's size, and why each other region that touches the color is none."""
     shape, mine, _ = _board(position, color)
     spaces = eye_spaces(position, color)
-    sentences = [f"{count(len(spaces), 'eye space')}."]
+    sentences = [Sentence("eye spaces", number("spaces", len(spaces), "eye space"), ".")]
     marks = {point: SPACE for space in spaces for point in space}
     for region in regions(shape, position.empty):
-        points = shape.points(region)
-        name = f"The region of {_name(points[0])} ({count(len(points), 'point')})"
-        if points in spaces:
-            sentences.append(f"{name} is surrounded by one chain.")
+        found = shape.points(region)
+        size = number("points", len(found), "point")
+        name = ("The region of ", _name("point", found[0]), " (", size, ")")
+        if found in spaces:
+            sentences.append(Sentence("eye space", *name, " is surrounded by one chain."))
         elif neighbours(shape, region) & mine:
-            sentences.append(f"{name} is none: {_why_open(position, region, color)}.")
-            marks |= dict.fromkeys(points, NO_SPACE)
-    return Explanation(" ".join(sentences), marks)
+            why = _why_open(position, region, color)
+            sentences.append(Sentence("no eye space", *name, " is none: ", *why, "."))
+            marks |= dict.fromkeys(found, NO_SPACE)
+    return Explanation(sentences, marks)
 
 
 def readings_eyes(position: Position, color: int = BLACK) -> dict[str, int]:
@@ -132,16 +142,12 @@ def _board(position: Position, color: int) -> tuple[Grid, int, int]:
     return position.grid, position.stones(color), position.stones(opponent(color))
 
 
-def _name(point: Point) -> str:
-    return vertex(point, SENSEI_LETTERS)
+def _name(name: str, point: Point) -> Fact:
+    return a_point(name, point, SENSEI_LETTERS)
 
 
-def _names(points: list[Point]) -> str:
-    return listing([_name(point) for point in points])
-
-
-def _named(label: str, points: list[Point]) -> str:
-    return f"{label}: {_names(points)}."
+def _names(name: str, found: list[Point]) -> Fact:
+    return points(name, found, SENSEI_LETTERS)
 
 
 def _parts(position: Position, mask: int) -> int:
@@ -156,24 +162,31 @@ def _missing_diagonals(position: Position, point: Point, color: int) -> list[Poi
     return [corner for corner in on_board if position.color_at(corner) != color]
 
 
-def _company(point: Point, close: list[Point]) -> str:
+def _alone(point: Point) -> Sentence:
+    within = Fact("within", _LINES, f"{_REACH} rows or {_REACH} columns")
+    return Sentence("alone", _name("point", point), " has no other eye within ", within, ".")
+
+
+def _company(point: Point, close: list[Point]) -> Sentence:
     """Return the sentence that names the nearest eye within two rows or two columns."""
     distances = [
         (abs(other[0] - point[0]), abs(other[1] - point[1]), other)
         for other in close
         if other != point
     ]
-    near = [found for found in distances if min(found[:2]) <= 2]
+    near = [found for found in distances if min(found[:2]) <= _REACH]
     rows, columns, other = min(near, key=lambda found: found[0] + found[1])
-    lines = [f"2 {name}" for name, gap in (("rows", rows), ("columns", columns)) if gap <= 2]
-    return f"{_name(point)} is within {listing(lines)} of {_name(other)}."
+    lines = [name for name, gap in zip(_LINES, (rows, columns), strict=True) if gap <= _REACH]
+    within = Fact("within", tuple(lines), listing([f"{_REACH} {name}" for name in lines]))
+    end = (" is within ", within, " of ", _name("other", other), ".")
+    return Sentence("together", _name("point", point), *end)
 
 
-def _why_open(position: Position, region: int, color: int) -> str:
+def _why_open(position: Position, region: int, color: int) -> list[str | Fact]:
     """Return why a region that touches this color is no eye space."""
     shape, mine, theirs = _board(position, color)
     beside = neighbours(shape, region)
     if beside & theirs:
-        return f"it touches {NAMES[opponent(color)]} stones too"
+        return ["it touches ", a_color("color", opponent(color)), " stones too"]
     chains = sum(1 for chain in regions(shape, mine) if chain & beside)
-    return f"the stones around it are {chains} separate chains"
+    return ["the stones around it are ", number("chains", chains, "separate chain")]

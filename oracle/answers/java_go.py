@@ -7,16 +7,27 @@ from __future__ import annotations
 
 from oracle.color import BLACK, NAMES, opponent
 from oracle.errors import VertexError
-from oracle.explanation import Explanation, count, listing
+from oracle.explanation import (
+    Explanation,
+    Fact,
+    Sentence,
+    a_color,
+    a_point,
+    figure,
+    number,
+    numbers,
+    points,
+)
 from oracle.rules import area, capture
 from oracle.rules.flood import flood, neighbours, regions
-from oracle.vertex import Point, vertex
+from oracle.vertex import Point
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.position import Position
 
 SUBJECT, LIBERTY, TAKEN, TERRITORY = "?", "L", "x", "t"  # marks
+_FEW = 4  # liberties, which are named one by one
 
 
 def is_captured(position: Position, point: Point) -> bool:
@@ -73,29 +84,27 @@ def explain_captured(position: Position, point: Point) -> Explanation:
 
 def explain_score(position: Position, color: int) -> Explanation:
     """Return the prisoners, the regions of territory, and their sum."""
-    shape, name = position.grid, NAMES[color].capitalize()
     dead, own = prisoners_and_territory(position, color)
-    total = dead.bit_count() + own.bit_count()
-    sentences = [_prisoners(dead, color)] if dead else []
-    sentences += [
-        _territory([region.bit_count() for region in regions(shape, own)], color),
-        f"{name}'s score is {dead.bit_count()} + {own.bit_count()} = {total}.",
-    ]
-    return Explanation(" ".join(sentences), _marks(position, {TERRITORY: own, TAKEN: dead}))
+    sizes = sorted(region.bit_count() for region in regions(position.grid, own))
+    sentences = [_prisoners(dead.bit_count(), color)] if dead else []
+    sentences += [_territory(sizes, color), _sum(dead.bit_count(), own.bit_count(), color)]
+    return Explanation(sentences, _marks(position, {TERRITORY: own, TAKEN: dead}))
 
 
 def explain_legal(position: Position, point: Point, color: int) -> Explanation:
     """Return what stands on the point, or the liberties and captures of a stone there."""
     bit = _bit(position, point)
     if not bit & position.empty:
-        stone = NAMES[position.color_at(point)]
-        return Explanation(f"{vertex(point)} is occupied by a {stone} stone: not legal.")
+        stone = a_color("stone", position.color_at(point))
+        parts = (a_point("point", point), " is occupied by a ", stone, " stone: not legal.")
+        return Explanation([Sentence("occupied", *parts)])
     shape, mine = position.grid, position.stones(color)
     theirs = position.stones(opponent(color))
     dead = capture.taken(shape, mine, theirs, bit)
     free = capture.liberties(shape, flood(shape, bit, mine), mine | theirs | bit)
-    text = f"A {NAMES[color]} stone at {vertex(point)} {_effect(position, free, dead, color)}"
-    return Explanation(text, _marks(position, {LIBERTY: free, TAKEN: dead, SUBJECT: bit}))
+    who = ("A ", a_color("color", color), " stone at ", a_point("point", point), " ")
+    sentence = Sentence("move", *who, *_effect(position, free, dead, color))
+    return Explanation([sentence], _marks(position, {LIBERTY: free, TAKEN: dead, SUBJECT: bit}))
 
 
 def readings_captured(position: Position, point: Point) -> dict[str, bool]:
@@ -125,12 +134,11 @@ def _explain_chain(position: Position, point: Point) -> Explanation:
     shape, color = position.grid, position.color_at(point)
     chain = flood(shape, shape.bit(point), position.stones(color))
     free = capture.liberties(shape, chain, position.black | position.white)
-    who = f"The {NAMES[color]} chain at {vertex(point)} ({count(chain.bit_count(), 'stone')})"
-    if free:
-        text = f"{who} has {_liberties(position, free)}: not captured."
-    else:
-        text = f"{who} has no liberty: captured."
-    return Explanation(text, _marks(position, {LIBERTY: free, SUBJECT: chain}))
+    where, size = a_point("point", point), number("stones", chain.bit_count(), "stone")
+    who = ("The ", a_color("color", color), " chain at ", where, " (", size, ")")
+    end = ": not captured." if free else ": captured."
+    sentence = Sentence("chain", *who, " has ", *_liberties(position, free), end)
+    return Explanation([sentence], _marks(position, {LIBERTY: free, SUBJECT: chain}))
 
 
 def _explain_region(position: Position, point: Point) -> Explanation:
@@ -138,47 +146,57 @@ def _explain_region(position: Position, point: Point) -> Explanation:
     region = flood(shape, shape.bit(point), position.empty)
     beside = neighbours(shape, region) & ~region
     colors = [color for color in (BLACK, opponent(BLACK)) if beside & position.stones(color)]
-    size = count(region.bit_count(), "empty point")
-    where = f"The region of {vertex(point)} ({size}) touches"
+    size = number("points", region.bit_count(), "empty point")
+    where = ("The region of ", a_point("point", point), " (", size, ") touches ")
+    end = ": captured, as territory." if len(colors) == 1 else ": not captured."
+    sentence = Sentence("region", *where, Fact("colors", tuple(colors), _whose(colors)), end)
+    return Explanation([sentence], _marks(position, {SUBJECT: region}))
+
+
+def _whose(colors: list[int]) -> str:
     if len(colors) == 1:
-        text = f"{where} {NAMES[colors[0]]} stones only: captured, as territory."
-    else:
-        text = f"{where} {'stones of both colors' if colors else 'no stone'}: not captured."
-    return Explanation(text, _marks(position, {SUBJECT: region}))
+        return f"{NAMES[colors[0]]} stones only"
+    return "stones of both colors" if colors else "no stone"
 
 
-def _effect(position: Position, free: int, dead: int, color: int) -> str:
+def _effect(position: Position, free: int, dead: int, color: int) -> list[str | Fact]:
     """Return what a stone does that has these liberties and takes these stones."""
     if dead:
-        stones = count(dead.bit_count(), f"{NAMES[opponent(color)]} stone")
-        return f"takes {stones}: legal."
-    if free:
-        return f"has {_liberties(position, free)}: legal."
-    return "has no liberty and takes nothing: self capture, not legal."
+        stones = number("taken", dead.bit_count(), f"{NAMES[opponent(color)]} stone")
+        return ["takes ", stones, ": legal."]
+    end = ": legal." if free else " and takes nothing: self capture, not legal."
+    return ["has ", *_liberties(position, free), end]
 
 
-def _liberties(position: Position, free: int) -> str:
+def _liberties(position: Position, free: int) -> list[str | Fact]:
     """Return how many, and which when they are few."""
-    names = [vertex(point) for point in position.grid.points(free)]
-    number = count(len(names), "liberty", "liberties")
-    return f"{number} ({listing(names)})" if len(names) <= 4 else number
+    if not free:
+        return [Fact("liberties", 0, "no liberty")]
+    many = number("liberties", free.bit_count(), "liberty", "liberties")
+    if free.bit_count() > _FEW:
+        return [many]
+    return [many, " (", points("which", position.grid.points(free)), ")"]
 
 
-def _prisoners(dead: int, color: int) -> str:
-    stones = count(dead.bit_count(), f"{NAMES[opponent(color)]} stone")
-    what = "has no liberty: a prisoner" if dead.bit_count() == 1 else "have no liberty: prisoners"
-    return f"{stones} {what}, taken off the board."
+def _prisoners(dead: int, color: int) -> Sentence:
+    stones = number("prisoners", dead, f"{NAMES[opponent(color)]} stone")
+    what = " has no liberty: a prisoner" if dead == 1 else " have no liberty: prisoners"
+    return Sentence("prisoners", stones, what, ", taken off the board.")
 
 
-def _territory(sizes: list[int], color: int) -> str:
+def _territory(sizes: list[int], color: int) -> Sentence:
+    who = a_color("color", color)
     if not sizes:
-        return f"No empty region touches {NAMES[color]} stones only."
-    verb = "touches" if len(sizes) == 1 else "touch"
-    which = listing([str(size) for size in sorted(sizes)])
-    points = "point" if sizes == [1] else "points"
-    return (
-        f"{count(len(sizes), 'empty region')} {verb} {NAMES[color]} stones only: {which} {points}."
-    )
+        return Sentence("no territory", "No empty region touches ", who, " stones only.")
+    found = number("regions", len(sizes), "empty region touches", "empty regions touch")
+    end = " point." if sizes == [1] else " points."
+    return Sentence("territory", found, " ", who, " stones only: ", numbers("sizes", sizes), end)
+
+
+def _sum(prisoners: int, territory: int, color: int) -> Sentence:
+    parts = (figure("prisoners", prisoners), " + ", figure("territory", territory))
+    who, total = a_color("color", color, is_first=True), figure("total", prisoners + territory)
+    return Sentence("score", who, "'s score is ", *parts, " = ", total, ".")
 
 
 def _marks(position: Position, masks: dict[str, int]) -> dict[Point, str]:

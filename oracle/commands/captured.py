@@ -5,7 +5,7 @@ from __future__ import annotations
 from oracle.answers import java_go
 from oracle.commands.ask import Answer, question, run
 from oracle.commands.options import points
-from oracle.explanation import Explanation, count
+from oracle.explanation import Explanation, Sentence, number
 from oracle.vertex import vertex
 
 TYPE_CHECKING = False
@@ -56,9 +56,9 @@ def _every(position: Position) -> Answer:
     found = [point for point in shape.points(shape.full) if java_go.is_captured(position, point)]
     stones = [point for point in found if position.color_at(point)]
     names = [vertex(point) for point in found]
-    text = (
-        f"{count(len(stones), 'stone')} without liberties and "
-        f"{count(len(found) - len(stones), 'point')} of territory are captured."
-    )
+    dead = number("stones", len(stones), "stone")
+    own = number("points", len(found) - len(stones), "point")
+    parts = (dead, " without liberties and ", own, " of territory are captured.")
+    reason = Sentence("captured", *parts)
     marks = {p: java_go.TAKEN if position.color_at(p) else java_go.TERRITORY for p in found}
-    return Answer("captured", " ".join(names) or "none", names, Explanation(text, marks))
+    return Answer("captured", " ".join(names) or "none", names, Explanation([reason], marks))

@@ -6,7 +6,8 @@ from oracle.answers import gomoku_rules, java_go
 from oracle.color import NAMES
 from oracle.commands.ask import Answer, question, run
 from oracle.commands.options import add_color, add_rules, color_to_play, points
-from oracle.explanation import Explanation, count, listing
+from oracle.explanation import Explanation, Sentence, a_color, a_point, number
+from oracle.explanation import points as listed
 from oracle.vertex import vertex
 
 TYPE_CHECKING = False
@@ -59,7 +60,7 @@ def _one(point: Point, legal: bool, explanation: Explanation) -> Answer:
 
 def _go(snapshot: Snapshot, point: Point, color: int) -> Answer:
     if _is_ko(snapshot, point, color):
-        return _one(point, False, Explanation(KO, {point: java_go.SUBJECT}))
+        return _one(point, False, Explanation([Sentence("ko", KO)], {point: java_go.SUBJECT}))
     legal = java_go.is_legal(snapshot.position, point, color)
     return _one(point, legal, java_go.explain_legal(snapshot.position, point, color))
 
@@ -73,13 +74,13 @@ def _every_in_go(snapshot: Snapshot, color: int) -> Answer:
         if java_go.is_legal(position, point, color) and not _is_ko(snapshot, point, color)
     ]
     others = [point for point in empty if point not in legal]
-    reason = f"{count(len(legal), 'empty point is', 'empty points are')} legal for {NAMES[color]}"
-    if others:
-        reason += f"; not so {listing([vertex(point) for point in others])}"
+    moves = number("moves", len(legal), "empty point is", "empty points are")
+    rest = ("; not so ", listed("others", others)) if others else ()
+    reason = Sentence("legal", moves, " legal for ", a_color("color", color), *rest, ".")
     marks = dict.fromkeys(others, NOT)
     names = [vertex(point) for point in legal]
     text = " ".join(names) or "none"
-    return Answer(f"legal {NAMES[color]}", text, names, Explanation(f"{reason}.", marks))
+    return Answer(f"legal {NAMES[color]}", text, names, Explanation([reason], marks))
 
 
 def _is_ko(snapshot: Snapshot, point: Point, color: int) -> bool:
@@ -90,11 +91,13 @@ def _is_ko(snapshot: Snapshot, point: Point, color: int) -> bool:
 
 
 def _gomoku(snapshot: Snapshot, point: Point) -> Answer:
-    position, name = snapshot.position, vertex(point)
+    position = snapshot.position
     legal = point in gomoku_rules.legal_moves(position)
     stone = position.color_at(point)
     if stone:
-        return _one(point, legal, Explanation(f"{name} is occupied by a {NAMES[stone]} stone."))
+        who = a_color("stone", stone)
+        occupied = (a_point("point", point), " is occupied by a ", who, " stone.")
+        return _one(point, legal, Explanation([Sentence("occupied", *occupied)]))
     return _one(point, legal, gomoku_rules.explain_legal_moves(position))
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from oracle.explanation import Explanation, Readings
+
     Command = Callable[[Any, list[str]], str]
     Table = dict[str, Command]
 
@@ -45,6 +47,22 @@ class Engine:
             return f"={number} {_closed(self._command(name)(self.session, words))}\n\n"
         except OracleError as error:
             return f"?{number} {_closed(str(error))}\n\n"
+
+    def explain(self, command: str) -> Explanation:
+        """Return why the answer to a command is what it is now; ``command``: without its id.
+
+        Raises :class:`OracleError` where nothing explains it, or the command itself is refused.
+        """
+        found: Explanation = self.session.explain(split(command))
+        return found
+
+    def readings(self, command: str) -> Readings:
+        """Return what a command answers now under each reading that its document leaves open.
+
+        ``command``: without its id. Raises :class:`OracleError` as :meth:`explain` does.
+        """
+        found: Readings = self.session.readings(split(command))
+        return found
 
     def _command(self, name: str) -> Command:
         try:

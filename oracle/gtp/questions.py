@@ -8,15 +8,12 @@ the document leaves open, and a function that writes an answer as the command do
 
 from __future__ import annotations
 
-from oracle.errors import GtpError
-from oracle.explanation import is_underspecified
-from oracle.gtp import arguments
 from oracle.vertex import vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.gtp.protocol import Table
-    from oracle.gtp.session import Question, Session
+    from oracle.gtp.session import Session
     from oracle.position import Position
 
 
@@ -25,28 +22,19 @@ def explain(session: Session, words: list[str]) -> str:
 
     The marks of the explanation become a ``LABEL`` line, its sentences a ``TEXT`` line.
     """
-    subject, explain_, _, _ = _question(session, words)
-    explanation = explain_(*subject(session, words[1:]))
-    labels = [f"{vertex(point)} {mark}" for point, mark in sorted(explanation.marks.items())]
-    text = f"TEXT {explanation.text}"
+    found = session.explain(words)
+    labels = [f"{vertex(point)} {mark}" for point, mark in sorted(found.labels)]
+    text = f"TEXT {found.text}"
     return f"LABEL {' '.join(labels)}\n{text}" if labels else text
 
 
 def readings(session: Session, words: list[str]) -> str:
     """COMMAND ...: settled or underspecified; its answers."""
-    if reason := session.left_open(words):
-        return f"underspecified\n{reason}"
-    subject, _, readings_, write = _question(session, words)
-    found = readings_(*subject(session, words[1:]))
-    verdict = "underspecified" if is_underspecified(found) else "settled"
-    return "\n".join([verdict, *(f"{name}: {write(answer)}" for name, answer in found.items())])
-
-
-def _question(session: Session, words: list[str]) -> Question:
-    name = arguments.word(words, 0)
-    if name not in session.questions:
-        raise GtpError(f"no explanation for {name!r}, only for {', '.join(session.questions)}")
-    return session.questions[name]
+    found = session.readings(words)
+    verdict = "underspecified" if found.is_open else "settled"
+    left_open = [found.left_open] if found.left_open else []
+    answers = [f"{name}: {answer}" for name, answer in found.answers]
+    return "\n".join([verdict, *left_open, *answers])
 
 
 def position(session: Session, words: list[str]) -> tuple[Position]:

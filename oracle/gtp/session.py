@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from oracle.color import BLACK
-from oracle.errors import FormatError
+from oracle.errors import FormatError, GtpError
+from oracle.explanation import Readings, is_underspecified
 from oracle.grid import grid
+from oracle.gtp import arguments
 from oracle.position import Position
 
 TYPE_CHECKING = False
@@ -22,9 +24,9 @@ if TYPE_CHECKING:
     # see oracle.gtp.questions.
     Subject = Callable[[Any, list[str]], tuple[Any, ...]]
     Explain = Callable[..., Explanation]
-    Readings = Callable[..., Mapping[str, object]]
+    EachReading = Callable[..., Mapping[str, object]]
     Write = Callable[[Any], str]
-    Question = tuple[Subject, Explain, Readings, Write]
+    Question = tuple[Subject, Explain, EachReading, Write]
     Questions = dict[str, Question]
 
 
@@ -102,6 +104,32 @@ class Session:
         ):
             return COLORS
         return ""
+
+    def explain(self, words: list[str]) -> Explanation:
+        """Return why a command answers as it does now; ``words``: its name and arguments.
+
+        Raises :class:`OracleError` where nothing explains it, or the command itself is refused.
+        """
+        subject, explain, _, _ = self._question(words)
+        return explain(*subject(self, words[1:]))
+
+    def readings(self, words: list[str]) -> Readings:
+        """Return what a command answers now under each reading; ``words``: as in :meth:`explain`.
+
+        Raises :class:`OracleError` as that does.
+        """
+        if reason := self.left_open(words):
+            return Readings(left_open=reason)
+        subject, _, readings, write = self._question(words)
+        found = readings(*subject(self, words[1:]))
+        written = {name: write(answer) for name, answer in found.items()}
+        return Readings(written, is_open=is_underspecified(found))
+
+    def _question(self, words: list[str]) -> Question:
+        name = arguments.word(words, 0)
+        if name not in self.questions:
+            raise GtpError(f"no explanation for {name!r}, only for {', '.join(self.questions)}")
+        return self.questions[name]
 
     @property
     def random(self) -> Random:

@@ -1,0 +1,210 @@
+"""Explanations and readings as records: what the words say is in the facts, all of it."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from random import Random
+
+import pytest
+
+from oracle.assignments import ASSIGNMENTS, engine_for
+from oracle.color import NAMES
+from oracle.errors import OracleError
+from oracle.explanation import Explanation, Fact, Readings, Sentence
+from oracle.gtp.protocol import Engine
+from oracle.vertex import GTP_LETTERS, SENSEI_LETTERS, parse_vertex, vertex
+
+NUMBER, VERTEX = re.compile(r"-?\d+(?:\.\d+)?"), re.compile(r"\b[A-Z]\d+\b")
+SIZES = {
+    "go-scoring": (2, 3, 5, 9),
+    "java-go": (1, 2, 3, 5, 9),
+    "gosensei": (9,),
+    "gomoku-rules": (5, 7, 10),
+    "gomoku-policy": (5, 7, 10),
+}
+QUESTIONS = {
+    "go-scoring": ("score", "final_score"),
+    "java-go": ("score b", "score w", "is_captured {}", "is_legal b {}", "is_legal w {}"),
+    "gosensei": ("eyes", "twoeyes", "eyespaces"),
+    "gomoku-rules": ("gogui-rules_final_result", "gogui-rules_legal_moves"),
+    "gomoku-policy": ("policy_moves", "gogui-rules_final_result"),
+}
+SENTENCES = 32  # kinds, by their names
+
+
+def drawn(assignment: str, random: Random) -> Iterator[tuple[Engine, str]]:
+    """Yield an engine with a drawn board, and each question that can be asked about it."""
+    engine, size = engine_for(assignment), random.choice(SIZES[assignment])
+    names = [f"{letter}{row}" for letter in GTP_LETTERS[:size] for row in range(1, size + 1)]
+    density = random.choice((0, 0.1, 0.2, 0.2, 0.3, 0.5, 0.9, 1))
+    share = random.choice((0.5, 0.5, 0.95))
+    stones = [
+        f"{'b' if random.random() < share else 'w'} {name}"
+        for name in names
+        if random.random() < density
+    ]
+    policy = random.choice(("random", "rule_based", "rule_based"))
+    settings = [f"policy {policy}", f"komi {random.choice(('0', '6.5', '-3.25'))}"]
+    for command in (f"boardsize {size}", *settings, " ".join(["gogui-setup", *stones])):
+        engine.handle(command)
+    for question in QUESTIONS[assignment]:
+        yield engine, question.format(random.choice(names))
+
+
+def positions(count: int) -> Iterator[tuple[str, Engine, str]]:
+    random = Random(11)
+    for _ in range(count):
+        for assignment in ASSIGNMENTS:
+            for engine, question in drawn(assignment, random):
+                yield assignment, engine, question
+
+
+# --- the facts ---------------------------------------------------------------------------------
+
+
+COLORS = ("color", "me", "you", "stone")
+POINTS = ("line", "four", "ends", "three", "blocks", "which", "corners", "eyes")
+
+
+def read(fact: Fact, letters: str) -> object:
+    """Return the value that the words of a fact say."""
+    if fact.name in COLORS:
+        return NAMES.index(fact.words.lower())
+    if fact.name == "colors":
+        both = fact.words == "stones of both colors"
+        return tuple(color for color in (1, 2) if both or NAMES[color] in fact.words)
+    if fact.name == "within":
+        return tuple(re.findall("rows|columns", fact.words))
+    if fact.name == "score":
+        return fact.words
+    found = [parse_vertex(name, 25, 25, letters) for name in VERTEX.findall(fact.words)]
+    if fact.name in POINTS:
+        return tuple(found)
+    if fact.name == "completions":
+        return tuple(
+            (a, (b, c)) for a, b, c in zip(found[::3], found[1::3], found[2::3], strict=True)
+        )
+    return found[0] if found else read_numbers(fact)
+
+
+def read_numbers(fact: Fact) -> object:
+    if fact.words == "no liberty":
+        return 0
+    figures = [Decimal(figure) for figure in NUMBER.findall(fact.words)]
+    if fact.name == "sizes":
+        return tuple(figures)
+    (figure,) = figures
+    return figure
+
+
+def test_every_number_point_and_color_of_a_sentence_is_a_fact():
+    names: dict[str, set[str]] = {}
+    for assignment, engine, question in positions(200):
+        letters = SENSEI_LETTERS if assignment == "gosensei" else GTP_LETTERS
+        for sentence in engine.explain(question).sentences:
+            facts = [part for part in sentence.parts if isinstance(part, Fact)]
+            plain = " ".join(part for part in sentence.parts if isinstance(part, str))
+            assert not re.search(r"\d|[Bb]lack|[Ww]hite", plain), sentence
+            assert len({fact.name for fact in facts}) == len(facts), sentence
+            assert sentence.facts == {fact.name: fact.value for fact in facts}
+            for fact in facts:
+                assert read(fact, letters) == fact.value, (sentence.text, fact)
+            names.setdefault(sentence.name, set()).update(sentence.facts)
+    assert len(names) == SENTENCES, "all kinds of sentences must come up here"
+
+
+def test_facts_of_one_position():
+    engine = engine_for("go-scoring")
+    for command in ("boardsize 4", "komi 0.5", "gogui-setup b B4 b B3 b A3 b B2 b A1 b B1"):
+        engine.handle(command)
+    engine.handle("gogui-setup w D4 w D3 w C3 w D2 w D1 w C1")
+    count, whites, nobodys, score = engine.explain("score").sentences
+    assert (count.name, nobodys.name, score.name) == ("count", "neutral", "score")
+    assert count.facts == {
+        "color": 1,
+        "stones": 6,
+        "points": 2,
+        "regions": 2,
+        "sizes": (1, 1),
+        "total": 8,
+    }
+    assert whites.facts == {
+        "color": 2,
+        "stones": 6,
+        "points": 0,
+        "komi": Decimal("0.5"),
+        "total": Decimal("6.5"),
+    }
+    assert nobodys.facts == {"regions": 2, "points": 2}
+    assert score.facts == {"score": "B+1.5"}
+
+
+# --- the commands say the same -----------------------------------------------------------------
+
+
+def test_the_commands_write_down_the_records():
+    for _, engine, question in positions(8):
+        why, ways = engine.explain(question), engine.readings(question)
+        *labels, text = engine.handle(f"oracle-explain {question}")[2:-2].split("\n")
+        assert text == f"TEXT {why.text}"
+        pairs = [f"{vertex(point)} {mark}" for point, mark in sorted(why.marks.items())]
+        assert labels == ([f"LABEL {' '.join(pairs)}"] if pairs else [])
+        verdict, *lines = engine.handle(f"oracle-readings {question}")[2:-2].split("\n")
+        assert verdict == ("underspecified" if ways.is_open else "settled")
+        told_ways = [f"{name}: {answer}" for name, answer in ways.answers]
+        assert [line.rstrip() for line in lines] == [
+            one.rstrip() for one in filter(None, [ways.left_open, *told_ways])
+        ]
+
+
+def test_what_is_left_open_whatever_the_readings_has_no_answers():
+    engine = engine_for("go-scoring")
+    assert engine.readings("play black a1").left_open != ""
+    assert engine.readings("play black a1").is_open
+    assert engine.readings("play black a1").answers == ()
+
+
+@pytest.mark.parametrize("command", ["", "# nothing", "komi 5", "10 score", "nonsense"])
+def test_there_is_no_reason_for_what_explains_nothing(command):
+    engine = engine_for("go-scoring")
+    for ask in (engine.explain, engine.readings):
+        with pytest.raises(OracleError):
+            ask(command)
+
+
+def test_a_command_that_is_refused_is_not_explained():
+    with pytest.raises(OracleError):
+        engine_for("java-go").explain("is_legal b Z99")
+
+
+# --- records -----------------------------------------------------------------------------------
+
+FACT = Fact("stones", 2, "2 stones")
+RECORDS = [
+    FACT,
+    Sentence("count", "Black has ", FACT, "."),
+    Explanation([Sentence("count", FACT)], {(0, 1): "x"}),
+    Readings({"one": "1", "two": "2"}, is_open=True),
+]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda one: type(one).__name__)
+def test_records_are_not_changed_and_travel_between_processes(record):
+    copy = pickle.loads(pickle.dumps(record))
+    assert copy == record
+    assert hash(copy) == hash(record)
+    assert repr(record).startswith(type(record).__name__)
+    for name in record.__slots__:
+        with pytest.raises(AttributeError):
+            setattr(record, name, None)
+        with pytest.raises(AttributeError):
+            delattr(record, name)
+
+
+def test_records_of_other_kinds_or_values_differ():
+    assert len(set(RECORDS)) == len(RECORDS)
+    assert Fact("stones", 2, "2 stones") == FACT != Fact("stones", 3, "3 stones")
+    assert FACT != "2 stones"
