@@ -343,6 +343,18 @@ def test_flipped_bytes_never_end_in_anything_but_a_sentence(made, tmp_path_facto
     assert set(saved["result"]) <= set(made[1]["result"])
 
 
+NO_TEXT = "CAST(x'61e262' AS TEXT)"
+
+
+@pytest.mark.parametrize(("table", "column"), [("case_file", "sha256"), ("wanted", "basis")])
+def test_a_name_with_bytes_that_are_no_text_names_nothing(path, tmp_path, table, column):
+    first = f"SELECT min({column}) FROM {table}"
+    edit(path, f"UPDATE {table} SET {column} = {NO_TEXT} WHERE {column} = ({first})")
+    saved = {one.table: one for one in salvage.salvage(path, tmp_path / "new")}
+    assert saved[table].lost != ()
+    assert saved["mark"].lost == ()
+
+
 @pytest.mark.parametrize("cut", [0.3, 0.7])
 def test_half_a_log_is_an_earlier_ledger(made, tmp_path, cut):
     """Another program may have given it a write-ahead log; what of that is whole counts."""

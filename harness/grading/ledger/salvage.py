@@ -28,6 +28,8 @@ _MARK = slice(68, 72)  # of the file: where SQLite keeps the application's id
 _LONGEST_GAP = 1 << 32  # bytes; of a larger one the header itself is damaged
 _BACKUP = "Nothing of it can be read: restore it from a backup"
 _ERRORS = 10  # that are told of SQLite's own check
+# A damaged name may have bytes that are no text: it names nothing.
+_UNREADABLE = (sqlite3.DatabaseError, UnicodeEncodeError)
 
 
 class Saved(NamedTuple):
@@ -100,7 +102,7 @@ class _Damaged:
         try:
             for row in self._db.execute(query, values):
                 yield self._whole(table, row)
-        except sqlite3.DatabaseError:
+        except _UNREADABLE:
             return False
         return True
 
@@ -117,7 +119,7 @@ class _Damaged:
 
     def _plan(self, basis: object) -> tuple[object, ...]:
         query = f"SELECT {', '.join(PLANNED)} FROM attempt WHERE basis = ?"
-        with contextlib.suppress(sqlite3.DatabaseError):
+        with contextlib.suppress(*_UNREADABLE):
             return self._db.execute(query, (basis,)).fetchone() or (None,) * len(PLANNED)
         return (None,) * len(PLANNED)
 
@@ -131,7 +133,7 @@ class _Damaged:
     def contents(self) -> Iterator[tuple[str, bytes]]:
         """Yield the contents of case files that are what their names say."""
         for sha256 in {row.values[4] for row in self.rows("case_file")}:
-            with contextlib.suppress(sqlite3.DatabaseError):
+            with contextlib.suppress(*_UNREADABLE):
                 query = "SELECT bytes FROM content WHERE sha256 = ?"
                 for (content,) in self._db.execute(query, (sha256,)):
                     if not self.checked or hashlib.sha256(content).hexdigest() == sha256:
