@@ -156,24 +156,32 @@ class FileResult(NamedTuple):
         return self.failures[0] if self.failures else None
 
 
-_TOLD = 3  # mistakes in one sentence
-
-
 class Diagnosis(NamedTuple):
-    """The mistakes that explain all failures, each by itself; as text, a sentence for a reader."""
+    """What explains failures of an engine; as text, a sentence for a reader."""
 
-    mistakes: tuple[Mistake, ...]
-    failures: int
-    path: str = ""  # of the case file with all these failures; none: those of all files
+    sets: tuple[tuple[Mistake, ...], ...]  # each explains the same by itself, all being as small
+    failures: int  # that they explain
+    total: int  # that there are
 
     def __str__(self) -> str:
-        told = [one.sentence[0].lower() + one.sentence[1:-1] for one in self.mistakes[:_TOLD]]
-        more = len(self.mistakes) - _TOLD
-        if more > 0:
-            told.append(f"with one of {more} more mistakes that look the same here")
-        count = f"{self.failures} of {number_of(self.failures, 'failure')} explained"
-        where = f"in {self.path} it " if self.path else "it "
-        return f"{where}answers {', or '.join(told)}: {count}"
+        count = f"{self.failures} of {number_of(self.total, 'failure')} explained"
+        return f"it answers {self.reasons}: {count}"
+
+    @property
+    def reasons(self) -> str:
+        """The mistakes as words: ``as if …, and as if …``; where sets differ, ``…, or …``."""
+        if len(self.sets[0]) == 1:
+            return ", or ".join(_told(one) for (one,) in self.sets)
+        common = [one for one in self.sets[0] if all(one in other for other in self.sets)]
+        others = [[_told(one) for one in chosen if one not in common] for chosen in self.sets]
+        told = [_told(one) for one in common]
+        if len(self.sets) > 1:
+            told.append("either " + ", or ".join(" and ".join(each) for each in others))
+        return ", and ".join(told)
+
+
+def _told(mistake: Mistake) -> str:
+    return mistake.sentence[0].lower() + mistake.sentence[1:-1]
 
 
 class Repeat(NamedTuple):

@@ -99,8 +99,7 @@ class Testing:
         counts = phrases(total(map(tally, files)))
         sayer.note(f"{'in all':24} {', '.join(words for _, _, words in counts)}")
         for one in diagnoses(files):
-            told = one._replace(path=named(one.path, self._assignment) if one.path else "")
-            sayer.note(f"diagnosis: {visible(str(told))}", "warn")
+            sayer.note(f"diagnosis: {visible(str(one))}", "warn")
         for paths in paths_of_crashes(files).values():
             names = ", ".join(named(path, self._assignment) for path in paths)
             if len(paths) > 1:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from harness.fuzzing.judging import Difference, differences
 from harness.judging import mistaken
-from harness.judging.diagnosis import broke_alike, follow
 from harness.judging.equivalence import same
+from harness.judging.replaying import Conversation, replayed
 from harness.records import CaseFile, Failure, FailureKind, Reply
 from harness.running import protocol
 from harness.specifications.record import Specification
@@ -65,19 +65,21 @@ class Causes:
 
 def explains(mistake: Mistake, trace: Trace, specification: Specification, folder: Path) -> bool:
     """Whether an engine that makes a mistake does all that the engine did."""
-    steps = tuple(map(protocol.own_step, trace.script.commands))
-    missing = len(steps) - len(trace.replies)
-    engine = mistaken.wrong_engine(mistake)
-    follow(engine, zip(steps, [*trace.replies, *[None] * missing], strict=True))
-    case = CaseFile("", steps, ())
+    conversation = _conversation(trace, specification)
     with with_files(trace.script, folder):
-        for index, (step, raw) in enumerate(mistaken.answers(case, engine)):
-            if index == len(trace.replies) or not isinstance(raw, str):
-                return not isinstance(raw, str) and broke_alike(raw, trace.failure, index)
-            mine, theirs = mistaken.reply_of(raw), trace.replies[index]
-            if not same(step.command, mine, theirs, specification):
-                return False
-    return True
+        agreed, _ = replayed(conversation, mistaken.wrong_engine(mistake))
+    return agreed == (1 << conversation.items) - 1
+
+
+def _conversation(trace: Trace, specification: Specification) -> Conversation:
+    """Return a trace as a conversation; who replays it sees to its files."""
+    steps = tuple(map(protocol.own_step, trace.script.commands))
+    missing = [None] * (len(steps) - len(trace.replies))
+
+    def alike(index: int, mine: Reply) -> bool:
+        return same(steps[index].command, mine, trace.replies[index], specification)
+
+    return Conversation(steps, (*trace.replies, *missing), trace.failure, alike)
 
 
 def heard_from(mistake: Mistake, script: Script, folder: Path) -> Trace:

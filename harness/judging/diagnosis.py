@@ -1,77 +1,51 @@
-"""What is wrong with an engine: the mistakes that explain all of its failures.
+"""What is wrong with an engine: a smallest set of mistakes that explains its failures.
 
-A mistake (:mod:`oracle.mistakes`) explains a result when an engine that makes it gives the same
-wrong answers to the same tests, passes where the engine passed, refuses the same setup, and breaks
-down at the same command. One difference, and it is not named. Several mistakes may explain the
-same results: then nothing in them tells which it is, and all are named.
+Mistakes (:mod:`oracle.mistakes`) explain results when an engine that makes them all gives the
+same wrong answers to the same tests, passes where the engine passed, refuses the same setup, and
+breaks down at the same commands. One difference, and they are not named.
+
+Several sets may explain the same results: then nothing in them tells which it is, and all are
+named. Where :data:`TOO_MANY` or more fit, nothing is said: the failures tell too little.
+
+An engine may also make a mistake that the bank does not have beside one that it has. So where no
+set explains all failures, one may be named that explains more than half of them, each of its
+mistakes :data:`SUPPORT` at least. Also then nothing that passed is contradicted, and none of the
+other failures has another wrong answer than such an engine would give.
 """
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterable, Sequence
-from random import Random
-from typing import Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
-from harness.judging import mistaken
 from harness.judging.recognition import specifications_of
+from harness.judging.replaying import Conversation, Replayer
+from harness.judging.smallest_sets import Search, Set
 from harness.reading.dialect import named
-from harness.records import (
-    CaseFile,
-    Diagnosis,
-    Exchange,
-    Failure,
-    FailureKind,
-    FileResult,
-    Outcome,
-    Reply,
-    Step,
-    Verdict,
-)
-from oracle.errors import VertexError
-from oracle.gtp.protocol import Engine
-from oracle.mistakes import Breakdown, Hang, Mistake
-from oracle.vertex import Point, parse_vertex
+from harness.records import Diagnosis, Failure, FileResult, Outcome, Reply, Verdict
+from harness.specifications.record import Specification
+from oracle.mistakes import MISTAKES, Mistake
 
-_MAX_STEPS = 20_000  # of a file: beyond, a diagnosis might take longer than a reader waits
+TOO_MANY = 6  # sets of mistakes that fit: to name them would be to guess
+SUPPORT = 2  # failures that a mistake must explain where not all are explained
+
+_MAX_STEPS = 20_000  # of all files: beyond, a diagnosis might take longer than a reader waits
 
 _FRACTION = re.compile(r"(?<=\d)\.0+(?!\d)")
 _VERTEX = re.compile(r"[a-hj-z]\d+")
 
 
 def diagnoses(files: Sequence[FileResult]) -> tuple[Diagnosis, ...]:
-    """Return the diagnosis of all files together, or else of each file that has one.
+    """Return what explains the failures of one engine, assignment by assignment, where known.
 
-    An engine that breaks in several files, by no mistake that explains them all, breaks for a
-    reason of its own: a mistake that breaks in one of them would be the wrong trail.
+    Files that belong to no assignment can be explained by nothing.
     """
-    if whole := diagnose(files):
-        return (whole,)
-    broken = sum(file.failure is not None for file in files)
-    found = (
-        (file.case.path, diagnose([file])) for file in files if not (file.failure and broken > 1)
-    )
-    return tuple(one._replace(path=path) for path, one in found if one)
-
-
-def diagnose(files: Sequence[FileResult]) -> Diagnosis | None:
-    """Return the mistakes that explain the results of one engine on some case files.
-
-    None when nothing failed, or when no mistake explains everything. Files that belong to no
-    assignment can be explained by nothing.
-    """
-    failed = [file for file in files if failures(file)]
-    if not failed or any(len(file.case.steps) > _MAX_STEPS for file in files):
-        return None
-    candidates = _candidates(failed[0].case)
-    # The failed files rule out nearly all, so they are looked at first.
-    for file in (*failed, *(file for file in files if not failures(file))):
-        with mistaken.in_folder(file.case):
-            candidates = [one for one in candidates if _explains(one, file)]
-    if not candidates:
-        return None
-    return Diagnosis(tuple(candidates), sum(map(failures, failed)))
+    if not any(map(failures, files)):
+        return ()
+    found = (_diagnosis(*group) for group in _by_assignment(files))
+    return tuple(one for one in found if one)
 
 
 def failures(file: FileResult) -> int:
@@ -80,76 +54,138 @@ def failures(file: FileResult) -> int:
     return failed + len(file.failures)
 
 
-def _candidates(case: CaseFile) -> list[Mistake]:
-    """Return the mistakes of the assignment that a file's commands tell."""
-    return [mistake for one in specifications_of(case) for mistake in one.mistakes]
+def _diagnosis(specification: Specification, files: Sequence[FileResult]) -> Diagnosis | None:
+    """Return what explains the failures in some files of one assignment.
 
-
-def _explains(mistake: Mistake, file: FileResult) -> bool:
-    """Whether the engine that makes a mistake does all that the engine did.
-
-    After each break a new one goes on where the file did.
+    None when nothing failed, when nothing explains it, or when too much does.
     """
-    begins: list[tuple[int, tuple[Exchange, ...]]] = [(0, ())]
-    begins += [(one.step, one.sent) for one in file.restarts]
-    failures = [*file.failures, *[None] * (len(begins) - len(file.failures))]
-    return all(
-        _explains_part(mistake, file, *begin, failure)
-        for begin, failure in zip(begins, failures, strict=True)
-    )
+    total = sum(map(failures, files))
+    if not total or sum(len(file.case.steps) for file in files) > _MAX_STEPS:
+        return None
+    results = _Results(files, specification.key)
+    found = results.explanations(list(_candidates(specification)))
+    if not 0 < len(found) < TOO_MANY:
+        return None
+    return Diagnosis(tuple(map(_in_order, found)), results.explained(found[0]), total)
 
 
-def _explains_part(
-    mistake: Mistake,
-    file: FileResult,
-    first: int,
-    sent: Sequence[Exchange],
-    failure: Failure | None,
-) -> bool:
-    """Whether it does what one engine did, from a step on, up to its ``failure`` or the end."""
-    outcomes = {outcome.step: outcome for outcome in file.outcomes}
-    part = file.case._replace(steps=file.case.steps[first:])
-    engine = mistaken.wrong_engine(mistake)
-    follow(engine, zip(part.steps, file.replies[first:], strict=True))
-    with contextlib.suppress(Exception):  # a mistaken program may fail in any way
-        for exchange in sent:
-            engine.handle(exchange.text)
-    for index, (_, raw) in enumerate(mistaken.answers(part, engine), first):
-        theirs = file.replies[index]
-        if theirs is None or not isinstance(raw, str):
-            return not isinstance(raw, str) and broke_alike(raw, failure, index)
-        mine = mistaken.reply_of(raw)
-        outcome = outcomes.get(index)
-        if not (mine.ok is theirs.ok if outcome is None else _alike(file, outcome, mine)):
-            return False
-    return failure is None
+def _in_order(mistakes: Set) -> tuple[Mistake, ...]:
+    """Return a set of mistakes in the order of the bank."""
+    return tuple(one for one in MISTAKES.values() if one in mistakes)
 
 
-class _Following(Random):
-    """Chooses the point that another program chose, where that is among the choices."""
-
-    wanted: tuple[Point, int] | tuple[()] = ()  # as point and as bit
-
-    def choice(self, seq: Any) -> Any:
-        return next((one for one in seq if one in self.wanted), None) or super().choice(seq)
+# --- which files, and which mistakes -----------------------------------------------------------
 
 
-def follow(engine: Engine, answered: Iterable[tuple[Step, Reply | None]]) -> None:
-    """Let a mistaken ``genmove`` choose as another engine did, so that both games are the same."""
-    if "genmove" not in engine.commands:
-        return
-    chosen = iter([reply for step, reply in answered if step.command.startswith("genmove")])
-    genmove = engine.commands["genmove"]
+def _by_assignment(
+    files: Sequence[FileResult],
+) -> Iterator[tuple[Specification, list[FileResult]]]:
+    """Yield each specification that the commands of some files tell, with its files.
 
-    def following(session: Any, words: list[str]) -> str:
-        shape, reply = session.game.position.grid, next(chosen, None)
-        session._random = _Following(session.seed)
-        with contextlib.suppress(VertexError):  # resign, pass or anything
-            point = parse_vertex(reply.text if reply else "", shape.rows, shape.columns)
-            session._random.wanted = point, shape.bit(point)
-        return genmove(session, words)
+    Files of its relatives are among them, and so are files that tell nothing, if there is but one.
+    """
+    told = [(file, specifications_of(file.case)) for file in files]
+    first = {one[0].key: one[0] for _, one in told if one}
+    related = {key for one in first.values() for key in one.relatives}
+    leading = [one for key, one in first.items() if key not in related]
+    for specification in leading:
+        keys = {"" if len(leading) == 1 else None, specification.key, *specification.relatives}
+        yield specification, [file for file, one in told if (one[0].key if one else "") in keys]
 
-    engine.commands["genmove"] = following
+
+def _candidates(specification: Specification) -> Iterator[tuple[Mistake, ...]]:
+    """Yield the mistakes to look for: those of the specification, then its relatives' as well.
+
+    The author of a player is told of a mistake in the rules only where none in the player will do.
+    """
+    yield specification.mistakes
+    if relatives := specification.relatives:
+        keys = (specification.key, *relatives)
+        yield tuple(one for one in MISTAKES.values() if one.assignment in keys)
+
+
+# --- what they explain -------------------------------------------------------------------------
+
+
+class _Part(NamedTuple):
+    """The part of a file that one engine answered: after each break a new one goes on."""
+
+    file: FileResult
+    first: int  # index of its first step
+    failure: Failure | None  # how it ended
+
+    @property
+    def conversation(self) -> Conversation:
+        file, first = self.file, self.first
+        sent = next((one.sent for one in file.restarts if one.step == first), ())
+        outcomes = {outcome.step - first: outcome for outcome in file.outcomes}
+        steps, replies = file.case.steps[first:], file.replies[first:]
+        failure = self.failure
+        if failure and failure.step is not None:
+            failure = failure._replace(step=failure.step - first)
+
+        def alike(index: int, mine: Reply) -> bool:
+            theirs, outcome = replies[index], outcomes.get(index)
+            assert theirs is not None
+            if outcome is None:
+                return mine.ok is theirs.ok
+            return _alike(file, outcome, mine)
+
+        folder = Path(file.case.path).resolve().parent
+        texts = tuple(exchange.text for exchange in sent)
+        return Conversation(steps, replies, failure, alike, folder, texts)
+
+
+def _parts(file: FileResult) -> list[_Part]:
+    firsts = [0, *(one.step for one in file.restarts)]
+    ends = [*file.failures, *[None] * (len(firsts) - len(file.failures))]
+    return [_Part(file, *one) for one in zip(firsts, ends, strict=True)]
+
+
+class _Results:
+    """The results of one engine, as conversations with it."""
+
+    def __init__(self, files: Sequence[FileResult], assignment: str) -> None:
+        # Files with failures rule out nearly all, so they come first.
+        ordered = sorted(files, key=lambda file: not failures(file))
+        parts = [part for file in ordered for part in _parts(file)]
+        conversations = [part.conversation for part in parts]
+        self._replayer = Replayer(conversations, assignment)
+        self._failed = 0  # as bits, the failures
+        offset = 0
+        for part, conversation in zip(parts, conversations, strict=True):
+            self._failed |= _failed(part, conversation.items) << offset
+            offset += conversation.items
+
+    def explanations(self, candidates: Sequence[Sequence[Mistake]]) -> list[Set]:
+        """Return the smallest sets of mistakes that explain all failures, or else most.
+
+        ``candidates``: the mistakes to look for, and those to look for if these will not do.
+        """
+        searches: list[Search] = []
+        for mistakes in candidates:
+            searches.append(Search(self._replayer, mistakes))
+            if found := searches[-1].smallest():
+                return found
+        most = (search.most(self._failed, SUPPORT) for search in searches)
+        return next(filter(None, most), [])
+
+    def explained(self, mistakes: Set) -> int:
+        """Return how many failures a set of mistakes explains."""
+        return (self._failed & self._replayer.behaviour(mistakes).agreed).bit_count()
+
+
+def _failed(part: _Part, items: int) -> int:
+    """Return as bits the tests of a part that failed, and its end if the engine broke."""
+    found = 1 << items >> 1 if part.failure else 0
+    for outcome in part.file.outcomes:
+        place = outcome.step - part.first
+        if outcome.verdict is Verdict.FAILED and 0 <= place < items:
+            found |= 1 << place
+    return found
+
+
+# --- the same answer ---------------------------------------------------------------------------
 
 
 def _alike(file: FileResult, outcome: Outcome, mine: Reply) -> bool:
@@ -173,9 +209,3 @@ def _form(command: str, reply: Reply) -> str:
         return "?"
     text = _FRACTION.sub("", " ".join(reply.text.lower().split()))
     return "a move" if "genmove" in command and _VERTEX.fullmatch(text) else text
-
-
-def broke_alike(mine: Breakdown, theirs: Failure | None, index: int) -> bool:
-    """Whether the engine died where the mistake crashes, or fell silent where it hangs."""
-    kind = FailureKind.TIMEOUT if isinstance(mine, Hang) else FailureKind.DIED
-    return theirs is not None and (theirs.kind, theirs.step) == (kind, index)

@@ -6,13 +6,13 @@ Nothing is started, so that a thousand tests meet dozens of mistakes in seconds.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from harness.reading.dialect import Dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from oracle.gtp.protocol import Engine
-from oracle.mistakes import Breakdown, Crash, Mistake, mistaken_engine
+from oracle.mistakes import Breakdown, Crash, Mistake, engine_with, mistaken_engine
 
 _PLAYOUTS = 0  # any move of the policy will do; to find the best would only take time
 
@@ -20,6 +20,11 @@ _PLAYOUTS = 0  # any move of the policy will do; to find the best would only tak
 def wrong_engine(mistake: Mistake) -> Engine:
     """Return the engine that makes a mistake."""
     return mistaken_engine(mistake, playouts=_PLAYOUTS)
+
+
+def mutant(mistakes: Iterable[Mistake], assignment: str) -> Engine:
+    """Return the engine for an assignment that makes all of some mistakes."""
+    return engine_with(mistakes, assignment, playouts=_PLAYOUTS)
 
 
 def answers(case: CaseFile, engine: Engine) -> Iterator[tuple[Step, str | Breakdown]]:

@@ -10,9 +10,9 @@ version stays; whatever else changes makes it 2)::
     errors    what is wrong with case files, one sentence each
     faults    failures of the harness itself, one sentence each
     unfinished  case files not run, or not to their end, because of a Ctrl-C
-    diagnoses what explains all failures, as far as known: objects with path (of a case file, or ""
-              for all files together), failures (how many), mistakes [{name, sentence}], each of
-              which explains all of them by itself, and text, for a reader
+    diagnoses what explains failures, as far as known: objects with sets (of mistakes {name,
+              sentence}; each set explains the same by itself), failures (how many they explain),
+              total (how many there are) and text, for a reader
     files     in the order they were named:
       path, engine {name, version}, tally, warnings, stderr
       failure   null, or {kind, message, line, command, not_run, restarted}: how the engine broke
@@ -99,9 +99,11 @@ def parts(
 
 
 def _diagnosis(found: Diagnosis) -> dict[str, object]:
-    mistakes = [{"name": one.name, "sentence": one.sentence} for one in found.mistakes]
-    head = {"path": found.path, "failures": found.failures}
-    return {**head, "mistakes": mistakes, "text": str(found)}
+    sets = [
+        [{"name": one.name, "sentence": one.sentence} for one in mistakes]
+        for mistakes in found.sets
+    ]
+    return {**found._asdict(), "sets": sets, "text": str(found)}
 
 
 def opened(members: Mapping[str, object]) -> str:

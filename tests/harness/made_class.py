@@ -255,7 +255,8 @@ def _wrong() -> Graded:
     found = attempts("bob", "neutral-points-to-white")
     graded = marked(submission("bob", student("bob", "Bob Ünal", 2)), found)
     failures = sum(t.verdict is Verdict.FAILED for t in tests(found) if t.attempt.kind == PUBLIC)
-    return graded._replace(diagnoses=(Diagnosis((named("neutral-points-to-white"),), failures),))
+    sets = ((named("neutral-points-to-white"),),)
+    return graded._replace(diagnoses=(Diagnosis(sets, failures, failures),))
 
 
 def _late_group() -> Graded:

@@ -75,7 +75,6 @@ FROM = {
     "FAULT": "never",
     "NEARLIMIT": "never",
     "REASON": "never",
-    "DIAGNOSED": "never",
     "SUSPICION": "never",
     "IMAGENAME": "never",
     "IMAGEREPLY": "never",
@@ -133,7 +132,7 @@ def _with_words(graded: Graded) -> Graded:
     mistakes = (named("komi-twice"),)
     return graded._replace(
         marks=graded.marks._replace(parts=(*parts, last, consolation)),
-        diagnoses=(Diagnosis(mistakes, 3, word("DIAGNOSED")),),
+        diagnoses=(Diagnosis((mistakes,), 3, 3),),
         suspicion=Suspicion(3, 24, 20, 1e-6, f"{word('SUSPICION')} {word('IMAGEREPLY')}"),
     )
 

@@ -25,7 +25,7 @@ version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3
         parts     [{name, points, of, reason, complete}]
       build     null, or {ok, message, output}
       suspicion null, or {tests, images, failed, chance, example}
-      diagnoses [{path, failures, text}]
+      diagnoses [{failures (explained), total, text}]
       attempts  in the order of the case files:
         kind, case, near_limit, fault; flaky: lines of commands whose verdict changed
         result    null, or what ``run --json`` says of a file
@@ -107,7 +107,8 @@ def _submission(graded: Graded) -> Iterator[str]:
         "build": graded.build._asdict() if graded.build else None,
         "suspicion": graded.suspicion._asdict() if graded.suspicion else None,
         "diagnoses": [
-            {"path": d.path, "failures": d.failures, "text": str(d)} for d in graded.diagnoses
+            {"failures": one.failures, "total": one.total, "text": str(one)}
+            for one in graded.diagnoses
         ],
     }
     yield from with_list(members, "attempts", map(_attempt, graded.attempts))

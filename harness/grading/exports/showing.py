@@ -91,7 +91,7 @@ def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
         log=submission.log if assignment.files.log and submission.sha256 else None,
         marks=_marks(graded, assignment),
         build=graded.build,
-        diagnoses=_diagnoses(graded),
+        diagnoses=graded.diagnoses,
         public=_files(graded, PUBLIC, views),
         private=private_tests(graded.attempts, assignment.cases.private_visible),
         private_files=_files(graded, PRIVATE, views) if everything else (),
@@ -124,12 +124,6 @@ def _cut_reply(outcome: Outcome) -> Outcome:
     half, left_out = _LONGEST // 2, len(reply.text) - _LONGEST
     text = f"{reply.text[:half]}\n… {left_out} characters …\n{reply.text[-half:]}"
     return outcome._replace(reply=reply._replace(text=text))
-
-
-def _diagnoses(graded: Graded) -> tuple[Diagnosis, ...]:
-    """Return what explains public tests, whatever else there is."""
-    public = {"", *(one.case for one in graded.attempts if one.kind == PUBLIC)}
-    return tuple(one for one in graded.diagnoses if one.path in public)
 
 
 # --- marks -------------------------------------------------------------------------------------

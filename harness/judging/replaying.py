@@ -1,0 +1,187 @@
+"""What engines with mistakes would have answered where another engine was asked. Pure.
+
+A :class:`Conversation` is all that was said to one engine, from its start to its end or to where
+it broke. :class:`Replayer` says the same to mutants, which make one mistake or several, and tells
+at which commands each of them did as the engine did.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from harness.judging import mistaken
+from harness.records import CaseFile, Failure, FailureKind, Reply, Step
+from oracle.errors import VertexError
+from oracle.gtp.protocol import Engine
+from oracle.mistakes import Breakdown, Hang, Mistake
+from oracle.vertex import Point, parse_vertex
+
+Alike = Callable[[int, Reply], bool]
+
+
+class Conversation(NamedTuple):
+    """What was said to one engine, and what it answered."""
+
+    steps: tuple[Step, ...]
+    replies: tuple[Reply | None, ...]  # the first None: where it broke, or was asked no more
+    failure: Failure | None  # how it broke; its step is an index into ``steps``
+    alike: Alike  # whether a reply to the step of an index is as good as the engine's
+    folder: Path = Path()  # in which it worked
+    sent: tuple[str, ...] = ()  # by the harness before the first step
+
+    @property
+    def items(self) -> int:
+        """How many commands it answered, and one more if it broke at one."""
+        answered = next((i for i, reply in enumerate(self.replies) if reply is None), None)
+        if answered is None:
+            return len(self.replies)
+        return answered + (self.failure is not None)
+
+
+class Behaviour(NamedTuple):
+    """What a mutant did in all conversations; bits are items, conversation after conversation."""
+
+    agreed: int  # where it did as the engine did
+    changed: int  # where it did otherwise than the reference engine
+
+
+class Replayer:
+    """Says again to mutants what was said to an engine."""
+
+    def __init__(self, conversations: Sequence[Conversation], assignment: str) -> None:
+        """``assignment``: the one whose engine the mutants are."""
+        self.items = 0  # of all conversations
+        self.steps = 0  # commands that mutants were sent so far
+        self._assignment = assignment
+        self._conversations: list[tuple[int, Conversation, frozenset[str]]] = []
+        self._known: dict[tuple[int, frozenset[Mistake]], tuple[int, list[str]]] = {}
+        for one in conversations:
+            self._conversations.append((self.items, one, _used(one)))
+            self.items += one.items
+
+    def behaviour(self, mistakes: Collection[Mistake] = ()) -> Behaviour:
+        """Return what the mutant with all of some mistakes does; with none, the reference."""
+        agreed = changed = 0
+        for offset, bits, different in self._by_conversation(mistakes):
+            agreed |= bits << offset
+            changed |= different << offset
+        return Behaviour(agreed, changed)
+
+    def disagreed(self, mistakes: Collection[Mistake]) -> int:
+        """Return where that mutant does not as the engine did, in the first such conversation."""
+        for place, (offset, one, _) in enumerate(self._conversations):
+            if missing := ~self._shown(place, mistakes)[0] & (1 << one.items) - 1:
+                return missing << offset
+        return 0
+
+    def agrees_at(self, mistakes: Collection[Mistake], bit: int) -> bool:
+        """Return whether that mutant does as the engine did at one item."""
+        offsets = [offset for offset, _, _ in self._conversations]
+        place = bisect_right(offsets, bit.bit_length() - 1) - 1
+        return bool(self._shown(place, mistakes)[0] & bit >> offsets[place])
+
+    def _by_conversation(self, mistakes: Collection[Mistake]) -> Iterator[tuple[int, int, int]]:
+        """Yield the first bit of each conversation, and its bits of agreement and change."""
+        for place, (offset, _, _) in enumerate(self._conversations):
+            bits, answers = self._shown(place, mistakes)
+            _, right = self._replayed(place, frozenset())
+            yield offset, bits, _differences(answers, right)
+
+    def _shown(self, place: int, mistakes: Collection[Mistake]) -> tuple[int, list[str]]:
+        """Return what the mutant does in one conversation; only some commands are sent there."""
+        used = self._conversations[place][2]
+        shown = (one for one in mistakes if not used.isdisjoint(one.commands))
+        return self._replayed(place, frozenset(shown))
+
+    def _replayed(self, place: int, mistakes: frozenset[Mistake]) -> tuple[int, list[str]]:
+        key = place, mistakes
+        if key not in self._known:
+            one = self._conversations[place][1]
+            engine = mistaken.mutant(mistakes, self._assignment)
+            self._known[key] = replayed(one, engine)
+            self.steps += one.items
+        return self._known[key]
+
+
+def _used(conversation: Conversation) -> frozenset[str]:
+    """Return the commands that were sent, and those that these send in turn."""
+    used = {step.command.partition(" ")[0] for step in conversation.steps}
+    return frozenset(used | ({"play"} if "gogui-play_sequence" in used else set()))
+
+
+def _differences(answers: Sequence[str], right: Sequence[str]) -> int:
+    """Return as bits where two lists differ; what only one of them has is different."""
+    pairs = enumerate(zip(answers, right, strict=False))
+    found = sum(1 << place for place, (one, other) in pairs if one != other)
+    shorter, longer = sorted((len(answers), len(right)))
+    return found | (1 << longer) - (1 << shorter)
+
+
+def replayed(conversation: Conversation, engine: Engine) -> tuple[int, list[str]]:
+    """Return as bits where an engine does as the other did, and what it answers.
+
+    It is sent nothing after it breaks down, nor after the other broke.
+    """
+    follow(engine, zip(conversation.steps, conversation.replies, strict=True))
+    agreed, answers = 0, []
+    with _in(conversation.folder):
+        with contextlib.suppress(Exception):  # a mistaken program may fail in any way
+            for text in conversation.sent:
+                engine.handle(text)
+        case = CaseFile("", conversation.steps[: conversation.items], ())
+        for index, (_, raw) in enumerate(mistaken.answers(case, engine)):
+            agreed |= _agrees(conversation, index, raw) << index
+            answers.append(raw if isinstance(raw, str) else type(raw).__name__)
+    return agreed, answers
+
+
+def _in(folder: Path) -> contextlib.AbstractContextManager[None]:
+    return contextlib.chdir(folder) if folder.is_dir() else contextlib.nullcontext()
+
+
+def _agrees(conversation: Conversation, index: int, raw: str | Breakdown) -> bool:
+    theirs = conversation.replies[index]
+    if isinstance(raw, Breakdown):
+        return theirs is None and broke_alike(raw, conversation.failure, index)
+    return theirs is not None and conversation.alike(index, mistaken.reply_of(raw))
+
+
+def broke_alike(mine: Breakdown, theirs: Failure | None, index: int) -> bool:
+    """Whether the engine died where the mistake crashes, or fell silent where it hangs."""
+    kind = FailureKind.TIMEOUT if isinstance(mine, Hang) else FailureKind.DIED
+    return theirs is not None and (theirs.kind, theirs.step) == (kind, index)
+
+
+# --- random moves ------------------------------------------------------------------------------
+
+
+class _Following(Random):
+    """Chooses the point that another program chose, where that is among the choices."""
+
+    wanted: tuple[Point, int] | tuple[()] = ()  # as point and as bit
+
+    def choice(self, seq: Any) -> Any:
+        return next((one for one in seq if one in self.wanted), None) or super().choice(seq)
+
+
+def follow(engine: Engine, answered: Iterable[tuple[Step, Reply | None]]) -> None:
+    """Let a mistaken ``genmove`` choose as another engine did, so that both games are the same."""
+    if "genmove" not in engine.commands:
+        return
+    chosen = iter([reply for step, reply in answered if step.command.startswith("genmove")])
+    genmove = engine.commands["genmove"]
+
+    def following(session: Any, words: list[str]) -> str:
+        shape, reply = session.game.position.grid, next(chosen, None)
+        session._random = _Following(session.seed)
+        with contextlib.suppress(VertexError):  # resign, pass or anything
+            point = parse_vertex(reply.text if reply else "", shape.rows, shape.columns)
+            session._random.wanted = point, shape.bit(point)
+        return genmove(session, words)
+
+    engine.commands["genmove"] = following

@@ -1,0 +1,179 @@
+"""Which few mistakes together explain what an engine did: a search for the smallest sets. Pure.
+
+A set explains a conversation when the mutant that makes all its mistakes does at every command as
+the engine did. To try all sets would take hours. What each mistake does alone rules nearly all
+out: where the engine was wrong, one of the set must change the answer, and where one alone changes
+it, that must be the engine's answer. Only where several change it, the mutant has to be asked.
+
+Source: Reiter, *A theory of diagnosis from first principles*, 1987 (hitting-set trees).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from harness.judging.replaying import Behaviour, Replayer
+from oracle.grid import each_bit
+from oracle.mistakes import Mistake, can_meet
+
+MOST = 4  # mistakes in a set: real engines have two to four
+_PATIENCE = 150_000  # commands that mutants are sent; some seconds
+_WIDTH = 3_000  # sets of one size that are looked at
+_IN_CONTEXT = 12  # sets of one size to which every mistake is tried to be added
+
+Set = frozenset[Mistake]
+
+
+class Search:
+    """The search in one engine's conversations.
+
+    Attributes: ``reference``, what the reference engine does; ``alone``, what each candidate does.
+    """
+
+    def __init__(self, replayer: Replayer, candidates: Iterable[Mistake]) -> None:
+        """Replay what was said to each candidate; who changes nothing is none."""
+        self._replayer = replayer
+        self._every = (1 << replayer.items) - 1
+        self.reference: Behaviour = replayer.behaviour()
+        alone = {one: replayer.behaviour([one]) for one in candidates}
+        self._together: set[Set] = set()  # sets that explain more than their mistakes do alone
+        self.alone = {one: found for one, found in alone.items() if found.changed}
+
+    @property
+    def wrong(self) -> int:
+        """Where the engine did not as the reference engine does, as bits."""
+        return self._every & ~self.reference.agreed
+
+    def smallest(self) -> list[Set]:
+        """Return all the smallest sets that explain everything, none if none was found."""
+        level: list[Set] = [frozenset()]
+        for size in range(MOST + 1):
+            unexplained = {one: self._unexplained(one) for one in level}
+            if found := [one for one, places in unexplained.items() if not places]:
+                return found
+            if size < MOST:
+                level = self._next(unexplained)
+        return []
+
+    def _next(self, unexplained: dict[Set, int]) -> list[Set]:
+        """Return the sets with one more mistake, the likeliest first."""
+        found: set[Set] = set()
+        for one, places in unexplained.items():
+            found.update(self._by_change(one, places))
+        for one in list(unexplained)[:_IN_CONTEXT]:
+            together = set(self._in_context(one))
+            self._together |= together
+            found |= together
+        return sorted(found, key=self._likelihood)[:_WIDTH]
+
+    def most(self, failed: int, support: int) -> list[Set]:
+        """Return the smallest sets that explain the most failures, if they are more than half.
+
+        ``failed``: the failures, as bits. None where sets explain as many, but not the same. Each
+        mistake must explain ``support`` failures that no other of its set explains.
+        """
+        best: list[Set] = []
+        most = failed.bit_count() // 2
+        for chosen in self._supported(failed, support):
+            explained = self._explained(chosen) & failed
+            if explained.bit_count() > most and self._is_sound(chosen, explained):
+                best, most = [chosen], explained.bit_count()
+            elif best and explained.bit_count() == most and len(chosen) == len(best[0]):
+                best += [chosen] if self._is_sound(chosen, explained) else []
+        same = {self._explained(one) & failed for one in best}
+        return best if len(same) == 1 else []
+
+    def _supported(self, failed: int, support: int) -> Iterator[Set]:
+        """Yield the sets whose mistakes explain enough each, the small ones first."""
+        fit = [one for one in self.alone if not self._contradicts(one) and self._fits(one)]
+        for size in range(1, MOST):
+            for chosen in combinations(fit, size):
+                once = self._once(chosen) & failed
+                own = ((self.alone[one].changed & once).bit_count() for one in chosen)
+                if min(own) >= support and can_meet(chosen):
+                    yield frozenset(chosen)
+
+    def _fits(self, mistake: Mistake) -> bool:
+        """Whether a mistake changes nothing but to what the engine answered."""
+        alone = self.alone[mistake]
+        return not alone.changed & ~alone.agreed
+
+    def _once(self, chosen: Iterable[Mistake]) -> int:
+        """Return where exactly one of some mistakes changes the answer."""
+        once = twice = 0
+        for one in chosen:
+            twice |= once & self.alone[one].changed
+            once |= self.alone[one].changed
+        return once & ~twice
+
+    def _explained(self, chosen: Set) -> int:
+        """Return where the engine was wrong and one of these is so, too."""
+        return self.wrong & self._changed(chosen)
+
+    def _changed(self, chosen: Set) -> int:
+        changed = 0
+        for one in chosen:
+            changed |= self.alone[one].changed
+        return changed
+
+    def _is_sound(self, chosen: Set, explained: int) -> bool:
+        """Whether the mutant explains so much, and is right where the engine was right."""
+        needed = explained | self.reference.agreed
+        return not needed & ~self._replayer.behaviour(chosen).agreed
+
+    def _contradicts(self, mistake: Mistake) -> bool:
+        """Whether a mistake, alone, is wrong where the engine was right."""
+        return bool(self.reference.agreed & ~self.alone[mistake].agreed)
+
+    def _unexplained(self, chosen: Set) -> int:
+        """Return where a set does not explain what the engine did, as bits; not all such."""
+        settled = self._settled_wrong(chosen)
+        if settled and chosen not in self._together:
+            return settled
+        if self._replayer.steps > _PATIENCE:
+            return self._every
+        return self._replayer.disagreed(chosen)
+
+    def _settled_wrong(self, chosen: Set) -> int:
+        """Return the same as far as single mistakes tell: where at most one changes the answer."""
+        agreed = 0
+        for one in chosen:
+            agreed |= self.alone[one].changed & self.alone[one].agreed
+        return (self.wrong & ~self._changed(chosen)) | (self._once(chosen) & ~agreed)
+
+    def _by_change(self, chosen: Set, unexplained: int) -> Iterator[Set]:
+        """Yield the set with one more that, alone, changes an answer it does not explain yet.
+
+        Of the unexplained answers that is the one which fewest mistakes change.
+        """
+        changing: list[list[Mistake]] = [
+            [one for one in self.alone if self.alone[one].changed & bit and one not in chosen]
+            for bit in each_bit(unexplained)
+        ]
+        fewest: list[Mistake] = min(changing, key=len) if changing else []
+        return self._joined(chosen, fewest)
+
+    def _in_context(self, chosen: Set) -> Iterator[Set]:
+        """Yield the set with one more that, beside the others, explains the first such answer.
+
+        So mistakes are found that show only together: a draw is written wrong, and there is none
+        but for another mistake.
+        """
+        if not chosen or self._replayer.steps > _PATIENCE:
+            return
+        first = next(each_bit(self._replayer.disagreed(chosen)), 0)
+        for more in self._joined(chosen, self.alone):
+            if first and self._replayer.agrees_at(more, first):
+                yield more
+
+    def _joined(self, chosen: Set, others: Iterable[Mistake]) -> Iterator[Set]:
+        """Yield the set with each of some others that it can meet in one engine."""
+        for one in others:
+            if one not in chosen and can_meet([*chosen, one]):
+                yield chosen | {one}
+
+    def _likelihood(self, chosen: Set) -> tuple[bool, int, list[str]]:
+        """Sort by what is left unexplained; among equals always in the same order."""
+        left = self._settled_wrong(chosen).bit_count()
+        return chosen not in self._together, left, sorted(one.name for one in chosen)
