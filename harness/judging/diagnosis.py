@@ -66,12 +66,14 @@ def _diagnosis(specification: Specification, files: Sequence[FileResult]) -> Dia
     found = results.explanations(list(_candidates(specification)))
     if not 0 < len(found) < TOO_MANY:
         return None
-    return Diagnosis(tuple(map(_in_order, found)), results.explained(found[0]), total)
+    return Diagnosis(_in_order(found), results.explained(found[0]), total)
 
 
-def _in_order(mistakes: Set) -> tuple[Mistake, ...]:
-    """Return a set of mistakes in the order of the bank."""
-    return tuple(one for one in MISTAKES.values() if one in mistakes)
+def _in_order(sets: Sequence[Set]) -> tuple[tuple[Mistake, ...], ...]:
+    """Return sets of mistakes in the order of the bank, and so each of them."""
+    places = {mistake: place for place, mistake in enumerate(MISTAKES.values())}
+    ordered = (tuple(sorted(mistakes, key=places.__getitem__)) for mistakes in sets)
+    return tuple(sorted(ordered, key=lambda one: [places[mistake] for mistake in one]))
 
 
 # --- which files, and which mistakes -----------------------------------------------------------

@@ -77,10 +77,10 @@ class Search:
         most = failed.bit_count() // 2
         for chosen in self._supported(failed, support):
             explained = self._explained(chosen) & failed
-            if explained.bit_count() > most and self._is_sound(chosen, explained):
+            if explained.bit_count() > most and self._is_sound(chosen, failed & ~explained):
                 best, most = [chosen], explained.bit_count()
             elif best and explained.bit_count() == most and len(chosen) == len(best[0]):
-                best += [chosen] if self._is_sound(chosen, explained) else []
+                best += [chosen] if self._is_sound(chosen, failed & ~explained) else []
         same = {self._explained(one) & failed for one in best}
         return best if len(same) == 1 else []
 
@@ -117,10 +117,9 @@ class Search:
             changed |= self.alone[one].changed
         return changed
 
-    def _is_sound(self, chosen: Set, explained: int) -> bool:
-        """Whether the mutant explains so much, and is right where the engine was right."""
-        needed = explained | self.reference.agreed
-        return not needed & ~self._replayer.behaviour(chosen).agreed
+    def _is_sound(self, chosen: Set, left: int) -> bool:
+        """Whether the mutant does as the engine did but for the failures that are ``left``."""
+        return not self._every & ~left & ~self._replayer.behaviour(chosen).agreed
 
     def _contradicts(self, mistake: Mistake) -> bool:
         """Whether a mistake, alone, is wrong where the engine was right."""

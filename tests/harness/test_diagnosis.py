@@ -290,13 +290,19 @@ def test_the_smallest_set_is_named(drawn):
     assert found.failures == found.total
 
 
+FIVES = {"rising": "a1 b2 c3 d4 e5", "falling": "a5 b4 c3 d2 e1", "row": "a1 b1 c1 d1 e1"}
+
+
 def test_a_mistake_in_the_rules_beside_one_in_the_policy():
-    mistakes = mixed("no-diagonals third-block-lost")
-    files = [
-        result_of(case, mistaken.mutant(mistakes, "gomoku-policy"))
-        for case in shipped("gomoku-policy")
-    ]
-    assert told(diagnose(files)) == [{"no-diagonals", "third-block-lost"}]
+    empty = "A1 A2 A3 A4 A5 B1 B2 B3 B4 B5 C1 C2 C3 C4 C5 D1 D2 D3 D4 D5 E1 E2 E3 E4 E5"
+    lines = ["boardsize 5", "10 policy_moves", f"#? [Random {empty}]"]
+    for points in (*FIVES.values(), "a1 a2 a3 a4 a5"):
+        lines += ["clear_board", *(f"play b {point}" for point in points.split())]
+        lines += ["20 policy_moves", "#? []"]
+    case = casefile.parse("\n".join([*lines, ""]).encode(), "some.gtp")
+    mistakes = mixed("no-diagonals rows-from-the-top")
+    found = diagnose([result_of(case, mistaken.mutant(mistakes, "gomoku-policy"))])
+    assert told(found) == [{"no-diagonals", "rows-from-the-top"}]
 
 
 def test_what_several_sets_have_in_common_is_told_once():

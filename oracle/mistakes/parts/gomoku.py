@@ -380,8 +380,9 @@ ROUTES = {
     "play": Route(_play, (point_named, faults, order_of_reasons, refuse, place)),
     "gogui-rules_final_result": Route(_result, (going_on, drawn)),
     "gogui-rules_legal_moves": Route(_legal_moves, (free, free_after_the_end, place_in_list)),
+    # Who has won is settled when a stone is put, and tells that the game is over.
     "policy_moves": Route(
-        _policy_moves, (policy_at_end, side, lines, types, policy_in_force, *_LISTED)
+        _policy_moves, (won, policy_at_end, side, lines, types, policy_in_force, *_LISTED)
     ),
     "genmove": Route(_genmove, (color_told, at_end, choices, put_own)),
 }
