@@ -400,5 +400,5 @@ def test_a_mistake_that_hangs_is_recognised_over_all_engines(tmp_path):
     assert verdicts(file) == "-P-P"
     assert [one.sent[-1].text for one in file.restarts] == ["komi 0.5", "komi 0.5"]
     (found,) = diagnoses(result.files)
-    assert mistake in {one.name for one in found.mistakes}
+    assert mistake in {one.name for (one,) in found.sets}
     assert found.failures == 2
