@@ -7,6 +7,7 @@ Whoever reads it for the facts takes them from there; the words are for people.
 from __future__ import annotations
 
 from oracle.color import NAMES
+from oracle.text import count, listing
 from oracle.vertex import GTP_LETTERS, vertex
 
 TYPE_CHECKING = False
@@ -199,14 +200,3 @@ def points(name: str, found: Iterable[Point], letters: str = GTP_LETTERS) -> Fac
 def a_color(name: str, color: int, *, is_first: bool = False) -> Fact:
     """Return a color; ``is_first``: of the words of its sentence, with a capital."""
     return Fact(name, color, NAMES[color].capitalize() if is_first else NAMES[color])
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun, such as ``1 stone`` and ``2 stones``."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-def listing(words: list[str]) -> str:
-    """Return words as a sentence lists them: ``A1``, ``A1 and B2``, ``A1, B2 and C3``."""
-    *first, last = words or ["none"]
-    return f"{', '.join(first)} and {last}" if first else last

@@ -31,6 +31,7 @@ from harness.sandbox import folders, levels, programs, view
 from harness.sandbox.engines import BoxedEngine
 from harness.sandbox.launcher import BoxLauncher
 from harness.text import some
+from oracle.text import listing
 
 # The streams of a step in one, as at a terminal.
 _TURN = 'exec "$0" "$@" 2>&1'
@@ -89,7 +90,7 @@ def _nothing_to_build(folder: Path, names: Sequence[str]) -> str:
     there = sorted(entry.path for entry in folders.walk(str(folder)) if _is_file(entry))
     near = [found for name in names if (found := misplaced.nearest(name, there))]
     found = some(dict.fromkeys(near) or there, misplaced.MOST)
-    expected = f"{', '.join(names[:-1])} or {names[-1]}" if names[1:] else names[0]
+    expected = listing(names, "or")
     return f"there is no {expected} in {folder.name}, which says how to build it; found {found}"
 
 

@@ -12,12 +12,12 @@ from oracle.explanation import (
     Sentence,
     a_color,
     a_point,
-    listing,
     number,
     points,
 )
 from oracle.rules import eyes as rules
 from oracle.rules.flood import flood, flood_diagonally, neighbours, regions
+from oracle.text import listing
 from oracle.vertex import SENSEI_LETTERS, Point
 
 TYPE_CHECKING = False

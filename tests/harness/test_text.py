@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text import at_most, decode, encode, more, number_of, plural, some
+from oracle.text import count, listing
 
 
 @given(st.binary())
@@ -39,3 +40,19 @@ def test_the_words_may_be_others():
     assert some("abcd", 2, "; ") == "a; b and 2 more"
     assert more(1234, "({:,} more)") == "(1,234 more)"
     assert more(0) == more(-1) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "none"),
+        (["A1"], "A1"),
+        (["A1", "B2"], "A1 and B2"),
+        (("A1", "B2", "C3"), "A1, B2 and C3"),
+    ],
+)
+def test_a_whole_list_in_a_sentence(words, said):
+    assert listing(words) == said
+    assert listing(words, "or") == said.replace(" and ", " or ")
+    assert [count(n, "stone") for n in (0, 1, 2)] == ["0 stones", "1 stone", "2 stones"]
+    assert count(2, "liberty", "liberties") == "2 liberties"
