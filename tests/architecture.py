@@ -153,6 +153,16 @@ def arrows(found: Iterable[Import]) -> dict[str, set[str]]:
     return result
 
 
+def upward(found: Iterable[Import]) -> list[str]:
+    """Return the imports that do not lead to a lower room or stay in one, with their places."""
+    return [
+        f"{one.importer}:{one.line} imports {one.imported}"
+        for one in found
+        for importer, imported in [(room(one.importer), room(one.imported))]
+        if importer != imported and height(importer) <= height(imported)
+    ]
+
+
 def circle(graph: dict[str, set[str]]) -> list[str]:
     """Return a way from one node back to itself; empty if there is none."""
     try:

@@ -18,6 +18,7 @@ from tests.architecture import (
     modules,
     page,
     room,
+    upward,
 )
 
 
@@ -33,13 +34,7 @@ def test_every_folder_is_a_room_in_one_layer():
 
 
 def test_no_arrow_leads_upward_or_to_the_side(found):
-    wrong = [
-        f"{one.importer}:{one.line} imports {one.imported}"
-        for one in found
-        for upper, lower in [(room(one.importer), room(one.imported))]
-        if upper != lower and height(upper) <= height(lower)
-    ]
-    assert not wrong, "\n".join(wrong)
+    assert not upward(found)
 
 
 def test_the_oracle_imports_nothing_of_the_harness(found):
@@ -118,6 +113,25 @@ def test_every_import_is_seen(small):
 def test_relative_imports_are_seen(small):
     seen = [one.imported for one in imports(small) if one.importer == "harness.cli.side"]
     assert seen == ["harness.cli.near", "harness.cli.near"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "wrong"),
+    [
+        ("harness/text.py", "def late():\n    import harness.cli.near", "harness.cli.near"),
+        ("oracle/color.py", "\nif TYPE_CHECKING: from harness import text", "harness.text"),
+        ("oracle/sgf/read.py", "\nREADERS = ['oracle.gtp.go']", "oracle.gtp.go"),
+        ("harness/check/one.py", "\nfrom harness.fuzzing import two", "harness.fuzzing.two"),
+        ("harness/cli/near.py", "from harness import text\nfrom oracle import vertex", None),
+    ],
+)
+def test_an_arrow_upward_or_to_the_side_is_found(small, tmp_path, path, text, wrong):
+    for name in ("oracle/gtp/go", "oracle/sgf/read", "harness/check/one", "harness/fuzzing/two"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text("")
+    (tmp_path / path).write_text(text)
+    name = path.removesuffix(".py").replace("/", ".")
+    assert upward(imports(modules(tmp_path))) == ([f"{name}:2 imports {wrong}"] if wrong else [])
 
 
 @pytest.mark.parametrize(
