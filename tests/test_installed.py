@@ -78,4 +78,4 @@ def test_cases_that_ship_are_run_by_name_from_anywhere(installed: Path, tmp_path
         timeout=300,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "4 files: 17 tests, 17 passed\n"), done.stdout
+    assert (done.returncode, done.stderr) == (0, "4 files: 18 tests, 18 passed\n"), done.stdout
