@@ -31,6 +31,7 @@ from oracle.assignments import ASSIGNMENTS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.specifications.record import Specification
+    from oracle.natures import Natures
 
 FILE = shipped.ASSIGNMENT
 ADAPTER = "adapter"  # the folder beside the submission's in which an adapter lies
@@ -132,6 +133,13 @@ class Assignment(NamedTuple):
         from harness.specifications import specification  # the oracle, which takes its time
 
         return specification(self.specification_key) if self.specification_key else None
+
+    @property
+    def natures(self) -> Natures:
+        """What the commands of its case files do, as its specification or else anyone's says."""
+        from harness.specifications import EVERYONES
+
+        return self.specification.commands if self.specification else EVERYONES
 
     @property
     def called(self) -> str:

@@ -14,6 +14,7 @@ from harness.records import FileResult, Progress, RunResult, Verdict
 from harness.report.tally import never_answers
 from harness.report.view import FileView
 from harness.report.views import Views
+from harness.running.gathering import Told
 from harness.running.rerun import believe, fails_by_choice
 from harness.running.runs import run
 from harness.sandbox.levels import EscapeError
@@ -57,39 +58,37 @@ def try_out(
     if assignment.python:
         own = own._replace(python=assignment.python.described)
     try:
-        return Trial(_run(program, tests, own, on_progress, on_file), "")
+        return Trial(_run(assignment, program, tests, own, Told(on_progress, on_file)), "")
     except EscapeError:
         raise
     except SandboxError as error:
         if options.sandbox != "auto":
             raise
-        plain = _run(program, tests, own._replace(sandbox="off"), on_progress, on_file)
+        own = own._replace(sandbox="off")
+        plain = _run(assignment, program, tests, own, Told(on_progress, on_file))
         return Trial(plain, str(error))
 
 
 def _run(
-    program: str,
-    tests: Sequence[str],
-    options: Options,
-    on_progress: Callable[[Progress], None] | None,
-    on_file: Callable[[FileResult], None] | None,
+    assignment: Assignment, program: str, tests: Sequence[str], options: Options, told: Told
 ) -> RunResult:
     """Run the files; those with a failed choice once more, one at a time, before they are told."""
-    tell = on_file or (lambda _: None)
+    tell, natures = told.on_file or (lambda _: None), assignment.natures
     held: list[FileResult] = []
     result = run(
         program,
         tests,
         options,
-        on_progress,
-        lambda file: held.append(file) if fails_by_choice(file) else tell(file),
+        told.on_progress,
+        lambda file: held.append(file) if fails_by_choice(file, natures) else tell(file),
+        natures=natures,
     )
     known = {file.case.path: file for file in result.files}
     faults = result.faults
     for first in held:
-        again = run(program, [first.case.path], options._replace(jobs=1))
+        again = run(program, [first.case.path], options._replace(jobs=1), natures=natures)
         for second in again.files:
-            known[first.case.path] = believe(first, second)
+            known[first.case.path] = believe(first, second, natures)
         faults += again.faults
         tell(known[first.case.path])
     return result._replace(files=tuple(known.values()), faults=faults)

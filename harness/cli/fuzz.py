@@ -109,10 +109,11 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
         (room / BOARDS).mkdir()
         needed = programs.paths_of(words[0]) if given.engine_python else []
         options = _options(given, (str(room / BOARDS), *needed))
+        natures = given.specification.commands
         with (
             _hypothesis_at_home_in(room),
             launchers(options, room) as launcher,
-            contextlib.closing(Piped(words, launcher, options.limits, room)) as program,
+            contextlib.closing(Piped(words, launcher, options.limits, room, natures)) as program,
         ):
             yield Fuzzer(program, given.specification, budget, given.seed, room), room
 

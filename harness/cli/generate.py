@@ -121,7 +121,8 @@ def _write(given: Namespace, request: producing.Request, produced: producing.Pro
     for name, content in writing.files(produced.scenes).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         files.write(str(folder / name), [content])
-    text = writing.case_file(request.specification.kind, produced.scenes, _heading(given))
+    own = request.specification
+    text = writing.case_file(own.kind, produced.scenes, _heading(given), own.commands)
     files.write(given.output, [text])
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from harness.vocabulary.script import CHANGES, Script, Trace, name_of
+from harness.vocabulary.script import Script, Trace, name_of
+from oracle.natures import Natures
 
 _SHARE = 1 / 3  # of all the time, for slow commands together
 _SLOW = 0.1  # seconds at its fastest: less than that is asked as often as it is drawn
 _TIMES = 5  # as slow as the cheapest question, or else there is nothing better to ask
-_CHOOSES = "genmove"  # changes the board as well, but what follows can do without it
 
 
 class Slow(NamedTuple):
@@ -44,14 +44,15 @@ class _Cost:
 class Costs:
     """The costs of the commands that may be left out: questions, and ``genmove``."""
 
-    def __init__(self) -> None:
+    def __init__(self, natures: Natures) -> None:
+        self._natures = natures
         self._of: dict[str, _Cost] = {}
 
     def note(self, trace: Trace, *, is_first: bool = False) -> None:
         """Take the times of an engine's replies; ``is_first``: it has just been started."""
         answered = list(zip(trace.script.commands, trace.replies, strict=False))
         for command, reply in answered[is_first:]:  # the first waited for the start as well
-            if _may_be_left_out(command):
+            if self._may_be_left_out(command):
                 cost = self._of.setdefault(name_of(command), _Cost())
                 cost.fastest = min(cost.fastest, reply.seconds)
                 cost.seconds += reply.seconds
@@ -74,7 +75,7 @@ class Costs:
                     left += cost.mean
                     cost.left_out += 1
                     continue
-            elif _may_be_left_out(command) and name not in self._of:
+            elif self._may_be_left_out(command) and name not in self._of:
                 if name in new:
                     continue
                 new.add(name)
@@ -93,7 +94,7 @@ class Costs:
         least = max(_SLOW, _TIMES * cheapest)
         return {name: cost for name, cost in self._of.items() if cost.fastest >= least}
 
-
-def _may_be_left_out(command: str) -> bool:
-    name = name_of(command)
-    return name not in CHANGES or name == _CHOOSES
+    def _may_be_left_out(self, command: str) -> bool:
+        """Whether what follows can do without it, as without a move that the engine chooses."""
+        nature = self._natures[name_of(command)]
+        return nature.chooses or not nature.sets_up

@@ -9,9 +9,10 @@ from hypothesis.strategies import SearchStrategy
 
 from harness.judging.equivalence import underspecified
 from harness.specifications.record import Specification
-from harness.vocabulary.script import CHANGES, Script, name_of, with_files, written
+from harness.vocabulary.script import Script, name_of, with_files, written
 from harness.vocabulary.stones import flat
 from oracle.gtp.protocol import Engine
+from oracle.natures import SIZE
 
 
 def scripts(
@@ -35,15 +36,14 @@ def legal(script: Script, specification: Specification, folder: Path) -> Script:
     kept = []
     with with_files(script, folder):
         for command in script.commands:
-            if order.allows(command) and _is_legal(engine, command):
+            asks = not specification.commands[name_of(command)].sets_up
+            if order.allows(command) and (asks or _is_legal(engine, command)):
                 order.hear(command)
                 kept.append(command)
     return Script(tuple(kept), script.files)
 
 
 def _is_legal(engine: Engine, command: str) -> bool:
-    if name_of(command) not in CHANGES:
-        return True
     return not underspecified(engine, command) and engine.handle(command).startswith("=")
 
 
@@ -57,26 +57,29 @@ class _Order:
     def __init__(self, specification: Specification) -> None:
         self._smallest = specification.smallest
         self._first = specification.first
+        self._natures = specification.commands
         self._is_game = False
         self._has_board = specification.board.size > 0
         self._settings: set[str] = set()  # made since the board is new
 
     def allows(self, command: str) -> bool:
         name, *words = command.split()
-        if name == "boardsize":
+        nature = self._natures[name]
+        if SIZE in nature.sets and not nature.names_file:
             return int(words[0]) >= self._smallest
         needed = self._first.get(name)
         if needed and needed not in self._settings:
             return False
-        if self._is_game and name in ("gogui-setup", "load_board"):
+        if self._is_game and nature.lays:
             return False
-        return name in ("komi", "policy") or self._has_board
+        return nature.is_setting or self._has_board
 
     def hear(self, command: str) -> None:
         name = name_of(command)
-        if name in ("boardsize", "clear_board"):
+        nature = self._natures[name]
+        if nature.begins_board and not nature.lays:
             self._settings.clear()
             self._is_game = False
-        self._has_board |= name == "boardsize"
-        self._is_game |= name == "play"
+        self._has_board |= SIZE in nature.sets
+        self._is_game |= nature.moves
         self._settings.add(name)

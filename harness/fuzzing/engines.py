@@ -20,6 +20,7 @@ from harness.running import protocol
 from harness.running.runs import sandbox_for
 from harness.text import encode
 from harness.vocabulary.script import Script, Trace, with_files
+from oracle.natures import STANDARD, Natures
 
 # A long wait for every suspicion would leave no time to look for others. What is silent for so
 # long is a suspect, and heard again with all the patience of the time limits.
@@ -55,11 +56,13 @@ class Piped:
         launcher: Callable[[], Launcher],
         limits: Limits,
         folder: Path,
+        natures: Natures = STANDARD,
     ) -> None:
         """Take a program; ``folder``: where it is started and finds the files of scripts.
 
-        ``launcher``: returns what starts the next process.
+        ``launcher``: returns what starts the next process. ``natures``: what commands do.
         """
+        self._natures = natures
         self._words = words
         self._launcher = launcher
         self._limits = limits
@@ -90,7 +93,7 @@ class Piped:
 
     def _heard(self, script: Script) -> Trace:
         session = self._session or self._begin(self._patience)
-        ask = _ask_strictly if self._is_strict or not self._asked else _ask
+        ask = _ask_strictly if self._is_strict or not self._asked else self._ask
         self._asked += 1
         replies: list[Reply] = []
         failure = None
@@ -141,6 +144,12 @@ class Piped:
         self._session = Session(process, limits, strict=True)
         return self._session
 
+    def _ask(self, session: Session, script: Script, replies: list[Reply]) -> None:
+        steps = [protocol.own_step(command) for command in script.commands]
+        lines = [encode(f"{command}\n") for command in script.commands]
+        for start, end in groups(lines, protocol.unfollowed(steps, self._natures)):
+            session.ask(lines[start:end], replies)
+
     def _started(self) -> EngineProcess:
         return EngineProcess(self._launcher(), self._words, str(self._folder), self._limits)
 
@@ -155,16 +164,10 @@ def launchers(options: Options, folder: Path) -> Iterator[Callable[[], Launcher]
         SandboxError: there is no such sandbox here.
     """
     case = CaseFile(str(folder / "script.gtp"), (), ())
-    with closing(sandbox_for(options, [])) as one, closing(sandbox_for(options, [])) as other:
+    boxes = (sandbox_for(options, [], STANDARD) for _ in range(2))
+    with closing(next(boxes)) as one, closing(next(boxes)) as other:
         turns = cycle((one, other))
         yield lambda: next(turns).launcher(case)
-
-
-def _ask(session: Session, script: Script, replies: list[Reply]) -> None:
-    steps = [protocol.own_step(command) for command in script.commands]
-    lines = [encode(f"{command}\n") for command in script.commands]
-    for start, end in groups(lines, protocol.unfollowed(steps)):
-        session.ask(lines[start:end], replies)
 
 
 def _ask_strictly(session: Session, script: Script, replies: list[Reply]) -> None:

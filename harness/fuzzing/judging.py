@@ -17,8 +17,9 @@ from harness.judging.mistaken import reply_of
 from harness.records import FailureKind, Reply
 from harness.running import protocol
 from harness.specifications.record import Specification
-from harness.vocabulary.script import CHANGES, Script, Trace, name_of, with_files
+from harness.vocabulary.script import Script, Trace, name_of, with_files
 from oracle.gtp.protocol import Engine
+from oracle.natures import Nature
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _MOVE = re.compile(r"(?i)[a-hj-z][0-9]+")
@@ -65,7 +66,8 @@ def _wrong_answers(
                 return
             if found := judge.difference(index, command):
                 yield found
-                if name_of(command) in CHANGES:
+                # An engine that answers a question wrongly may still be right afterwards.
+                if specification.commands[name_of(command)].sets_up:
                     return
 
 
@@ -86,11 +88,11 @@ class _Judge:
         return Difference(index, command, kind, right, failure.message)
 
     def difference(self, index: int, command: str) -> Difference | None:
-        got, name = self.trace.replies[index], name_of(command)
-        if name == "undo" and not got.ok:
-            return None  # no assignment asks for it: what was done stays
-        is_open = name in CHANGES and underspecified(self.engine, command)
-        right = self._followed(command, got) if name == "genmove" else self._answer(command)
+        got, nature = self.trace.replies[index], self._nature(command)
+        if nature.sets_up and name_of(command) not in self.specification.forms and not got.ok:
+            return None  # the assignment does not ask for it: what was done stays
+        is_open = nature.sets_up and underspecified(self.engine, command)
+        right = self._followed(command, got) if _plays_freely(nature) else self._answer(command)
         if breach := protocol.warnings([protocol.own_step(command)], [got]):
             return Difference(index, command, PROTOCOL, _text(right), breach[0])
         if is_open or self._accepts(command, right, got) or self._is_open(command, right):
@@ -102,11 +104,14 @@ class _Judge:
 
         It cannot where another move of ``genmove`` would have led to another right answer.
         """
-        if name_of(command) == "genmove":
+        if _plays_freely(self._nature(command)):
             return right is got or (not _is_move(right) and self._same(command, right, got))
         if self._same(command, right, got):
             return True
         return not all(self._same(command, right, other) for other in self._other_answers)
+
+    def _nature(self, command: str) -> Nature:
+        return self.specification.commands[name_of(command)]
 
     def _same(self, command: str, right: Reply, got: Reply) -> bool:
         return same(command, right, got, self.specification)
@@ -117,7 +122,7 @@ class _Judge:
 
     def _is_open(self, command: str, right: Reply) -> bool:
         """Whether it was a question that the specification does not answer, or forbids."""
-        if name_of(command) in CHANGES:
+        if self._nature(command).sets_up:
             return False
         return not right.ok or underspecified(self.engine, command)
 
@@ -138,7 +143,7 @@ class _Judge:
         """Return an oracle that has heard the same so far and chooses other moves."""
         engine = self.specification.right_engine()
         for command in self.trace.script.commands:
-            if name_of(command) == "genmove":
+            if _plays_freely(self._nature(command)):
                 break
             engine.handle(command)
         engine.session._random = Random(seed)
@@ -155,6 +160,11 @@ def expectations(
             is_open = underspecified(engine, command)
             right = reply_of(engine.handle(command))
             yield command, None if is_open or not right.ok else right
+
+
+def _plays_freely(nature: Nature) -> bool:
+    """Whether a command plays a move of the engine's choice."""
+    return nature.moves and nature.chooses
 
 
 def _is_move(reply: Reply) -> bool:

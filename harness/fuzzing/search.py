@@ -92,7 +92,7 @@ class Asker:
         self.budget = budget
         self.sent: list[Script] = []  # to the process, since it was started
         self.has_ended = False  # the process, over the last script
-        self.costs = Costs()
+        self.costs = Costs(causes.specification.commands)
         self.recent: deque[Trace] = deque(maxlen=_REMEMBERED)
         self._program = program
         self._reset = causes.specification.reset

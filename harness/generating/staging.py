@@ -87,7 +87,7 @@ class Stage:
     def _caught(self, staged: Staged, folder: str) -> int:
         from harness.generating.writing import commands
 
-        text = "\n".join(commands(staged, first_id=1)).encode()
+        text = "\n".join(commands(staged, 1, self._specification.commands)).encode()
         case = casefile.parse(text, str(Path(folder, "scene.gtp")))
         good, wrong = strength.of_file(case, self.mistakes, self._specification)
         if wrong:

@@ -8,18 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.generating.records import Staged
 from harness.vocabulary.features import Kind
 from harness.vocabulary.scenes import Moment, Scene
+from oracle.natures import SIZE, Natures
 from oracle.position import Position
 
 _WIDTH = 98
 
 
-def case_file(kind: Kind, staged: Sequence[Staged], heading: Sequence[str]) -> str:
+def case_file(
+    kind: Kind, staged: Sequence[Staged], heading: Sequence[str], natures: Natures
+) -> str:
     """Return the text of a case file: a heading, then each scene with its comments."""
     sentences = {feature.name: feature.sentence for feature in kind.features}
     lines = [f"# {line}" for line in heading]
     number = 10
     for one in staged:
-        lines += ["", *_scene(kind, one, sentences, number)]
+        lines += ["", *_scene(kind, one, sentences, number, natures)]
         number += 10 * len(one.asked)
     return "\n".join(lines) + "\n"
 
@@ -29,14 +32,16 @@ def files(staged: Sequence[Staged]) -> Mapping[str, str]:
     return dict(file for one in staged for file in one.scene.files)
 
 
-def _scene(kind: Kind, staged: Staged, sentences: dict[str, str], number: int) -> Iterator[str]:
+def _scene(
+    kind: Kind, staged: Staged, sentences: dict[str, str], number: int, natures: Natures
+) -> Iterator[str]:
     """Yield a scene: what it is about, where it comes from, the board, the commands."""
     find = staged.scene.find
     sentence = sentences[find.feature]
     yield from comment(f"{find.feature}: {sentence}.")
     yield from comment(provenance(find.moment))
     yield from picture(find.moment.position(), kind.marks)
-    yield from commands(staged, number, with_reasons=True)
+    yield from commands(staged, number, natures, with_reasons=True)
 
 
 def provenance(moment: Moment) -> str:
@@ -47,7 +52,9 @@ def provenance(moment: Moment) -> str:
     return f"From {text}, {f'after move {moment.number}' if moment.number else 'at its start'}."
 
 
-def commands(staged: Staged, first_id: int, *, with_reasons: bool = False) -> Iterator[str]:
+def commands(
+    staged: Staged, first_id: int, natures: Natures, *, with_reasons: bool = False
+) -> Iterator[str]:
     """Yield the lines of a scene's commands and expectations.
 
     Before each test stands all that leads to it, from a new board on: so a run can go on after an
@@ -55,7 +62,7 @@ def commands(staged: Staged, first_id: int, *, with_reasons: bool = False) -> It
     before is sent, too: an answer may have changed the board, which is to be found out.
     """
     asked = iter(staged.asked)
-    led = [] if _begins_anew(staged.scene) else ["clear_board"]
+    led = [] if _begins_anew(staged.scene, natures) else ["clear_board"]
     number = first_id
     for step in staged.scene.steps:
         if step.asked:
@@ -69,11 +76,11 @@ def commands(staged: Staged, first_id: int, *, with_reasons: bool = False) -> It
         led.append(step.command)
 
 
-def _begins_anew(scene: Scene) -> bool:
+def _begins_anew(scene: Scene, natures: Natures) -> bool:
     """Whether the board is cleared before anything else is done with it."""
-    names = (step.command.partition(" ")[0] for step in scene.steps)
-    first = next((name for name in names if name != "boardsize"), "")
-    return first in ("clear_board", "load_board")
+    done = (natures[step.command.partition(" ")[0]] for step in scene.steps)
+    first = next((one for one in done if one.lays or SIZE not in one.sets), None)
+    return first is not None and first.clears
 
 
 def _again(is_told: bool) -> Iterator[str]:

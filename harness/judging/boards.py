@@ -19,30 +19,28 @@ from oracle.errors import OracleError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.grid import grid
+from oracle.natures import SIZE, STONES, Natures
 from oracle.position import Position
 from oracle.vertex import Point, parse_vertex, vertex
 
-# A command of another name with one of these in it may change the board in ways unknown here
-# (set_position, kgs-genmove_cleanup …); all others, such as score, leave it as it is.
-_SUSPECT = ("genmove", "sgf", "setup", "set_position", "boardsize", "undo", "play", "clear_board")
-_HARMLESS = {"reg_genmove", "gogui-setup_player", "printsgf", "savesgf"}
 _GOMOKU_COMMANDS = ("gogui-rules_", "policy")
 
 
 def boards(
-    file: FileResult, steps: Collection[int], board: Board | None = None
+    file: FileResult, steps: Collection[int], natures: Natures, board: Board | None = None
 ) -> dict[int, Diagram]:
     """Return the boards before some steps; those that are unknown are missing.
 
     Args:
         file: the commands, and how the engine answered.
         steps: indices into ``file.case.steps``.
+        natures: what the commands do.
         board: its rules; None: those of Gomoku when the file uses ``gogui-rules_…`` or
             ``policy…`` commands, else those of Go.
     """
     if not steps:
         return {}
-    replay = _Replay(board or (GOMOKU if _is_gomoku(file) else GO), file.case.path)
+    replay = _Replay(board or (GOMOKU if _is_gomoku(file) else GO), file.case.path, natures)
     for exchange in file.before:
         replay.handle(exchange.text.lstrip("0123456789 "), exchange.reply)
     found = {}
@@ -66,7 +64,8 @@ def _is_gomoku(file: FileResult) -> bool:
 class _Replay:
     """The game as far as it is known; ``game`` is None while it is not."""
 
-    def __init__(self, board: Board, path: str) -> None:
+    def __init__(self, board: Board, path: str, natures: Natures) -> None:
+        self.natures = natures
         self.kind: type[GoGame | GomokuGame] = GoGame if board.captures else GomokuGame
         self.format = board.format
         self.folder = Path(path).parent
@@ -96,7 +95,9 @@ class _Replay:
         name, *arguments = command.split() or [""]
         handler = _HANDLERS.get(name)
         if handler is None:
-            if name not in _HARMLESS and any(word in name for word in _SUSPECT):
+            # It may change the board in ways unknown here (set_position …), or leave it as it is,
+            # as score does.
+            if not self.natures[name].touches.isdisjoint((SIZE, STONES)):
                 self.game = None
             return
         if reply is None:

@@ -11,7 +11,6 @@ from contextlib import suppress
 
 from harness.errors import UndecidedError
 from harness.reading.dialect import named
-from harness.reading.setups import loads
 from harness.records import FileResult, Reply, Step, Verdict
 from oracle.draw import Diagram
 from oracle.errors import OracleError
@@ -81,14 +80,15 @@ def reasons(
                 answer = engine.handle(_as_played(step, reply))
                 if index in found and not holds(step, answer):
                     del found[index]
-                if answer.startswith("?") and _is_loaded(step, reply):
+                if answer.startswith("?") and _is_loaded(step, reply, specification):
                     break
     return found
 
 
-def _is_loaded(step: Step, reply: Reply | None) -> bool:
+def _is_loaded(step: Step, reply: Reply | None, specification: Specification) -> bool:
     """Whether the engine read a file. Without it, nobody can say what is right from there on."""
-    return loads(step.command) and reply is not None and reply.ok
+    nature = specification.commands[step.command.partition(" ")[0]]
+    return nature.loads and reply is not None and reply.ok
 
 
 def _as_played(step: Step, reply: Reply | None) -> str:

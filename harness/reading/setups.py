@@ -8,10 +8,10 @@ from collections.abc import Collection, Sequence
 from harness.records import CaseFile
 from harness.typed import NamedTuple
 
-LOADS = ("loadsgf", "load_board")
-NEW_BOARD = ("boardsize", "clear_board", *LOADS)
-_LOADING = tuple(f"{name} " for name in LOADS)
-_PREPARES = (*NEW_BOARD, "komi", "policy")  # may stand between the first of them and the last
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.natures import Natures
+
 _LOOK_BACK = 500  # lines: more than the setup of a full board of 19 by 19
 
 
@@ -22,7 +22,7 @@ class SetUp(NamedTuple):
     loaded: str = ""  # the file that it loads, as its command has it; "": none
 
 
-def setups(case: CaseFile, tests: Collection[int]) -> dict[int, SetUp]:
+def setups(case: CaseFile, tests: Collection[int], natures: Natures) -> dict[int, SetUp]:
     """Return what leads to some steps of a case file."""
     found: dict[int, SetUp] = {}
     now, is_preparing, last = SetUp(), False, max(tests, default=-1)
@@ -30,17 +30,14 @@ def setups(case: CaseFile, tests: Collection[int]) -> dict[int, SetUp]:
         if index in tests:
             found[index] = now
         name, _, argument = step.command.partition(" ")
-        if name in LOADS:
+        nature = natures[name]
+        if nature.loads:
             now = SetUp(index, _file_name(argument))
-        elif name in NEW_BOARD:
+        elif nature.begins_board:
             now = SetUp(now.first if is_preparing else index)
-        is_preparing = name in NEW_BOARD or (is_preparing and name in _PREPARES)
+        # Settings may stand between the first command of a board and the last.
+        is_preparing = nature.begins_board or (is_preparing and nature.is_setting)
     return found
-
-
-def loads(command: str) -> bool:
-    """Whether a command names a file from which it sets up the board."""
-    return command.startswith(_LOADING)
 
 
 def _file_name(argument: str) -> str:

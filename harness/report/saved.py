@@ -13,13 +13,14 @@ from pathlib import Path, PurePath
 
 from harness.errors import ReportError
 from harness.judging.recognition import specifications_of
-from harness.reading.setups import SetUp, loads
+from harness.reading.setups import SetUp
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report import files
 from harness.report.context import contexts, shell_word
 from harness.report.junit import mismatch
 from harness.report.view import FileView
 from harness.running.restarting import settings_before
+from harness.specifications import EVERYONES
 from harness.text import encode
 from harness.visible import one_line, visible
 from oracle.color import BLACK, color_of
@@ -132,9 +133,14 @@ def _settings(file: FileResult, setup: SetUp) -> tuple[str, ...]:
         for index, reply in enumerate(file.replies[: setup.first])
         if reply is not None
         and reply.ok
-        and (not reply.text or loads(file.case.steps[index].command))
+        and (not reply.text or _loads(file.case.steps[index].command))
     }
-    return settings_before(file.case, setup.first, silent)
+    return settings_before(file.case, setup.first, silent, EVERYONES)
+
+
+def _loads(command: str) -> bool:
+    name, _, rest = command.partition(" ")
+    return bool(rest) and EVERYONES[name].loads
 
 
 def _expectation(lines: Sequence[str], step: Step) -> Iterator[str]:
@@ -149,7 +155,7 @@ def _with_copies(command: str, file: FileResult, names: _Names) -> str:
     folder = os.path.dirname(file.case.path)  # noqa: PTH120 - "" is here
     words = command.split(" ")
     places = [(place, place + 1) for place in range(1, len(words))]
-    if loads(command[command.find(words[0]) :].lstrip("0123456789 ")):
+    if _loads(command[command.find(words[0]) :].lstrip("0123456789 ")):
         places = [(1, len(words)), (1, len(words) - 1), (2, len(words)), *places]
     for first, end in places:
         name = " ".join(words[first:end])

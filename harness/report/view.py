@@ -48,11 +48,12 @@ def view(file: FileResult, board: Board | None = None) -> FileView:
     if not remarkable:
         return FileView(file, tally(file), (), {})
     from harness.judging.boards import boards
+    from harness.specifications import EVERYONES
 
     steps = {outcome.step for outcome in remarkable}
-    drawn = boards(file, steps, board)
-    seen = FileView(file, tally(file), remarkable, drawn, _NONE, setups(file.case, steps))
-    return _with_reasons(seen)
+    drawn = boards(file, steps, EVERYONES, board)
+    led = setups(file.case, steps, EVERYONES)
+    return _with_reasons(FileView(file, tally(file), remarkable, drawn, _NONE, led))
 
 
 def _with_reasons(view: FileView) -> FileView:

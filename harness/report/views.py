@@ -14,14 +14,13 @@ from harness.judging.explain import marked, reasons
 from harness.records import Exchange, FileResult, Reply, Verdict
 from harness.report.tally import tally
 from harness.report.view import FileView, is_remarkable
+from harness.specifications import EVERYONES
 from oracle.draw import Diagram
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.specifications.record import Specification
-
-# Commands whose replies say what is on the board.
-_CHOOSING = ("genmove", "kgs-genmove_cleanup", "fixed_handicap", "place_free_handicap")
+    from oracle.natures import Natures
 
 # What happened in a case file, as far as boards hang on it: its path, for the files that commands
 # name, its lines, and a word for each reply.
@@ -45,6 +44,7 @@ class Views:
 
     def __init__(self, specification: Specification | None, place: Path) -> None:
         self._specification = specification
+        self._natures = specification.commands if specification else EVERYONES
         self._place = place
         self._known: dict[_Course, _Drawn] = {}
 
@@ -68,7 +68,7 @@ class Views:
 
     def _drawn(self, file: FileResult, path: str) -> _Drawn:
         placed = file._replace(case=file.case._replace(path=str(self._place / path)))
-        course = _course(placed)
+        course = _course(placed, self._natures)
         if course not in self._known:
             self._known[course] = self._draw(placed)
         return self._known[course]
@@ -76,31 +76,31 @@ class Views:
     def _draw(self, placed: FileResult) -> _Drawn:
         tests = {outcome.step for outcome in placed.outcomes}
         own = self._specification
-        found = boards(placed, tests, own.board if own else None)
+        found = boards(placed, tests, self._natures, own.board if own else None)
         why = reasons(placed, tests, own) if own else {}
         return _Drawn(found, marked(found, why), {step: one.text for step, one in why.items()})
 
 
-def _course(file: FileResult) -> _Course:
+def _course(file: FileResult, natures: Natures) -> _Course:
     steps = zip((step.command for step in file.case.steps), file.replies, strict=True)
     return (
         file.case.path,
         file.case.lines,
         (
-            *map(_sent, file.before),
-            *(f"{one.step} {_sent(sent)}" for one in file.restarts for sent in one.sent),
-            *(_word(command, reply) for command, reply in steps),
+            *(_sent(one, natures) for one in file.before),
+            *(f"{one.step} {_sent(sent, natures)}" for one in file.restarts for sent in one.sent),
+            *(_word(command, reply, natures) for command, reply in steps),
         ),
     )
 
 
-def _sent(exchange: Exchange) -> str:
-    return f"{exchange.text} {_word(exchange.text, exchange.reply)}"
+def _sent(exchange: Exchange, natures: Natures) -> str:
+    return f"{exchange.text} {_word(exchange.text, exchange.reply, natures)}"
 
 
-def _word(command: str, reply: Reply | None) -> str:
+def _word(command: str, reply: Reply | None, natures: Natures) -> str:
     if reply is None:
         return "-"
     if not reply.ok or reply.text.startswith("illegal move"):
         return "?"
-    return f"={reply.text}" if command.startswith(_CHOOSING) else "="
+    return f"={reply.text}" if natures[command.partition(" ")[0]].tells else "="

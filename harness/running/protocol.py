@@ -7,10 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from harness.records import CaseFile, Reply, Step
 from harness.text import encode, more
-
-# Commands that end the engine, that run until the next input comes, or that some engines stop
-# thinking about when it comes.
-_UNFOLLOWED = ("genmove", "search", "think", "ponder")
+from oracle.natures import STANDARD, Natures
 
 _CONTROL = r"[\x00-\x08\x0b-\x1f\x7f]"
 _STATUS_AND_ID = r"[=?]([0-9]*)"
@@ -24,21 +21,24 @@ def as_sent(case: CaseFile) -> list[bytes]:
     return encode(text).splitlines(keepends=True)
 
 
-def unfollowed(steps: Sequence[Step]) -> list[bool]:
+def unfollowed(steps: Sequence[Step], natures: Natures) -> list[bool]:
     """Return for each step whether its reply must have come before anything else is sent.
 
     So it is for tests, because some engines stop thinking when input arrives.
     """
-    known = _Unfollowed()
+    known = _Unfollowed(natures)
     return [step.is_test or known[step.command.partition(" ")[0]] for step in steps]
 
 
 class _Unfollowed(dict[str, bool]):
     """Whether a command's name is one that must not be followed, found out once for each name."""
 
+    def __init__(self, natures: Natures) -> None:
+        super().__init__()
+        self._natures = natures
+
     def __missing__(self, name: str) -> bool:
-        is_ended = name == "quit" or name.endswith("analyze")
-        self[name] = is_ended or any(part in name for part in _UNFOLLOWED)
+        self[name] = self._natures.at_hand(name).stands_alone
         return self[name]
 
 
@@ -49,7 +49,7 @@ def own_step(command: str) -> Step:
 
 def is_quit(step: Step) -> bool:
     """Return whether the step ends the engine."""
-    return step.command.partition(" ")[0] == "quit"
+    return STANDARD.at_hand(step.command.partition(" ")[0]).ends
 
 
 def count_errors(steps: Iterable[Step], replies: Sequence[Reply | None]) -> int:

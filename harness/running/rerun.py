@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
-from harness.reading.setups import NEW_BOARD
 from harness.records import CaseFile, FailureKind, FileResult, Outcome, Verdict
+from oracle.natures import Natures
 
 # Which of several verdicts on one test is shown: the one that has most to be explained.
 _GRAVEST_FIRST = (
@@ -38,17 +37,16 @@ def _merge(outcomes: tuple[Outcome, ...]) -> Outcome:
 
 # --- moves that an engine chooses ----------------------------------------------------------------
 
-_CHOOSING = r".*genmove.*"
 _TIMED = (FailureKind.CPU, FailureKind.TIMEOUT)  # these are judged by the limits
 
 
-def fails_by_choice(result: FileResult) -> bool:
+def fails_by_choice(result: FileResult, natures: Natures) -> bool:
     """Whether a test failed that a player with a clock and dice might have passed.
 
     Such a test is believed to have failed only when it fails again, alone on the machine: an
     instructor's own engine fails one in seven of them on a busy one.
     """
-    chosen = _chosen(result.case)
+    chosen = _chosen(result.case, natures)
     broke = {one.step for one in result.failures if one.kind not in _TIMED}
     return any(
         outcome.verdict is Verdict.FAILED
@@ -58,27 +56,30 @@ def fails_by_choice(result: FileResult) -> bool:
     )
 
 
-def _chosen(case: CaseFile) -> set[int]:
+def _chosen(case: CaseFile, natures: Natures) -> set[int]:
     """Return the steps that choose a move, or come after one on the same board."""
     found, is_chosen = set(), False
     for index, step in enumerate(case.steps):
-        name = step.command.partition(" ")[0]
-        is_chosen = is_chosen and name not in NEW_BOARD
-        is_chosen = is_chosen or re.fullmatch(_CHOOSING, name) is not None
+        nature = natures[step.command.partition(" ")[0]]
+        is_chosen = is_chosen and not nature.begins_board
+        is_chosen = is_chosen or (nature.chooses and nature.thinks)
         if is_chosen:
             found.add(index)
     return found
 
 
 def believe(
-    first: FileResult, second: FileResult, counts: Callable[[Outcome], bool] = lambda _: True
+    first: FileResult,
+    second: FileResult,
+    natures: Natures,
+    counts: Callable[[Outcome], bool] = lambda _: True,
 ) -> FileResult:
     """Return a file's second result, with the tests of a choice that passed in the first one.
 
     Nobody loses by the second run what another choice had passed in the first. ``counts``: says
     of such a pass whether it counts, for it may have taken too long.
     """
-    chosen = _chosen(first.case)
+    chosen = _chosen(first.case, natures)
     pairs = zip(first.outcomes, second.outcomes, strict=True)
     better = [
         one if one.step in chosen and _passes(one) and not _passes(two) and counts(one) else two

@@ -14,33 +14,14 @@ import re
 from collections.abc import Collection, Iterator
 
 from harness.records import CaseFile, Place, Step
+from oracle.natures import SIZE, Nature, Natures
 
 MOST = 5  # new engines for one file
 
 _MARK = re.compile(r"\s*#!\s*restart\s*")
-_CLEARS = ("clear_board", "load_board")
-_SIZES = ("boardsize", "load_board")  # the last of them counts
-_SIZE = "size"  # what they set
-_LOADS = "loadsgf"  # sets the size, too, but nobody knows here to which
-# Settings of which the last one alone counts.
-_MODES = ("komi", "policy")
-_PREPARES = ("boardsize", *_MODES)  # may stand between a place and its clear_board
-# What clear_board undoes.
-_MOVES = re.compile(
-    r"boardsize|clear_board|load_board|play|black|white|(reg_)?genmove|kgs-genmove_cleanup|undo"
-    r"|gg-undo|gogui-play_sequence|gogui-setup|gogui-setup_player|(set|place)_free_handicap"
-    r"|fixed_handicap"
-)
-# What changes nothing.
-_QUESTIONS = re.compile(
-    r"gogui-rules_\w+|oracle-\w+|gogui-analyze_commands|name|version|protocol_version|cputime"
-    r"|known_command|list_commands|showboard|get_komi|score|final_score|final_status_list"
-    r"|all_legal|is_legal|captures|policy_moves|legal_moves|is_valid|display|eyes|twoeyes|eyespaces"
-    r"|is_captured|can_play|is_over"
-)
 
 
-def next_place(case: CaseFile, broken: int, begun: int) -> Place | None:
+def next_place(case: CaseFile, broken: int, begun: int, natures: Natures) -> Place | None:
     """Return where to go on after an engine broke at a command, None if there is no such place.
 
     ``broken``: the command's index in ``case.steps``; ``begun``: that of the engine's first one.
@@ -49,8 +30,8 @@ def next_place(case: CaseFile, broken: int, begun: int) -> Place | None:
     A place does not count if no test comes after it, or if the command would have to be sent
     again before it.
     """
-    for place in _places(case):
-        is_same = place.step == broken > begun and _begins(case, broken)
+    for place in _places(case, natures):
+        is_same = place.step == broken > begun and _begins(case, broken, natures)
         if is_same or place.step > broken:
             again = not is_same and case.steps[broken].command in place.settings
             if not again and any(step.is_test for step in case.steps[place.step :]):
@@ -58,44 +39,46 @@ def next_place(case: CaseFile, broken: int, begun: int) -> Place | None:
     return None
 
 
-def _begins(case: CaseFile, index: int) -> bool:
+def _begins(case: CaseFile, index: int, natures: Natures) -> bool:
     """Whether the commands that make a new board begin here."""
-    return index == 0 or _name(case.steps[index - 1]) not in _PREPARES
+    return index == 0 or not _prepares(natures[_name(case.steps[index - 1])])
 
 
-def _places(case: CaseFile) -> Iterator[Place]:
+def _places(case: CaseFile, natures: Natures) -> Iterator[Place]:
     marked = _marked(case)
     known = True  # what came before can be had again
     settings: dict[str, str] = {}
     for index, step in enumerate(case.steps):
-        name = _name(step)
+        nature = natures[_name(step)]
         if index in marked:
             known = True
             settings.clear()
             yield Place(index, ())
-        elif known and (made := _made_anew(case, index)) is not None:
+        elif known and (made := _made_anew(case, index, natures)) is not None:
             kept = (command for key, command in settings.items() if key not in made)
             yield Place(index, tuple(kept))
-        if name == "quit":
+        if nature.ends:
             return
-        known = known and not _is_unknown(step)
-        _remember(settings, index, step)
+        known = known and (_is_plain(nature) or not _is_asked(step))
+        _remember(settings, index, step, nature)
 
 
-def settings_before(case: CaseFile, place: int, among: Collection[int]) -> tuple[str, ...]:
+def settings_before(
+    case: CaseFile, place: int, among: Collection[int], natures: Natures
+) -> tuple[str, ...]:
     """Return the commands before a step that made settings, of those ``among`` which they may be.
 
     Of boards only the last size is left, if the step does not make a new one.
     """
     settings: dict[str, str] = {}
     for index, step in enumerate(case.steps[:place]):
-        if index in among and _name(step) == _LOADS:
-            settings.pop(_SIZE, None)
-            settings[_SIZE] = step.command
+        nature = natures[_name(step)]
+        if index in among and SIZE in nature.sets:
+            _set(settings, SIZE, step)
         elif index in among:
-            _remember(settings, index, step)
-    if _name(case.steps[place]) in (*_SIZES, _LOADS):
-        settings.pop(_SIZE, None)
+            _remember(settings, index, step, nature)
+    if SIZE in natures[_name(case.steps[place])].sets:
+        settings.pop(SIZE, None)
     return tuple(settings.values())
 
 
@@ -107,38 +90,50 @@ def _marked(case: CaseFile) -> set[int]:
     return {index for found in after for index in found}
 
 
-def _made_anew(case: CaseFile, index: int) -> set[str] | None:
+def _made_anew(case: CaseFile, index: int, natures: Natures) -> set[str] | None:
     """Return the settings that are made from a step on before the board is cleared.
 
     None: something is asked or played before.
     """
     made: set[str] = set()
     for step in case.steps[index:]:
-        name = _name(step)
-        if name in _CLEARS:
-            return made | ({_SIZE} if name in _SIZES else set())
-        if step.is_test or name not in _PREPARES:
+        nature = natures[_name(step)]
+        if nature.clears:
+            return made | nature.lasting
+        if step.is_test or not _prepares(nature):
             return None
-        made.add(_SIZE if name in _SIZES else name)
+        made |= nature.lasting
     return None
 
 
-def _is_unknown(step: Step) -> bool:
-    """Whether nobody knows what a test does: it is neither a move nor a setting nor a question."""
-    name = _name(step)
-    known = _MOVES.fullmatch(name) or name in _MODES or _QUESTIONS.fullmatch(name)
-    return not known and (step.is_test or step.id >= 0)
+def _prepares(nature: Nature) -> bool:
+    """Whether a command may stand between a place and its ``clear_board``."""
+    return _is_plain(nature) and len(nature.lasting) == 1 and not nature.clears
 
 
-def _remember(settings: dict[str, str], index: int, step: Step) -> None:
-    """Keep a command that may have made a setting: all set-up that is known for nothing else."""
-    name = _name(step)
-    if name in _SIZES or name in _MODES:
-        key = _SIZE if name in _SIZES else name
-        settings.pop(key, None)
-        settings[key] = step.command
-    elif not _MOVES.fullmatch(name) and not _QUESTIONS.fullmatch(name):
+def _is_plain(nature: Nature) -> bool:
+    """Whether it is known which setting a command makes, if any: one at most.
+
+    A record may bring a size, a komi, both or neither.
+    """
+    return nature.is_known and len(nature.lasting) <= 1
+
+
+def _is_asked(step: Step) -> bool:
+    return step.is_test or step.id >= 0
+
+
+def _remember(settings: dict[str, str], index: int, step: Step, nature: Nature) -> None:
+    """Keep a command that may have made a setting, of those for the same part the last one."""
+    if not _is_plain(nature):
         settings[f"{index}"] = step.command
+    for part in nature.lasting if _is_plain(nature) else ():
+        _set(settings, part, step)
+
+
+def _set(settings: dict[str, str], part: str, step: Step) -> None:
+    settings.pop(part, None)
+    settings[part] = step.command
 
 
 def _name(step: Step) -> str:

@@ -38,8 +38,10 @@ from harness.records import (
 from harness.running import protocol
 from harness.running.jobs import memory_is_left
 from harness.running.patience import Patience, do_anything
+from harness.specifications import EVERYONES
 from harness.text import encode
 from harness.typed import NamedTuple
+from oracle.natures import Natures
 
 _AGE = 1e9  # seconds; no engine has computed that long
 _IS_TEST = attrgetter("is_test")
@@ -62,6 +64,7 @@ class Setting(NamedTuple):
     crowded: bool = False  # other engines are at work on every core
     on_test: Callable[[CaseFile, Outcome], object] | None = None  # told as soon as one is judged
     patience: Patience | None = None  # the launcher runs several engines at a time if need be
+    natures: Natures = EVERYONES  # of the commands of all files
 
 
 class Judged(NamedTuple):
@@ -132,7 +135,7 @@ class _Run:
         self._is_strict = setting.options.strict
         self._judged_by = setting.dialect.verdict
         self._lines = protocol.as_sent(case)
-        self._alone = protocol.unfollowed(case.steps)
+        self._alone = protocol.unfollowed(case.steps, setting.natures)
         self._one_by_one = setting.options.lockstep or setting.options.strict
         if self._one_by_one:
             self._alone = [True] * len(case.steps)
@@ -272,7 +275,8 @@ class _Run:
             or 0 < limits.max_total_output <= self._written
         )
         assert failure.step is not None
-        return None if used_up else restarting.next_place(self._case, failure.step, begun)
+        natures = self._setting.natures
+        return None if used_up else restarting.next_place(self._case, failure.step, begun, natures)
 
     def _prepare(self) -> None:
         self._set_up(self._before)

@@ -23,6 +23,8 @@ from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Ver
 from harness.running.gathering import Gathering, Told
 from harness.running.runner import Setting
 from harness.signals import ending_on_signals
+from harness.specifications import EVERYONES
+from oracle.natures import Natures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,12 +46,14 @@ class Interrupted(KeyboardInterrupt):
         self.result = result
 
 
-def run(
+def run(  # noqa: PLR0913 - a door: each has its use
     program: str,
     tests: Sequence[str],
     options: Options = Options(),  # noqa: B008 - immutable
     on_progress: Callable[[Progress], None] | None = None,
     on_file: Callable[[FileResult], None] | None = None,
+    *,
+    natures: Natures = EVERYONES,
 ) -> RunResult:
     """Run all of ``tests`` against ``program`` and return what happened.
 
@@ -57,6 +61,7 @@ def run(
     ``tests``: case files, directories, ``@suites``, as on the command line.
     ``on_progress``: called as files start, proceed and end, in any order.
     ``on_file``: called with each file's result in the order named, as soon as that is possible.
+    ``natures``: what the commands do; by default, what any assignment says of its own.
 
     A reply that takes too long to be matched with its expectation has the verdict *not judged* and
     an error of its case file. (Call from the main thread: signals, which end that, go there.)
@@ -72,7 +77,7 @@ def run(
     """
     with _without_collecting():
         found = gather(tests, options.dialect, options.only, options.ids, options.lines)
-        return run_gathered(program, found, options, Told(on_progress, on_file))
+        return run_gathered(program, found, options, Told(on_progress, on_file), natures)
 
 
 def run_cases(
@@ -92,7 +97,13 @@ def run_cases(
     return run_gathered(program, Gathered(tuple(cases)), options, Told(on_progress, on_file))
 
 
-def run_gathered(program: str, gathered: Gathered, options: Options, told: Told) -> RunResult:
+def run_gathered(
+    program: str,
+    gathered: Gathered,
+    options: Options,
+    told: Told,
+    natures: Natures = EVERYONES,
+) -> RunResult:
     """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`."""
     cases = gathered.cases
     program = with_seed(program)
@@ -102,8 +113,9 @@ def run_gathered(program: str, gathered: Gathered, options: Options, told: Told)
         named(options.dialect),
         gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
         trace=_to_stderr if options.verbose else None,
+        natures=natures,
     )
-    sandbox = sandbox_for(options, cases)
+    sandbox = sandbox_for(options, cases, natures)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     gathering = Gathering(cases, options, told)
 
@@ -169,7 +181,9 @@ class _NoSandbox:
         pass
 
 
-def sandbox_for(options: Options, cases: Sequence[CaseFile]) -> Sandbox | _NoSandbox:
+def sandbox_for(
+    options: Options, cases: Sequence[CaseFile], natures: Natures
+) -> Sandbox | _NoSandbox:
     """Return what starts the engines of a run: close it when no more are started."""
     if options.sandbox == "off":
         return _NoSandbox()
@@ -177,7 +191,8 @@ def sandbox_for(options: Options, cases: Sequence[CaseFile]) -> Sandbox | _NoSan
         raise UsageError("there is no terminal in a sandbox: --pty does not go with --sandbox")
     from harness.sandbox.engines import Sandbox
 
-    return Sandbox(options.sandbox, options.box, [case.path for case in cases], options.show)
+    hidden = [case.path for case in cases]
+    return Sandbox(options.sandbox, options.box, hidden, options.show, natures)
 
 
 def _to_stderr(line: str) -> None:

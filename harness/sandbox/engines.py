@@ -22,9 +22,9 @@ from harness.processes import descendants
 from harness.records import CaseFile, Failure, FailureKind
 from harness.sandbox import levels, programs, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
+from oracle.natures import Natures
 
 _KNOWN_VIEWS = 64  # of a run's last engines
-_READERS = ("loadsgf", "load_board", "is_valid")  # commands that name a file
 _KINDS = {
     "time": FailureKind.CPU,
     "memory": FailureKind.MEMORY,
@@ -40,12 +40,18 @@ class Sandbox:
     """
 
     def __init__(
-        self, choice: str, allowed: BoxLimits, hidden: Iterable[str], shown: Iterable[str]
+        self,
+        choice: str,
+        allowed: BoxLimits,
+        hidden: Iterable[str],
+        shown: Iterable[str],
+        natures: Natures,
     ) -> None:
         """Choose and prove a level.
 
         ``choice``: ``auto`` or ``3``, ``2``, ``1``. ``hidden``: files never to be seen: case
-        files. ``shown``: paths to be seen besides the program's own.
+        files. ``shown``: paths to be seen besides the program's own. ``natures``: which commands
+        name files.
 
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.
@@ -53,6 +59,7 @@ class Sandbox:
         proven = levels.strongest(allowed) if choice == "auto" else _level(choice, allowed)
         self.level = proven.level
         self._limits = allowed
+        self._natures = natures
         self._shown = tuple(map(os.path.abspath, shown))
         own = (f for f in view.own_folders() if not programs.is_in_one(f, self._shown))
         self._hidden = (*hidden, *own)
@@ -75,8 +82,10 @@ class Sandbox:
         boxes = self._boxes.get(os.getpid())
         if boxes is None:
             boxes = self._boxes[os.getpid()] = BoxLauncher(self.level, self._limits)
-        boxes.refuse_shut(os.path.abspath(name) for name in _named(case) if os.path.isabs(name))
-        seen = (*self._shown, *shown, *_named_files(case))
+        named = list(_named(case, self._natures))
+        boxes.refuse_shut(os.path.abspath(name) for name in named if os.path.isabs(name))
+        folder = Path(case.path).absolute().parent
+        seen = (*self._shown, *shown, *(os.path.normpath(folder / name) for name in named))
         return BoxedLauncher(boxes, seen, self._hidden, submission, self._view)
 
     def close(self) -> None:
@@ -89,18 +98,12 @@ def _level(choice: str, allowed: BoxLimits) -> BoxLauncher:
     return levels.proven(int(choice), allowed)
 
 
-def _named_files(case: CaseFile) -> Iterator[str]:
-    """Yield the files that commands of a case name, if they are there."""
-    folder = Path(case.path).absolute().parent
-    return (os.path.normpath(folder / name) for name in _named(case))
-
-
-def _named(case: CaseFile) -> Iterator[str]:
-    """Yield the names of these files as the commands have them."""
+def _named(case: CaseFile, natures: Natures) -> Iterator[str]:
+    """Yield the names of files as the commands of a case have them, if they are there."""
     folder = Path(case.path).absolute().parent
     for step in case.steps:
         words = step.command.split()
-        if len(words) > 1 and words[0] in _READERS and (folder / words[1]).is_file():
+        if len(words) > 1 and natures[words[0]].names_file and (folder / words[1]).is_file():
             yield words[1]
 
 

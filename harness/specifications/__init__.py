@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from harness.specifications.record import Specification
 from oracle.assignments import ASSIGNMENTS
+from oracle.natures import STANDARD, Nature, Natures, told_by
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.specifications.record import Specification
 
 NAMES = tuple(ASSIGNMENTS)
 
@@ -21,3 +25,22 @@ def specification(key: str) -> Specification:
     module = import_module(f"{__name__}.{key.replace('-', '_')}")
     found: Specification = module.SPECIFICATION
     return found
+
+
+def _of_all() -> dict[str, Nature]:
+    """Return the natures of all assignments' own commands.
+
+    What two of them take for different things is known no better than by its name.
+    """
+    found: dict[str, Nature] = {}
+    for key in NAMES:
+        for name, nature in specification(key).natures.items():
+            known = found.setdefault(name, nature)
+            if not nature.does_as(known):
+                found[name] = told_by(name)
+    return found
+
+
+# What is known where nobody says whose a case file is. The assignments, which take their time, are
+# asked only for a command that is not a standard one.
+EVERYONES = Natures(STANDARD, _of_all)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +18,7 @@ from harness.vocabulary.forms import Forms
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import MISTAKES, Mistake
+from oracle.natures import STANDARD, Nature, Natures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ class Specification:
     # A pattern of the commands by which a case file of it is known, and keys of specifications
     # whose mistakes such a file may show as well.
     signs: str
+    # What its own commands do, by name, beside those of oracle.natures.STANDARD.
+    natures: Mapping[str, Nature] = field(default_factory=dict)
     relatives: tuple[str, ...] = ()
     board: Board = GO
     legend: str = ""  # what the marks mean that explanations put on a board
@@ -59,6 +63,11 @@ class Specification:
     def game(self) -> str:
         """The game of the oracle's engine, of :data:`oracle.gtp.GAMES`."""
         return ASSIGNMENTS[self.key]
+
+    @cached_property
+    def commands(self) -> Natures:
+        """What each command does; of those that are not its own, what the standard says."""
+        return Natures({**STANDARD, **self.natures})
 
     def right_engine(self) -> Engine:
         """Return the oracle's engine, which does not think long about its own moves."""

@@ -8,16 +8,14 @@ from harness.errors import UndecidedError
 from harness.judging import equivalence, mistaken
 from harness.judging.explain import reason
 from harness.reading.dialect import Dialect
-from harness.reading.setups import NEW_BOARD
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification
 from harness.verifying.records import Asked, Finding, Kind
-from harness.verifying.setting_up import Unknown, sets_up
+from harness.verifying.setting_up import Unknown
 from harness.visible import one_line
 from oracle.gtp.protocol import Engine, split
+from oracle.natures import STONES, Nature
 
-# Their answers are the same wherever the stones lie.
-_ANYWHERE = ("gogui-rules_side_to_move", "gogui-rules_board_size")
 _PLAYED = Reply(True, "", "=", 0.0)
 _HIDDEN = "the right answer is not known: the command of the set-up in line {} is refused"
 _SETS_UP = "the document leaves open what this command of the set-up does: {}"
@@ -58,18 +56,18 @@ class _Walk:
 
     def step(self, step: Step) -> Iterator[Asked | Finding]:
         """Send a command to the oracle; yield what it asks, or what is wrong with it."""
-        name = step.command.partition(" ")[0]
-        self._is_free = self._is_free and name not in NEW_BOARD
+        nature = self._specification.commands[step.command.partition(" ")[0]]
+        self._is_free = self._is_free and not nature.begins_board
         choices = self._specification.choices(self._engine, step.command)
-        late = self._after_the_end(step.command)
-        hidden = self._unknown.line(name)
-        told = self._told(step, name, choices) if step.is_test else None
+        late = self._after_the_end(nature)
+        hidden = self._unknown.line(nature)
+        told = self._told(step, nature, choices) if step.is_test else None
         if not (late or hidden):
-            self._look_whether_open(step)
+            self._look_whether_open(step, nature)
         right = mistaken.reply_of(self._engine.handle(step.text))
-        fault = "" if self._is_meant(step, right) else _refused(right, name)
-        (self._unknown.refused if fault else self._unknown.accepted)(name, step.line)
-        if told is None or (fault and sets_up(name) and _sets_up(step, self._specification)):
+        fault = "" if self._is_meant(step, right) else _refused(right, nature)
+        (self._unknown.refused if fault else self._unknown.accepted)(nature, step.line)
+        if told is None or (fault and nature.sets_up and self._only_sets_up(step, nature)):
             if text := late or fault:
                 yield self._unreachable(step, text)
         elif hidden and equivalence.is_judged(step.command, self._specification):
@@ -79,15 +77,17 @@ class _Walk:
         self._is_free = self._is_free or len(choices) > 1
         self.quit_line = 0 if self._engine.session.running else step.line
 
-    def _told(self, step: Step, name: str, choices: tuple[str, ...]) -> Asked:
+    def _told(self, step: Step, nature: Nature, choices: tuple[str, ...]) -> Asked:
         """Return a test without its right answer."""
-        depends = self._is_free and name not in _ANYWHERE
+        depends = self._is_free and STONES in nature.needs
         readings, why_open = _open(self._engine, step.command)
         nothing, told = Reply(False, "", "", 0.0), reason(self._engine, step.command)
         return Asked(step, nothing, readings, why_open, choices, depends, told)
 
-    def _look_whether_open(self, step: Step) -> None:
-        if _sets_up(step, self._specification) and (why := _why_open(self._engine, step.command)):
+    def _look_whether_open(self, step: Step, nature: Nature) -> None:
+        if nature.begins_board or not self._only_sets_up(step, nature):
+            return  # tests on a board of such a size are reported by themselves
+        if why := _why_open(self._engine, step.command):
             finding = Finding(Kind.OPEN, self._path, step.line, step.text, _SETS_UP.format(why))
             self.opened.setdefault(why, finding)
 
@@ -119,10 +119,16 @@ class _Walk:
     def _unreachable(self, step: Step, text: str) -> Finding:
         return Finding(Kind.UNREACHABLE, self._path, step.line, step.text, text)
 
-    def _after_the_end(self, command: str) -> str:
+    def _only_sets_up(self, step: Step, nature: Nature) -> bool:
+        """Return whether nothing but what a command does to the board matters."""
+        if not (step.is_test and equivalence.is_judged(step.command, self._specification)):
+            return True
+        return step.pattern is None and nature.says_nothing
+
+    def _after_the_end(self, nature: Nature) -> str:
         """Return that a stone comes after the end of a game that has one."""
         ends, game = self._specification.ends, self._engine.session.game
-        is_late = ends and command.startswith("play ") and game.is_over
+        is_late = ends and nature.moves and not nature.chooses and game.is_over
         return "the game is over before this move" if is_late else ""
 
 
@@ -137,26 +143,18 @@ def _open(engine: Engine, command: str) -> tuple[tuple[str, ...] | None, str]:
     return tuple(answer for _, answer in found.answers), f"it may be read as {ways}"
 
 
-def _sets_up(step: Step, specification: Specification) -> bool:
-    """Return whether nothing but what a command does to the board matters."""
-    is_test = step.is_test and equivalence.is_judged(step.command, specification)
-    return not is_test or (step.pattern is None and step.command.startswith("play "))
-
-
 def _why_open(engine: Engine, command: str) -> str:
     """Return what a command of the set-up itself does that is left open.
 
     What it inherits from one before, the wrong side to move for instance, was said there.
     """
     session = engine.session
-    if command.startswith(NEW_BOARD):
-        return ""  # tests on a board of such a size are reported by themselves
     why: str = session.left_open(split(command))
     return "" if why == session.left_open([""]) else why
 
 
-def _refused(right: Reply, name: str) -> str:
+def _refused(right: Reply, nature: Nature) -> str:
     """Return that a command of the set-up is refused: as an error, or in Gomoku's own way."""
-    if not right.ok or (name == "play" and right.text):
+    if not right.ok or (nature.says_nothing and right.text):
         return f"this command of the set-up is refused: {one_line(right.raw, 80)}"
     return ""

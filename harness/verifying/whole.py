@@ -14,13 +14,13 @@ from harness.judging.equivalence import is_judged
 from harness.judging.likeness import Identity, identities
 from harness.judging.recognition import specifications_of
 from harness.reading.dialect import named
-from harness.reading.setups import NEW_BOARD
 from harness.records import CaseFile, Reply
 from harness.specifications.record import Specification
 from harness.verifying.asking import asked
 from harness.verifying.judging import Judge
 from harness.verifying.records import Asked, Finding, Kind, Verified
 from oracle.mistakes import Breakdown
+from oracle.natures import Natures
 
 Places = dict[Identity, tuple[str, int, int]]  # of a test: file, game in the file, line
 
@@ -117,7 +117,7 @@ def _asked_before(
 ) -> list[Finding]:
     """Return the tests that ask what one before asked; to ask again within a game is no fault."""
     findings = []
-    games = dict(_games(case))
+    games = dict(_games(case, specification.commands))
     known = {one.step.line for one in told if isinstance(one, Asked) and not one.is_free}
     for step, identity in identities(case, specification):
         if step.line not in known:
@@ -129,9 +129,9 @@ def _asked_before(
     return findings
 
 
-def _games(case: CaseFile) -> Iterator[tuple[int, int]]:
+def _games(case: CaseFile, natures: Natures) -> Iterator[tuple[int, int]]:
     """Yield each line with a command and the number of the board that it is about."""
     game = 0
     for step in case.steps:
-        game += step.command.partition(" ")[0] in NEW_BOARD
+        game += natures[step.command.partition(" ")[0]].begins_board
         yield step.line, game

@@ -10,16 +10,6 @@ from zlib import crc32
 
 from harness.records import Failure, Reply
 
-# Commands that change what others answer. The answers of all others are looked at one by one: an
-# engine that answers one of them wrongly may still be right afterwards.
-CHANGES = frozenset(
-    {
-        *("boardsize", "clear_board", "play", "gogui-play_sequence", "genmove", "undo"),
-        *("komi", "policy", "gogui-setup", "load_board"),
-    }
-)
-
-
 # The folder of the files that scripts name, beneath the one in which engines start: in a sandbox
 # they see it as it is, and the rest of theirs is their own to write into.
 BOARDS = "boards"

@@ -110,13 +110,14 @@ def reordered(commands: list[str], random: Random) -> list[str]:
     done: list[str] = []
     for start, end in _runs(commands):
         run = [command.split() for command in commands[start:end]]
-        if run[0][0] == "play":
-            done += _dealt(run, random)
-        elif run[0][0] == "gogui-setup":
-            done += [_scattered(words, random) for words in run]
-        else:
-            done += commands[start:end]
+        deal = _REORDERED.get(run[0][0])
+        done += deal(run, random) if deal else commands[start:end]
     return done
+
+
+def can_reorder(command: str) -> bool:
+    """Return whether a command puts stones that can be put in another order."""
+    return command.partition(" ")[0] in _REORDERED
 
 
 def _runs(commands: list[str]) -> list[tuple[int, int]]:
@@ -135,7 +136,13 @@ def _dealt(run: list[list[str]], random: Random) -> list[str]:
     return [f"play {words[1]} {points[color_of(words[1])].pop()}" for words in run]
 
 
-def _scattered(words: list[str], random: Random) -> str:
-    pairs = list(zip(words[1::2], words[2::2], strict=False))
-    random.shuffle(pairs)
-    return " ".join([words[0], *(word for pair in pairs for word in pair)])
+def _scattered(run: list[list[str]], random: Random) -> list[str]:
+    done = []
+    for words in run:
+        pairs = list(zip(words[1::2], words[2::2], strict=False))
+        random.shuffle(pairs)
+        done.append(" ".join([words[0], *(word for pair in pairs for word in pair)]))
+    return done
+
+
+_REORDERED = {"play": _dealt, "gogui-setup": _scattered}

@@ -7,38 +7,13 @@ from pathlib import PurePath
 from oracle.boards.snapshot import Choice, Snapshot
 from oracle.boards.text import Lines, decode, lines_of, quoted
 from oracle.errors import FormatError
+from oracle.natures import BOARD, SIZE, STANDARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.gtp.protocol import Engine
+    from oracle.natures import Nature
 
-# Commands that change the position as any engine would; all others are left out.
-_KNOWN = (
-    "boardsize",
-    "clear_board",
-    "komi",
-    "play",
-    "undo",
-    "loadsgf",
-    "fixed_handicap",
-    "set_free_handicap",
-    "gogui-setup",
-    "gogui-setup_player",
-)
-# Those of them that begin a new position.
-_FRESH = ("boardsize", "clear_board", "loadsgf")
-# Parts of the names of commands that may change it in a way not known here …
-_SUSPECT = ("genmove", "sgf", "setup", "position", "play", "undo", "handicap", "load")
-# … and of some that do not: queries and settings.
-_HARMLESS = (
-    "reg_genmove",
-    "printsgf",
-    "setup_player",
-    "side_to_move",
-    "list_",
-    "known_",
-    "-rules_",
-)
 _GOMOKU = ("gogui-rules_", "policy")
 
 
@@ -94,7 +69,7 @@ def _name(line: str) -> str:
 
 
 def _has_size(lines: Lines) -> bool:
-    return any(_name(line) in ("boardsize", "loadsgf") for _, line in lines)
+    return any(SIZE in STANDARD[_name(line)].sets for _, line in lines)
 
 
 def _stop(lines: Lines, choice: Choice, file: str | None) -> int:
@@ -145,16 +120,22 @@ class _Replay:
                 words = _expected_move(words, lines[index + 1 : index + 2])
             if not words:
                 continue
-            if words[0] in _KNOWN:
+            nature = STANDARD[words[0]]
+            if self._does_as_any(words[0], nature):
                 self._send(words, line, number)
-            elif may_change(words[0]) and not self.spoiled:
+            elif nature.touches & BOARD and not self.spoiled:
                 message = f"what {quoted(words[0])} does to the board depends on the engine"
                 self.spoiled = FormatError(message, self.file, number)
+
+    def _does_as_any(self, name: str, nature: Nature) -> bool:
+        """Whether the engine does what any engine would with a command that changes the game."""
+        is_fixed = nature.is_known and nature.sets_up and not nature.chooses
+        return is_fixed and name in self.engine.commands
 
     def _send(self, words: list[str], line: str, number: int) -> None:
         reply = self.engine.handle(" ".join(_located(words, self.file)))
         if not reply.startswith("?"):
-            self.spoiled = None if words[0] in _FRESH else self.spoiled
+            self.spoiled = None if STANDARD[words[0]].begins_board else self.spoiled
         elif not (line[0].isdigit() or self.spoiled):  # a test may well try what is refused
             refusal = f"{quoted(line)} is refused: {reply[1:].strip()}"
             raise FormatError(refusal, self.file, number)
@@ -175,14 +156,8 @@ def _expected_move(words: list[str], following: Lines) -> list[str]:
     return [] if answer == "resign" else ["play", words[1], answer]
 
 
-def may_change(name: str) -> bool:
-    """Return whether a command of this name may change the position, as far as names tell."""
-    suspect = any(part in name for part in _SUSPECT)
-    return suspect and not any(part in name for part in _HARMLESS)
-
-
 def _located(words: list[str], file: str | None) -> list[str]:
     """Return a command whose file, if it names one, is found from the case file's folder."""
-    if words[0] != "loadsgf" or file is None:
+    if not STANDARD[words[0]].loads or file is None:
         return words
-    return ["loadsgf", str(PurePath(file).parent / " ".join(words[1:]).strip('"'))]
+    return [words[0], str(PurePath(file).parent / " ".join(words[1:]).strip('"'))]

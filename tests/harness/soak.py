@@ -26,6 +26,7 @@ from harness.running.runner import Setting, run_file
 from harness.running.runs import Options
 from harness.sandbox import cgroup
 from harness.sandbox.engines import Sandbox
+from harness.specifications import EVERYONES
 from tests.harness.test_broken_engines import CASE, ENGINES, LETTERS, ROWS, Row
 
 WORKERS = 4
@@ -60,7 +61,7 @@ def soak(runs: int, choice: str, rows: list[Row], seed: int = 1) -> Outcome:
         case.write_text(CASE)
         alone = {row: _judged(_run(row, str(case), None, mark)) for row in set(drawn)}
         before = count(mark)
-        with closing(Sandbox(choice, BoxLimits(), [str(case)], ())) as sandbox:
+        with closing(Sandbox(choice, BoxLimits(), [str(case)], (), EVERYONES)) as sandbox:
             results = jobs.run_all(
                 list(range(runs)),
                 lambda place, _: _judged(_run(drawn[place], str(case), sandbox, mark)),

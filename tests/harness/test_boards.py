@@ -6,6 +6,7 @@ import pytest
 
 from harness.judging.boards import boards
 from harness.records import Exchange
+from harness.specifications import EVERYONES
 from harness.vocabulary.boards import GO, GOMOKU
 from oracle.draw import draw_text
 from tests.harness.made_run import Line, V, made_file, reply_of
@@ -17,7 +18,7 @@ def board_at_end(lines: list[str | tuple[str, str | None]], path: str = "case.gt
     laid = [Line(line) if isinstance(line, str) else Line(line[0], line[1]) for line in lines]
     file = made_file(path, [*laid, Line("1 show", "=1", None, V.FAILED)], **rest)
     last = len(file.case.steps) - 1
-    diagram = boards(file, {last}, board).get(last)
+    diagram = boards(file, {last}, EVERYONES, board).get(last)
     return None if diagram is None else draw_text(diagram, unicode=False)
 
 
@@ -100,6 +101,13 @@ KNOWN = [
 ]
 
 
+@pytest.mark.parametrize(
+    "question", ["display", "can_play w a1", "reg_genmove b", "savesgf x.sgf"]
+)
+def test_questions_leave_the_board_whatever_is_in_their_names(question):
+    assert board_at_end([*START, "play b a1", question]) == board_at_end([*START, "play b a1"])
+
+
 @pytest.mark.parametrize(("lines", "board"), KNOWN)
 def test_known(lines, board):
     assert board_at_end(lines) == board
@@ -168,7 +176,7 @@ def test_game_records_are_looked_up_from_the_case_file(tmp_path):
 
 def test_only_the_steps_asked_for():
     file = made_file("x.gtp", [Line(text) for text in [*START, "play b a1", "play w a2", "quit"]])
-    assert set(boards(file, {2, 4})) == {2, 4}
-    assert boards(file, set()) == {}
-    assert boards(file, {2})[2].last is None
-    assert boards(file, {4})[4].last == (1, 0)
+    assert set(boards(file, {2, 4}, EVERYONES)) == {2, 4}
+    assert boards(file, set(), EVERYONES) == {}
+    assert boards(file, {2}, EVERYONES)[2].last is None
+    assert boards(file, {4}, EVERYONES)[4].last == (1, 0)

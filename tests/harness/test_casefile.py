@@ -13,6 +13,7 @@ from harness.errors import CaseError, UsageError
 from harness.reading import casefile
 from harness.reading.dialect import DIALECTS
 from harness.running import protocol
+from oracle.natures import STANDARD
 
 
 def steps(text: bytes, dialect: str = "gogui") -> list[tuple[int, str, int, str, bool]]:
@@ -170,4 +171,4 @@ UNFOLLOWED = [
 @pytest.mark.parametrize(("line", "unfollowed"), UNFOLLOWED)
 def test_what_must_not_be_followed(line: str, unfollowed: bool) -> None:
     case = casefile.parse(line.encode(), "x.gtp")
-    assert protocol.unfollowed(case.steps) == [unfollowed]
+    assert protocol.unfollowed(case.steps, STANDARD) == [unfollowed]

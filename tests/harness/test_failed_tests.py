@@ -22,6 +22,7 @@ from harness.reading.selection import Selection
 from harness.reading.setups import SetUp, comments, setups
 from harness.records import Repeat
 from harness.report.context import Repeating, shell_word
+from harness.specifications import EVERYONES
 from oracle.formats import read_position
 
 # Answers score and attack, and "loadsgf" as GNU Go does; forgets nothing.
@@ -97,10 +98,14 @@ def test_setups() -> None:
     case = parse(CASE.encode(), "x.tst")
     lines = [step.line for step in case.steps]
     tests = {index for index, step in enumerate(case.steps) if step.is_test}
-    found = {lines[index]: setup for index, setup in setups(case, tests).items()}
+    led = setups(case, tests, EVERYONES)
+    found = {lines[index]: setup for index, setup in led.items()}
     first, second = SetUp(lines.index(5), ""), SetUp(lines.index(18), "games/a.sgf")
     assert found == {9: first, 13: first, 15: first, 20: second, 22: second, 24: second}
-    told = {lines[index]: comments(case, index, setups(case, tests)[index]) for index in tests}
+    told = {
+        lines[index]: comments(case, index, setups(case, tests, EVERYONES)[index])
+        for index in tests
+    }
     assert told == {
         9: "An empty corner.",
         13: "An empty corner.\nWith a stone more.",
@@ -127,7 +132,7 @@ def test_setups() -> None:
 def test_comments(text: str, said: str) -> None:
     case = parse(text.encode(), "x")
     last = len(case.steps) - 1
-    assert comments(case, last, setups(case, {last})[last]) == said
+    assert comments(case, last, setups(case, {last}, EVERYONES)[last]) == said
 
 
 # --- the command line that repeats it

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.assignments import assignment
 from harness.engine.session import Session
 from harness.errors import EngineError
 from harness.grading.attempts import fairness
-from harness.grading.attempts.runner import Runner
+from harness.grading.attempts.runner import Means, Runner
 from harness.grading.attempts.units import Task, Unit
 from harness.grading.ledger import canonical_json
 from harness.grading.ledger.canonical_json import Figures
@@ -28,6 +29,7 @@ from harness.records import (
 )
 from harness.running.runner import not_run
 from harness.sandbox.engines import BoxedEngine
+from oracle.natures import STANDARD
 from tests.harness.silent_process import SilentProcess
 
 LIMITS, BOX = Limits(timeout=30, startup=10, file=0), BoxLimits(cpu=60)
@@ -76,8 +78,8 @@ CPU, TIMEOUT = FailureKind.CPU, FailureKind.TIMEOUT
 )
 def test_what_is_run_again(seconds, cpu, failure, start, expected):
     one = result(seconds, failure, start)
-    assert fairness.in_doubt(one, Figures(cpu=cpu), LIMITS, BOX) is expected
-    assert fairness.in_doubt(one, Figures(cpu=cpu, late=True), LIMITS, BOX)
+    assert fairness.in_doubt(one, Figures(cpu=cpu), LIMITS, BOX, STANDARD) is expected
+    assert fairness.in_doubt(one, Figures(cpu=cpu, late=True), LIMITS, BOX, STANDARD)
 
 
 def slow_call(command, said="time-out: f() did not return within 5 s", failure=None, ok=False):
@@ -99,7 +101,7 @@ def slow_call(command, said="time-out: f() did not return within 5 s", failure=N
     ],
 )
 def test_a_call_that_was_too_slow_behind_an_adapter_is_run_again(one, expected):
-    assert fairness.in_doubt(one, Figures(cpu=9), LIMITS, BOX) is expected
+    assert fairness.in_doubt(one, Figures(cpu=9), LIMITS, BOX, STANDARD) is expected
     alone = fairness.near(one, Figures(cpu=1, alone=True), LIMITS, BOX)
     assert ("'score b' timed out alone as well" in alone) is expected
     assert fairness.near(one, Figures(cpu=1), LIMITS, BOX) == ""
@@ -107,12 +109,12 @@ def test_a_call_that_was_too_slow_behind_an_adapter_is_run_again(one, expected):
 
 def test_a_slow_command_speaks_for_no_other():
     score, legal = slow_call("score b"), slow_call("is_legal b a1")
-    assert fairness.alike(score, slow_call("score w"))
-    assert not fairness.alike(score, legal)
-    assert not fairness.alike(score, result([1, 2]))
-    assert not fairness.alike(result([1], TIMEOUT), score)
-    assert fairness.alike(score, slow_call("score b", failure=CPU))
-    assert not fairness.alike(slow_call("score b", failure=CPU), score)
+    assert fairness.alike(score, slow_call("score w"), STANDARD)
+    assert not fairness.alike(score, legal, STANDARD)
+    assert not fairness.alike(score, result([1, 2]), STANDARD)
+    assert not fairness.alike(result([1], TIMEOUT), score, STANDARD)
+    assert fairness.alike(score, slow_call("score b", failure=CPU), STANDARD)
+    assert not fairness.alike(slow_call("score b", failure=CPU), score, STANDARD)
 
 
 @pytest.mark.parametrize(
@@ -134,12 +136,12 @@ def test_an_engine_that_computed_for_a_part_of_its_limit_is_run_again(computed, 
     """The other part may have been spent waiting for something else than the engine."""
     failure = Failure(FailureKind.TIMEOUT, "It did not answer.", 1, computed=computed)
     one = result([0.1])._replace(failures=(failure,))
-    assert fairness.in_doubt(one, Figures(cpu=1), LIMITS, BOX) is expected
+    assert fairness.in_doubt(one, Figures(cpu=1), LIMITS, BOX, STANDARD) is expected
 
 
 def test_no_limit_is_never_in_doubt():
     limits, box = Limits(timeout=0, startup=0, file=0), BoxLimits(cpu=0)
-    assert not fairness.in_doubt(result([1e6]), Figures(cpu=1e6), limits, box)
+    assert not fairness.in_doubt(result([1e6]), Figures(cpu=1e6), limits, box, STANDARD)
     assert fairness.near(result([1e6]), Figures(cpu=1e6), limits, box) == ""
 
 
@@ -206,9 +208,9 @@ def test_runs_that_differ():
     first, second = result([1, 2]), result([1], TIMEOUT)
     assert fairness.changed(first, second) == (1,)
     assert fairness.changed(first, first) == ()
-    assert fairness.alike(second, result([], TIMEOUT))
-    assert not fairness.alike(second, result([], CPU))
-    assert not fairness.alike(first, first)
+    assert fairness.alike(second, result([], TIMEOUT), STANDARD)
+    assert not fairness.alike(second, result([], CPU), STANDARD)
+    assert not fairness.alike(first, first, STANDARD)
 
 
 def judged(text, verdicts, seconds=(1.0,) * 9):
@@ -239,15 +241,15 @@ BOARD = "clear_board\n10 score\n20 genmove b\n30 score\nclear_board\n40 score\n5
     ],
 )
 def test_a_failed_choice_is_in_doubt(verdicts, expected):
-    assert fairness.in_doubt(judged(BOARD, verdicts), Figures(), LIMITS, BOX) is expected
+    assert fairness.in_doubt(judged(BOARD, verdicts), Figures(), LIMITS, BOX, STANDARD) is expected
 
 
 def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():
     for kind, expected in ((FailureKind.DIED, True), (CPU, False)):
         broke = judged(BOARD, "p----")._replace(failures=(Failure(kind, "It broke.", 2),))
-        assert fairness.in_doubt(broke, Figures(), LIMITS, BOX) is expected
+        assert fairness.in_doubt(broke, Figures(), LIMITS, BOX, STANDARD) is expected
     elsewhere = judged(BOARD, "-----")._replace(failures=(Failure(FailureKind.DIED, "", 1),))
-    assert not fairness.in_doubt(elsewhere, Figures(), LIMITS, BOX)
+    assert not fairness.in_doubt(elsewhere, Figures(), LIMITS, BOX, STANDARD)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +266,7 @@ def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():
 )
 def test_a_choice_passes_if_it_passed_in_either_run(first, second, seconds, cpu, expected):
     runs = judged(BOARD, first, (seconds,) * 9), judged(BOARD, second)
-    counted = fairness.believed(runs, Figures(cpu=cpu), LIMITS, BOX)
+    counted = fairness.believed(runs, Figures(cpu=cpu), LIMITS, BOX, STANDARD)
     letters = {Verdict.PASSED: "p", Verdict.FAILED: "F", Verdict.NOT_RUN: "-"}
     assert "".join(letters[one.verdict] for one in counted.outcomes) == expected
 
@@ -272,8 +274,8 @@ def test_a_choice_passes_if_it_passed_in_either_run(first, second, seconds, cpu,
 def test_a_file_with_a_failed_choice_is_not_spoken_for_by_another():
     hung = Failure(TIMEOUT, "It hung.", 1)
     sure, doubtful = (judged(BOARD, one)._replace(failures=(hung,)) for one in ("F----", "FF---"))
-    assert fairness.alike(sure, sure)
-    assert not fairness.alike(doubtful, sure)
+    assert fairness.alike(sure, sure, STANDARD)
+    assert not fairness.alike(doubtful, sure, STANDARD)
 
 
 class Runs:
@@ -305,5 +307,6 @@ def test_a_file_in_which_an_engine_answered_late_is_spoken_for_by_no_other():
     )
     tasks = tuple(Task(basis, hung.case) for basis in ("sure", "alike", "late", "otherwise"))
     unit = Unit(None, Path(), "", tasks)
-    Runner(ledger, None, None)._believe(unit)
+    means = Means(assignment.find("gomoku-rules"), None, "off", (), 0.0, 1)
+    Runner(ledger, means, None)._believe(unit)
     assert ledger.settled == ["alike"]

@@ -11,6 +11,7 @@ from harness.fuzzing.costs import Costs
 from harness.records import Reply
 from harness.vocabulary.script import Script, Trace
 from oracle.gtp import new_engine
+from oracle.natures import STANDARD
 from tests.harness.in_process import InProcess, fuzzed
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,7 @@ def trace(commands, **seconds):
 
 
 def known(**seconds):
-    costs = Costs()
+    costs = Costs(STANDARD)
     costs.note(trace(("name", *GAME), **seconds), is_first=True)
     return costs
 
@@ -35,7 +36,7 @@ def left(costs, elapsed, commands=GAME):
 
 
 def test_of_what_was_never_asked_one_of_each_is_asked():
-    assert left(Costs(), 0) == ["boardsize 5", "genmove b", "gogui-rules_final_result"]
+    assert left(Costs(STANDARD), 0) == ["boardsize 5", "genmove b", "gogui-rules_final_result"]
 
 
 def test_fast_commands_are_asked_as_drawn():
@@ -51,20 +52,20 @@ def test_slow_ones_get_a_third_of_the_time(elapsed, asked):
 
 
 def test_the_start_of_an_engine_is_no_command_s_cost():
-    costs = Costs()
+    costs = Costs(STANDARD)
     costs.note(trace(("gogui-rules_final_result", *GAME)), is_first=True)
     costs.note(trace(("gogui-rules_final_result",), **{"gogui-rules_final_result": 9}))
     assert left(costs, 0) == list(GAME), "one long wait on a busy machine does not make it slow"
 
 
 def test_where_all_questions_are_slow_they_are_asked():
-    costs = Costs()
+    costs = Costs(STANDARD)
     costs.note(trace(("boardsize 5", "score", "score"), score=1))
     assert left(costs, 0, ("boardsize 5", "score", "score")) == ["boardsize 5", "score", "score"]
 
 
 def test_set_up_is_never_left_out():
-    costs = Costs()
+    costs = Costs(STANDARD)
     costs.note(trace(("boardsize 5", "play b a1", "score"), play=3))
     assert left(costs, 0, ("boardsize 5", "play b a1", "score")) == [
         *("boardsize 5", "play b a1", "score"),

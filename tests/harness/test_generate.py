@@ -18,7 +18,7 @@ from harness.judging.likeness import identities
 from harness.judging.strength import measure
 from harness.reading import casefile
 from harness.running import restarting
-from harness.specifications import specification
+from harness.specifications import EVERYONES, specification
 from harness.verifying.whole import verify
 from harness.vocabulary import made
 from harness.vocabulary.cutting import corner, corner_with_move
@@ -253,7 +253,7 @@ def assert_a_place_before_each_test(case):
     """A new engine may go on between any two tests, so that one that breaks costs one of them."""
     asked = [index for index, step in enumerate(case.steps) if step.is_test]
     for one, other in pairwise(asked):
-        place = restarting.next_place(case, one, 0)
+        place = restarting.next_place(case, one, 0, EVERYONES)
         assert place and place.step <= other, case.steps[other]
 
 

@@ -21,6 +21,7 @@ from harness.running.patience import HANGS, Hangs, Patience, do_anything
 from harness.running.runner import Setting, run_file
 from harness.sandbox import levels
 from harness.sandbox.engines import Sandbox
+from harness.specifications import EVERYONES
 from tests.harness.made_class_of_files import (
     GO,
     PUBLIC,
@@ -119,7 +120,7 @@ def test_after_three_hangs_others_wait_side_by_side(open_place, monkeypatch):
     patience = Patience()
     for _ in range(HANGS):
         patience.note_hang()
-    with closing(Sandbox("auto", BoxLimits(cpu=20), (), ())) as boxes:
+    with closing(Sandbox("auto", BoxLimits(cpu=20), (), (), EVERYONES)) as boxes:
         before = children(os.getpid())
         setting = Setting(
             (levels.interpreter(), str(main)),

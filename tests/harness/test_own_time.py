@@ -22,6 +22,7 @@ from harness.processes import descendants
 from harness.records import CaseFile, FailureKind
 from harness.sandbox import levels
 from harness.sandbox.engines import Sandbox
+from harness.specifications import EVERYONES
 from tests.harness.busy import busy
 
 ENGINES = Path(__file__).parent.parent / "engines"
@@ -65,7 +66,7 @@ def launcher(sandbox: str, folder: Path = ENGINES):
         yield PlainLauncher()
         return
     try:
-        box = Sandbox(sandbox, BoxLimits(cpu=60), (), ())
+        box = Sandbox(sandbox, BoxLimits(cpu=60), (), (), EVERYONES)
     except SandboxError as error:
         pytest.skip(str(error))
     with contextlib.closing(box):

@@ -32,6 +32,7 @@ from harness.report.view import view
 from harness.running import restarting
 from harness.running.gathering import Told
 from harness.running.runs import run, run_gathered
+from harness.specifications import EVERYONES
 from oracle.gtp import new_engine
 
 pytestmark = pytest.mark.processes
@@ -57,7 +58,7 @@ def place_after(text, broken, begun=None):
         next(i for i, step in enumerate(case.steps) if step.line == line)
         for line in (broken, begun or broken)
     )
-    found = restarting.next_place(case, index, first)
+    found = restarting.next_place(case, index, first, EVERYONES)
     return found and (case.steps[found.step].line, found.settings)
 
 
@@ -111,7 +112,7 @@ def test_shipped_files_have_a_place_at_each_new_board():
 
 
 def assert_places_everywhere(case):
-    places = {place.step for place in restarting._places(case)}
+    places = {place.step for place in restarting._places(case, EVERYONES)}
     for index, step in enumerate(case.steps):
         if step.command.startswith(("clear_board", "load_board")):
             assert index in places, f"{case.path}:{step.line}"
@@ -128,7 +129,7 @@ def assert_same_from_each_place(case, game):
     full = new_engine(game, playouts=0)
     with mistaken.in_folder(case):
         expected = replies(full, [step.text for step in case.steps])
-        for place in restarting._places(case):
+        for place in restarting._places(case, EVERYONES):
             engine = new_engine(game, playouts=0)
             replies(engine, place.settings)
             got = replies(engine, [step.text for step in case.steps[place.step :]])

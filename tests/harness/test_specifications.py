@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from harness import specifications
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
 from harness.cli import main
@@ -16,6 +18,7 @@ from harness.exits import ExitCode
 from harness.judging.recognition import specifications_of
 from harness.reading import casefile
 from harness.specifications import NAMES, specification
+from oracle.natures import STANDARD
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted((ROOT / "harness").rglob("*.py"))
@@ -107,3 +110,23 @@ def test_without_a_specification_nobody_knows_what_is_right(own):
     assert found.specification is None
     with pytest.raises(UsageError, match=r"no key 'specification' in its assignment\.toml"):
         specification_of(found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_each_of_its_commands_does_is_known(name):
+    one = specification(name)
+    strangers = {command for command in one.forms if not one.commands[command].is_known}
+    assert not strangers
+    assert set(one.natures) <= set(one.right_engine().commands)
+    assert {one.commands[first].is_setting for first in one.first.values()} <= {True}
+
+
+def test_what_two_take_for_different_things_is_known_by_its_name_only(monkeypatch):
+    rules, scoring = specification("gomoku-rules"), specification("go-scoring")
+    natures = {**rules.natures, "score": STANDARD["play"], "mine": STANDARD["komi"]}
+    changed = {rules.key: replace(rules, natures=natures), scoring.key: scoring}
+    monkeypatch.setattr(specifications, "NAMES", tuple(changed))
+    monkeypatch.setattr(specifications, "specification", changed.__getitem__)
+    found = specifications._of_all()
+    assert not found["score"].is_known
+    assert found["mine"].is_setting

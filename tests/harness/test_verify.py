@@ -154,6 +154,10 @@ HIDDEN = [
     ("go-scoring", "10 load_joseki x\n20 score\n#? [W\\+9]", [1, 2]),
     ("go-scoring", GO.replace("10", "10 time_settings x\n20") + "#? [B\\+8\\.5]", []),
     ("go-scoring", GO.replace("10", "10 is_legal b z99\n20") + "#? [B\\+8\\.5]", []),
+    # what the oracle does not play
+    ("go-scoring", "boardsize 3\nkomi 0\nblack b2\n10 score\n#? [0]", [3, 4]),
+    # a komi is nothing to a game that has none
+    ("java-go", "boardsize 3\nkomi 7\n10 score b\n#? [0]", [2]),
     ("gomoku-rules", "komi 6.5\n" + FIVE + "10 gogui-rules_final_result\n#? [black]", [1]),
     ("gomoku-policy", "10 policy best\nboardsize 5\n20 policy_moves\n#? [Win]\n"
      "30 gogui-rules_side_to_move\n#? [black]", [1, 3]),
@@ -169,6 +173,11 @@ HIDDEN = [
 @pytest.mark.parametrize(("assignment", "text", "lines"), HIDDEN)
 def test_what_follows_a_refused_set_up_is_unreachable_and_not_wrong(assignment, text, lines):
     assert found(text, assignment) == [(Kind.UNREACHABLE, line) for line in lines]
+
+
+def test_a_question_that_is_refused_hides_nothing_though_it_sounds_like_a_move():
+    text = "boardsize 3\n10 can_play b z9\n20 score b\n#? [0]"
+    assert found(text, "java-go") == [(Kind.WRONG, 2)]
 
 
 def test_a_move_that_a_test_expects_to_be_played_and_is_refused():

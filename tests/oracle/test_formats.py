@@ -349,6 +349,11 @@ def test_a_genmove_of_which_one_answer_is_right_is_that_move(tmp_path, expectati
         assert case(tmp_path, text).moves == moves
 
 
+def test_a_row_of_moves_is_played(tmp_path):
+    moves = [(BLACK, (0, 0)), (WHITE, (1, 1))]
+    assert case(tmp_path, "boardsize 5\ngogui-play_sequence b a1 w b2\n").moves == moves
+
+
 def test_a_size_that_is_missing_is_said(tmp_path):
     assert case(tmp_path, "play b a1\n").notes == ["no boardsize: 19 lines assumed"]
 
@@ -359,7 +364,8 @@ def test_a_size_that_is_missing_is_said(tmp_path):
         ("boardsize 5\nplay b a9\n", {}, ":2: 'play b a9' is refused: illegal move"),
         ("boardsize 77\n", {}, ":1: 'boardsize 77' is refused: unacceptable size"),
         ("genmove b\n", {}, ":1: what 'genmove' does to the board depends on the engine"),
-        ("gogui-play_sequence b a1\n", {}, ":1: what 'gogui-play_sequence' does"),
+        ("gg-undo 2\n", {}, ":1: what 'gg-undo' does"),
+        ("black a1\n", {}, ":1: what 'black' does"),
         ("name\n", {"line": 9}, ": there is no line 9: the file has 2"),
         ("name\n", {"test": 9}, ": there is no test 9"),
         (CASE, {"test": 20}, ": 2 tests have the number 20; choose a line: 9, 12"),

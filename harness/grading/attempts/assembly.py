@@ -53,10 +53,11 @@ class Reader:
         if result is None:
             return attempt
         first = runs[0][0] or result
-        limits, box = self._assignment.limits, self._assignment.box
+        own = self._assignment
+        limits, box = own.limits, own.box
         counted = result
         if len(runs) > 1:
-            counted = fairness.believed((first, result), runs[0][1], limits, box)
+            counted = fairness.believed((first, result), runs[0][1], limits, box, own.natures)
         return attempt._replace(
             result=counted,
             flaky=() if runs[0][1].late else fairness.changed(first, result),

@@ -31,6 +31,7 @@ from harness.grading.ledger.canonical_json import Figures
 from harness.options import BoxLimits, Limits
 from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Step
 from harness.running.rerun import believe, fails_by_choice
+from oracle.natures import Natures
 
 MARGIN = 0.2  # of a limit: as near as this is near
 BESIDE = 2.0  # how many times its limit an engine may compute beside others
@@ -53,12 +54,14 @@ def told(result: FileResult, box: BoxLimits) -> FileResult:
     return result._replace(failures=tuple(map(restated, result.failures)))
 
 
-def in_doubt(result: FileResult, figures: Figures, limits: Limits, box: BoxLimits) -> bool:
+def in_doubt(
+    result: FileResult, figures: Figures, limits: Limits, box: BoxLimits, natures: Natures
+) -> bool:
     """Whether a first run says nothing of how an engine stands to the assignment's limits.
 
-    ``result``: as it was run, with its times.
+    ``result``: as it was run, with its times. ``natures``: of its commands.
     """
-    if figures.late or any(_timed_out(result)) or fails_by_choice(result):
+    if figures.late or any(_timed_out(result)) or fails_by_choice(result, natures):
         return True
     if any(_computed_for_a_part(failure) for failure in result.failures):
         return True
@@ -119,7 +122,11 @@ def near(result: FileResult, figures: Figures, limits: Limits, box: BoxLimits) -
 
 
 def believed(
-    runs: tuple[FileResult, FileResult], figures: Figures, limits: Limits, box: BoxLimits
+    runs: tuple[FileResult, FileResult],
+    figures: Figures,
+    limits: Limits,
+    box: BoxLimits,
+    natures: Natures,
 ) -> FileResult:
     """Return what counts of two runs: the second, with what was chosen better in the first.
 
@@ -133,7 +140,7 @@ def believed(
         seconds = outcome.reply.seconds if outcome.reply else 0.0
         return not is_over and not 0 < limits.timeout < seconds
 
-    return believe(first, second, counts)
+    return believe(first, second, natures, counts)
 
 
 def changed(first: FileResult, second: FileResult) -> tuple[int, ...]:
@@ -145,13 +152,13 @@ def changed(first: FileResult, second: FileResult) -> tuple[int, ...]:
     )
 
 
-def alike(first: FileResult, second: FileResult) -> bool:
+def alike(first: FileResult, second: FileResult, natures: Natures) -> bool:
     """Whether a run broke in no other ways than a second one, of any case file, did.
 
     Nothing else may be in doubt about the first.
     """
     one, other = _breaks(first), _breaks(second)
-    return bool(one) and one <= other and not fails_by_choice(first)
+    return bool(one) and one <= other and not fails_by_choice(first, natures)
 
 
 def _breaks(result: FileResult) -> set[FailureKind | str]:

@@ -23,19 +23,21 @@ from harness.judging.mistaken import reply_of
 from harness.reading import casefile
 from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification
-from harness.vocabulary.transformations import KINDS, ORDER, UNCHANGED, Change, draw, reordered
+from harness.vocabulary.transformations import (
+    KINDS,
+    ORDER,
+    UNCHANGED,
+    Change,
+    can_reorder,
+    draw,
+    reordered,
+)
 from oracle.color import BLACK, WHITE
 from oracle.gtp.protocol import Engine
+from oracle.natures import Nature
 from oracle.position import Position
 from oracle.vertex import vertex
 
-_STARTS = ("boardsize", "clear_board", "load_board")
-# What outlives a board, and how it begins.
-_SETTINGS = {"komi": "komi 0", "policy": "policy random"}
-_BUILDING = ("play", "gogui-setup", *_SETTINGS)
-_ABOUT_FILES = ("is_valid",)
-# Commands that make a setting matter; a komi that nobody sets stays an engine's own.
-_USERS = {"komi": {"komi"}, "policy": {"policy", "policy_moves"}}
 _TRIES = 4  # draws of a change for a scene, of which the one with most tests is taken
 
 
@@ -61,8 +63,7 @@ def image_of(case: CaseFile, specification: Specification, seed: str) -> CaseFil
     ``seed``: what nobody who writes a program knows. Boards that the file loads are looked up from
     the working directory.
     """
-    start = specification.right_engine
-    scenes = [scene for scene in _scenes(case, start()) if scene.asked]
+    scenes = [scene for scene in _scenes(case, specification) if scene.asked]
     lines: list[str] = []
     for number, kind in enumerate(KINDS):
         random = Random(f"{seed}\0{case.path}\0{kind}")
@@ -84,7 +85,7 @@ class _Asked(NamedTuple):
     """A command with the oracle's answer, and the board after it."""
 
     step: Step
-    name: str
+    nature: Nature
     reply: Reply
     is_settled: bool
     position: Position
@@ -96,26 +97,44 @@ class _Scene(NamedTuple):
     asked: list[_Asked]
 
 
-def _scenes(case: CaseFile, engine: Engine) -> Iterator[_Scene]:
-    names = {step.command.partition(" ")[0] for step in case.steps}
-    settings = {name: text for name, text in _SETTINGS.items() if names & _USERS[name]}
+def _scenes(case: CaseFile, specification: Specification) -> Iterator[_Scene]:
+    engine, settings = specification.right_engine(), _settings(case, specification)
     scene = _Scene(_board(engine), list(settings.values()), [])
     for step in case.steps:
-        asked = _ask(engine, step)
-        if asked.name in _STARTS:
+        asked = _ask(engine, step, specification)
+        if asked.nature.begins_game:
             yield scene
             scene = _Scene(_board(engine), list(settings.values()), [])
         else:
             scene.asked.append(asked)
-        if asked.name in _SETTINGS:
-            settings[asked.name] = step.command
+        if asked.nature.is_setting:
+            settings |= dict.fromkeys(asked.nature.lasting, step.command)
     yield scene
 
 
-def _ask(engine: Engine, step: Step) -> _Asked:
+def _settings(case: CaseFile, specification: Specification) -> dict[str, str]:
+    """Return by part the settings that matter in a case file, as they begin.
+
+    A setting matters where it is made, and where a question depends on it that does not ask for it
+    to be made first. One that nobody makes, such as a komi, stays an engine's own.
+    """
+    names = {step.command.partition(" ")[0] for step in case.steps}
+    used: set[str] = set()
+    for name in names:
+        nature = specification.commands[name]
+        if nature.is_setting:
+            used |= nature.lasting
+        elif nature.asks and name in specification.forms and name not in specification.first:
+            used |= nature.needs
+    begun = (one for one in specification.commands.values() if one.initial)
+    return {part: one.initial for one in begun for part in one.lasting & used}
+
+
+def _ask(engine: Engine, step: Step, specification: Specification) -> _Asked:
     is_settled = not underspecified(engine, step.command)
+    nature = specification.commands[step.command.partition(" ")[0]]
     reply = reply_of(engine.handle(step.command))
-    return _Asked(step, step.command.partition(" ")[0], reply, is_settled, _board(engine))
+    return _Asked(step, nature, reply, is_settled, _board(engine))
 
 
 def _board(engine: Engine) -> Position:
@@ -199,11 +218,11 @@ class _Stage:
 
     def play(self, asked: _Asked, command: str, change: Change) -> bool:
         """Take the next command; return whether what follows is still known."""
-        builds = asked.name in _BUILDING
+        builds = asked.nature.is_setting or can_reorder(asked.step.command)
         if not builds and not is_exact(asked.step.command, self._specification):
             return False  # it may do anything
         self._differs = self._differs or command != asked.step.command
-        got = _ask(self._engine, asked.step._replace(command=command))
+        got = _ask(self._engine, asked.step._replace(command=command), self._specification)
         known = asked.is_settled and got.is_settled and asked.reply.ok and got.reply.ok
         alike = change.kind != ORDER or got.position == asked.position  # not so between two plays
         if (
@@ -212,14 +231,14 @@ class _Stage:
             and _is_test(asked)
             and is_exact(asked.step.command, self._specification)
         ):
-            self._keep(asked, command, got.reply)
+            self._keep(asked, command, got.reply, builds=builds)
         elif builds:
             self._pending.append(command)
         return known or not builds
 
-    def _keep(self, asked: _Asked, command: str, reply: Reply) -> None:
-        if not self._differs or asked.name in _ABOUT_FILES:
-            self._pending += [command] * (asked.name in _BUILDING)
+    def _keep(self, asked: _Asked, command: str, reply: Reply, *, builds: bool) -> None:
+        if not self._differs or asked.nature.names_file:
+            self._pending += [command] * builds
             return
         wanted = expression(command, reply, self._specification)
         test = f"{asked.step.line * 10 + self._number} {command}"

@@ -126,11 +126,13 @@ class Runner:
 
         An engine that hangs in twenty files would keep a machine that must do nothing else.
         """
+        natures = self._means.assignment.natures
         runs = [(task, self._runs(task)) for task in unit.tasks]
-        sure = [pair[0] for _, pair in runs if len(pair) == 2 and fairness.alike(*pair)]
+        twice = [pair for _, pair in runs if len(pair) == 2]
+        sure = [first for first, second in twice if fairness.alike(first, second, natures)]
         for task, pair in runs:
             is_left = len(pair) == 1 and not self._is_late(task)
-            if is_left and any(fairness.alike(pair[0], one) for one in sure):
+            if is_left and any(fairness.alike(pair[0], one, natures) for one in sure):
                 self._ledger.settle(task.basis, self._token)
 
     def _is_late(self, task: Task) -> bool:
@@ -216,7 +218,8 @@ class _Desk:
         self.expect(())
         self._sandbox: Sandbox | None = None
         if means.sandbox != "off":
-            self._sandbox = Sandbox(means.sandbox, box, means.hidden, ())
+            natures = means.assignment.natures
+            self._sandbox = Sandbox(means.sandbox, box, means.hidden, (), natures)
 
     def expect(self, units: Sequence[Unit]) -> None:
         """Prepare for units on which forked processes will work, several on one where it hangs."""
@@ -297,8 +300,9 @@ class _Desk:
         return self._done(task, result, figures, room)
 
     def _done(self, task: Task, result: FileResult, figures: Figures, room: Path) -> Done:
-        limits, box = self._means.assignment.limits, self._means.assignment.box
-        doubtful = not self._alone and fairness.in_doubt(result, figures, limits, box)
+        own = self._means.assignment
+        limits, box = own.limits, own.box
+        doubtful = not self._alone and fairness.in_doubt(result, figures, limits, box, own.natures)
         told = result if self._alone else fairness.told(result, box)
         text = canonical_json.dumps(canonical_json.settled(told, str(room)))
         return Done(task.basis, text, figures, bool(_troubles(result)), doubtful)
@@ -325,6 +329,7 @@ class _Desk:
             crowded=not self._alone,
             # What a program leaves behind is told from another one's in a box only.
             patience=patience if self._sandbox and not self._alone else None,
+            natures=self._means.assignment.natures,
         )
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from harness.specifications.record import Specification
 from harness.vocabulary import facts
 from harness.vocabulary.forms import GTP, SCORE, SETTING
+from oracle.natures import SCORES
 
 SPECIFICATION = Specification(
     "go-scoring",
     {**GTP, "komi": SETTING, "score": SCORE},
     signs=r"score|final_score.*",
+    natures={"score": SCORES},
     legend="b Black's territory, w White's, n nobody's",
     depends={"score": facts.komi},
     smallest=2,  # "between 2 and 9 in our tests"

@@ -7,14 +7,22 @@ from dataclasses import replace
 from harness.specifications import gomoku_rules
 from harness.vocabulary import facts
 from harness.vocabulary.forms import CASELESS, SETTING
+from oracle.natures import ASKS, STANDARD, Nature
 
 _RULES = gomoku_rules.SPECIFICATION
+_POLICY = "policy"  # what an engine remembers beside the game
 
 SPECIFICATION = replace(
     _RULES,
     key="gomoku-policy",
     forms={**_RULES.forms, "policy": SETTING, "policy_moves": CASELESS},
     signs=r"policy.*",
+    natures={
+        # The default is random, and outlives boards.
+        "policy": Nature(sets=frozenset({_POLICY}), initial="policy random"),
+        "policy_moves": ASKS.needing(_POLICY),
+        "genmove": STANDARD["genmove"].needing(_POLICY),
+    },
     relatives=(_RULES.key,),  # a file about the policy may show mistakes in the rules
     depends={**_RULES.depends, "policy_moves": facts.policy},
     reset=("policy random",),

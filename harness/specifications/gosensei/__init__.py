@@ -7,6 +7,7 @@ from harness.vocabulary import facts
 from harness.vocabulary.boards import Board
 from harness.vocabulary.forms import EXACT, PICTURE, SET_UP
 from harness.vocabulary.transformations import COLORS, LARGER
+from oracle.natures import ASKS, NOTHING, Nature
 from oracle.vertex import SENSEI_LETTERS
 
 SPECIFICATION = Specification(
@@ -20,6 +21,10 @@ SPECIFICATION = Specification(
         "display": PICTURE,
     },
     signs=r"(eyes|twoeyes|eyespaces|display|is_valid).*",
+    natures={
+        "is_valid": Nature(needs=NOTHING, names_file=True),
+        **dict.fromkeys(("eyes", "twoeyes", "eyespaces", "display"), ASKS),
+    },
     board=Board(size=9, is_fixed=True, format="gosensei", letters=SENSEI_LETTERS),
     legend="e an eye, f a false eye, ! what is missing, s an eye space, n none",
     depends={"is_valid": facts.file},

@@ -6,6 +6,7 @@ from harness.specifications.record import Specification
 from harness.vocabulary import facts
 from harness.vocabulary.boards import Board
 from harness.vocabulary.forms import EXACT, SET_UP
+from oracle.natures import ASKS
 
 SPECIFICATION = Specification(
     "java-go",
@@ -19,6 +20,7 @@ SPECIFICATION = Specification(
         "is_over": EXACT,
     },
     signs=r"(is_captured|is_legal|can_play|is_over|score ).*",
+    natures=dict.fromkeys(("score", "is_captured", "can_play", "is_over"), ASKS),
     board=Board(size=11, format="text"),  # "The grid we will use … is an 11x11 board."
     legend="? the point asked about, L a liberty, x captured or not legal, t territory",
     depends={
