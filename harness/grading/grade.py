@@ -24,7 +24,6 @@ from harness.grading.ledger.store import Store
 from harness.grading.marks.marker import Marker
 from harness.grading.records import (
     IMAGE,
-    PRIVATE,
     ClassResult,
     Graded,
     Submission,
@@ -94,27 +93,14 @@ def prepared(
         UsageError: the source cannot be read; private case files are missing; or marks are in
             force that were made of something else, and no regrading is wanted.
     """
-    cases = _cases(wanted, ledger.seed)
+    seed = ledger.seed if wanted.images else ""
+    private = None if wanted.public_only else wanted.private
+    cases = plan.cases(wanted.assignment, private, seed)
     submissions = _received(wanted, store, on_remark)
     found = _planned(wanted, submissions, cases)
     if not wanted.regrade:
         _refuse_changes(ledger, found)
     return _written(wanted, ledger, found)
-
-
-def _cases(wanted: Wanted, seed: str) -> list[Case]:
-    assignment = wanted.assignment
-    public = plan.public_cases(assignment)
-    private = [] if wanted.public_only else plan.private_cases(assignment, wanted.private)
-    worth = [part.name for part in assignment.marks if part.judged_by == PRIVATE and part.points]
-    if worth and not private and not wanted.public_only:
-        raise UsageError(
-            f"{worth[0]!r} is judged by private case files, and there are none: --private names"
-            " files or folders of them (gtp-harness generate --secret makes some), and"
-            " --public-only grades without"
-        )
-    images = plan.images(assignment, public, seed) if wanted.images else []
-    return [*public, *private, *images]
 
 
 def _received(wanted: Wanted, store: Store, on_remark: Callable[[str], None]) -> list[Submission]:

@@ -45,6 +45,27 @@ class Case(NamedTuple):
         return casefile.parse(self.content, self.name if path is None else path)
 
 
+def cases(assignment: Assignment, named: Sequence[str] | None, seed: str) -> list[Case]:
+    """Return the case files of a grading: public, private, and images of the public ones.
+
+    ``named``: see :func:`private_cases`; None: no private ones. ``seed``: of the images; "": none.
+
+    Raises:
+        CaseError: a suite or folder has none, or a line of one is wrong.
+        UsageError: private ones are worth points, and there are none; or two have the same name.
+    """
+    public = public_cases(assignment)
+    private = [] if named is None else private_cases(assignment, named)
+    worth = [part.name for part in assignment.marks if part.judged_by == PRIVATE and part.points]
+    if worth and named is not None and not private:
+        raise UsageError(
+            f"{worth[0]!r} is judged by private case files, and there are none: --private names"
+            " files or folders of them (gtp-harness generate --secret makes some), and"
+            " --public-only grades without"
+        )
+    return [*public, *private, *(images(assignment, public, seed) if seed else [])]
+
+
 def public_cases(assignment: Assignment) -> list[Case]:
     """Return the public case files."""
     paths = assignment.public_cases()
