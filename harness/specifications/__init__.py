@@ -2,7 +2,8 @@
 
 ``SPECIFICATION`` in ``<folder>/__init__.py`` is the record
 (:class:`~harness.specifications.record.Specification`); ``features.py`` what generated tests are
-about, ``conversations.py`` what fuzzing says. No other module of ``harness`` names an assignment.
+about. ``conversations.py``, what fuzzing says, is apart: it alone needs Hypothesis, which is
+installed for fuzzing only. No other module of ``harness`` names an assignment.
 """
 
 from __future__ import annotations

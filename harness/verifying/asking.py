@@ -11,7 +11,6 @@ from harness.reading.dialect import Dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification
 from harness.verifying.records import Asked, Finding, Kind
-from harness.verifying.setting_up import Unknown
 from harness.visible import one_line
 from oracle.gtp.protocol import Engine, split
 from oracle.natures import STONES, Nature
@@ -44,7 +43,7 @@ class _Walk:
         self._dialect = dialect
         self._engine = specification.right_engine()
         self._is_free = False  # an engine's own choice has led here
-        self._unknown = Unknown()
+        self._unknown = _Unknown()
         self._tested = {step.command for step in case.steps if self._asks(step)}
         self.quit_line = 0
         self.opened: dict[str, Finding] = {}  # by the reason: each is said once in a file
@@ -158,3 +157,25 @@ def _refused(right: Reply, nature: Nature) -> str:
     if not right.ok or (nature.says_nothing and right.text):
         return f"this command of the set-up is refused: {one_line(right.raw, 80)}"
     return ""
+
+
+class _Unknown:
+    """What is not known of a game because a command of its set-up was refused."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, int] = {}  # what is not known, and the line of the refused command
+
+    def refused(self, nature: Nature, line: int) -> None:
+        """Forget what a command would have set or changed."""
+        for part in nature.touches:
+            self._since.setdefault(part, line)
+
+    def accepted(self, nature: Nature, line: int) -> None:
+        """Know again what a command has set."""
+        for part in nature.renews:
+            self._since.pop(part, None)
+
+    def line(self, nature: Nature) -> int:
+        """Return the line that keeps a command's right answer from being known; 0 if none does."""
+        lines = (self._since[part] for part in nature.needs if part in self._since)
+        return min(lines, default=0)
