@@ -14,7 +14,7 @@ from typing import NamedTuple
 from harness.fuzzing.judging import Difference, differences
 from harness.judging import mistaken
 from harness.judging.equivalence import same
-from harness.judging.replaying import Conversation, replayed
+from harness.judging.replaying import Conversation, agreement, answers
 from harness.records import CaseFile, Failure, FailureKind, Reply
 from harness.running import protocol
 from harness.specifications.record import Specification
@@ -67,8 +67,8 @@ def explains(mistake: Mistake, trace: Trace, specification: Specification, folde
     """Whether an engine that makes a mistake does all that the engine did."""
     conversation = _conversation(trace, specification)
     with with_files(trace.script, folder):
-        agreed, _ = replayed(conversation, mistaken.wrong_engine(mistake))
-    return agreed == (1 << conversation.items) - 1
+        found = answers(conversation, mistaken.wrong_engine(mistake))
+    return agreement(conversation, found) == (1 << conversation.items) - 1
 
 
 def _conversation(trace: Trace, specification: Specification) -> Conversation:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.judging.recognition import specifications_of
-from harness.judging.replaying import Conversation, Replayer
+from harness.judging.replaying import Conversation, Memory, Replayer
 from harness.judging.smallest_sets import Search, Set
 from harness.reading.dialect import named
 from harness.records import Diagnosis, Failure, FileResult, Outcome, Reply, Verdict
@@ -37,14 +37,16 @@ _FRACTION = re.compile(r"(?<=\d)\.0+(?!\d)")
 _VERTEX = re.compile(r"[a-hj-z]\d+")
 
 
-def diagnoses(files: Sequence[FileResult]) -> tuple[Diagnosis, ...]:
+def diagnoses(files: Sequence[FileResult], memory: Memory | None = None) -> tuple[Diagnosis, ...]:
     """Return what explains the failures of one engine, assignment by assignment, where known.
 
-    Files that belong to no assignment can be explained by nothing.
+    Files that belong to no assignment can be explained by nothing. With the same ``memory``
+    further engines with the same files are diagnosed sooner.
     """
     if not any(map(failures, files)):
         return ()
-    found = (_diagnosis(*group) for group in _by_assignment(files))
+    known: Memory = {} if memory is None else memory
+    found = (_diagnosis(*group, known) for group in _by_assignment(files))
     return tuple(one for one in found if one)
 
 
@@ -54,7 +56,9 @@ def failures(file: FileResult) -> int:
     return failed + len(file.failures)
 
 
-def _diagnosis(specification: Specification, files: Sequence[FileResult]) -> Diagnosis | None:
+def _diagnosis(
+    specification: Specification, files: Sequence[FileResult], memory: Memory
+) -> Diagnosis | None:
     """Return what explains the failures in some files of one assignment.
 
     None when nothing failed, when nothing explains it, or when too much does.
@@ -62,7 +66,7 @@ def _diagnosis(specification: Specification, files: Sequence[FileResult]) -> Dia
     total = sum(map(failures, files))
     if not total or sum(len(file.case.steps) for file in files) > _MAX_STEPS:
         return None
-    results = _Results(files, specification.key)
+    results = _Results(files, specification.key, memory)
     found = results.explanations(list(_candidates(specification)))
     if not 0 < len(found) < TOO_MANY:
         return None
@@ -147,12 +151,12 @@ def _parts(file: FileResult) -> list[_Part]:
 class _Results:
     """The results of one engine, as conversations with it."""
 
-    def __init__(self, files: Sequence[FileResult], assignment: str) -> None:
+    def __init__(self, files: Sequence[FileResult], assignment: str, memory: Memory) -> None:
         # Files with failures rule out nearly all, so they come first.
         ordered = sorted(files, key=lambda file: not failures(file))
         parts = [part for file in ordered for part in _parts(file)]
         conversations = [part.conversation for part in parts]
-        self._replayer = Replayer(conversations, assignment)
+        self._replayer = Replayer(conversations, assignment, memory)
         self._failed = 0  # as bits, the failures
         offset = 0
         for part, conversation in zip(parts, conversations, strict=True):

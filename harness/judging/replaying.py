@@ -22,6 +22,9 @@ from oracle.mistakes import Breakdown, Hang, Mistake
 from oracle.vertex import Point, parse_vertex
 
 Alike = Callable[[int, Reply], bool]
+Answers = list[str | Breakdown]  # as sent; the last one may be how the engine broke
+# What mutants answered, by what was said to them: engine after engine is asked the same in a class.
+Memory = dict[tuple[object, ...], dict[frozenset[Mistake], Answers]]
 
 
 class Conversation(NamedTuple):
@@ -53,13 +56,17 @@ class Behaviour(NamedTuple):
 class Replayer:
     """Says again to mutants what was said to an engine."""
 
-    def __init__(self, conversations: Sequence[Conversation], assignment: str) -> None:
-        """``assignment``: the one whose engine the mutants are."""
+    def __init__(
+        self, conversations: Sequence[Conversation], assignment: str, memory: Memory | None = None
+    ) -> None:
+        """``assignment``: the one whose engine the mutants are; ``memory``: of other replayers."""
+        memory = {} if memory is None else memory
         self.items = 0  # of all conversations
         self.steps = 0  # commands that mutants were sent so far
         self._assignment = assignment
         self._conversations: list[tuple[int, Conversation, frozenset[str]]] = []
-        self._known: dict[tuple[int, frozenset[Mistake]], tuple[int, list[str]]] = {}
+        self._answers = [memory.setdefault((assignment, *_said(one)), {}) for one in conversations]
+        self._known: dict[tuple[int, frozenset[Mistake]], tuple[int, Answers]] = {}
         for one in conversations:
             self._conversations.append((self.items, one, _used(one)))
             self.items += one.items
@@ -88,24 +95,33 @@ class Replayer:
     def _by_conversation(self, mistakes: Collection[Mistake]) -> Iterator[tuple[int, int, int]]:
         """Yield the first bit of each conversation, and its bits of agreement and change."""
         for place, (offset, _, _) in enumerate(self._conversations):
-            bits, answers = self._shown(place, mistakes)
+            bits, found = self._shown(place, mistakes)
             _, right = self._replayed(place, frozenset())
-            yield offset, bits, _differences(answers, right)
+            yield offset, bits, _differences(found, right)
 
-    def _shown(self, place: int, mistakes: Collection[Mistake]) -> tuple[int, list[str]]:
+    def _shown(self, place: int, mistakes: Collection[Mistake]) -> tuple[int, Answers]:
         """Return what the mutant does in one conversation; only some commands are sent there."""
         used = self._conversations[place][2]
         shown = (one for one in mistakes if not used.isdisjoint(one.commands))
         return self._replayed(place, frozenset(shown))
 
-    def _replayed(self, place: int, mistakes: frozenset[Mistake]) -> tuple[int, list[str]]:
+    def _replayed(self, place: int, mistakes: frozenset[Mistake]) -> tuple[int, Answers]:
         key = place, mistakes
         if key not in self._known:
-            one = self._conversations[place][1]
-            engine = mistaken.mutant(mistakes, self._assignment)
-            self._known[key] = replayed(one, engine)
+            one, known = self._conversations[place][1], self._answers[place]
             self.steps += one.items
+            if mistakes not in known:
+                known[mistakes] = answers(one, mistaken.mutant(mistakes, self._assignment))
+            self._known[key] = agreement(one, known[mistakes]), known[mistakes]
         return self._known[key]
+
+
+def _said(conversation: Conversation) -> tuple[object, ...]:
+    """Return all that the answers of a mutant depend on, beside its mistakes."""
+    heard = zip(conversation.steps, conversation.replies, strict=True)
+    moves = tuple(reply and reply.text for step, reply in heard if _is_move(step))
+    texts = tuple(step.text for step in conversation.steps[: conversation.items])
+    return conversation.folder, conversation.sent, texts, moves
 
 
 def _used(conversation: Conversation) -> frozenset[str]:
@@ -114,30 +130,28 @@ def _used(conversation: Conversation) -> frozenset[str]:
     return frozenset(used | ({"play"} if "gogui-play_sequence" in used else set()))
 
 
-def _differences(answers: Sequence[str], right: Sequence[str]) -> int:
+def _differences(found: Answers, right: Answers) -> int:
     """Return as bits where two lists differ; what only one of them has is different."""
-    pairs = enumerate(zip(answers, right, strict=False))
-    found = sum(1 << place for place, (one, other) in pairs if one != other)
-    shorter, longer = sorted((len(answers), len(right)))
-    return found | (1 << longer) - (1 << shorter)
+    pairs = enumerate(zip(found, right, strict=False))
+    different = sum(1 << place for place, (one, other) in pairs if one != other)
+    shorter, longer = sorted((len(found), len(right)))
+    return different | (1 << longer) - (1 << shorter)
 
 
-def replayed(conversation: Conversation, engine: Engine) -> tuple[int, list[str]]:
-    """Return as bits where an engine does as the other did, and what it answers.
-
-    It is sent nothing after it breaks down, nor after the other broke.
-    """
+def answers(conversation: Conversation, engine: Engine) -> Answers:
+    """Return what an engine answers; nothing is said after it breaks, nor after the other broke."""
     follow(engine, zip(conversation.steps, conversation.replies, strict=True))
-    agreed, answers = 0, []
+    case = CaseFile("", conversation.steps[: conversation.items], ())
     with _in(conversation.folder):
         with contextlib.suppress(Exception):  # a mistaken program may fail in any way
             for text in conversation.sent:
                 engine.handle(text)
-        case = CaseFile("", conversation.steps[: conversation.items], ())
-        for index, (_, raw) in enumerate(mistaken.answers(case, engine)):
-            agreed |= _agrees(conversation, index, raw) << index
-            answers.append(raw if isinstance(raw, str) else type(raw).__name__)
-    return agreed, answers
+        return [raw for _, raw in mistaken.answers(case, engine)]
+
+
+def agreement(conversation: Conversation, found: Answers) -> int:
+    """Return as bits where such answers are as good as those of the other engine."""
+    return sum(_agrees(conversation, index, raw) << index for index, raw in enumerate(found))
 
 
 def _in(folder: Path) -> contextlib.AbstractContextManager[None]:
@@ -169,11 +183,15 @@ class _Following(Random):
         return next((one for one in seq if one in self.wanted), None) or super().choice(seq)
 
 
+def _is_move(step: Step) -> bool:
+    return step.command.startswith("genmove")
+
+
 def follow(engine: Engine, answered: Iterable[tuple[Step, Reply | None]]) -> None:
     """Let a mistaken ``genmove`` choose as another engine did, so that both games are the same."""
     if "genmove" not in engine.commands:
         return
-    chosen = iter([reply for step, reply in answered if step.command.startswith("genmove")])
+    chosen = iter([reply for step, reply in answered if _is_move(step)])
     genmove = engine.commands["genmove"]
 
     def following(session: Any, words: list[str]) -> str:
