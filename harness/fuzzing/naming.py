@@ -12,6 +12,7 @@ from harness.assignments.sets import THOROUGH
 from harness.fuzzing.causes import Causes, explains, heard_from
 from harness.fuzzing.engines import Program
 from harness.fuzzing.search import DRAW, find
+from harness.judging.diagnosis import TOO_MANY
 from harness.reading import casefile, suite
 from harness.specifications.record import Specification
 from harness.vocabulary.script import Script, Trace
@@ -32,10 +33,14 @@ class Namer:
         self._folder = causes.folder
 
     def explaining(self, trace: Trace, others: Iterable[Trace]) -> tuple[Mistake, ...]:
-        """Return the mistakes that explain a trace; of several, those that explain most others."""
+        """Return the mistakes that explain a trace; of several, those that explain most others.
+
+        None where so many are left that to name one would be to guess.
+        """
         settled = self._causes.specification.settled_mistakes
-        found = [one for one in settled if self._explains(one, trace)]
-        return self._told_apart(found, list(others)) if len(found) > 1 else tuple(found)
+        found = tuple(one for one in settled if self._explains(one, trace))
+        left = self._told_apart(list(found), list(others)) if len(found) > 1 else found
+        return left if len(left) < TOO_MANY else ()
 
     def _told_apart(self, mistakes: list[Mistake], heard: list[Trace]) -> tuple[Mistake, ...]:
         """Return those that explain most; while several do, the engine is asked what tells."""

@@ -23,7 +23,7 @@ from oracle.vertex import Point, parse_vertex
 
 Alike = Callable[[int, Reply], bool]
 Answers = list[str | Breakdown]  # as sent; the last one may be how the engine broke
-# What mutants answered, by what was said to them: engine after engine is asked the same in a class.
+# What mutants answered, by what was said to them: a whole class is asked the same.
 Memory = dict[tuple[object, ...], dict[frozenset[Mistake], Answers]]
 
 
@@ -139,7 +139,7 @@ def _differences(found: Answers, right: Answers) -> int:
 
 
 def answers(conversation: Conversation, engine: Engine) -> Answers:
-    """Return what an engine answers; nothing is said after it breaks, nor after the other broke."""
+    """Return what an engine answers, up to where it breaks or the other one broke."""
     follow(engine, zip(conversation.steps, conversation.replies, strict=True))
     case = CaseFile("", conversation.steps[: conversation.items], ())
     with _in(conversation.folder):

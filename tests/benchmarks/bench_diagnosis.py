@@ -3,9 +3,9 @@
 From each bank 300 pairs and 100 triples are drawn that one engine can make. Each engine is asked
 all tests that ship for its assignment and 20 private ones, and the diagnosis must name the very
 set, or one that answers 2,000 further conversations in the same way. Seconds are those of the
-processor: for the first ten sets of each size without what other diagnoses have left in memory,
-which is what ``run`` and ``check`` pay; a class, in which engine after engine is asked the same, pays
-the mean of all. ``--pairs=N`` and ``--triples=N`` draw fewer; names choose assignments.
+processor. The first ten sets of each size are diagnosed without what other diagnoses have left in
+memory, which is what ``run`` and ``check`` pay; the mean is of the others, which is what ``grade``
+pays. ``--pairs=N`` and ``--triples=N`` draw fewer; names choose assignments.
 """
 
 import contextlib

@@ -78,11 +78,11 @@ def behave_alike(some, others, assignment, count=SCRIPTS):
     """Whether two mutants answer further conversations in the same way."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        return all(
-            answers(some, assignment, script, folder)
-            == answers(others, assignment, script, folder)
+        both = (
+            [answers(chosen, assignment, script, folder) for chosen in (some, others)]
             for script in further(assignment, count)
         )
+        return all(one == other for one, other in both)
 
 
 def answers(mistakes, assignment, script, folder):

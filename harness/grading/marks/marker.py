@@ -15,6 +15,7 @@ from harness.grading.marks import item_analysis, marking, regrading, suspicion
 from harness.grading.marks.regrading import Change
 from harness.grading.records import IMAGE, PUBLIC, Attempt, ClassResult, Graded, Marks, Submission
 from harness.judging.diagnosis import diagnoses, failures
+from harness.judging.replaying import Memory
 from harness.records import Diagnosis, FileResult
 from oracle import __version__
 
@@ -80,6 +81,7 @@ class _Diagnoser:
     def __init__(self, place: Path) -> None:
         """``place``: the folder from which the names of case files go."""
         self._place = place
+        self._memory: Memory = {}
         self._known: dict[object, tuple[Diagnosis, ...]] = {}
 
     def of(self, attempts: Iterable[Attempt]) -> tuple[Diagnosis, ...]:
@@ -90,7 +92,7 @@ class _Diagnoser:
         answers = tuple(map(_answers, files))
         if answers not in self._known:
             with contextlib.chdir(self._place):
-                self._known[answers] = diagnoses(files)
+                self._known[answers] = diagnoses(files, self._memory)
         return self._known[answers]
 
 

@@ -1,0 +1,65 @@
+"""Mixed mistakes, drawn: the diagnosis names the right set for most, and never a wrong mistake.
+
+``python -m tests.benchmarks diagnosis`` draws hundreds from each bank, asks private tests as well
+and looks at what behaves alike; here a few are drawn from each.
+"""
+
+from collections import Counter
+
+import pytest
+
+from harness.judging import mistaken
+from harness.judging.diagnosis import diagnoses
+from harness.records import Verdict
+from harness.specifications import specification
+from oracle.mistakes import ASSIGNMENTS
+from tests.harness.mixed import RIGHT, draw, judge
+from tests.harness.test_diagnosis import public, result_of, shipped
+
+PAIRS, TRIPLES = 10, 5
+
+
+@pytest.mark.parametrize(("size", "count", "floor"), [(2, PAIRS, 0.9), (3, TRIPLES, 0.8)])
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_the_set_that_was_drawn_is_named(assignment, size, count, floor):
+    memory = {}
+    judged = [
+        judge(mistakes, shipped(assignment), memory, count=300)
+        for mistakes in draw(assignment, size, count, seed=20)
+    ]
+    words = Counter(one.word for one in judged)
+    assert sum(words[word] for word in RIGHT) >= floor * count, judged
+    assert max(one.seconds for one in judged) < 5
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_what_explains_everything_answers_everything_alike(assignment):
+    """Computed anew, from the public tests alone: few, and many sets look the same to them."""
+    memory, explained = {}, 0
+    for mistakes in draw(assignment, 2, PAIRS, seed=21):
+        files = files_of(mistakes, assignment)
+        for found in diagnoses(files, memory):
+            for chosen in found.sets if found.failures == found.total else ():
+                assert answers(files_of(chosen, assignment)) == answers(files)
+                explained += 1
+    assert explained > PAIRS / 2
+
+
+def files_of(mistakes, assignment):
+    """The results of the engine that makes all of some mistakes."""
+    return [result_of(case, mistaken.mutant(mistakes, assignment)) for case in public(assignment)]
+
+
+def answers(files):
+    """The verdicts, and the wrong answers: a right one may be written in several ways."""
+    return [
+        (one.verdict, one.verdict is Verdict.FAILED and one.reply.ok and one.reply.text.lower())
+        for file in files
+        for one in file.outcomes
+    ]
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_of_the_right_engine_nothing_is_said(assignment):
+    right = specification(assignment).right_engine
+    assert diagnoses([result_of(case, right()) for case in shipped(assignment)]) == ()
