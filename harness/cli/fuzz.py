@@ -14,8 +14,8 @@ from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
 from harness.cli.arguments import Parser, number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
-from harness.errors import UsageError
 from harness.exits import ExitCode
+from harness.fuzzing import home
 from harness.options import UNTRUSTED, Limits, Options
 from harness.report import files
 from harness.sandbox import programs
@@ -53,9 +53,6 @@ Examples:
   gtp-harness fuzz "python3 Go1.py" --assignment go-scoring
   gtp-harness fuzz ./Gomoku3.py --assignment gomoku-policy --output found --findings 1"""
 
-_MISSING = (
-    "fuzz needs Hypothesis, which is not installed: pip install 'gtp-harness[fuzz]' brings it"
-)
 _SECONDS, _TIMEOUT = 60.0, 5.0
 
 
@@ -67,7 +64,7 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.program or not given.assignment:
         parser.error("PROGRAM and --assignment are needed")
-    _require_hypothesis()
+    home.require_hypothesis("fuzz")
     given.specification = specification_of(assignment.find(given.assignment))
     if given.json:
         files.try_to_write(given.json)
@@ -82,13 +79,6 @@ def main(arguments: list[str]) -> int:
     if not is_over:
         return ExitCode.INTERRUPTED
     return ExitCode.FAILED if findings else ExitCode.OK
-
-
-def _require_hypothesis() -> None:
-    try:
-        import hypothesis  # noqa: F401 - whether it is there
-    except ImportError:
-        raise UsageError(_MISSING) from None
 
 
 @contextlib.contextmanager
@@ -111,23 +101,11 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
         options = _options(given, (str(room / BOARDS), *needed))
         natures = given.specification.commands
         with (
-            _hypothesis_at_home_in(room),
+            home.hypothesis_at_home_in(room),
             launchers(options, room) as launcher,
             contextlib.closing(Piped(words, launcher, options.limits, room, natures)) as program,
         ):
             yield Fuzzer(program, given.specification, budget, given.seed, room), room
-
-
-@contextlib.contextmanager
-def _hypothesis_at_home_in(folder: Path) -> Iterator[None]:
-    """Let Hypothesis keep what it remembers in a folder: else it makes one where the user is."""
-    from hypothesis.configuration import set_hypothesis_home_dir
-
-    set_hypothesis_home_dir(folder / "hypothesis")
-    try:
-        yield
-    finally:
-        set_hypothesis_home_dir(None)
 
 
 def _options(given: argparse.Namespace, shown: Sequence[str]) -> Options:

@@ -15,6 +15,7 @@ from harness import shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
+from harness.cli import auditing
 from harness.cli.arguments import Parser, number, whole
 from harness.cli.console import colors, never_fail_to_encode
 from harness.errors import SandboxError, UsageError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from harness.grading.exports.writing import Sheets
-    from harness.grading.grade import Conclusion, Wanted
+    from harness.grading.grade import Conclusion, Plan, Wanted
     from harness.grading.ledger.ledger import Ledger
 
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
@@ -76,6 +77,8 @@ def main(arguments: list[str]) -> int:
         parser.error(f"--assignment is needed: {', '.join(shipped.names())}")
     if (given.source is None) is not given.marks_only:
         parser.error("a SOURCE is needed, and none with --marks-only")
+    if given.audit and given.marks_only:
+        parser.error("--marks-only runs nothing, and --audit runs engines")
     never_fail_to_encode()
     found = assignment.find(given.assignment)
     if not given.marks_only:
@@ -100,7 +103,10 @@ class _Command:
         from harness.grading.marks.concerns import concerns
 
         writing.check(self._sheets, self._wanted.assignment.title)
-        conclusion = self._compared(self._concluded())
+        if self._given.audit:
+            auditing.require(self._wanted.assignment)
+        concluded, plan = self._concluded()
+        conclusion = self._audited(self._compared(concluded), plan)
         notes: list[str] = []
         output = self._wanted.output
         files = writing.write(conclusion.result, output, self._sheets, notes.append)
@@ -116,6 +122,21 @@ class _Command:
             return ExitCode.FAILED
         return ExitCode.ATTENTION if concerns(conclusion.result) else ExitCode.OK
 
+    def _audited(self, conclusion: Conclusion, plan: Plan) -> Conclusion:
+        """Add what audits found; if one is wanted, it is made after the marks are written."""
+        from harness.grading.exports import writing
+        from harness.grading.ledger.store import Store
+
+        wanted, output = self._wanted, self._wanted.output
+        if self._given.audit:
+            known = auditing.added(conclusion.result, plan, output)
+            writing.write(known, output, self._sheets)
+            store = Store(self._ledger_path.parent / ORIGINALS)
+            for broke in auditing.run(wanted, plan, known, self._given.audit, store):
+                self._warn(broke)
+        result = auditing.added(conclusion.result, plan, output)
+        return conclusion._replace(result=result)
+
     def _compared(self, conclusion: Conclusion) -> Conclusion:
         """Add which submissions are the same."""
         from harness.grading.ledger.store import Store
@@ -128,7 +149,7 @@ class _Command:
         found = twins.same((one.submission for one in result.graded), store, overlay)
         return conclusion._replace(result=result._replace(twins=found))
 
-    def _concluded(self) -> Conclusion:
+    def _concluded(self) -> tuple[Conclusion, Plan]:
         from harness.grading.ledger.ledger import Ledger, naming_damage
 
         wanted = self._wanted
@@ -138,7 +159,7 @@ class _Command:
         with naming_damage(self._ledger_path), closing(Ledger(self._ledger_path, key)) as ledger:
             return self._graded(ledger)
 
-    def _graded(self, ledger: Ledger) -> Conclusion:
+    def _graded(self, ledger: Ledger) -> tuple[Conclusion, Plan]:
         from harness.grading import grade
         from harness.grading.attempts.progress import GradingProgress
         from harness.grading.ledger.store import Store
@@ -146,7 +167,8 @@ class _Command:
         wanted = self._wanted
         ledger.check()
         if self._given.marks_only:
-            return grade.concluded(wanted, ledger, grade.remembered(ledger))
+            found = grade.remembered(ledger)
+            return grade.concluded(wanted, ledger, found), found
         store = Store(self._ledger_path.parent / ORIGINALS)
         found = grade.prepared(wanted, ledger, store, self._warn)
         left = grade.left(ledger, found)
@@ -163,7 +185,7 @@ class _Command:
                 f"{error}. Nobody's program is run without a sandbox unless you say so:"
                 " --unsafe-no-sandbox runs all with your own rights"
             ) from None
-        return grade.concluded(wanted, ledger, found)
+        return grade.concluded(wanted, ledger, found), found
 
     def _warn(self, remark: str) -> None:
         print(self._paint("warn", visible(remark)))
@@ -338,6 +360,10 @@ def _add_run(parser: Parser) -> None:
         help="run everybody's programs with all your rights; every report says so")  # fmt: skip
     add("--no-images", action="store_true",
         help="do not ask the public tests again, turned, mirrored and so on")  # fmt: skip
+    add("--audit", type=number(0.1, "seconds"), default=0.0, metavar="S",
+        help="after the marks: draw commands for S seconds for each submission that has at least"
+        " 90 %% of the points for case files, and tell who answers wrongly all the same; no mark"
+        " changes by it")  # fmt: skip
     add("--go-on", action="store_true",
         help="grade even if the first submissions all fail to start for one reason")  # fmt: skip
 

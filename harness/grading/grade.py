@@ -33,6 +33,7 @@ from oracle import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from harness.grading.attempts.runner import Means
     from harness.grading.marks.regrading import Change
 
 BUDGET = 1800.0  # seconds on the wall for all case files of a submission
@@ -231,10 +232,18 @@ def run(
         ClassWideError: the first submissions all fail alike, and it is not to go on then.
         SandboxError: there is no such sandbox here, or it does not hold.
     """
-    from harness.grading.attempts.runner import Means, Runner
+    from harness.grading.attempts.runner import Runner
     from harness.signals import ending_on_signals
 
-    means = Means(
+    with ending_on_signals():
+        Runner(ledger, means(wanted, found), listener).run(units(found, store))
+
+
+def means(wanted: Wanted, found: Plan) -> Means:
+    """Return what every submission is run with."""
+    from harness.grading.attempts.runner import Means
+
+    return Means(
         wanted.assignment,
         overlay(wanted),
         wanted.sandbox,
@@ -243,8 +252,6 @@ def run(
         wanted.jobs,
         wanted.go_on,
     )
-    with ending_on_signals():
-        Runner(ledger, means, listener).run(units(found, store))
 
 
 # --- marks -------------------------------------------------------------------------------------

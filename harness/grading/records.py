@@ -165,6 +165,30 @@ class Twins(NamedTuple):
     files: tuple[str, ...]  # that were compared, as the first of them calls them
 
 
+class WrongAnswer(NamedTuple):
+    """One cause for which a submission answers wrongly, as an audit found it."""
+
+    file: str  # the name of its case file in the submission's folder of the audit
+    command: str
+    kind: str  # in what way its answer is wrong
+    right: str
+    found: str
+    mistakes: tuple[str, ...]  # of the bank, that explain it, a sentence each, the likeliest first
+
+
+class Audited(NamedTuple):
+    """What an audit found of one submission. It changes no mark."""
+
+    submission: str  # its key
+    build: str  # the digest of the submission and of what it is run with
+    seconds: float  # that it was looked at
+    conversations: int  # drawn, and compared with the oracle's
+    unsure: int  # differences that did not show each time; nobody is accused of them
+    wrong: tuple[WrongAnswer, ...]
+    trouble: str = ""  # why it could not be looked at; else empty
+    confirmed: bool = True  # False: what was found has not been asked again, alone
+
+
 class ClassResult(NamedTuple):
     """A class, graded. Every export is given this."""
 
@@ -177,6 +201,7 @@ class ClassResult(NamedTuple):
     cases: tuple[tuple[str, str, str], ...] = ()  # (kind, name, SHA-256) of the case files
     python: str = ""  # that ran the engines, as recorded with every result; empty: none
     twins: tuple[Twins, ...] = ()
+    audits: tuple[Audited, ...] = ()  # of those that were audited as they are now, sorted by key
 
     @property
     def of(self) -> Fraction:

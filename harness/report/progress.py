@@ -99,8 +99,11 @@ class LiveProgress:
         live.start()
 
 
-def bars() -> rich.progress.Progress:
-    """Return the bars of everything that lasts; they go away at the end."""
+def bars(*, refresh: bool = True) -> rich.progress.Progress:
+    """Return the bars of everything that lasts; they go away at the end.
+
+    ``refresh``: whether they are drawn anew by a thread, which who forks cannot have.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -117,5 +120,6 @@ def bars() -> rich.progress.Progress:
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
+        auto_refresh=refresh,
         refresh_per_second=8,
     )

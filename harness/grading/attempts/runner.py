@@ -12,8 +12,8 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,14 +84,14 @@ class Runner:
 
     def _do(self, units: Sequence[Unit]) -> None:
         limits, box = self._means.assignment.limits, self._means.assignment.box
-        with closing(_Desk(self._means, limits, fairness.loose(box), alone=False)) as desk:
+        with closing(Desk(self._means, limits, fairness.loose(box), alone=False)) as desk:
             while left := self._left(units, 1):
                 self._round(left, desk, 1, self._means.jobs)
         if self._left(units, 2):
-            with closing(_Desk(self._means, limits, box, alone=True)) as desk:
+            with closing(Desk(self._means, limits, box, alone=True)) as desk:
                 self._again(units, desk)
 
-    def _again(self, units: Sequence[Unit], desk: _Desk) -> None:
+    def _again(self, units: Sequence[Unit], desk: Desk) -> None:
         """Run what is in doubt again, one case file at a time and nothing beside it."""
         whole = {unit.submission.key: unit for unit in units}
         while left := self._left(units, 2):
@@ -144,7 +144,7 @@ class Runner:
         results = [canonical_json.loads(FileResult, text) for text in texts if text != NOTHING]
         return [result._replace(case=task.case) for result in results]
 
-    def _round(self, units: Sequence[Unit], desk: _Desk, number: int, workers: int) -> None:
+    def _round(self, units: Sequence[Unit], desk: Desk, number: int, workers: int) -> None:
         heard: list[set[str]] = [set() for _ in units]
 
         def on_note(index: int, word: object) -> None:
@@ -207,7 +207,7 @@ def _row(word: Done) -> Row:
     )
 
 
-class _Desk:
+class Desk:
     """Where units are worked on: the same sandbox and limits for all."""
 
     def __init__(self, means: Means, limits: Limits, box: BoxLimits, alone: bool) -> None:
@@ -233,10 +233,7 @@ class _Desk:
 
     def work(self, unit: Unit, note: jobs.Note) -> None:
         """Do a unit; each thing that is done is told at once."""
-        self._die_with_parent()
-        with workspace.workspace() as room:
-            self._furnish(unit, room)
-            built = self._built(unit, room, note)
+        with self.furnished(unit, note) as (room, built):
             ends = time.monotonic() + self._means.budget - unit.spent
             patience = Patience(self._hangs, self._places[unit.submission.key])
             for part, task in enumerate(unit.tasks):
@@ -244,6 +241,17 @@ class _Desk:
                     ready = built is None or built.ok
                     done = self._attempt(task, room, ends, patience) if ready else None
                     note(done or self._nothing(task))
+
+    @contextmanager
+    def furnished(self, unit: Unit, note: jobs.Note) -> Iterator[tuple[Path, Build | None]]:
+        """Give a folder with the submission, built, and the course's beside it.
+
+        Also what came of the build, None where there is nothing to be built; it is told, too.
+        """
+        self._die_with_parent()
+        with workspace.workspace() as room:
+            self._furnish(unit, room)
+            yield room, self._built(unit, room, note)
 
     def _die_with_parent(self) -> None:
         """Let a killed grading leave no engines and folders behind: we are told, and tidy up."""
@@ -282,7 +290,7 @@ class _Desk:
 
     def _attempt(self, task: Task, room: Path, ends: float, patience: Patience) -> Done | Broke:
         own, about = time.process_time(), self._about(Figures())
-        gauge = _Gauge(self._launcher(task.case, room))
+        gauge = _Gauge(self.launcher(task.case, room))
         try:
             result = run_file(task.case, self._setting(gauge, room, ends, patience))
         except (SandboxError, StarvedError, OSError) as error:
@@ -307,12 +315,13 @@ class _Desk:
         text = canonical_json.dumps(canonical_json.settled(told, str(room)))
         return Done(task.basis, text, figures, bool(_troubles(result)), doubtful)
 
-    def _launcher(self, case: CaseFile, room: Path) -> Launcher:
+    def launcher(self, case: CaseFile, room: Path, shown: Sequence[str] = ()) -> Launcher:
+        """Return what starts the engine in a room; ``shown``: what else it sees there."""
         if not self._sandbox:
             return PlainLauncher()
         home = room / self._means.assignment.archive.folder
         beside = workspace.beside_submission(home)
-        return self._sandbox.launcher(case, beside, str(home))
+        return self._sandbox.launcher(case, (*beside, *shown), str(home))
 
     def _setting(self, gauge: _Gauge, room: Path, ends: float, patience: Patience) -> Setting:
         command, folder = self._means.assignment.start(room)

@@ -15,6 +15,8 @@ version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3
                 null
     concerns    [{kind, text, submissions (keys)}]: what concerns several submissions; kind is
                 "no points", "nobody passes", "dead alike" or "same"
+    audits      [{submission (key), seconds, conversations, unsure, trouble, wrong}]; of each that
+                was audited; wrong is [{file, command, kind, right, found, mistakes}]
     submissions in the order of their keys:
       key, students [{key, name, ids {kind: number}}]
       file      {name, sha256, time (local, ISO 8601, or null), late}
@@ -38,7 +40,7 @@ from fractions import Fraction
 
 from harness.grading.exports.material import Files, Material
 from harness.grading.marks.concerns import concerns
-from harness.grading.records import Attempt, ClassResult, Graded, Marks, decimal
+from harness.grading.records import Attempt, Audited, ClassResult, Graded, Marks, decimal
 from harness.report.json import file_parts, opened, with_list
 from harness.report.tally import tally
 from harness.visible import without_surrogates
@@ -76,10 +78,22 @@ def _head(result: ClassResult) -> dict[str, object]:
         "started": result.started,
         "cases": [dict(zip(kinds, case, strict=True)) for case in result.cases],
         "items": [item._asdict() for item in result.items],
+        "audits": [_audit(one) for one in result.audits],
         "concerns": [
             {"kind": one.kind, "text": one.text, "submissions": one.keys}
             for one in concerns(result)
         ],
+    }
+
+
+def _audit(one: Audited) -> dict[str, object]:
+    return {
+        "submission": one.submission,
+        "seconds": one.seconds,
+        "conversations": one.conversations,
+        "unsure": one.unsure,
+        "trouble": one.trouble,
+        "wrong": [wrong._asdict() for wrong in one.wrong],
     }
 
 

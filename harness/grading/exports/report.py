@@ -6,17 +6,27 @@ linked, in the folder ``feedback`` beside it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from statistics import mean, median
 
 from harness.grading.attempts.test_results import Tested, own, tests
+from harness.grading.auditing.saved import FOLDER
 from harness.grading.exports import plots
 from harness.grading.exports.feedback import unsafe
 from harness.grading.exports.material import Files, Material, as_file
 from harness.grading.exports.style import STYLE
 from harness.grading.marks.concerns import concerns, likes
-from harness.grading.records import IMAGE, ClassResult, Graded, Item, Suspicion, decimal
+from harness.grading.records import (
+    IMAGE,
+    ClassResult,
+    Graded,
+    Item,
+    Suspicion,
+    WrongAnswer,
+    decimal,
+)
 from harness.records import Verdict
 from harness.report.html.names import link
 from harness.report.html.parts import box, facts, items, page
@@ -87,6 +97,7 @@ def _attention(result: ClassResult, notes: Sequence[str]) -> Iterator[str]:
         _listing("Concerns several submissions", "", _concerns(result)),
         _listing("Marks withheld: there is no number for them anywhere", "", _withheld(result)),
         _suspicions(result.graded),
+        _audited(result),
         _listing("Refused, or nothing handed in", "warn", _refused(result)),
         _listing("The harness broke: it costs nobody a mark", "warn", _faults(result)),
         _listing("Flaky tests: their verdict changed between runs", "odd", _flaky(result)),
@@ -186,6 +197,46 @@ def _suspicion(one: Graded, found: Suspicion) -> str:
         f'<td class="num" data-l="chance">{found.chance:.2g}</td>'
         f"<td>{escape(found.example)}</td></tr>\n"
     )
+
+
+def _audited(result: ClassResult) -> str:
+    """Return the notice about who answers wrongly all the same: a case file for each cause."""
+    linked = {one.submission.key: _linked(one) for one in result.graded}
+    rows = "".join(
+        _wrong_answer(linked[one.submission], one.submission, wrong)
+        for one in result.audits
+        for wrong in one.wrong
+    )
+    if not rows:
+        return ""
+    wrong = sum(bool(one.wrong) for one in result.audits)
+    return box(
+        f"Nearly full marks, and wrong all the same: {wrong} of {len(result.audits)} audited",
+        "<p>The audit asked these programs what no case file asks, and each answer below was "
+        "wrong every time that it was asked. No mark is changed by this: the case files let it "
+        f"pass. {_more_cases(result)}</p><table><thead><tr><th>Submission</th><th>Command</th>"
+        "<th>Right</th><th>Found</th><th>Case file</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table>",
+        "odd",
+    )
+
+
+def _wrong_answer(name: str, key: str, wrong: WrongAnswer) -> str:
+    file = f"{FOLDER}/{key}/{wrong.file}"
+    likely = f"<br>{escape(wrong.mistakes[0])}" if wrong.mistakes else ""
+    return (
+        f"<tr><td>{name}</td><td><code>{_command(wrong.command)}</code>{likely}</td>"
+        f"<td>{_command(wrong.right)}</td><td>{_command(wrong.found)}</td>"
+        f'<td><a href="{link(file)}">{escape(file)}</a></td></tr>\n'
+    )
+
+
+def _more_cases(result: ClassResult) -> str:
+    """Return how cases are made that would have told."""
+    paths = {one.path for graded in result.graded for one in own(graded.attempts)}
+    words = ["gtp-harness", "generate", "--assignment", str(result.assignment.place), "--kill"]
+    command = shlex.join([*words, *sorted(paths), "-o", "more.gtp"])
+    return f"Cases that catch such mistakes and are new: <code>{escape(command)}</code>"
 
 
 # --- marks -------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.grading.auditing.saved import FOLDER
 from harness.grading.marks.concerns import concerns
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.paint import Paint
@@ -100,6 +101,19 @@ def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
             if one.suspicion
         ],
     )
+
+    yield "audited and wrong all the same, which changes no mark", _audited(result)
+
+
+def _audited(result: ClassResult) -> list[str]:
+    """Return who answers wrongly with nearly full marks, and where a case is that shows it."""
+    names = {one.submission.key: shown(one) for one in result.graded}
+    return [
+        f"{names[one.submission]}: {FOLDER}/{one.submission}/{one.wrong[0].file}"
+        f"{f' and {len(one.wrong) - 1} more' if one.wrong[1:] else ''}"
+        for one in result.audits
+        if one.wrong
+    ]
 
 
 def _untested(result: ClassResult) -> list[str]:

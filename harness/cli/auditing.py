@@ -1,0 +1,64 @@
+"""What ``gtp-harness grade --audit`` does after the marks; see :mod:`harness.grading.auditing`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.assignments.assignment import Assignment
+    from harness.grading.grade import Plan, Wanted
+    from harness.grading.ledger.store import Store
+    from harness.grading.records import ClassResult
+
+
+def require(assignment: Assignment) -> None:
+    """See before a long grading whether there can be an audit after it.
+
+    Raises:
+        UsageError: Hypothesis is not installed, or nobody knows which answers are right.
+    """
+    from harness.fuzzing.home import require_hypothesis
+    from harness.grading.auditing.audit import require_oracle
+
+    require_hypothesis("--audit")
+    require_oracle(assignment)
+
+
+def run(
+    wanted: Wanted,
+    plan: Plan,
+    result: ClassResult,
+    seconds: float,
+    store: Store,
+) -> list[str]:
+    """Look for wrong answers of those with nearly full marks, for some seconds each.
+
+    Returns a sentence for each submission in which the harness broke.
+    """
+    from harness.grading import grade
+    from harness.grading.auditing.audit import Audit, nearly_full
+    from harness.grading.auditing.progress import AuditProgress
+    from harness.grading.auditing.saved import FOLDER
+
+    keys = set(nearly_full(result.graded, wanted.assignment))
+    units = [one for one in grade.units(plan, store) if one.submission.key in keys]
+    audit = Audit(grade.means(wanted, plan), seconds, wanted.output / FOLDER)
+    left = audit.left(units)
+    print(f"{len(units)} submissions with nearly full marks, {len(left)} to be audited")
+    try:
+        with AuditProgress(len(left)) as progress:
+            return audit.run(left, progress)
+    except KeyboardInterrupt:
+        print("The marks are written, and what was audited is kept: the same command goes on.",
+              file=sys.stderr)  # fmt: skip
+        raise
+
+
+def added(result: ClassResult, plan: Plan, output: Path) -> ClassResult:
+    """Add what audits found, now or before, of the submissions as they are now."""
+    from harness.grading.auditing import saved
+
+    builds = {one.key: one.build for one in plan.planned}
+    return result._replace(audits=saved.known(output / saved.FOLDER, builds))

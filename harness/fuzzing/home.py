@@ -1,0 +1,36 @@
+"""Hypothesis, which draws: whether it is there, and where it may write."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.errors import UsageError
+
+
+def require_hypothesis(what: str) -> None:
+    """See that Hypothesis is installed; ``what``: the command or option that needs it.
+
+    Raises:
+        UsageError: it is not.
+    """
+    try:
+        import hypothesis  # noqa: F401 - whether it is there
+    except ImportError:
+        raise UsageError(
+            f"{what} needs Hypothesis, which is not installed: pip install 'gtp-harness[fuzz]'"
+            " brings it"
+        ) from None
+
+
+@contextlib.contextmanager
+def hypothesis_at_home_in(folder: Path) -> Iterator[None]:
+    """Let Hypothesis keep what it remembers in a folder: else it makes one where the user is."""
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    set_hypothesis_home_dir(folder / "hypothesis")
+    try:
+        yield
+    finally:
+        set_hypothesis_home_dir(None)

@@ -1,0 +1,206 @@
+"""An audit: who of those with nearly full marks answers wrongly all the same.
+
+Each is looked at for some seconds, several side by side (:mod:`harness.grading.auditing.looking`).
+What was found is then asked again as grading asks what is in doubt: a case file at a time, nothing
+beside it, with all limits. Only what fails each time is kept. Nothing here touches the ledger.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+from typing import Protocol
+
+from harness.assignments.assignment import Assignment
+from harness.errors import UsageError
+from harness.grading.attempts.runner import Broke, Desk, Done, Means, Task, Unit
+from harness.grading.auditing import saved
+from harness.grading.auditing.looking import Looked, Looker
+from harness.grading.ledger import canonical_json
+from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded
+from harness.reading import casefile
+from harness.records import CaseFile, FileResult, Verdict
+from harness.running import jobs
+from harness.signals import ending_on_signals
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeGuard, TypeVar
+
+    Result = TypeVar("Result")
+
+SHARE = Fraction(9, 10)  # of the points for case files: who has less is known to be wrong
+_REPEATS = 2  # times that what was found is asked again, alone
+
+
+class Listener(Protocol):
+    """What is told of an audit while it lasts."""
+
+    def on_audited(self, found: Audited) -> None:
+        """Take in what was found of a submission."""
+
+    def on_time(self, under_way: Sequence[Unit]) -> None:
+        """Take note that time goes by; called several times a second."""
+
+
+def require_oracle(assignment: Assignment) -> None:
+    """See that somebody knows what is right.
+
+    Raises:
+        UsageError: the assignment has no specification.
+    """
+    if assignment.specification is None:
+        raise UsageError("--audit needs an assignment with a specification: nobody else knows"
+                         " which answers are right")  # fmt: skip
+
+
+def nearly_full(graded: Iterable[Graded], assignment: Assignment) -> Iterator[str]:
+    """Yield the keys of submissions with :data:`SHARE` of the points for case files.
+
+    What being late costs does not count.
+    """
+    names = {part.name for part in assignment.marks if part.judged_by in (PUBLIC, PRIVATE)}
+    for one in graded:
+        parts = [part for part in one.marks.parts if part.name in names]
+        of = sum(part.of for part in parts)
+        reached = sum(part.points for part in parts)
+        if of and reached >= SHARE * of and not one.marks.withheld:
+            yield one.submission.key
+
+
+class Audit:
+    """Looks at submissions that were not looked at for as long, as they are now."""
+
+    def __init__(self, means: Means, seconds: float, folder: Path) -> None:
+        """Take what all are run with, how long to look at each, and the folder to write into."""
+        self._means = means
+        self._seconds = seconds
+        self._folder = folder
+
+    def left(self, units: Iterable[Unit]) -> list[Unit]:
+        """Return the submissions that are still to be looked at, or asked again."""
+        return [unit for unit in units if not self._is_done(unit)]
+
+    def _is_done(self, unit: Unit) -> bool:
+        before = self._before(unit)
+        return bool(before and before.confirmed)
+
+    def _before(self, unit: Unit) -> Audited | None:
+        """Return what was found of a submission as it is now, in as much time or more."""
+        found = saved.read(self._folder, unit.submission.key)
+        fits = found and found.build == unit.build and found.seconds >= self._seconds
+        return found if fits else None
+
+    def run(self, units: Sequence[Unit], listener: Listener) -> list[str]:
+        """Look at what is left; each submission is written down as soon as it was looked at.
+
+        Returns a sentence for each in which the harness broke: the next audit tries it again.
+
+        Raises:
+            SandboxError: there is no such sandbox here, or it does not hold.
+        """
+        self._listener = listener
+        with ending_on_signals():
+            left = self.left(units)
+            broke = self._look([unit for unit in left if not self._before(unit)])
+            return broke + self._ask_again([unit for unit in left if self._before(unit)])
+
+    def _look(self, units: Sequence[Unit]) -> list[str]:
+        """Look at submissions side by side."""
+        if not units:
+            return []
+        broke = []
+        with closing(Looker(self._means, self._seconds)) as looker:
+            ends = self._done(units, looker.look, self._means.jobs, lambda _: None, looker.close)
+            with closing(ends):
+                for index, end in ends:
+                    if isinstance(end, jobs.Fault):
+                        broke.append(_broke(units[index], end.message))
+                    else:
+                        self._write(units[index], end)
+        return broke
+
+    def _write(self, unit: Unit, looked: Looked) -> None:
+        found = Audited(
+            unit.submission.key,
+            unit.build,
+            self._seconds,
+            looked.conversations,
+            looked.unsure,
+            tuple(case.wrong for case in looked.cases),
+            looked.trouble,
+            confirmed=not looked.cases,
+        )
+        files = dict(file for case in looked.cases for file in case.files)
+        saved.write(self._folder, found, files)
+        if found.confirmed:
+            self._listener.on_audited(found)
+
+    def _ask_again(self, units: Sequence[Unit]) -> list[str]:
+        """Ask again what was found, a case file at a time and nothing beside it."""
+        if not units:
+            return []
+        means, broke = self._means, []
+        limits, box = means.assignment.limits, means.assignment.box
+        with closing(Desk(means, limits, box, alone=True)) as desk:
+            for unit in units:
+                broke += self._confirm(unit, desk)
+        return broke
+
+    def _confirm(self, unit: Unit, desk: Desk) -> list[str]:
+        """Keep of what was found of a submission what shows each time."""
+        found = self._before(unit)
+        assert found is not None  # it was looked at
+        place = self._folder / found.submission
+        cases = {one.file: casefile.read(str(place / one.file)) for one in found.wrong}
+        tasks = [Task(name, case) for name, case in cases.items() for _ in range(_REPEATS)]
+        heard: list[object] = []
+        again = unit._replace(tasks=tuple(tasks))
+        desk.expect([again])
+        with closing(self._done([again], desk.work, 1, heard.append, desk.close)) as ends:
+            faults = [end.message for _, end in ends if isinstance(end, jobs.Fault)]
+        faults += [word.message for word in heard if isinstance(word, Broke)]
+        if faults:
+            return [_broke(unit, faults[0])]
+        shown = Counter(word.basis for word in heard if _shows(word, cases))
+        sure = [name for name in cases if shown[name] == _REPEATS]
+        self._listener.on_audited(saved.confirm(self._folder, found, sure))
+        return []
+
+    def _done(
+        self,
+        units: Sequence[Unit],
+        work: Callable[[Unit, jobs.Note], Result],
+        workers: int,
+        hear: Callable[[object], None],
+        leave: Callable[[], None],
+    ) -> Generator[tuple[int, Result | jobs.Fault], None, None]:
+        """Do some work on each unit, in processes of their own."""
+        return jobs.run_all(
+            units,
+            work,
+            workers,
+            lambda index, word: hear(word),
+            leave,
+            forked=True,
+            on_time=lambda found: self._listener.on_time([units[index] for index in found]),
+        )
+
+
+def _broke(unit: Unit, message: str) -> str:
+    return f"the harness broke in {unit.submission.key}: {message}"
+
+
+def _shows(word: object, cases: Mapping[str, CaseFile]) -> TypeGuard[Done]:
+    """Whether a run of a case file has its last test wrong, and nothing broke before that."""
+    if not isinstance(word, Done) or word.result == canonical_json.NOTHING:
+        return False
+    result = canonical_json.loads(FileResult, word.result)
+    last = len(cases[word.basis].steps) - 1
+    verdicts = {outcome.verdict for outcome in result.outcomes if outcome.step == last}
+    if any(failure.step != last for failure in result.failures):
+        return False
+    return Verdict.FAILED in verdicts or bool(result.failures)

@@ -1,0 +1,122 @@
+"""Looking for the wrong answers of one submission: a worker's part of an audit.
+
+The submission is unpacked, built and boxed as for its mark; then it is sent what
+:mod:`harness.fuzzing` draws. What does not show each time is counted and not told.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import cycle
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.assignments import workspace
+from harness.errors import EngineError
+from harness.fuzzing.engines import Piped
+from harness.fuzzing.fuzzer import Finding, Fuzzer
+from harness.fuzzing.home import hypothesis_at_home_in
+from harness.fuzzing.search import Budget
+from harness.fuzzing.writing import write
+from harness.grading.attempts.runner import Desk, Means, Unit
+from harness.grading.records import WrongAnswer
+from harness.records import CaseFile
+from harness.running import jobs
+from harness.vocabulary.script import BOARDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.engine.launch import Launcher
+
+_SEED = 0  # all submissions are asked the same
+
+
+class Case(NamedTuple):
+    """A wrong answer with its files: the case file, and the boards that it loads."""
+
+    wrong: WrongAnswer
+    files: tuple[tuple[str, str], ...]  # (name, text)
+
+
+class Looked(NamedTuple):
+    """What was seen of a submission."""
+
+    conversations: int
+    unsure: int
+    cases: tuple[Case, ...]
+    trouble: str = ""  # why nothing could be seen
+
+
+class Looker:
+    """Looks at submissions: the same sandbox and limits for all as for their marks."""
+
+    def __init__(self, means: Means, seconds: float) -> None:
+        self._assignment = means.assignment
+        self._seconds = seconds
+        # One process is asked for more than any case file asks: who computes for ever is found
+        # by the clock, and what was found is asked again with all limits.
+        limits, box = means.assignment.limits, means.assignment.box._replace(cpu=0.0)
+        # Of two sandboxes in turn: the next process starts while the last one is asked.
+        self._desks = [Desk(means, limits, box, alone=False) for _ in range(2)]
+
+    def close(self) -> None:
+        """End this process's box servers."""
+        for desk in self._desks:
+            desk.close()
+
+    def look(self, unit: Unit, note: jobs.Note) -> Looked:
+        """Look at one submission for as long as there is time."""
+        with self._desks[0].furnished(unit, note) as (room, built):
+            if built and not built.ok:
+                return Looked(0, 0, (), built.message)
+            with workspace.workspace() as folder:
+                (folder / BOARDS).mkdir()
+                try:
+                    return self._asked(room, folder)
+                except EngineError as error:
+                    return Looked(0, 0, (), error.message)
+
+    def _asked(self, room: Path, folder: Path) -> Looked:
+        """Ask the engine; ``folder``: where the files lie that commands name."""
+        command, home = self._assignment.start(room)
+        place = Path(home) if home else folder
+        program = Piped(
+            shlex.split(command),
+            self._launchers(room, folder),
+            self._assignment.limits,
+            place,
+        )
+        specification = self._assignment.specification
+        assert specification is not None  # see audit.require_oracle()
+        with hypothesis_at_home_in(folder), closing(program):
+            budget = Budget(self._seconds, 0)
+            fuzzer = Fuzzer(program, specification, budget, _SEED, place)
+            found = list(fuzzer.findings())
+        sure = [one for one in found if not one.is_flaky]
+        cases = tuple(self._cases(sure, place, folder))
+        return Looked(budget.examples, fuzzer.unconfirmed + len(found) - len(sure), cases)
+
+    def _launchers(self, room: Path, folder: Path) -> Callable[[], Launcher]:
+        """Return what gives the launcher of the next process."""
+        case, shown = CaseFile(str(folder / "script.gtp"), (), ()), (str(folder / BOARDS),)
+        turns = cycle(self._desks)
+        return lambda: next(turns).launcher(case, room, shown)
+
+    def _cases(self, found: Sequence[Finding], place: Path, folder: Path) -> Iterator[Case]:
+        """Yield each finding as a case file, with the files beside it."""
+        specification = self._assignment.specification
+        assert specification is not None
+        for number, finding in enumerate(found, 1):
+            beside = folder / f"finding{number}"
+            beside.mkdir()
+            name = write(beside, number, finding, specification, place).name
+            texts = ((path.name, path.read_text("utf-8")) for path in beside.iterdir())
+            yield Case(_wrong(name, finding), tuple(sorted(texts)))
+
+
+def _wrong(name: str, finding: Finding) -> WrongAnswer:
+    found = finding.difference
+    sentences = tuple(one.sentence for one in finding.mistakes)
+    return WrongAnswer(name, found.command, found.kind, found.right, found.got, sentences)

@@ -1,0 +1,72 @@
+"""What audits found, in the folder ``audit`` of a grading: a folder for each submission.
+
+In it are the case files that show a wrong answer, and ``audit.json``, by which an audit that was
+ended goes on and a later grading shows again what was found.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.grading.ledger import canonical_json
+from harness.grading.records import Audited
+
+FOLDER, _STATE = "audit", "audit.json"
+
+
+def read(folder: Path, key: str) -> Audited | None:
+    """Return what was found of a submission the last time, None if nothing can be read."""
+    try:
+        return canonical_json.loads(Audited, (folder / key / _STATE).read_text("utf-8"))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def write(folder: Path, audited: Audited, files: Mapping[str, str]) -> None:
+    """Write what was found of a submission in place of what was found before.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    place = folder / audited.submission
+    try:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        for name, text in files.items():
+            (place / name).write_text(text, encoding="utf-8")
+        _write_state(place, audited)
+    except OSError as error:
+        raise UsageError(f"cannot write {place}: {error.strerror}") from None
+
+
+def confirm(folder: Path, audited: Audited, sure: Iterable[str]) -> Audited:
+    """Keep the wrong answers with these case files, remove the others, and return what is left."""
+    place, wanted = folder / audited.submission, set(sure)
+    wrong = tuple(one for one in audited.wrong if one.file in wanted)
+    for one in set(audited.wrong) - set(wrong):
+        for path in place.glob(f"{one.file[:2]}-*"):
+            path.unlink()
+    unsure = audited.unsure + len(audited.wrong) - len(wrong)
+    left = audited._replace(wrong=wrong, unsure=unsure, confirmed=True)
+    _write_state(place, left)
+    return left
+
+
+def known(folder: Path, builds: Mapping[str, str]) -> tuple[Audited, ...]:
+    """Return what was found of the submissions as they are now, sorted by key.
+
+    ``builds``: by key the digest of a submission and of what it is run with.
+    """
+    found = (read(folder, key) for key in sorted(builds))
+    return tuple(
+        one for one in found if one and one.confirmed and one.build == builds[one.submission]
+    )
+
+
+def _write_state(place: Path, audited: Audited) -> None:
+    new = place / f"{_STATE}.new"
+    new.write_text(canonical_json.dumps(audited) + "\n", encoding="utf-8")
+    new.replace(place / _STATE)
