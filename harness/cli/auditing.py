@@ -62,3 +62,10 @@ def added(result: ClassResult, plan: Plan, output: Path) -> ClassResult:
 
     builds = {one.key: one.build for one in plan.planned}
     return result._replace(audits=saved.known(output / saved.FOLDER, builds))
+
+
+def case_files(result: ClassResult, output: Path) -> tuple[Path, ...]:
+    """Return the case files that show who is wrong all the same."""
+    from harness.grading.auditing import saved
+
+    return saved.case_files(output / saved.FOLDER, result.audits)

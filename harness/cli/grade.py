@@ -64,6 +64,7 @@ Examples:
       --canvas gradebook.csv --deadline 2018-01-29T23:55
   gtp-harness grade downloaded --assignment go-scoring --private ~/private \\
       --regrade
+  gtp-harness grade downloaded --assignment go-scoring --public-only --audit 60
   gtp-harness grade --marks-only --assignment go-scoring --output graded"""
 
 
@@ -110,6 +111,7 @@ class _Command:
         notes: list[str] = []
         output = self._wanted.output
         files = writing.write(conclusion.result, output, self._sheets, notes.append)
+        files += auditing.case_files(conclusion.result, output)
         self._say(conclusion)
         for path in writing.left_behind(output, files):
             notes.append(f"{path} is not written anew: it has the marks of an earlier grading.")

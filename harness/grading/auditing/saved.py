@@ -20,9 +20,10 @@ FOLDER, _STATE = "audit", "audit.json"
 def read(folder: Path, key: str) -> Audited | None:
     """Return what was found of a submission the last time, None if nothing can be read."""
     try:
-        return canonical_json.loads(Audited, (folder / key / _STATE).read_text("utf-8"))
+        found = canonical_json.loads(Audited, (folder / key / _STATE).read_text("utf-8"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+    return found if found.submission == key else None
 
 
 def write(folder: Path, audited: Audited, files: Mapping[str, str]) -> None:
@@ -64,6 +65,11 @@ def known(folder: Path, builds: Mapping[str, str]) -> tuple[Audited, ...]:
     return tuple(
         one for one in found if one and one.confirmed and one.build == builds[one.submission]
     )
+
+
+def case_files(folder: Path, audits: Iterable[Audited]) -> tuple[Path, ...]:
+    """Return the case files that show what audits found."""
+    return tuple(folder / one.submission / wrong.file for one in audits for wrong in one.wrong)
 
 
 def _write_state(place: Path, audited: Audited) -> None:
