@@ -29,7 +29,7 @@ LAYERS = {
         ("pytest_plugin",),
         ("cli",),
         ("grading.exports", "grading.grade"),
-        ("grading.marks", "grading.similarity"),
+        ("grading.marks", "grading.similarity", "grading.auditing"),
         ("grading.taking_in", "grading.attempts"),
         ("grading.ledger",),
         ("grading.records", "check", "verifying", "fuzzing", "history"),

@@ -2,5 +2,5 @@
 
 ``taking_in`` → :class:`~harness.grading.records.Submission` → ``attempts`` in the ``ledger`` →
 ``marks``, ``similarity`` → :class:`~harness.grading.records.ClassResult` → ``exports``;
-``grade`` leads through all of them.
+``grade`` leads through all of them. ``auditing`` looks at those with nearly full marks once more.
 """

@@ -21,7 +21,7 @@ from harness.cli.grade import main
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.fuzzing.search import Budget
-from harness.grading.attempts.runner import Done
+from harness.grading.attempts.units import Done
 from harness.grading.auditing import looking, saved
 from harness.grading.auditing.audit import _shows, nearly_full
 from harness.grading.ledger import canonical_json

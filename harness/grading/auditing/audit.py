@@ -16,7 +16,8 @@ from typing import Protocol
 
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
-from harness.grading.attempts.runner import Broke, Desk, Done, Means, Task, Unit
+from harness.grading.attempts.runner import Desk, Means
+from harness.grading.attempts.units import Broke, Done, Task, Unit
 from harness.grading.auditing import saved
 from harness.grading.auditing.looking import Looked, Looker
 from harness.grading.ledger import canonical_json

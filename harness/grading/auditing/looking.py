@@ -20,7 +20,8 @@ from harness.fuzzing.fuzzer import Finding, Fuzzer
 from harness.fuzzing.home import hypothesis_at_home_in
 from harness.fuzzing.search import Budget
 from harness.fuzzing.writing import write
-from harness.grading.attempts.runner import Desk, Means, Unit
+from harness.grading.attempts.runner import Desk, Means
+from harness.grading.attempts.units import Unit
 from harness.grading.records import WrongAnswer
 from harness.records import CaseFile
 from harness.running import jobs

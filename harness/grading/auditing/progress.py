@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from harness.grading.attempts.runner import Unit
+from harness.grading.attempts.units import Unit
 from harness.grading.records import Audited
 from harness.report.heartbeat import Heartbeat, waiting_for
 from harness.report.progress import bars
