@@ -259,13 +259,16 @@ def test_what_was_audited_is_kept_and_not_done_twice(audited, capsys):
     assert document(folder)["audits"] == before
 
 
+HOLDS = "boardsize 2\nkomi 0\nplay b a1\n10 score\n#? [B\\+4]\n"
+
+
 def test_what_was_found_is_asked_again_before_it_is_told(audited, capsys):
     """An audit that was ended before that goes on with it: what does not show is taken back."""
     folder, _ = audited
     place = folder / "out" / "audit"
     found = saved.read(place, SUBTLE_KEY)
     wrong = found.wrong[0]
-    (place / SUBTLE_KEY / "02-score.gtp").write_text("boardsize 2\n10 score\n#? [0]\n")
+    (place / SUBTLE_KEY / "02-score.gtp").write_text(HOLDS)
     state = canonical_json.dumps(
         found._replace(wrong=(wrong, wrong._replace(file="02-score.gtp")), confirmed=False)
     )

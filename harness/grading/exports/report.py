@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from statistics import mean, median
+from urllib.parse import quote
 
 from harness.grading.attempts.test_results import Tested, own, tests
 from harness.grading.auditing.saved import FOLDER
@@ -227,7 +228,7 @@ def _wrong_answer(name: str, key: str, wrong: WrongAnswer) -> str:
     return (
         f"<tr><td>{name}</td><td><code>{_command(wrong.command)}</code>{likely}</td>"
         f"<td>{_command(wrong.right)}</td><td>{_command(wrong.found)}</td>"
-        f'<td><a href="{link(file)}">{escape(file)}</a></td></tr>\n'
+        f'<td><a href="{quote(file)}">{escape(file)}</a></td></tr>\n'
     )
 
 
