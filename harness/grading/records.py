@@ -183,7 +183,7 @@ class Audited(NamedTuple):
     build: str  # the digest of the submission and of what it is run with
     seconds: float  # that it was looked at
     conversations: int  # drawn, and compared with the oracle's
-    unsure: int  # differences that did not show each time; nobody is accused of them
+    unsure: int  # differences not told: not shown each time, or an adapter's own refusals
     wrong: tuple[WrongAnswer, ...]
     trouble: str = ""  # why it could not be looked at; else empty
     confirmed: bool = True  # False: what was found has not been asked again, alone

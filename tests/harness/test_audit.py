@@ -20,6 +20,8 @@ from harness.assignments import assignment as assignments
 from harness.cli.grade import main
 from harness.errors import UsageError
 from harness.exits import ExitCode
+from harness.fuzzing.fuzzer import Finding
+from harness.fuzzing.judging import Difference
 from harness.fuzzing.search import Budget
 from harness.grading.attempts.units import Done
 from harness.grading.auditing import looking, saved
@@ -29,6 +31,7 @@ from harness.grading.records import Audited, Graded, Marks, PartMark, Submission
 from harness.reading import casefile
 from harness.records import Failure, FailureKind, Outcome, Verdict
 from harness.running.runner import not_run
+from harness.vocabulary.script import Script
 from tests.harness.small_class import archive
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(20)]
@@ -338,6 +341,22 @@ def test_nearly_full_marks_are_nine_tenths_of_the_points_for_case_files(tmp_path
         graded("unknown", 4, withheld=True),
     ]
     assert list(nearly_full(some, found)) == ["all", "just", "late"]
+
+
+@pytest.mark.parametrize(
+    ("name", "got", "shown", "sure"),
+    [
+        ("go-scoring", "0", 3, True),
+        ("go-scoring", "? cannot score", 3, True),
+        ("go-scoring", "0", 2, False),
+        ("java-go", "false", 3, True),
+        ("java-go", "? the game begins on an empty board of 11 by 11", 3, False),
+    ],
+)
+def test_only_what_the_submission_answers_each_time_is_told(name, got, shown, sure):
+    found = Difference(0, "score", "an error", "B+3", got)
+    finding = Finding(Script(("score",)), found, (), shown, 3, 1.0, 1)
+    assert looking.is_sure(finding, assignments.find(name)) is sure
 
 
 WRONG = WrongAnswer("01-score.gtp", "score", "0 for B+3", "B+3", "0", ())

@@ -92,8 +92,10 @@ class Audit:
     def _before(self, unit: Unit) -> Audited | None:
         """Return what was found of a submission as it is now, in as much time or more."""
         found = saved.read(self._folder, unit.submission.key)
-        fits = found and found.build == unit.build and found.seconds >= self._seconds
-        return found if fits else None
+        if not found or found.build != unit.build or found.seconds < self._seconds:
+            return None
+        files = saved.case_files(self._folder, [found])
+        return found if all(path.is_file() for path in files) else None
 
     def run(self, units: Sequence[Unit], listener: Listener) -> list[str]:
         """Look at what is left; each submission is written down as soon as it was looked at.

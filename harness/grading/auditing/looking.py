@@ -1,7 +1,7 @@
 """Looking for the wrong answers of one submission: a worker's part of an audit.
 
 The submission is unpacked, built and boxed as for its mark; then it is sent what
-:mod:`harness.fuzzing` draws. What does not show each time is counted and not told.
+:mod:`harness.fuzzing` draws. What is not sure (:func:`is_sure`) is counted and not told.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from harness.vocabulary.script import BOARDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from harness.assignments.assignment import Assignment
     from harness.engine.launch import Launcher
 
 _SEED = 0  # all submissions are asked the same
@@ -95,7 +96,7 @@ class Looker:
             budget = Budget(self._seconds, 0)
             fuzzer = Fuzzer(program, specification, budget, _SEED, place)
             found = list(fuzzer.findings())
-        sure = [one for one in found if not one.is_flaky]
+        sure = [one for one in found if is_sure(one, self._assignment)]
         cases = tuple(self._cases(sure, place, folder))
         return Looked(budget.examples, fuzzer.unconfirmed + len(found) - len(sure), cases)
 
@@ -115,6 +116,16 @@ class Looker:
             name = write(beside, number, finding, specification, place).name
             texts = ((path.name, path.read_text("utf-8")) for path in beside.iterdir())
             yield Case(_wrong(name, finding), tuple(sorted(texts)))
+
+
+def is_sure(finding: Finding, assignment: Assignment) -> bool:
+    """Whether a finding showed each time, and it was the submission that answered.
+
+    Errors may be an adapter's own: it refuses what a program cannot be asked, such as a game on a
+    board of another size.
+    """
+    is_refused = finding.difference.got.startswith("?")
+    return not finding.is_flaky and not (assignment.adapter and is_refused)
 
 
 def _wrong(name: str, finding: Finding) -> WrongAnswer:
