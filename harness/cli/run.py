@@ -40,9 +40,9 @@ Run case files against PROGRAM, an engine that speaks the Go Text Protocol, and
 judge its replies. PROGRAM is one argument, split into words as a shell does.
 TEST is a .gtp or .tst file, a folder of them, @FILE, a list of such names, or
 @NAME, cases that ship, such as @go-scoring (gtp-harness cases lists them).
-Each file gets a fresh engine, started in the file's folder. When one of the
-mistakes that people make (gtp-oracle gtp --mistake list) explains all failures,
-the end of the report says which."""
+Each file gets a fresh engine, started in the file's folder. If mistakes that
+people make (gtp-oracle gtp --mistake list) explain the failures, the end of the
+report says which."""
 
 _EPILOG = """\
 Exit status:

@@ -51,7 +51,7 @@ def row(assignment, size, count, cases):
         if judged.word not in RIGHT:
             print(f"  {judged.word}: {' '.join(judged.drawn)}: {judged.told}", flush=True)
     right = 100 * sum(told[word] for word in RIGHT) / count
-    words = "".join(f"{told[word]:8}" for word in (*RIGHT, "silent", "wrong"))
+    words = "".join(f"{told[word]:8}" for word in (*RIGHT, "part", "silent", "wrong"))
     seconds = f"{max(cold + warm):8.2f}{sum(warm) / max(len(warm), 1):8.2f}"
     return f"{assignment:16}{size:6}{count:8}{right:7.1f}%{words}{seconds}"
 
@@ -72,7 +72,7 @@ def main(arguments=()):
             if word.startswith(name):
                 sizes[size] = int(word.removeprefix(name))
     chosen = [word for word in arguments if not word.startswith("-")] or ASSIGNMENTS
-    head = "".join(f"{word:>8}" for word in (*RIGHT, "silent", "wrong", "longest", "mean"))
+    head = "".join(f"{word:>8}" for word in (*RIGHT, "part", "silent", "wrong", "longest", "mean"))
     table = [f"{'bank':16}{'size':>6}{'sets':>8}{'right':>8}{head}"]
     with tempfile.TemporaryDirectory() as name:
         for assignment in chosen:

@@ -30,7 +30,8 @@ class Judged(NamedTuple):
     """What a diagnosis says of a set of mistakes.
 
     ``word``: *drawn*, the set itself and no other; *alike*, one that behaves the same; *among*,
-    the set or one alike is one of several named; *silent*; *wrong*.
+    the set or one alike is one of several named; *part*, some of its mistakes, said to explain
+    only some of the failures; *silent*; *wrong*.
     """
 
     word: str
@@ -59,9 +60,11 @@ def judge(mistakes, cases, memory=None, count=SCRIPTS):
     seconds = time.process_time() - began
     sets = [chosen for one in found for chosen in one.sets]
     names = tuple(one.name for one in mistakes)
-    return Judged(
-        _word(mistakes, sets, assignment, count), seconds, names, "; ".join(map(str, found))
-    )
+    word = _word(mistakes, sets, assignment, count)
+    claims_part = any(one.failures < one.total for one in found)
+    if word == "wrong" and claims_part and all(set(one) < set(mistakes) for one in sets):
+        word = "part"
+    return Judged(word, seconds, names, "; ".join(map(str, found)))
 
 
 def _word(mistakes, sets, assignment, count):
