@@ -171,17 +171,13 @@ class Diagnosis(NamedTuple):
     def reasons(self) -> str:
         """The mistakes as words: ``as if …, and as if …``; where sets differ, ``…, or …``."""
         if len(self.sets[0]) == 1:
-            return ", or ".join(_told(one) for (one,) in self.sets)
+            return ", or ".join(one.clause for (one,) in self.sets)
         common = [one for one in self.sets[0] if all(one in other for other in self.sets)]
-        others = [[_told(one) for one in chosen if one not in common] for chosen in self.sets]
-        told = [_told(one) for one in common]
+        others = [[one.clause for one in chosen if one not in common] for chosen in self.sets]
+        told = [one.clause for one in common]
         if len(self.sets) > 1:
             told.append("either " + ", or ".join(" and ".join(each) for each in others))
         return ", and ".join(told)
-
-
-def _told(mistake: Mistake) -> str:
-    return mistake.sentence[0].lower() + mistake.sentence[1:-1]
 
 
 class Repeat(NamedTuple):

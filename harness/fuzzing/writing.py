@@ -74,9 +74,9 @@ def _heading(finding: Finding, specification: Specification) -> Iterator[str]:
 
 
 def _told(finding: Finding) -> str:
-    first, *others = (one.sentence for one in finding.mistakes)
+    first, *others = finding.mistakes
     more = f" (or like {len(others)} more mistakes that look the same here)" if others else ""
-    return first[0].lower() + first[1:-1] + f"{more}."
+    return f"{first.clause}{more}."
 
 
 def _body(

@@ -166,6 +166,11 @@ class Mistake:
         return f"<mistake {self.name}>"
 
     @property
+    def clause(self) -> str:
+        """Its sentence as the end of another, from "as if" on, without a full stop."""
+        return self.sentence[:1].lower() + self.sentence[1:].removesuffix(".")
+
+    @property
     def replaced(self) -> set[Place]:
         """The places where nothing is left of what was there."""
         return {place for place, layer in self.layers.items() if not layer.wraps}
