@@ -101,6 +101,12 @@ class Failure(NamedTuple):
         """The whole sentence."""
         return f"{self.text}{self.limit or ''}{self.rest}"
 
+    @property
+    def without_measurements(self) -> Failure:
+        """The same without the figures that differ from run to run."""
+        limit = self.limit and self.limit._replace(used=None)
+        return self._replace(computed=0.0, limit=limit)
+
 
 class Outcome(NamedTuple):
     """The verdict on one test."""

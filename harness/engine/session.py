@@ -341,8 +341,7 @@ class Session:
         """Return what is the same for all that break in this way at their start, in any folder."""
         if not (self._silent_so_far and self._started_in):
             return ""
-        limit = failure.limit and failure.limit._replace(used=None)
-        return failure._replace(limit=limit).message
+        return failure.without_measurements.message
 
     def _when(self, command: str, kind: FailureKind) -> str:
         if not self._silent_so_far:

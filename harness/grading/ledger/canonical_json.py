@@ -139,9 +139,7 @@ def settled(result: FileResult, folder: str) -> FileResult:
         return Exchange(one.text, kept)
 
     def failure(one: Failure) -> Failure:
-        limit = one.limit and one.limit._replace(used=None)
-        text, rest = clean(one.text), clean(one.rest)
-        return one._replace(text=text, computed=0.0, limit=limit, rest=rest)
+        return one.without_measurements._replace(text=clean(one.text), rest=clean(one.rest))
 
     def restart(one: Restart) -> Restart:
         return one._replace(sent=tuple(map(exchange, one.sent)))
