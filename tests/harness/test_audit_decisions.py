@@ -1,0 +1,109 @@
+"""What an audit decides: who is looked at, what is sure, what is known. No process is started."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from harness.assignments import assignment as assignments
+from harness.fuzzing.fuzzer import Finding
+from harness.fuzzing.judging import Difference
+from harness.grading.attempts.units import Done
+from harness.grading.auditing import looking, saved
+from harness.grading.auditing.audit import _shows, nearly_full
+from harness.grading.ledger import canonical_json
+from harness.grading.records import Audited, Graded, Marks, PartMark, Submission, WrongAnswer
+from harness.reading import casefile
+from harness.records import Failure, FailureKind, Outcome, Verdict
+from harness.running.runner import not_run
+from harness.vocabulary.script import Script
+from tests.harness.test_audit import made
+
+
+def graded(key: str, public: Fraction | int, deduction: int = 0, *, withheld: bool = False):
+    parts = (
+        PartMark("files", Fraction(0), Fraction(1), ""),
+        PartMark("public", Fraction(public), Fraction(4), ""),
+    )
+    total = Fraction(public) - deduction
+    all_of_it = Marks(parts, Fraction(deduction), "", total, Fraction(5), withheld=withheld)
+    return Graded(Submission(key, ()), (), all_of_it)
+
+
+def test_nearly_full_marks_are_nine_tenths_of_the_points_for_case_files(tmp_path):
+    """Neither a missing readme nor being late says that a program is wrong."""
+    found = assignments.find(str(made(tmp_path, {}) / "scoring"))
+    some = [
+        graded("all", 4),
+        graded("just", Fraction(36, 10)),
+        graded("less", Fraction(35, 10)),
+        graded("late", 4, deduction=1),
+        graded("unknown", 4, withheld=True),
+    ]
+    assert list(nearly_full(some, found)) == ["all", "just", "late"]
+
+
+@pytest.mark.parametrize(
+    ("name", "got", "shown", "sure"),
+    [
+        ("go-scoring", "0", 3, True),
+        ("go-scoring", "? cannot score", 3, True),
+        ("go-scoring", "0", 2, False),
+        ("java-go", "false", 3, True),
+        ("java-go", "? the game begins on an empty board of 11 by 11", 3, False),
+    ],
+)
+def test_only_what_the_submission_answers_each_time_is_told(name, got, shown, sure):
+    found = Difference(0, "score", "an error", "B+3", got)
+    finding = Finding(Script(("score",)), found, (), shown, 3, 1.0, 1)
+    assert looking.is_sure(finding, assignments.find(name)) is sure
+
+
+WRONG = WrongAnswer("01-score.gtp", "score", "0 for B+3", "B+3", "0", ())
+AUDITED = Audited("ada", "build", 5.0, 10, 0, (WRONG,))
+
+
+def test_only_what_is_true_of_the_submission_as_it_is_now_is_known(tmp_path):
+    for key, one in {
+        "ada": AUDITED,
+        "ben": AUDITED._replace(submission="ben", build="another"),
+        "cyd": AUDITED._replace(submission="cyd", confirmed=False),
+    }.items():
+        saved.write(tmp_path, one, {"01-score.gtp": "10 score\n"})
+        assert saved.read(tmp_path, key) == one
+    assert saved.known(tmp_path, dict.fromkeys(["ben", "ada", "cyd", "dan"], "build")) == (
+        AUDITED,
+    )
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"submission": 1}', "\xff"])
+def test_a_damaged_record_is_none(tmp_path, text):
+    saved.write(tmp_path, AUDITED, {})
+    (tmp_path / "ada" / "audit.json").write_text(text, encoding="latin-1")
+    assert saved.read(tmp_path, "ada") is None
+
+
+SCORE = casefile.parse(b"boardsize 2\n10 score\n#? [0]\n", "score.gtp")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "failure", "shows"),
+    [
+        (Verdict.FAILED, None, True),
+        (Verdict.PASSED, None, False),
+        (Verdict.NOT_RUN, Failure(FailureKind.DIED, "It died.", 1), True),
+        (Verdict.NOT_RUN, Failure(FailureKind.DIED, "It died.", 0), False),
+        (Verdict.NOT_RUN, Failure(FailureKind.NOT_STARTED, "It did not start."), False),
+    ],
+)
+def test_only_the_last_command_shows_what_was_found(verdict, failure, shows):
+    result = not_run(SCORE, failure)._replace(outcomes=(Outcome(1, verdict, None),))
+    text = canonical_json.dumps(canonical_json.settled(result, "/nowhere"))
+    done = Done("01-score.gtp", text, canonical_json.Figures(), failed=True, doubtful=False)
+    assert _shows(done, {"01-score.gtp": SCORE}) is shows
+
+
+def test_a_program_that_could_not_be_built_shows_nothing():
+    done = Done("", canonical_json.NOTHING, canonical_json.Figures(), failed=True, doubtful=False)
+    assert not _shows(done, {"": SCORE})
