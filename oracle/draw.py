@@ -7,30 +7,67 @@ from oracle.grid import Grid
 from oracle.position import Position
 from oracle.vertex import GTP_LETTERS, Point, vertex
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.games.history import Move
+
 
 class Diagram:
     """What a picture shows.
 
     Attributes: ``position``; ``last``, the point of the last move or None; ``marks``, short
     labels (one or two characters) by point, for what an explanation points at; ``caption``, a
-    line of text below or ``""``; ``letters``, the columns' letters.
+    line of text below or ``""``; ``letters``, the columns' letters; ``course``, what led to the
+    position, or None where nothing is known of it.
     """
 
-    __slots__ = ("caption", "last", "letters", "marks", "position")
+    __slots__ = ("caption", "course", "last", "letters", "marks", "position")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what pictures differ in
         self,
         position: Position,
         last: Point | None = None,
         marks: dict[Point, str] | None = None,
         caption: str = "",
         letters: str = GTP_LETTERS,
+        *,
+        course: Course | None = None,
     ) -> None:
         self.position = position
         self.last = last
         self.marks = marks or {}
         self.caption = caption
         self.letters = letters
+        self.course = course
+
+    def with_marks(self, marks: dict[Point, str]) -> Diagram:
+        """Return the same picture with other marks."""
+        return Diagram(
+            self.position, self.last, marks, self.caption, self.letters, course=self.course
+        )
+
+
+class Course:
+    """What led to a position.
+
+    Attributes: ``start``, the position before the first move; ``moves``, pairs of a color and a
+    point, or None for a pass; ``captures``, whether stones without liberty are taken;
+    ``prisoners``, how many stones Black and White have taken, since ``start``.
+    """
+
+    __slots__ = ("captures", "moves", "prisoners", "start")
+
+    def __init__(
+        self,
+        start: Position,
+        moves: tuple[Move, ...],
+        captures: bool = True,
+        prisoners: tuple[int, int] = (0, 0),
+    ) -> None:
+        self.start = start
+        self.moves = moves
+        self.captures = captures
+        self.prisoners = prisoners
 
 
 def star_points(grid: Grid) -> list[Point]:

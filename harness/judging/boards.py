@@ -13,8 +13,8 @@ from pathlib import Path
 
 from harness.records import FileResult, Reply
 from harness.vocabulary.boards import GO, GOMOKU, Board
-from oracle.color import color_of
-from oracle.draw import Diagram
+from oracle.color import BLACK, WHITE, color_of
+from oracle.draw import Course, Diagram
 from oracle.errors import OracleError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
@@ -83,7 +83,20 @@ class _Replay:
         moves = self.game.moves
         color, point = moves[-1] if moves else (0, None)
         caption = self._caption(color, point)
-        return Diagram(self.game.position, point, caption=caption, letters=self.letters)
+        return Diagram(
+            self.game.position, point, caption=caption, letters=self.letters, course=self._course()
+        )
+
+    def _course(self) -> Course:
+        """Return what led to this moment."""
+        game = self.game
+        assert game is not None
+        moves = tuple(game.moves)
+        if isinstance(game, GoGame):
+            return Course(
+                game.start, moves, prisoners=(game.prisoners(BLACK), game.prisoners(WHITE))
+            )
+        return Course(game.start, moves, captures=False)
 
     def _caption(self, color: int, point: Point | None) -> str:
         move = f"last move: {'  BW'[color + 1]} {vertex(point) if point else 'pass'}"

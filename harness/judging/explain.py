@@ -122,7 +122,4 @@ def marked(boards: Mapping[int, Diagram], why: Reasons) -> dict[int, Diagram]:
 
 
 def _with_marks(diagram: Diagram, why: Explanation) -> Diagram:
-    marks = dict(sorted(why.labels))  # from the first row on, as a picture lists them
-    return Diagram(
-        diagram.position, diagram.last, marks, caption=diagram.caption, letters=diagram.letters
-    )
+    return diagram.with_marks(dict(sorted(why.labels)))  # from the first row on, as it is read

@@ -34,10 +34,10 @@ def contexts(view: FileView, repeat: Repeat = _NO) -> Contexts:
     def context(step: int) -> Context:
         setup = view.setups.get(step)
         return Context(
-            comments(case, step, setup),
-            view.reasons.get(step, ""),
-            _from_here(case, setup.loaded) if setup and setup.loaded else "",
-            repeating.of(case.steps[step]) if repeating else "",
+            comment=comments(case, step, setup),
+            because=view.reasons.get(step, ""),
+            loaded=_from_here(case, setup.loaded) if setup and setup.loaded else "",
+            again=repeating.of(case.steps[step]) if repeating else "",
         )
 
     return context

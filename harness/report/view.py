@@ -27,6 +27,7 @@ WORDS = {
 
 _NONE: Mapping[int, str] = {}
 _NO_SETUPS: Mapping[int, SetUp] = {}
+_NO_LEGEND: Mapping[str, str] = {}
 _MOST_STEPS = 20_000  # of a file: beyond, reasons might take longer than a reader waits
 _MOST_REASONS = 200  # in one file
 
@@ -40,6 +41,7 @@ class FileView(NamedTuple):
     boards: dict[int, Diagram]  # by step, where known; for the remarkable ones
     reasons: Mapping[int, str] = _NONE  # by step: why the right answer is right, where asked for
     setups: Mapping[int, SetUp] = _NO_SETUPS  # by step: what leads to it, where asked for
+    legend: Mapping[str, str] = _NO_LEGEND  # what the marks of reasons on boards mean
 
 
 def view(file: FileResult, board: Board | None = None) -> FileView:
@@ -73,7 +75,8 @@ def _with_reasons(view: FileView) -> FileView:
         return view
     found = agreed(file, failed[:_MOST_REASONS], own[0], view.boards)
     told = {step: why.text for step, why in found.items()}
-    return view._replace(boards=marked(view.boards, found), reasons=told)
+    drawn = marked(view.boards, found)
+    return view._replace(boards=drawn, reasons=told, legend=own[0].legend)
 
 
 def is_remarkable(outcome: Outcome) -> bool:

@@ -64,6 +64,7 @@ class Views:
             seen,
             {step: (drawn.marked if step in wrong else drawn.boards)[step] for step in shown},
             {step: drawn.reasons[step] for step in wrong & drawn.reasons.keys()},
+            legend=self._specification.legend if self._specification else {},
         )
 
     def _drawn(self, file: FileResult, path: str) -> _Drawn:

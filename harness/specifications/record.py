@@ -41,7 +41,8 @@ class Specification:
     natures: Mapping[str, Nature] = field(default_factory=dict)
     relatives: tuple[str, ...] = ()
     board: Board = GO
-    legend: str = ""  # what the marks mean that explanations put on a board
+    # What the marks mean that explanations put on a board.
+    legend: Mapping[str, str] = field(default_factory=dict)
 
     # Likeness of tests, and images of them:
     # What answers depend on beside the position, by command.

@@ -1,380 +1,142 @@
-"""What a presubmission log shows: real transcripts of script, and what classes hand in."""
+"""What a test is about, as points on its board; what a board says of it in words."""
 
-import os
-import pty
+from __future__ import annotations
+
 import re
-import select
-import subprocess
-import sys
-import time
-import tracemalloc
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from harness.assignments.receipt import Receipt, lines
-from harness.grading.records import Log
-from harness.grading.taking_in import terminal_text
-from harness.grading.taking_in.evidence import LONGEST, absent, of_log
+from harness.records import Outcome, Verdict
+from harness.report.evidence import Evidence, evidence
+from harness.report.html.board import board, figure
+from harness.report.view import view
+from oracle.color import BLACK, WHITE
+from oracle.draw import Course, Diagram
+from oracle.grid import grid
+from oracle.position import Position
+from oracle.vertex import parse_vertex, vertex
+from tests.harness.made_run import Line, V, made_file
 
-LOG = "presubmission.log"
-EXPECTED = Receipt("go-scoring", "1.0", "f" * 64, "c" * 64)
-
-
-def log(text: str | bytes) -> Log:
-    return of_log(LOG, text.encode() if isinstance(text, str) else text, EXPECTED)
-
-
-# --- real transcripts: a shell, driven as by a student's keyboard, recorded by script
+NINE = Diagram(Position(grid(9)))
 
 
-GOGUI = "#!/bin/sh\n{}\n"
-SILENT = ":"
-FAILING = "echo \"10 unexpected FAIL: Correct 'B\\\\+4', got 'W+1'\""
-LONG = "echo '10 passed'; echo '20 FAILED: x'; echo 'Summary: 1/2 passes. 0 unexpected passes'"
+def seen(command, reply, pattern, verdict=V.FAILED, diagram=NINE):
+    """Return the four lists as text."""
+    file = made_file("x.gtp", [Line(command, reply, pattern, verdict)])
+    found = evidence(file.case.steps[0], file.outcomes[0], diagram)
+    return tuple(" ".join(vertex(p, diagram.letters) for p in points) for points in found)
 
 
-@pytest.fixture
-def home(tmp_path):
-    folder = tmp_path / "assignment1"
-    folder.mkdir()
-    (folder / "Go1.py").write_text("print('hi')\n")
-    subprocess.run(["tar", "-czf", "a1.tgz", "assignment1"], cwd=tmp_path, check=True)
-    (tmp_path / "bin").mkdir()
-    return tmp_path
-
-
-def typed(home, keys: list[str], gogui: str = SILENT, columns: int = 60) -> bytes:
-    """Return what script keeps of a session in a terminal in which these keys are pressed."""
-    program = home / "bin" / "gogui-regress"
-    program.write_text(GOGUI.format(gogui))
-    program.chmod(0o755)
-    environment = {
-        "PATH": f"{home / 'bin'}:/usr/bin:/bin",
-        "TERM": "xterm-256color",
-        "HOME": str(home),
-    }
-    (home / "rc").write_text(r"PS1='\[\e]0;\u@\h: \w\a\]\[\e[01;32m\]ada@lab\[\e[0m\]:\w\$ '")
-    child, terminal = pty.fork()
-    if child == 0:
-        os.chdir(home)
-        bash = f"bash --rcfile {home / 'rc'} -i"
-        os.execve("/usr/bin/script", ["script", "-q", "-c", bash, LOG], environment)
-    subprocess.run(["stty", "cols", str(columns), "rows", "24"], stdin=terminal, check=True)
-    shown = b""
-    for line in keys:
-        shown = _settled(terminal, shown)
-        os.write(terminal, line.encode())
-    _settled(terminal, shown, to_the_end=True)
-    os.close(terminal)
-    os.waitpid(child, 0)
-    return (home / LOG).read_bytes()
-
-
-def _settled(terminal: int, shown: bytes, to_the_end: bool = False) -> bytes:
-    """Read until the prompt is there and nothing more comes."""
-    ends = time.monotonic() + 20
-    while time.monotonic() < ends:
-        ready, _, _ = select.select([terminal], [], [], 0.15)
-        if ready:
-            try:
-                piece = os.read(terminal, 65536)
-            except OSError:
-                return shown
-            if not piece:
-                return shown
-            shown += piece
-        elif not to_the_end and re.search(rb"[$#] (?:\x1b\[\??\d*[hlK])*$", shown):
-            return b""
-    raise AssertionError(f"no prompt came: {shown!r}")
-
-
-UNPACK = ["mkdir new\r", "cp a1.tgz new\r", "cd new\r", "tar -xvzf a1.tgz\r"]
-RUN = ['gogui-regress "./assignment1/Go1.py" assignment1-public-tests.gtp\r']
-
-
-@pytest.mark.processes
-@pytest.mark.parametrize("columns", [40, 200])
 @pytest.mark.parametrize(
-    ("gogui", "failed"), [(SILENT, 0), (FAILING, 1), (LONG, 1)], ids=["silent", "failing", "long"]
+    ("command", "reply", "pattern", "asked", "right", "missing", "wrong"),
+    [
+        # One answer, or one of several.
+        ("attack C3", "= 1 B2", "[1 A2]", "C3", "A2", "", "B2"),
+        ("attack C3", "= 0", "[1 (F8|E8|E9)]", "C3", "E8 F8 E9", "", ""),
+        ("attack C3", "= 2 A2", "[1 A2]", "C3", "A2", "", ""),
+        ("genmove b", "= C5", "[E5|F5]", "", "E5 F5", "", "C5"),
+        # A list, in any order and over several lines.
+        ("list_stones black", "= D4 C3 D3", "[C3 D3 E3]", "", "C3 D3", "E3", "D4"),
+        ("eyes", "= A1\nB2", "[A1 B2 C3]", "", "A1 B2", "C3", ""),
+        # No list came: what is right is not missing in it.
+        ("list_stones black", "=", "[C3 D3]", "", "C3 D3", "", ""),
+        ("list_stones black", "? cannot D4", "[C3 D3]", "", "C3 D3", "", ""),
+        # Small letters, other boards' points, what only looks like a vertex.
+        ("is_captured c3", "= a1", "[b2]", "C3", "B2", "", "A1"),
+        ("attack T19", "= I5", "[K1]", "", "", "", ""),
+        ("loadsgf games/a1.sgf", "=", "[A1]", "", "A1", "", ""),
+        ("score", "= W+3.5", r"[W\\+5]", "", "", "", ""),
+        ("echo x-A1 B2.", "= C3d", "[A1x]", "", "", "", ""),
+        # An expectation that leaves open what is right says of nothing that it is wrong.
+        ("genmove b", "= C5", "[!C5]", "", "", "", ""),
+        ("genmove b", "= C5", "[.*E5]", "", "", "", ""),
+        ("genmove b", "= C5", None, "", "", "", ""),
+    ],
 )
-def test_a_real_transcript_is_good_evidence(gogui, failed, columns, home):
-    data = typed(home, [*UNPACK, *RUN, "exit\r"], gogui, columns)
-    assert b"\x1b[" in data
-    assert b"\r\n" in data
-    found = log(data)
-    assert found.good, (found, terminal_text.lines(data))
-    told = f"The run in {LOG} shows 1 test that failed."
-    assert found.remarks == ((told,) if failed else ())
+def test_what_failed(command, reply, pattern, asked, right, missing, wrong):
+    assert seen(command, reply, pattern) == (asked, right, missing, wrong)
 
 
-@pytest.mark.processes
-def test_corrected_typing_is_read_as_it_was_when_entered(home):
-    keys = [
-        "mkdri\x7f\x7fir new; cp a1.tgz new; cd new\r",
-        "echo tar -cf\r",
-        "tr -xf a1.tgz\x01\x1b[Ca\x1b[D\x1b[C\r",  # home, into the word, an insertion
-        "gogui-regres ./Go1.py tests.gtp\x1bb\x1bb\x1bb\x1bb\x1bb\x1bfs\r",
-        "exit\r",
+def test_what_passed_has_nothing_wrong_or_missing():
+    assert seen("genmove b", "= C5", "[.*]", V.UNEXPECTED_PASS) == ("", "C5", "", "")
+
+
+def test_letters_are_the_boards():
+    letters = "ABCDEFGHI"
+    diagram = Diagram(Position(grid(9)), letters=letters)
+    assert seen("eyes", "= I1", "[H1]", diagram=diagram) == ("", "H1", "", "I1")
+
+
+# --- the picture -------------------------------------------------------------------------------
+
+
+def at(*names):
+    return tuple(parse_vertex(name, 9, 9) for name in names)
+
+
+def test_all_that_is_drawn_is_said():
+    position = Position(grid(9)).placed(at("C3")[0], BLACK).placed(at("D4")[0], WHITE)
+    course = Course(Position(grid(9)), ((BLACK, at("C3")[0]), (WHITE, at("D4")[0])), True, (2, 0))
+    marks = {at("A1")[0]: "b", at("J9")[0]: "w", at("E5")[0]: "n", at("F6")[0]: "?"}
+    diagram = Diagram(position, at("D4")[0], marks, "last move: W D4", course=course)
+    found = Evidence(at("C3"), at("A2"), at("B2"), at("G7"))
+    legend = {"b": "Black's territory", "w": "White's territory", "n": "nobody's", "?": "asked"}
+    drawn = figure(diagram, found, legend, "0.5", "score")
+    label = re.search(r'role="img"[^>]*aria-label="([^"]*)"', drawn)[1]
+    for words in (
+        "Black: C3.",
+        "White: D4.",
+        "Last move: D4.",
+        "Asked about: C3.",
+        "Right: A2.",
+        "Right, but missing in the reply: B2.",
+        "Came, and is wrong: G7.",
+        "b A1",
+    ):
+        assert words in label
+    for words in (*legend.values(), "C3: asked about", "prisoners: Black has taken 2, White 0"):
+        assert words in drawn.replace("&#x27;", "'")
+    assert 'data-moves="bC3 wD4"' in drawn
+    assert 'data-komi="0.5"' in drawn
+    assert 'data-command="score"' in drawn
+
+
+def test_a_board_without_a_course_has_no_steps_but_can_be_copied():
+    drawn = figure(Diagram(Position(grid(9)).placed((2, 2), BLACK)), Evidence(), {})
+    assert "data-step" not in drawn
+    assert 'data-start="bC3" data-moves=""' in drawn
+
+
+@pytest.mark.parametrize("size", [1, 2, 9, 19, 25])
+def test_a_full_board_is_small(size):
+    position = Position(grid(size), grid(size).full, 0)
+    drawn = board(Diagram(position), Evidence())
+    assert len(drawn) < 4_500 + 24 * size * size
+    assert (
+        len(re.findall(r"[ML]\d+ \d+", re.search('class="sB" d="([^"]*)"', drawn)[1])) == size**2
+    )
+
+
+def test_the_moves_of_a_view_lead_to_its_position():
+    """Stepping begins where the set-up does, and captures are told."""
+    lines = [
+        *(Line(text) for text in ("boardsize 5", "clear_board", "play w a1", "play b a2")),
+        Line("play b b1"),
+        Line("1 score", "= W+1", "[B+1]", V.FAILED),
     ]
-    data = typed(home, keys, columns=72)
-    shown = terminal_text.lines(data)
-    assert any(line.endswith("mkdir new; cp a1.tgz new; cd new") for line in shown), shown
-    assert any(re.search(r"[#$] tar -xf a1.tgz$", line) for line in shown), shown
-    assert log(data).good, shown
+    diagram = view(made_file("x.gtp", lines)).boards[5]
+    course = diagram.course
+    assert course.start == Position(grid(5))
+    assert [(color, vertex(point)) for color, point in course.moves] == [
+        (WHITE, "A1"),
+        (BLACK, "A2"),
+        (BLACK, "B1"),
+    ]
+    assert course.prisoners == (1, 0)
+    assert course.captures
 
 
-@pytest.mark.processes
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ([*UNPACK, "exit\r"], "shows no run of the tests"),
-        ([*RUN, "exit\r"], "does not show the archive being unpacked"),
-        (["tar -tf a1.tgz\r", *RUN, "exit\r"], "does not show the archive being unpacked"),
-        (["tar -xzf a2.tgz\r", *RUN, "exit\r"], "the archive could not be unpacked: tar"),
-        (
-            [*UNPACK, "./gogui-regress x y\r", "exit\r"],
-            "broke off: bash: ./gogui-regress: No such",
-        ),
-    ],
-)
-def test_what_a_real_transcript_lacks_is_said(keys, said, home):
-    found = log(typed(home, keys, columns=100))
-    assert found.present
-    assert found.transcript
-    assert not found.good
-    assert [remark for remark in found.remarks if said in remark], found.remarks
-
-
-# --- as real classes hand them in
-
-HEADER = "Script started on Mon 28 Jan 2019 08:54:04 PM MST\r\n"
-END = "exit\r\n\r\nScript done on Mon 28 Jan 2019 08:54:58 PM MST\r\n"
-PROMPTS = [
-    "ada@lab:~/496>",
-    "bash-3.2$ ",
-    "(base) ada@mac ~ (\U0001f98b): ",
-    "\u2514\u2500$ ",
-    "% ",
-    "root@pc:/mnt/c/Users/ada/CMPUT 455# ",
-]
-GOOD = {"present": True, "transcript": True, "unpacked": True, "ran": True}
-
-
-@pytest.mark.parametrize("prompt", PROMPTS)
-def test_prompts_of_all_kinds(prompt):
-    text = (
-        f"{HEADER}{prompt}tar xvzf a1.tgz\r\nx assignment1/\r\n{prompt}cd assignment1\r\n"
-        f'{prompt}./gogui-1.5.1/bin/gogui-regress "./Go0.py" public-tests.gtp\r\n{prompt}{END}'
-    )
-    assert log(text) == Log(**GOOD)
-
-
-@pytest.mark.parametrize(
-    "unpack",
-    [
-        "tar -xf a1.tgz",
-        "tar xf a1.tgz",
-        "tar zxvf a1.tgz",
-        "tar --extract --file=a1.tgz",
-        "tar -C new -xf a1.tgz",
-        "cd new && tar -x -f a1.tgz",
-        "cat a1.tgz | tar -xz",
-        "bsdtar -xf a1.tgz",
-        "unzip a1.zip",
-        "unzip -q a1.zip",
-        "python3 -m tarfile -e a1.tgz",
-    ],
-)
-def test_ways_to_unpack(unpack):
-    assert log(f"{HEADER}$ {unpack}\r\n$ {END}").unpacked
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        "tar -tf a1.tgz",
-        "tar -cvzf a1.tgz assignment1",
-        "tar cfz x.tgz x",
-        "tar --exclude=x -czf a1.tgz assignment1",
-        "tar -cfx.tgz x",
-        "unzip -l a1.zip",
-        "star -xf a1.tgz",
-        "tar is an archiver: extract with x",
-        "man tar",
-    ],
-)
-def test_what_is_no_unpacking(other):
-    found = log(f"{HEADER}$ {other}\r\n$ {END}")
-    assert not found.unpacked
-    assert f"{LOG} does not show the archive being unpacked (tar -x… or unzip)." in found.remarks
-
-
-@pytest.mark.parametrize(
-    ("run", "ran", "said"),
-    [
-        ("gogui-regress ./Go1.py t.gtp\n$ exit\n", True, ""),
-        ("gogui-regress ./Go1.py t.gtp\n1 unexpected FAIL: x\n$ \n", True, "1 test that failed"),
-        ("gogui-regress ./Go1.py t.gtp\n", False, "without its result"),
-        (
-            "gogui-regress x t\nbash: gogui-regress: command not found\n$ exit\n",
-            False,
-            "broke off",
-        ),
-        ("gogui-regress x t\nTraceback (most recent call last):\n$ \n", False, "broke off"),
-        ("gogui-regress x t\nbash: no: command not found\n$ gogui-regress x t\n$ \n", True, ""),
-        ("java -jar gogui-regress.jar x t.gtp\n$ exit\n", True, ""),
-        ("gogi=?regress x t\n1 passed\nSummary: 1/1 passes. 0 unexpected\n$ \n", True, ""),
-        ("pytest\n10 passed\n$ \n", False, "no run of the tests"),
-        ("gtp-harness run x t\n1 file: 2 tests, 2 passed\n$ \n", True, ""),
-        ("gtp-harness run x t\n3 files (1 broken off): 2 tests, 1 FAILED\n$ \n", True, ""),
-        ("gtp-harness run -long x t\n10 passed\n20 FAILED: x\n$ \n", True, "1 test that failed"),
-        ("gtp-harness run x t\n$ exit\n", False, "without its result"),
-        ("which gogui-regress\n/usr/bin/gogui-regress\n$ \n", False, "no run of the tests"),
-    ],
-)
-def test_runs_with_and_without_a_result(run, ran, said):
-    found = log(f"{HEADER}$ tar -xf a1.tgz\n$ {run}")
-    assert found.ran == ran
-    assert found.unpacked
-    assert said in " ".join(found.remarks)
-    assert bool(found.remarks) == bool(said)
-
-
-def test_what_was_copied_from_a_terminal_counts_and_is_said():
-    found = log("ada@lab:~$ tar -xf a1.tgz\nada@lab:~$ gogui-regress x t.gtp\nada@lab:~$ exit\n")
-    assert found.good
-    assert found.remarks == (f"{LOG} was copied from a terminal, not kept by script.",)
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"", f"{LOG} is empty."),
-        (b" \r\n\n", f"{LOG} is empty."),
-        (b"I ran all tests and they passed.\n", "is a text file, not a terminal's transcript"),
-        (b"%PDF-1.4 gogui-regress", "is a PDF document, not a terminal's"),
-        (b"\x00\x01\x02", "is a file of an unknown kind, not a terminal's"),
-        ("Script started on 2026\n".encode("utf-16"), "does not show the archive"),
-    ],
-)
-def test_what_is_no_log(data, said):
-    found = log(data)
-    assert found.present
-    assert not found.good
-    assert said in found.remarks[0]
-
-
-def test_no_log_at_all():
-    assert absent(LOG) == Log(remarks=("There is no presubmission.log.",))
-    assert absent(LOG, ["Presubmission.txt"]).remarks == (
-        "There is no presubmission.log (there is Presubmission.txt).",
-    )
-
-
-# --- the receipt in it
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({}, "The receipt in the log fits: gtp-harness 1.0 has tested these files."),
-        ({"version": "0.9"}, "The receipt in the log fits: gtp-harness 0.9 has tested"),
-        ({"files": "e" * 64}, "is for other files than those that were handed in"),
-        ({"cases": "e" * 64}, "fits the files, which were tested with other case files"),
-        ({"assignment": "java-go"}, "is for another assignment, java-go"),
-    ],
-)
-def test_what_the_receipt_says(change, said):
-    shown = "\r\n   \x1b[1m".join(lines(EXPECTED._replace(**change)))
-    found = log(f"{HEADER}   {shown}\x1b[0m\r\nThe log ends here.\r\n")
-    assert said in found.receipt
-
-
-def test_the_last_whole_receipt_counts():
-    first, last = lines(EXPECTED), lines(EXPECTED._replace(files="e" * 64))
-    assert "fits:" in log("\n".join([HEADER, *last, *first])).receipt
-    assert "other files" in log("\n".join([HEADER, *first, *last])).receipt
-    assert "fits:" in log("\n".join([HEADER, *first, last[0], "interrupted"])).receipt
-    assert log(HEADER).receipt == ""
-
-
-# --- the screen
-
-
-@pytest.mark.parametrize(
-    ("data", "shown"),
-    [
-        (b"a\r\nb\r\r\nc\rd\n", ["a", "b", "c", "d"]),
-        (b"\x1b]0;title\x07$ ls\r\n\x1b]2;other\x1b\\x", ["$ ls", "x"]),
-        (b"\x1b]0;never ended\r\n$ ls", ["", "$ ls"]),
-        (b"lx\b\x1b[Ks -la \b\b\b\b\x1b[1P-a", ["ls -a"]),
-        (b"abc\b\b\x1b[@X", ["aXbc"]),
-        (b"abc\x1b[2DX\x1b[CY", ["aXcY"]),
-        (b"abc\x1b[3D\x1b[2XZ", ["Z c"]),
-        (b"public-te \rsts.gtp\r\n", ["public-tests.gtp"]),
-        (b"\x1b[?2004h$ \x1b[31mred\x1b[0m\x1b(B\x1b=", ["$ red"]),
-        (b"tab\tulator\x00\x7f", ["tab ulator"]),
-        (b"caf\xc3\xa9 \xff", ["caf\u00e9 \ufffd"]),
-        (b"\x1b[99999999999999999999Cx\x1b[", ["x"]),
-        (b"\x1b", []),
-    ],
-)
-def test_lines_of_a_screen(data, shown):
-    assert terminal_text.lines(data) == shown
-
-
-@settings(deadline=None)
-@given(st.text(st.characters(blacklist_categories=["Cs", "Cc"])))
-def test_plain_text_stays(text):
-    assert terminal_text.lines(text.encode()) == ([text.rstrip()] if text else [])
-
-
-HOSTILE = {
-    "escapes": b"\x1b",
-    "titles": b"\x1b]",
-    "insertions": b"\x1b[9999@",
-    "moves": b"\x1b[9999Cx\x1b[9999D",
-    "numbers": b"\x1b[" + b"9" * 1000 + b"@",
-    "backspaces": b"a\b",
-    "one line": b"a",
-    "runs": b"gogui-regress x\n",
-    "prompts": b"$ gogui-regress x\n",
-    "tars": b"tar -tar ",
-    "separators": b"tar && ",
-    "failures": b"$ tar -xf x\ntar tar: tar: tar\n",
-    "receipts": b"Receipt for a, gtp-harness b\n",
-    "blanks": b"tar" + b" " * 1000,
-    "carriage": b" \r",
-    "nothing": b"\0",
-}
-
-
-@pytest.mark.long(1)
-@pytest.mark.parametrize("title", HOSTILE)
-def test_untrusted_bytes_take_bounded_time_and_memory(title):
-    pattern = HOSTILE[title]
-    data = (b"Script started on \n" + pattern * (LONGEST // len(pattern)))[:LONGEST]
-    tracemalloc.start()
-    started = time.process_time()
-    try:
-        log(data)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    # Measured with tracing, which makes it several times slower.
-    assert time.process_time() - started < 20
-    assert peak < 64 << 20, f"{peak:,} bytes for a log of {len(data):,}"
-
-
-@settings(deadline=None)
-@given(st.binary(max_size=400))
-def test_no_bytes_break_it(data):
-    found = log(data)
-    assert found.present
-    assert all(remark.isprintable() for remark in found.remarks)
-
-
-if __name__ == "__main__":
-    print(*terminal_text.lines(sys.stdin.buffer.read()), sep="\n")
+def test_verdicts_are_those_that_are_judged():
+    file = made_file("x.gtp", [Line("genmove b", None, "[C3]", V.NOT_RUN)])
+    found = evidence(file.case.steps[0], Outcome(0, Verdict.NOT_RUN, None), NINE)
+    assert found == Evidence()

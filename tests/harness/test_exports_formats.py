@@ -17,6 +17,8 @@ from harness.grading.exports.showing import feedback
 from harness.grading.exports.style import STYLE
 from harness.grading.exports.writing import Downloaded
 from harness.grading.records import PUBLIC, Attempt, decimal
+from harness.report.html.board import DEFINITIONS
+from harness.report.html.script import SCRIPT as PROGRAM
 from harness.report.html.style import STYLE as SHEET
 from harness.report.views import Views
 from harness.specifications import specification
@@ -221,7 +223,9 @@ def written(tmp_path_factory):
 )
 def test_golden(written, name):
     text = (written / name).read_bytes().decode()
-    golden.check(GOLDEN / name, text.replace(SHEET + STYLE, "(style)"))
+    for long, short in ((SHEET + STYLE, "style"), (PROGRAM, "script"), (DEFINITIONS, "gradients")):
+        text = text.replace(long, f"({short})")
+    golden.check(GOLDEN / name, text)
 
 
 def test_everything_else_is_written_too(written):

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+import hashlib
 import json as stdlib_json
 import re
+from base64 import b64encode
+from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness.errors import ReportError
 from harness.reading.setups import comments
 from harness.report import html, json
 from harness.report.baseline import compare
 from harness.report.html.names import link, page_names
+from harness.report.html.script import SCRIPT, SHA256
+from harness.report.markup import Markup, escape, joined
 from harness.report.tally import tally
 from harness.report.view import view
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
 from tests.harness.test_report_formats import runs
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
-# No other tag or attribute is written; none of these can run a script or load anything.
+# No other tag or attribute is written; of these the one script alone can do anything.
 TAGS = """html head meta title style body nav a h1 h2 h3 h4 ul li dl dt dd section p code pre
     article small span div mark i b figure figcaption table thead tbody tfoot tr th td details
-    summary footer svg desc rect g path circle text"""
+    summary footer svg desc rect g path circle text header main aside button input output kbd
+    script defs marker pattern lineargradient radialgradient stop"""
 ATTRIBUTES = """lang charset http-equiv content name href class id data-l xmlns role width height
     viewbox x y rx fill transform stroke stroke-linecap stroke-width d cx cy r text-anchor
-    font-family font-size font-weight"""
+    font-family font-size font-weight style tabindex title type placeholder scope open min max
+    value aria-label aria-hidden aria-pressed focusable
+    data-v data-c data-k data-w data-h data-m data-start data-moves data-komi data-command
+    data-gomoku data-fail data-copy data-gtp data-sgf data-step data-numbers data-go data-filter
+    data-verdict
+    markerunits markerwidth markerheight marker-start marker-mid marker-end fill-opacity opacity
+    offset stop-color stop-opacity stroke-opacity x1 y1 x2 y2 preserveaspectratio patterntransform
+    """
 
 
 class Page(HTMLParser):
@@ -37,12 +51,15 @@ class Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.open: list[str] = []
         self.ids: list[str] = []
+        self.boards = 0
         self.links: list[str] = []
         self.words: list[str] = []
+        self.scripts: list[str] = []
         self.feed(text)
         self.close()
         assert not self.open
         assert len(self.ids) == len(set(self.ids))
+        assert "".join(self.scripts) in ("", SCRIPT)
 
     def handle_starttag(self, tag, attrs):
         assert tag in TAGS.split()
@@ -52,6 +69,7 @@ class Page(HTMLParser):
                 self.ids.append(value)
             if name == "href":
                 self.links.append(value)
+        self.boards += "data-m" in dict(attrs)
         if tag not in VOID:
             self.open.append(tag)
 
@@ -63,7 +81,9 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if "style" not in self.open:
+        if "script" in self.open:
+            self.scripts.append(data)
+        elif "style" not in self.open:
             self.words.append(data)
 
     @property
@@ -107,8 +127,10 @@ def test_every_test_is_linked_to_its_place_in_the_log(site):
 def test_what_is_not_plainly_passed_has_a_card_with_a_board(site):
     page = site["score.html"]
     cards = [name for name in page.ids if name.startswith("T")]
-    assert cards == ["T16", "T19", "T21", "T23", "T25", "T27", "T29", "T30", "T31"]
-    assert page.text.count("last move: ") == 2 * len(cards)  # as title and as caption
+    assert sorted(cards) == ["T16", "T19", "T21", "T23", "T25", "T27", "T29", "T30", "T31"]
+    assert cards[-1] == "T21", "what was expected to fail comes last"
+    assert page.text.count("last move: ") == len(cards)
+    assert page.boards == len(cards)
 
 
 def test_the_log_holds_the_whole_stream_and_standard_error_apart(site):
@@ -126,13 +148,28 @@ def test_the_log_holds_the_whole_stream_and_standard_error_apart(site):
     assert "<b>Traceback</b>" in stderr
 
 
-def test_nothing_is_loaded_and_no_script_is_run(tmp_path):
+def test_nothing_is_loaded_and_no_script_is_run_but_the_one(tmp_path):
     write(RUN, tmp_path)
     for path in tmp_path.glob("*.html"):
         text = path.read_text()
         assert "default-src 'none'; style-src 'unsafe-inline'" in text
-        text = text.replace('xmlns="http://www.w3.org/2000/svg"', "")
-        assert not re.search(r"https?:|//|<script|<link|@import|url\(|\bon[a-z]+=", text)
+        assert (SCRIPT in text) == (f"script-src 'sha256-{SHA256}'" in text)
+        text = text.replace(f"<script>{SCRIPT}</script>", "")
+        assert not re.search(r"https?:|//|<script|<link|@import|url\((?!#)|\bon[a-z]+=", text)
+
+
+def test_the_digest_is_the_scripts():
+    found = b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+    assert found == SHA256, f"SHA256 of harness/report/html/script.py must be {found}"
+
+
+@given(st.text())
+def test_what_is_put_into_markup_is_escaped_unless_it_is_markup(text):
+    once = Markup("<b>%s</b>") % text
+    assert Markup("%s") % once == once
+    assert joined([once, text]) == once + text
+    assert unescape(str(escape(text))) == text
+    assert not set(escape(text)) & set('<>"')
 
 
 @settings(max_examples=40, deadline=None)
@@ -226,7 +263,8 @@ def test_pages_are_cut_and_every_link_leads_somewhere(tmp_path, monkeypatch):
     whole += texts["score.part2_2.html"]
     for step in twin.case.steps:
         if step.is_test:
-            assert whole.count(f'#L{step.line}">{step.id}</a></td>') == 1
+            name = step.id if step.id >= 0 else f"line {step.line}"
+            assert whole.count(f'#L{step.line}">{name}</a></td>') == 1
     for name, text in texts.items():
         for address in re.findall(r'href="([^"]*)"', text):
             page, _, anchor = unquote(address).partition("#")

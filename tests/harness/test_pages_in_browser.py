@@ -68,8 +68,10 @@ async function look(page, width) {
     page, width,
     wide: root.scrollWidth,
     title: frame.contentDocument.title,
-    scripts: root.querySelectorAll("script,img,iframe,object,embed,link,base,form").length,
-    boards: [...root.querySelectorAll("svg")].map(svg => svg.getBoundingClientRect().width),
+    scripts: root.querySelectorAll("script").length,
+    loads: root.querySelectorAll("script[src],img,iframe,object,embed,link,base,form").length,
+    boards: [...root.querySelectorAll("details[open] svg[data-m]")]
+      .map(svg => svg.getBoundingClientRect().width),
     text: root.textContent.length,
     color: frame.contentWindow.getComputedStyle(root.querySelector("body")).color,
   });
@@ -151,8 +153,8 @@ def test_nothing_scrolls_sideways(found):
     assert [look for look in looks(found) if look["wide"] > look["width"]] == []
 
 
-def test_no_page_has_a_script(found):
-    assert [look for look in looks(found) if look["scripts"]] == []
+def test_no_page_has_a_script_but_the_one(found):
+    assert [look for look in looks(found) if look["loads"] or look["scripts"] > 1] == []
 
 
 def test_what_an_engine_sends_is_text(found):
@@ -163,9 +165,10 @@ def test_what_an_engine_sends_is_text(found):
 
 def test_boards_fit_and_are_seen(found):
     boards = [(width, look) for look in looks(found) for width in look["boards"]]
-    assert len(boards) == len(WIDTHS) * 11
+    assert len(boards) == len(WIDTHS) * 7
     for width, look in boards:
-        assert 90 < width <= look["width"] - 40, look
+        assert 90 < width <= look["width"] - 32, look
+        assert width >= min(300, look["width"] - 90), "large, and on a phone as wide as it"
 
 
 def test_every_anchor_is_scrolled_to(found):

@@ -30,9 +30,9 @@ from harness.grading.records import (
 )
 from harness.records import Verdict
 from harness.report.html.names import link
-from harness.report.html.parts import box, facts, items, page
-from harness.report.markup import escape
-from harness.text import at_most, number_of, plural, some
+from harness.report.html.parts import Frame, box, facts, items, page
+from harness.report.markup import NOTHING, Markup, escape, joined
+from harness.text import at_most, more, number_of, plural, some
 from harness.visible import one_line
 
 _COMMAND = 60  # characters
@@ -45,13 +45,13 @@ def files(material: Material) -> Files:
     yield "class.html", as_file(report_page(material.result, material.notes))
 
 
-def report_page(result: ClassResult, notes: Sequence[str]) -> Iterator[str]:
+def report_page(result: ClassResult, notes: Sequence[str]) -> Iterator[Markup]:
     """Yield the page; ``notes``: what is to be said of the sheets that were filled in."""
-    return page(f"{result.assignment.title}: the class", _body(result, notes), STYLE)
+    return page(f"{result.assignment.title}: the class", _body(result, notes), Frame(style=STYLE))
 
 
-def _body(result: ClassResult, notes: Sequence[str]) -> Iterator[str]:
-    yield f"<h1>{escape(result.assignment.title)}: the class</h1>\n"
+def _body(result: ClassResult, notes: Sequence[str]) -> Iterator[Markup]:
+    yield Markup("<h1>%s: the class</h1>\n") % result.assignment.title
     yield unsafe(result.is_unsafe)
     yield _numbers(result)
     yield from _attention(result, notes)
@@ -65,7 +65,7 @@ def _body(result: ClassResult, notes: Sequence[str]) -> Iterator[str]:
 # --- at a glance -------------------------------------------------------------------------------
 
 
-def _numbers(result: ClassResult) -> str:
+def _numbers(result: ClassResult) -> Markup:
     graded, totals = result.graded, _totals(result)
     students = sum(len(one.submission.students) for one in graded)
     counts = [
@@ -78,11 +78,12 @@ def _numbers(result: ClassResult) -> str:
         (sum(one.marks.withheld for one in graded), "withheld", True),
         (sum(one.suspicion is not None for one in graded), "suspicions", True),
     ]
-    listed = "".join(
-        f'<li class="{"hot" if hot and value else "cool"}"><b>{value}</b>{words}</li>'
+    listed = joined(
+        Markup('<li class="%s"><b>%s</b>%s</li>')
+        % ("hot" if hot and value else "cool", value, words)
         for value, words, hot in counts
     )
-    return f'<ul class="facts">{listed}</ul>\n'
+    return Markup('<ul class="facts">%s</ul>\n') % listed
 
 
 def _totals(result: ClassResult) -> list[float]:
@@ -92,8 +93,8 @@ def _totals(result: ClassResult) -> list[float]:
 # --- what to look at first ---------------------------------------------------------------------
 
 
-def _attention(result: ClassResult, notes: Sequence[str]) -> Iterator[str]:
-    yield "<h2>To look at first</h2>\n"
+def _attention(result: ClassResult, notes: Sequence[str]) -> Iterator[Markup]:
+    yield Markup("<h2>To look at first</h2>\n")
     sections = (
         _listing("Concerns several submissions", "", _concerns(result)),
         _listing("Marks withheld: there is no number for them anywhere", "", _withheld(result)),
@@ -108,63 +109,75 @@ def _attention(result: ClassResult, notes: Sequence[str]) -> Iterator[str]:
     )
     shown = [section for section in sections if section]
     calm = "All went as it should." if result.graded else "No submission was graded."
-    yield from shown or [box("Nothing", f"<p>{calm}</p>", "calm")]
+    yield from shown or [box("Nothing", Markup("<p>%s</p>") % calm, "calm")]
 
 
-def _listing(title: str, kind: str, lines: Iterable[str]) -> str:
+def _listing(title: str, kind: str, lines: Iterable[str | Markup]) -> Markup:
     """Return a notice with a line of markup for each thing, "" if there is none."""
     listed = list(lines)
     if not listed:
-        return ""
-    shown = "".join(f"<li>{line}</li>" for line in at_most(listed, _LISTED))
-    return box(f"{title}: {len(listed)}", f"<ul>{shown}</ul>", kind)
+        return NOTHING
+    shown = joined(Markup("<li>%s</li>") % line for line in at_most(listed, _LISTED))
+    return box(f"{title}: {len(listed)}", Markup("<ul>%s</ul>") % shown, kind)
 
 
-def _concerns(result: ClassResult) -> Iterator[str]:
+_ATTEMPT = Markup("%s, %s: %s")
+
+
+def _some(names: Sequence[Markup]) -> Markup:
+    """Return the first names in one, and how many others there are."""
+    return Markup("; ").join(names[:_LISTED]) + more(len(names) - _LISTED, " and {} more")
+
+
+def _concerns(result: ClassResult) -> Iterator[Markup]:
     linked = {one.submission.key: _linked(one) for one in result.graded}
     for one in concerns(result):
-        names = some((linked[key] for key in one.keys), _LISTED, "; ")
-        yield f"{escape(one.text)}{': ' if names else ''}{names}"
+        names = _some([linked[key] for key in one.keys])
+        yield joined((one.text, ": " if names else "", names))
 
 
-def _withheld(result: ClassResult) -> Iterator[str]:
+def _withheld(result: ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         if one.marks.withheld:
-            yield f"{_linked(one)}: {escape(one.marks.note)}"
+            yield Markup("%s: %s") % (_linked(one), one.marks.note)
 
 
-def _refused(result: ClassResult) -> Iterator[str]:
+def _refused(result: ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         if one.submission.refused:
-            yield f"{_linked(one)}: {escape(one.submission.refused)}"
+            yield Markup("%s: %s") % (_linked(one), one.submission.refused)
 
 
-def _faults(result: ClassResult) -> Iterator[str]:
+def _faults(result: ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         for attempt in one.attempts:
             if attempt.fault:
-                yield f"{_linked(one)}, {escape(attempt.case)}: {escape(attempt.fault)}"
+                yield _ATTEMPT % (_linked(one), attempt.case, attempt.fault)
 
 
-def _near(result: ClassResult) -> Iterator[str]:
+def _near(result: ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         for attempt in one.attempts:
             if attempt.near_limit:
-                yield f"{_linked(one)}, {escape(attempt.case)}: {escape(attempt.near_limit)}"
+                yield _ATTEMPT % (_linked(one), attempt.case, attempt.near_limit)
 
 
-def _flaky(result: ClassResult) -> Iterator[str]:
+def _flaky(result: ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         for test in tests(own(one.attempts)):
             if test.flaky:
-                yield f"{_linked(one)}: {_place(test)} <code>{_command(test.step.command)}</code>"
+                yield Markup("%s: %s <code>%s</code>") % (
+                    _linked(one),
+                    _place(test),
+                    _command(test.step.command),
+                )
 
 
-def _place(test: Tested) -> str:
-    return f"{escape(test.attempt.case)}:{test.step.line}"
+def _place(test: Tested) -> Markup:
+    return Markup("%s:%s") % (test.attempt.case, test.step.line)
 
 
-def _doubts(found: Sequence[Item]) -> str:
+def _doubts(found: Sequence[Item]) -> Markup:
     """Return a notice with each remark on tests, and those that it is made of."""
     remarks: dict[str, list[str]] = {}
     for item in found:
@@ -173,93 +186,105 @@ def _doubts(found: Sequence[Item]) -> str:
     listed = (
         f"{remark.rstrip('.')}: {some(places, _TESTS)}" for remark, places in remarks.items()
     )
-    return box("Tests to doubt", items(listed), "odd") if remarks else ""
+    return box("Tests to doubt", items(listed), "odd") if remarks else NOTHING
 
 
-def _suspicions(graded: Sequence[Graded]) -> str:
-    rows = "".join(_suspicion(one, one.suspicion) for one in graded if one.suspicion)
+def _suspicions(graded: Sequence[Graded]) -> Markup:
+    rows = joined(_suspicion(one, one.suspicion) for one in graded if one.suspicion)
     if not rows:
-        return ""
+        return NOTHING
     return box(
         "Public tests passed, and their images not",
-        "<p>An image is the same question in another guise: turned, mirrored, colors swapped. "
-        "Who has written the answers down fails it. No mark is changed by this: you decide.</p>"
-        '<table><thead><tr><th>Submission</th><th class="num">Tests</th>'
-        '<th class="num">Images failed</th><th class="num">Chance</th><th>Example</th></tr>'
-        f"</thead><tbody>{rows}</tbody></table>",
+        Markup(
+            "<p>An image is the same question in another guise: turned, mirrored, colors "
+            "swapped. Who has written the answers down fails it. No mark is changed by this: you "
+            "decide.</p>"
+            '<table><thead><tr><th>Submission</th><th class="num">Tests</th>'
+            '<th class="num">Images failed</th><th class="num">Chance</th><th>Example</th>'
+            "</tr></thead><tbody>%s</tbody></table>"
+        )
+        % rows,
         "odd",
     )
 
 
-def _suspicion(one: Graded, found: Suspicion) -> str:
-    return (
-        f'<tr><td>{_linked(one)}</td><td class="num" data-l="tests">{found.tests}</td>'
-        f'<td class="num" data-l="failed">{found.failed} of {found.images}</td>'
-        f'<td class="num" data-l="chance">{found.chance:.2g}</td>'
-        f"<td>{escape(found.example)}</td></tr>\n"
+def _suspicion(one: Graded, found: Suspicion) -> Markup:
+    return Markup(
+        '<tr><td>%s</td><td class="num" data-l="tests">%s</td>'
+        '<td class="num" data-l="failed">%s of %s</td><td class="num" data-l="chance">'
+        "%s</td><td>%s</td></tr>\n"
+    ) % (
+        _linked(one),
+        found.tests,
+        found.failed,
+        found.images,
+        f"{found.chance:.2g}",
+        found.example,
     )
 
 
-def _audited(result: ClassResult) -> str:
+_AUDITED = Markup(
+    "<p>The audit asked these programs what no case file asks, and each answer below was "
+    "wrong every time that it was asked. No mark is changed by this: the case files let it "
+    "pass. %s</p><table><thead><tr><th>Submission</th><th>Command</th><th>Right</th>"
+    "<th>Found</th><th>Case file</th></tr></thead><tbody>%s</tbody></table>"
+)
+
+
+def _audited(result: ClassResult) -> Markup:
     """Return the notice about who answers wrongly all the same: a case file for each cause."""
     linked = {one.submission.key: _linked(one) for one in result.graded}
-    rows = "".join(
+    rows = joined(
         _wrong_answer(linked[one.submission], one.submission, wrong)
         for one in result.audits
         for wrong in one.wrong
     )
     if not rows:
-        return ""
+        return NOTHING
     wrong = sum(bool(one.wrong) for one in result.audits)
-    return box(
-        f"Nearly full marks, and wrong all the same: {wrong} of {len(result.audits)} audited",
-        "<p>The audit asked these programs what no case file asks, and each answer below was "
-        "wrong every time that it was asked. No mark is changed by this: the case files let it "
-        f"pass. {_more_cases(result)}</p><table><thead><tr><th>Submission</th><th>Command</th>"
-        "<th>Right</th><th>Found</th><th>Case file</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table>",
-        "odd",
-    )
+    title = f"Nearly full marks, and wrong all the same: {wrong} of {len(result.audits)} audited"
+    return box(title, _AUDITED % (_more_cases(result), rows), "odd")
 
 
-def _wrong_answer(name: str, key: str, wrong: WrongAnswer) -> str:
+def _wrong_answer(name: Markup, key: str, wrong: WrongAnswer) -> Markup:
     file = f"{FOLDER}/{key}/{wrong.file}"
-    likely = f"<br>{escape(wrong.mistakes[0])}" if wrong.mistakes else ""
-    return (
-        f"<tr><td>{name}</td><td><code>{_command(wrong.command)}</code>{likely}</td>"
-        f"<td>{_command(wrong.right)}</td><td>{_command(wrong.found)}</td>"
-        f'<td><a href="{quote(file)}">{escape(file)}</a></td></tr>\n'
-    )
+    likely = Markup("<br>%s") % wrong.mistakes[0] if wrong.mistakes else NOTHING
+    command = Markup("<code>%s</code>%s") % (_command(wrong.command), likely)
+    link = Markup('<a href="%s">%s</a>') % (quote(file), file)
+    cells = (name, command, _command(wrong.right), _command(wrong.found), link)
+    return Markup("<tr>%s</tr>\n") % joined(Markup("<td>%s</td>") % cell for cell in cells)
 
 
-def _more_cases(result: ClassResult) -> str:
+def _more_cases(result: ClassResult) -> Markup:
     """Return how cases are made that would have told."""
     paths = {one.path for graded in result.graded for one in own(graded.attempts)}
     words = ["gtp-harness", "generate", "--assignment", str(result.assignment.place), "--kill"]
     command = shlex.join([*words, *sorted(paths), "-o", "more.gtp"])
-    return f"Cases that catch such mistakes and are new: <code>{escape(command)}</code>"
+    return Markup("Cases that catch such mistakes and are new: <code>%s</code>") % command
 
 
 # --- marks -------------------------------------------------------------------------------------
 
 
-def _marks(result: ClassResult) -> Iterator[str]:
+def _marks(result: ClassResult) -> Iterator[Markup]:
     totals = _totals(result)
     if not totals:
         return
-    yield "<h2>Marks</h2>\n"
-    yield f'<div class="wide">{plots.histogram(totals, float(result.of))}</div>\n'
+    yield Markup("<h2>Marks</h2>\n")
+    yield Markup('<div class="wide">%s</div>\n') % (plots.histogram(totals, float(result.of)),)
     yield (
-        '<table><thead><tr><th>Part</th><th class="num">of</th><th class="num">Mean</th>'
-        '<th>Share</th><th class="num">All points</th><th class="num">None</th></tr></thead>'
-        "<tbody>\n"
+        Markup(
+            '<table><thead><tr><th>Part</th><th class="num">of</th><th class="num">'
+            'Mean</th><th>Share</th><th class="num">All points</th><th class="num">'
+            "None</th></tr></thead><tbody>\n"
+        )
     )
     for part in result.assignment.marks:
         yield _part(part.name, result)
-    yield "</tbody></table>\n"
+    yield Markup("</tbody></table>\n")
 
 
-def _part(name: str, result: ClassResult) -> str:
+def _part(name: str, result: ClassResult) -> Markup:
     found = [
         part
         for one in result.graded
@@ -269,21 +294,26 @@ def _part(name: str, result: ClassResult) -> str:
     ]
     of = max((part.of for part in found), default=Fraction(0))
     if not of:
-        return ""
+        return NOTHING
     reached = sum((part.points for part in found), start=Fraction(0)) / len(found)
-    return (
-        f'<tr><td>{escape(name)}</td><td class="num" data-l="of">{decimal(of)}</td>'
-        f'<td class="num" data-l="mean">{decimal(reached)}</td>'
-        f"<td>{plots.share(float(reached / of))}</td>"
-        f'<td class="num" data-l="all">{sum(part.points == of for part in found)}</td>'
-        f'<td class="num" data-l="none">{sum(not part.points for part in found)}</td></tr>\n'
+    return Markup(
+        '<tr><td>%s</td><td class="num" data-l="of">%s</td>'
+        '<td class="num" data-l="mean">%s</td><td>%s</td><td class="num" data-l="all">'
+        '%s</td><td class="num" data-l="none">%s</td></tr>\n'
+    ) % (
+        name,
+        decimal(of),
+        decimal(reached),
+        plots.share(float(reached / of)),
+        sum(part.points == of for part in found),
+        sum(not part.points for part in found),
     )
 
 
 # --- tests -------------------------------------------------------------------------------------
 
 
-def _matrix(result: ClassResult) -> Iterator[str]:
+def _matrix(result: ClassResult) -> Iterator[Markup]:
     ordered = sorted(result.graded, key=lambda one: (-one.marks.total, one.submission.key))
     known = [{test.key: test for test in tests(own(one.attempts))} for one in ordered]
     rows = [
@@ -295,7 +325,10 @@ def _matrix(result: ClassResult) -> Iterator[str]:
         for item in result.items
     ]
     if drawn := plots.matrix(rows, len(ordered)):
-        yield f'<h2>Tests × submissions</h2>\n{plots.key()}<div class="wide">{drawn}</div>\n'
+        yield Markup('<h2>Tests × submissions</h2>\n%s<div class="wide">%s</div>\n') % (
+            plots.key(),
+            drawn,
+        )
 
 
 def _passed(item: Item) -> str:
@@ -312,77 +345,92 @@ def _cell(test: Tested | None) -> str:
     return plots.PASSED if test.passed else plots.FAILED
 
 
-def _items(result: ClassResult) -> Iterator[str]:
+def _items(result: ClassResult) -> Iterator[Markup]:
     if not result.items:
         return
     yield (
-        '<h2>Tests on trial</h2>\n<p class="dim">How well a test tells strong submissions from '
-        "weak ones: the point-biserial correlation of passing it with the share of the other "
-        "tests passed, from −1 to 1, with its 95 % interval. A good test is well above 0; one "
-        "below 0 is passed by the weak and failed by the strong.</p>\n<table><thead><tr>"
-        '<th>Test</th><th>Command</th><th class="num">Passed</th><th>Share</th>'
-        '<th class="num">r</th><th>Interval</th><th>Remarks</th></tr></thead><tbody>\n'
+        Markup(
+            '<h2>Tests on trial</h2>\n<p class="sub">How well a test tells strong submissions '
+            "from weak ones: the point-biserial correlation of passing it with the share of the "
+            "other tests passed, from −1 to 1, with its 95 % interval. A good test is well above "
+            "0; one below 0 is passed by the weak and failed by the strong.</p>"
+            '\n<table><thead><tr><th>Test</th><th>Command</th><th class="num">Passed</th>'
+            '<th>Share</th><th class="num">r</th><th>Interval</th><th>Remarks</th></tr>'
+            "</thead><tbody>\n"
+        )
     )
     yield from map(_item, result.items)
-    yield "</tbody></table>\n"
+    yield Markup("</tbody></table>\n")
 
 
-def _item(item: Item) -> str:
+def _item(item: Item) -> Markup:
     share, r = "", ""
     if item.judged:
         share = plots.share(item.passed / item.judged)
     if item.correlation is not None:
         r = plots.correlation(item.correlation, item.interval)
     value = "" if item.correlation is None else f"{item.correlation:.2f}"
-    return (
-        f'<tr><td class="place">{escape(item.case)}:{item.line}</td>'
-        f"<td><code>{_command(item.command)}</code>"
-        f'</td><td class="num" data-l="passed">{item.passed}/{item.judged}</td><td>{share}</td>'
-        f'<td class="num" data-l="r">{value}</td><td>{r}</td>'
-        f"<td>{escape(' '.join(item.remarks))}</td></tr>\n"
+    return Markup(
+        '<tr><td class="place">%s:%s</td><td><code>%s</code></td>'
+        '<td class="num" data-l="passed">%s/%s</td><td>%s</td>'
+        '<td class="num" data-l="r">%s</td><td>%s</td><td>%s</td></tr>\n'
+    ) % (
+        item.case,
+        item.line,
+        _command(item.command),
+        item.passed,
+        item.judged,
+        share,
+        value,
+        r,
+        " ".join(item.remarks),
     )
 
 
-def _command(text: str) -> str:
+def _command(text: str) -> Markup:
     return escape(one_line(text, _COMMAND))
 
 
 # --- submissions -------------------------------------------------------------------------------
 
 
-def _submissions(result: ClassResult) -> Iterator[str]:
+def _submissions(result: ClassResult) -> Iterator[Markup]:
     parts = [part.name for part in result.assignment.marks]
-    heads = "".join(f'<th class="num">{escape(name)}</th>' for name in parts)
+    heads = joined(Markup('<th class="num">%s</th>') % name for name in parts)
     yield (
-        '<h2>Submissions</h2>\n<table><thead><tr><th>Submission</th><th class="num">Mark</th>'
-        f'{heads}<th class="num">Late</th><th class="num">Failed</th><th>Remarks</th></tr>'
-        "</thead><tbody>\n"
+        Markup(
+            '<h2>Submissions</h2>\n<table><thead><tr><th>Submission</th><th class="num">'
+            'Mark</th>%s<th class="num">Late</th><th class="num">Failed</th><th>'
+            "Remarks</th></tr></thead><tbody>\n"
+        )
+        % heads
     )
     same = likes(result)
     linked = {one.submission.key: _linked(one) for one in result.graded}
     for one in result.graded:
         yield _submission(one, parts, [linked[key] for key in same.get(one.submission.key, ())])
-    yield "</tbody></table>\n"
+    yield Markup("</tbody></table>\n")
 
 
-def _submission(one: Graded, parts: Sequence[str], same: Sequence[str]) -> str:
+def _submission(one: Graded, parts: Sequence[str], same: Sequence[Markup]) -> Markup:
     marks, held = one.marks, one.marks.withheld
     reached = {part.name: decimal(part.points) for part in marks.parts}
-    cells = "".join(
-        f'<td class="num" data-l="{escape(name)}">{"" if held else reached.get(name, "")}</td>'
+    cells = joined(
+        Markup('<td class="num" data-l="%s">%s</td>')
+        % (name, "" if held else reached.get(name, ""))
         for name in parts
     )
-    late = f"−{decimal(marks.deduction)}" if marks.deduction and not held else ""
-    total = "–" if held else f"<b>{decimal(marks.total)}</b>"
+    late = f"−{decimal(marks.deduction)}" if marks.deduction and not held else NOTHING
+    total = "–" if held else Markup("<b>%s</b>") % decimal(marks.total)
     failed = sum(test.passed is False for test in tests(own(one.attempts)))
-    return (
-        f'<tr><td>{_linked(one)}</td><td class="num" data-l="mark">{total}</td>{cells}'
-        f'<td class="num" data-l="late">{late}</td><td class="num" data-l="failed">{failed or ""}'
-        f"</td><td>{_said(one, same)}</td></tr>\n"
-    )
+    return Markup(
+        '<tr><td>%s</td><td class="num" data-l="mark">%s</td>'
+        '%s<td class="num" data-l="late">%s</td><td class="num" data-l="failed">%s</td>'
+        "<td>%s</td></tr>\n"
+    ) % (_linked(one), total, cells, late, failed or "", _said(one, same))
 
 
-def _said(one: Graded, same: Sequence[str]) -> str:
+def _said(one: Graded, same: Sequence[Markup]) -> Markup:
     """What there is to be said of a submission in a few words."""
     broken = sum(bool(a.result and a.result.failure) for a in own(one.attempts))
     said = [
@@ -392,14 +440,14 @@ def _said(one: Graded, same: Sequence[str]) -> str:
         "suspicion" if one.suspicion else "",
         *map(str, one.diagnoses),
     ]
-    alike = [f"the same program as {', '.join(same)}"] if same else []
-    return "; ".join([*(escape(text) for text in said if text), *alike])
+    alike = [Markup("the same program as %s") % Markup(", ").join(same)] if same else []
+    return Markup("; ").join([*(text for text in said if text), *alike])
 
 
-def _linked(one: Graded) -> str:
+def _linked(one: Graded) -> Markup:
     """Return the names of a submission's students, each linked to the page of feedback."""
-    return ", ".join(
-        f'<a href="feedback/{link(student.key)}">{escape(one_line(student.name))}</a>'
+    return Markup(", ").join(
+        Markup('<a href="feedback/%s">%s</a>') % (link(student.key), one_line(student.name))
         for student in one.submission.students
     ) or escape(one.submission.key)
 
@@ -407,9 +455,9 @@ def _linked(one: Graded) -> str:
 # --- how it was graded -------------------------------------------------------------------------
 
 
-def _grading(result: ClassResult) -> str:
-    rows = "".join(
-        f"<tr><td>{escape(kind)}</td><td>{escape(name)}</td><td><code>{digest}</code></td></tr>\n"
+def _grading(result: ClassResult) -> Markup:
+    rows = joined(
+        Markup("<tr><td>%s</td><td>%s</td><td><code>%s</code></td></tr>\n") % (kind, name, digest)
         for kind, name, digest in result.cases
         if kind != IMAGE
     )
@@ -424,8 +472,8 @@ def _grading(result: ClassResult) -> str:
             ("Images", f"{images} case files made of the public ones" if images else ""),
         )
     )
-    return (
-        f"<h2>How it was graded</h2>\n{known}<details><summary>Case files</summary><table><thead>"
-        f"<tr><th>Kind</th><th>File</th><th>SHA-256</th></tr></thead><tbody>{rows}</tbody>"
-        "</table></details>"
-    )
+    return Markup(
+        "<h2>How it was graded</h2>\n%s<details><summary>Case files</summary><table>"
+        "<thead><tr><th>Kind</th><th>File</th><th>SHA-256</th></tr></thead><tbody>"
+        "%s</tbody></table></details>"
+    ) % (known, rows)

@@ -52,7 +52,6 @@ class Feedback(NamedTuple):
     """All that the students of one submission may see of it."""
 
     title: str  # of the assignment
-    legend: str  # what the marks mean that explanations put on the boards
     name: str  # of the file that was graded; empty: none was
     sha256: str
     time: datetime.datetime | None
@@ -79,7 +78,6 @@ def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
     everything = assignment.cases.private_visible == EVERYTHING
     return Feedback(
         title=assignment.title,
-        legend=assignment.specification.legend if assignment.specification else "",
         name=submission.name,
         sha256=submission.sha256,
         time=submission.time,

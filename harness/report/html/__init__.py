@@ -1,6 +1,7 @@
 """Pages for people: ``index.html``, a page and a log for each file, and gogui's ``summary.dat``.
 
-Every page stands alone: its style is inside, it runs no script and loads nothing.
+Every page stands alone: its style is inside, and it loads nothing. All that it says is there
+without a script; one that is inside, and allowed by its digest alone, adds what a click can do.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from harness.errors import ReportError
 from harness.records import RunResult
 from harness.report import files
 from harness.report.gogui import summary_dat
-from harness.report.html.file import file_pages
+from harness.report.html.file import card_addresses, file_pages
 from harness.report.html.index import index_page
 from harness.report.html.log import log_of, log_pages, part_cuts
 from harness.report.html.names import page_names
@@ -50,7 +51,8 @@ def write(
     for view, name in zip(views, names, strict=True):
         begin = part_cuts(view.file)
         pages = file_pages(view, run, name, log_of(view.file, name, begin), folder)
-        for one, parts in (*pages, *log_pages(view.file, run, name, begin)):
+        logs = log_pages(view.file, run, name, begin, card_addresses(view, name))
+        for one, parts in (*pages, *logs):
             files.write(f"{folder}/{one}.html", parts)
-    files.write(f"{folder}/index.html", index_page(run, tallies, names, comparison))
+    files.write(f"{folder}/index.html", index_page(run, views, names, comparison))
     files.write(f"{folder}/summary.dat", [summary_dat(total(tallies))])

@@ -1,4 +1,4 @@
-"""A result that is not plainly passed: what was expected, what came, and the board."""
+"""A result that is not plainly passed: the board, what was asked, what is right, what came."""
 
 from __future__ import annotations
 
@@ -7,19 +7,31 @@ import re
 from itertools import groupby
 
 from harness.reading import expectation
+from harness.reading.setups import comments
 from harness.records import Outcome, Step, Verdict
 from harness.report.context import Context, contexts
 from harness.report.difference import Segment, difference
+from harness.report.evidence import evidence
+from harness.report.html.board import figure, is_large
 from harness.report.html.names import Log
-from harness.report.html.parts import as_class, badge
+from harness.report.html.parts import KINDS, LOOK, dot, pill
+from harness.report.html.times import in_words
 from harness.report.html.trouble import place
-from harness.report.markup import escape
+from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.view import FileView
 from harness.visible import one_line
-from oracle.draw import Diagram, draw_svg
 
 _COMMAND = 320  # characters
+_HEADING = 140  # characters
 _PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
+_SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.S)
+_WRONG = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
+
+_CARD = Markup(
+    '<details class="card test" data-c="%s"%s%s><summary>%s<span><h3>%s</h3>'
+    '<span class="meta">%s%s</span></span></summary><div class="body%s" id="%s%s">%s'
+    '<div class="say">%s</div></div></details>\n'
+)
 
 
 def card(  # noqa: PLR0913 - what pages differ in
@@ -30,105 +42,206 @@ def card(  # noqa: PLR0913 - what pages differ in
     *,
     context: Context | None = None,
     folder: str | None = None,
-) -> str:
+    is_open: bool = True,
+) -> Markup:
     """Return the card of one result.
 
     ``log``: the GTP log; None: there is none. ``anchor``: what its name begins
     with, unique on the page together with the line. ``context``: what is told besides the answer;
-    None: what the view knows. ``folder``: of the page; None: nothing is linked to.
+    None: what the view knows. ``folder``: of the page; None: nothing is linked to. ``is_open``:
+    whether it is unfolded.
     """
     step = view.file.case.steps[outcome.step]
     told = context or contexts(view)(outcome.step)
-    kind = "flaky" if outcome.flaky else as_class(outcome.verdict.value)
-    return "".join(
-        (
-            f'<article class="card is-{kind}" id="{anchor}{step.line}"><h3>',
-            badge(outcome.verdict, outcome.flaky),
-            f"<code>{escape(one_line(step.text, _COMMAND))}</code>",
-            f"<small>{place(step, log)}{_seconds(outcome)}</small></h3>",
-            _comment(told.comment),
-            '<div class="row">',
-            _sides(step, outcome, told.because, _pattern(step, log)),
-            _figure(view.boards.get(outcome.step)),
-            "</div>",
-            _loaded(told.loaded, folder),
-            f'<p class="dim">Again: <code>{escape(told.again)}</code></p>' if told.again else "",
-            "</article>\n",
-        )
+    diagram = view.boards.get(outcome.step)
+    heading, rest = _heading(view, outcome.step, told.comment)
+    command = Markup("<code>%s</code>") % one_line(step.text, _COMMAND)
+    meta = (pill(outcome.verdict, outcome.flaky), command if heading else NOTHING)
+    kinds = " large" if diagram and is_large(diagram) else "" if diagram else " bare"
+    said = (
+        _comment(rest, diagram is not None),
+        _sides(step, outcome),
+        _reason(told.because),
+        _pattern(step, log),
+        _loaded(told.loaded, folder),
+        _again(told.again),
+        _copies(view, outcome, diagram is not None),
+    )
+    return _CARD % (
+        KINDS.get(outcome.verdict, LOOK),
+        Markup(" data-fail") if outcome.verdict is Verdict.FAILED else NOTHING,
+        Markup(" open") if is_open else NOTHING,
+        dot(outcome.verdict, outcome.flaky),
+        heading or command,
+        Markup(" ").join(part for part in meta if part),
+        _place(step, outcome, log),
+        kinds,
+        anchor,
+        step.line,
+        _figure(view, outcome) if diagram else NOTHING,
+        joined(said),
     )
 
 
-def _comment(text: str) -> str:
-    """Return what is said of a test: words as paragraphs, the picture of a board as it is."""
+def title(view: FileView, step: int, comment: str) -> str:
+    """Return what a test is called: what is said of it, else its command."""
+    heading, _ = _heading(view, step, comment)
+    return heading or one_line(view.file.case.steps[step].text, _HEADING)
+
+
+def _heading(view: FileView, step: int, comment: str) -> tuple[str, str]:
+    """Return the first sentence said of a test, of it alone if there is one, and all the rest."""
+    for text in (comments(view.file.case, step), comment):
+        first = _first_sentence(text)
+        if first and first in comment:
+            before, _, after = comment.rpartition(first)
+            return " ".join(first.split()), before + after.lstrip()
+    return "", comment
+
+
+def _first_sentence(text: str) -> str:
+    """Return the first sentence of a text, else its first line; "" if it is long or a picture."""
+    if _PICTURE.fullmatch(text.partition("\n")[0]):
+        return ""
+    words = "\n".join(line for line in text.split("\n") if not _PICTURE.fullmatch(line))
+    ended = _SENTENCE.match(words)
+    for first in (ended[0] if ended else "", text.partition("\n")[0]):
+        if 0 < len(first) <= _HEADING:
+            return first.strip()
+    return ""
+
+
+def _comment(text: str, has_board: bool) -> Markup:
+    """Return what is said of a test: words as paragraphs, the picture of a board as it is.
+
+    Where the board is drawn, a second picture of it would only take room.
+    """
     groups = groupby(text.splitlines(), lambda line: bool(_PICTURE.fullmatch(line)))
-    return "".join(
-        f"<pre>{escape(joined)}</pre>" if is_picture else f"<p>{escape(joined)}</p>"
-        for is_picture, joined in ((kind, "\n".join(lines)) for kind, lines in groups)
-        if joined
+    return joined(
+        Markup("<pre>%s</pre>" if is_picture else "<p>%s</p>") % words
+        for is_picture, words in ((kind, "\n".join(lines)) for kind, lines in groups)
+        if words.strip() and not (is_picture and has_board)
     )
 
 
-def _loaded(path: str, folder: str | None) -> str:
+def _place(step: Step, outcome: Outcome, log: Log | None) -> Markup:
+    seconds = f" · {in_words(outcome.reply.seconds)}" if outcome.reply else ""
+    return Markup(" <span>%s%s</span>") % (place(step, log), seconds)
+
+
+# --- what is right, and what came --------------------------------------------------------------
+
+
+def _sides(step: Step, outcome: Outcome) -> Markup:
+    """The expectation beside the reply, with what differs marked where the test failed."""
+    reply = outcome.reply
+    if reply is None:
+        return Markup('<dl class="ev one">%s</dl>') % _side("o", "Expected", _expected(step))
+    expected, got, hint = _expected(step), escape(reply.text), NOTHING
+    is_wrong = outcome.verdict in _WRONG
+    if is_wrong:
+        marked = difference(step.pattern, reply, step.id)
+        expected, got = _marked(marked.expected) or expected, _marked(marked.got)
+        hint = Markup('<p class="sub">%s</p>') % marked.hint if marked.hint else NOTHING
+    kinds = ("e", "✓ Expected", "g", "✕ Got") if is_wrong else (*("o", "Expected"), *("o", "Got"))
+    sides = _side(*kinds[:2], expected) + _side(*kinds[2:], got)
+    return Markup('<dl class="ev">%s</dl>%s') % (sides, hint)
+
+
+def _side(kind: str, heading: str, text: Markup) -> Markup:
+    shown = text or Markup('<i class="sub">(empty)</i>')
+    return Markup('<div class="%s"><dt>%s</dt><dd><pre>%s</pre></dd></div>') % (
+        kind,
+        heading,
+        shown,
+    )
+
+
+def _expected(step: Step) -> Markup:
+    told = escape(expectation.in_words(step.pattern))
+    return told if step.pattern else Markup("<i>%s</i>") % told
+
+
+def _marked(segments: tuple[Segment, ...]) -> Markup:
+    return joined(
+        Markup("<mark>%s</mark>") % text if differs else escape(text) for text, differs in segments
+    )
+
+
+def _reason(text: str) -> Markup:
+    """Why the right answer is right."""
+    return _told("Because", Markup("<p>%s</p>") % text) if text else NOTHING
+
+
+def _pattern(step: Step, log: Log | None) -> Markup:
+    """Return the expression, where it tells more; pages with a log are an author's."""
+    if not log or step.pattern is None or expectation.is_literal(step.pattern):
+        return NOTHING
+    return _told("Pattern", Markup("<p><code>%s</code></p>") % step.pattern.text)
+
+
+def _told(name: str, text: Markup) -> Markup:
+    return Markup('<div><p class="lab">%s</p>%s</div>') % (name, text)
+
+
+# --- the board, and what to do with it ---------------------------------------------------------
+
+
+def _figure(view: FileView, outcome: Outcome) -> Markup:
+    steps, diagram = view.file.case.steps, view.boards[outcome.step]
+    step = steps[outcome.step]
+    seen = evidence(step, outcome, diagram)
+    setup = view.setups.get(outcome.step)
+    return figure(
+        diagram,
+        seen,
+        view.legend,
+        _komi(steps, setup.first if setup else 0, outcome.step),
+        step.command,
+    )
+
+
+def _komi(steps: tuple[Step, ...], first: int, test: int) -> str:
+    """Return the komi that the set-up of a test sets, "" if it sets none."""
+    for step in reversed(steps[first:test]):
+        name, _, value = step.command.partition(" ")
+        if name == "komi":
+            return value.strip()
+    return ""
+
+
+def _loaded(path: str, folder: str | None) -> Markup:
     """Return the name of the file that was loaded, as a link if it is there."""
     if not path:
-        return ""
-    name = f"<code>{escape(path)}</code>"
+        return NOTHING
+    name = Markup("<code>%s</code>") % path
     if folder is not None and os.path.isfile(path):
         from urllib.parse import quote
 
         address = quote(os.fsencode(os.path.relpath(path, folder)))
-        name = f'<a href="{address}">{name}</a>'
-    return f'<p class="dim">Loaded: {name}</p>'
+        name = Markup('<a href="%s">%s</a>') % (address, name)
+    return _told("Loaded", Markup("<p>%s</p>") % name)
 
 
-def _seconds(outcome: Outcome) -> str:
-    return f" · {outcome.reply.seconds:.2f} s" if outcome.reply else ""
-
-
-def _pattern(step: Step, log: Log | None) -> str:
-    """Return the expression, where it tells more; pages with a log are an author's."""
-    if not log or step.pattern is None or expectation.is_literal(step.pattern):
-        return ""
-    return f'<p class="dim">Pattern: <code>{escape(step.pattern.text)}</code></p>'
-
-
-def _sides(step: Step, outcome: Outcome, reason: str, pattern: str) -> str:
-    """The expectation beside the reply, with what differs marked where the test failed."""
-    reply, why = outcome.reply, pattern + _reason(reason)
-    if reply is None:
-        return f'<div class="both">{_side("Expected", _expected(step))}{why}</div>'
-    expected, got, hint = _expected(step), escape(reply.text), ""
-    if outcome.verdict in (Verdict.FAILED, Verdict.EXPECTED_FAIL):
-        marked = difference(step.pattern, reply, step.id)
-        expected, got = _marked(marked.expected) or expected, _marked(marked.got)
-        hint = f'<p class="dim">{escape(marked.hint)}</p>' if marked.hint else ""
-    sides = _side("Expected", expected) + _side("Got", got)
-    return f'<div class="both">{sides}{hint}{why}</div>'
-
-
-def _reason(text: str) -> str:
-    """Why the right answer is right."""
-    return f'<p class="why"><b>Because</b> {escape(text)}</p>' if text else ""
-
-
-def _side(heading: str, markup: str) -> str:
-    shown = f"<pre>{markup}</pre>" if markup else '<pre class="dim">(empty)</pre>'
-    return f"<div><h4>{heading}</h4>{shown}</div>"
-
-
-def _expected(step: Step) -> str:
-    told = escape(expectation.in_words(step.pattern))
-    return told if step.pattern else f"<i>{told}</i>"
-
-
-def _marked(segments: tuple[Segment, ...]) -> str:
-    return "".join(
-        f"<mark>{escape(text)}</mark>" if differs else escape(text) for text, differs in segments
+def _again(command: str) -> Markup:
+    if not command:
+        return NOTHING
+    shown = Markup(
+        '<div class="cmd"><pre tabindex="0"><b aria-hidden="true">$ </b><span>%s</span></pre>'
+        '<button type="button" class="btn js-only" data-copy>Copy</button></div>'
     )
+    return _told("Repeat this test", shown % command)
 
 
-def _figure(diagram: Diagram | None) -> str:
-    if diagram is None:
-        return ""
-    caption = f"<figcaption>{escape(diagram.caption)}</figcaption>" if diagram.caption else ""
-    return f"<figure>{draw_svg(diagram)}{caption}</figure>"
+_COPIES = Markup(
+    '<p class="btns js-only"><button type="button" class="btn" data-gtp>Copy as GTP</button>'
+    '<button type="button" class="btn" data-sgf="%s">Save as SGF</button></p>'
+)
+
+
+def _copies(view: FileView, outcome: Outcome, has_board: bool) -> Markup:
+    if not has_board:
+        return NOTHING
+    step = view.file.case.steps[outcome.step]
+    name = os.path.basename(view.file.case.path).partition(".")[0] or "test"
+    return _COPIES % f"{name}-{step.id if step.id >= 0 else f'line-{step.line}'}.sgf"

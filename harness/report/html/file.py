@@ -8,20 +8,38 @@ from functools import cache
 from harness.reading import expectation
 from harness.records import Outcome, RunResult, Step, Verdict
 from harness.report.html.names import Log, link, part_name
-from harness.report.html.parts import badge, in_words, page, part_links, run_facts
+from harness.report.html.parts import (
+    KINDS,
+    LOOK,
+    Frame,
+    badge,
+    dot,
+    headline,
+    page,
+    part_links,
+    run_facts,
+)
+from harness.report.html.times import times
 from harness.report.html.trouble import troubles
-from harness.report.markup import escape
+from harness.report.markup import NOTHING, Markup, joined
 from harness.report.view import FileView
 from harness.visible import one_line
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.report.context import Contexts
+
 _CELL = 80  # characters of a command, reply or expectation in the table
-# In one page: browsers take their time for more than some megabytes.
-_CARDS, _ROWS = 400, 8_000
+_NAMED = 60  # characters of a test in the contents
+# In one page: it stays below 1.5 MB, with boards of 19 by 19.
+_CARDS, _ROWS = 150, 2_500
+_OPEN = 5  # cards that are unfolded
+_AT_ONCE = 200  # rows that are made at once, which is faster
 
 
 def file_pages(
     view: FileView, run: RunResult, name: str, log: Log, folder: str | None = None
-) -> Iterator[tuple[str, Iterator[str]]]:
+) -> Iterator[tuple[str, Iterator[Markup]]]:
     """Yield the names and the contents of the pages about one file.
 
     ``name`` is that of the first, without ``.html``. ``folder``: where they lie; None: no files of
@@ -30,7 +48,24 @@ def file_pages(
     pages = _Pages(view, run, name, log, folder)
     for part in range(1, pages.count + 1):
         heading = view.file.case.path + (f", part {part}" if part > 1 else "")
-        yield part_name(name, part), page(heading, pages.body(part))
+        yield part_name(name, part), page(heading, pages.body(part), pages.frame(part))
+
+
+def card_addresses(view: FileView, name: str) -> dict[int, tuple[str, str]]:
+    """Return by line where a test's card is, and a class for its verdict."""
+    steps = view.file.case.steps
+    return {
+        steps[one.step].line: (
+            f"{link(part_name(name, place // _CARDS + 1))}#T{steps[one.step].line}",
+            _kind(one),
+        )
+        for place, one in enumerate(_ordered(view))
+    }
+
+
+def _ordered(view: FileView) -> list[Outcome]:
+    """Return what is not plainly passed: what broke first, then what was expected to fail."""
+    return sorted(view.remarkable, key=lambda one: one.verdict is Verdict.EXPECTED_FAIL)
 
 
 class _Pages:
@@ -41,89 +76,218 @@ class _Pages:
     ) -> None:
         self._view, self._run, self._name, self._log = view, run, name, log
         self._folder = folder
-        self.count = max(_parts(view.remarkable, _CARDS), _parts(view.file.outcomes, _ROWS))
-        self._places = {one.step: place for place, one in enumerate(view.remarkable)}
+        self._shown = _ordered(view)
+        self.count = max(_parts(self._shown, _CARDS), _parts(view.file.outcomes, _ROWS))
+        self._places = {one.step: place for place, one in enumerate(self._shown)}
+        self._contexts: Contexts | None = None
 
-    def body(self, part: int) -> Iterator[str]:
+    def frame(self, part: int) -> Frame:
+        """Return what stands around a page."""
+        crumbs = (("All files", "index.html"), (self._view.file.case.path, ""))
+        return Frame(
+            crumbs,
+            status=self._status(),
+            aside=self._contents(part),
+            boards=bool(self._cards_of(part)),
+            script=bool(self._view.file.outcomes),
+        )
+
+    def body(self, part: int) -> Iterator[Markup]:
         """Yield what a page shows."""
-        file, log = self._view.file, self._log
-        yield f'<nav><a href="index.html">Summary</a><a href="{log.first}">GTP log</a></nav>'
-        yield f"<h1>{escape(file.case.path)}</h1>"
+        yield Markup("<h1>%s</h1>") % self._view.file.case.path
         yield from self._whole() if part == 1 else ()
         yield part_links(self._name, part, self.count)
         yield from self._cards(part)
         yield from self._tests(part)
         yield part_links(self._name, part, self.count)
 
-    def _whole(self) -> Iterator[str]:
+    def _whole(self) -> Iterator[Markup]:
         file = self._view.file
-        yield from (in_words(self._view.tally), run_facts(self._run, file))
+        yield from (run_facts(self._run, file), headline(self._view.tally))
         yield from troubles(file, self._log)
+
+    def _status(self) -> Markup:
+        links = Markup('<a class="btn" href="%s">GTP log</a>') % self._log.first
+        if self._view.tally.failed:
+            links += _NEXT
+        return Markup('<span class="btns noprint">%s</span>') % links
+
+    # --- contents ---
+
+    def _contents(self, part: int) -> Iterator[Markup]:
+        shown = self._cards_of(part)
+        if shown:
+            named = joined(self._named(one) for one in shown)
+            yield _CONTENTS % (len(shown), named)
+        outcomes = self._rows_of(part)
+        if outcomes:
+            yield _ALL % (len(outcomes), joined(self._signs(part, outcomes)))
+            yield times(self._view.file, outcomes)
+
+    def _named(self, outcome: Outcome) -> Markup:
+        from harness.report.html.card import title
+
+        step = self._view.file.case.steps[outcome.step]
+        told = title(self._view, outcome.step, self._context()(outcome.step).comment)
+        command = one_line(step.text, _NAMED)
+        small = (
+            Markup('<small class="mono">%s</small>') % command if told != step.text else NOTHING
+        )
+        sign = dot(outcome.verdict, outcome.flaky)
+        return _ENTRY % (step.line, sign, one_line(told, _NAMED), small)
+
+    def _signs(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[Markup]:
+        for outcome in outcomes:
+            place = self._places.get(outcome.step)
+            if place is None:
+                yield _PASSED if outcome.verdict is Verdict.PASSED else _LOST
+            else:
+                kind = _kind(outcome)
+                step = self._view.file.case.steps[outcome.step]
+                yield _SIGN % (
+                    self._address(part, place, step),
+                    kind,
+                    step.text[:40],
+                    _SIGNS[kind],
+                )
+
+    def _address(self, part: int, place: int, step: Step) -> str:
+        there = place // _CARDS + 1
+        address = "" if there == part else link(part_name(self._name, there))
+        return f"{address}#T{step.line}"
+
+    def _context(self) -> Contexts:
+        if self._contexts is None:
+            from harness.report.context import contexts
+
+            self._contexts = contexts(self._view, self._run.repeat)
+        return self._contexts
 
     # --- results that are not plainly passed ---
 
-    def _cards(self, part: int) -> Iterator[str]:
-        shown = self._view.remarkable[(part - 1) * _CARDS : part * _CARDS]
+    def _cards_of(self, part: int) -> list[Outcome]:
+        return self._shown[(part - 1) * _CARDS : part * _CARDS]
+
+    def _cards(self, part: int) -> Iterator[Markup]:
+        shown = self._cards_of(part)
         if not shown:
             return
-        from harness.report.context import contexts
         from harness.report.html.card import card
 
-        yield "<h2>To look at</h2>\n"
-        context = contexts(self._view, self._run.repeat)
-        for outcome in shown:
-            told = context(outcome.step)
-            yield card(self._view, outcome, self._log, context=told, folder=self._folder)
+        yield (
+            Markup(
+                '<section aria-label="To look at"><div class="sec-h"><h2>To look at</h2>%s</div>'
+            )
+            % _KEYS
+        )
+        for place, outcome in enumerate(shown):
+            yield card(
+                self._view,
+                outcome,
+                self._log,
+                context=self._context()(outcome.step),
+                folder=self._folder,
+                is_open=place < _OPEN and outcome.verdict is not Verdict.EXPECTED_FAIL,
+            )
+        yield Markup("</section>\n")
 
     # --- all tests ---
 
-    def _tests(self, part: int) -> Iterator[str]:
-        outcomes = self._view.file.outcomes
-        shown = outcomes[(part - 1) * _ROWS : part * _ROWS]
-        if shown:
-            yield "<h2>All tests</h2>\n"
-            yield (
-                '<table class="t"><thead><tr><th>ID</th><th>Result</th><th>Command</th>'
-                "<th>Reply</th><th>Expected</th></tr></thead><tbody>\n"
-            )
-            yield from self._rows(part, shown)
-            yield "</tbody></table>"
-        elif not outcomes:
-            yield "<p>The file has no tests.</p>"
+    def _rows_of(self, part: int) -> tuple[Outcome, ...]:
+        return self._view.file.outcomes[(part - 1) * _ROWS : part * _ROWS]
 
-    def _rows(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    def _tests(self, part: int) -> Iterator[Markup]:
+        shown = self._rows_of(part)
+        if shown:
+            yield _TABLE % (len(shown), len(shown))
+            yield from self._rows(part, shown)
+            yield Markup("</tbody></table></div></section>")
+        elif not self._view.file.outcomes:
+            yield Markup("<p>The file has no tests.</p>")
+
+    def _rows(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[Markup]:
+        for start in range(0, len(outcomes), _AT_ONCE):
+            some = outcomes[start : start + _AT_ONCE]
+            yield Markup(_ROW * len(some)) % tuple(self._cells(part, some))
+
+    def _cells(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[object]:
+        """Yield what fills the rows of some tests."""
         steps, log = self._view.file.case.steps, self._log
         passed = badge(Verdict.PASSED)
         told, cell = cache(expectation.in_words), cache(_cell)  # of many tests the same
         for outcome in outcomes:
             step = steps[outcome.step]
             expected = told(step.pattern) if step.pattern else ""
-            verdict = passed
+            verdict, kind = passed, "p"
             if outcome.verdict is not Verdict.PASSED or outcome.flaky:
                 verdict = self._link_to_card(part, step, outcome)
+                kind = _kind(outcome)
             reply = outcome.reply
-            yield (
-                f'<tr><td><a href="{log.at(step.line)}">{step.id}</a></td><td>{verdict}</td>'
-                f"<td>{cell(step.command)}</td>"
-                f'<td data-l="got">{cell(reply.text) if reply else ""}</td>'
-                f'<td data-l="expected">{cell(expected)}</td></tr>\n'
-            )
+            yield from (kind, Markup(log.at(step.line)), _name(step), verdict)
+            yield from (cell(step.command), cell(reply.text) if reply else NOTHING, cell(expected))
 
-    def _link_to_card(self, part: int, step: Step, outcome: Outcome) -> str:
+    def _link_to_card(self, part: int, step: Step, outcome: Outcome) -> Markup:
         drawn = badge(outcome.verdict, outcome.flaky)
         place = self._places.get(outcome.step)
         if place is None:
             return drawn
-        there = place // _CARDS + 1
-        address = "" if there == part else link(part_name(self._name, there))
-        return f'<a href="{address}#T{step.line}">{drawn}</a>'
+        return Markup('<a href="%s">%s</a>') % (self._address(part, place, step), drawn)
+
+
+_NEXT = Markup(
+    '<button type="button" class="btn js-only" data-go="-1" aria-label="Previous failure">'
+    '&lsaquo;</button><button type="button" class="btn js-only" data-go="1" '
+    'aria-label="Next failure">&rsaquo;</button>'
+)
+_KEYS = Markup(
+    '<p class="sub js-only kb"><kbd>n</kbd> next failure, <kbd>p</kbd> previous, '
+    "<kbd>&larr;</kbd> <kbd>&rarr;</kbd> through the set-up</p>"
+)
+_CONTENTS = Markup(
+    '<nav aria-label="To look at"><p class="lab">To look at: %s</p><ul>%s</ul></nav>\n'
+)
+_ENTRY = Markup('<li><a href="#T%s">%s<span><b>%s</b>%s</span></a></li>\n')
+_ALL = Markup(
+    '<nav aria-label="All tests"><p class="lab">%s tests, in the file\'s order</p>'
+    '<div class="grid">%s</div></nav>\n'
+)
+_SIGN = Markup('<a href="%s" class="%s" title="%s">%s</a>')
+_SIGNS = {"f": Markup("&#10005;"), "x": Markup("&middot;"), "w": Markup("!")}
+_PASSED, _LOST = Markup("<i>&#10003;</i>"), Markup('<i class="w">&ndash;</i>')
+_ROW = Markup(
+    '<tr data-v="%s"><td><a href="%s">%s</a></td><td>%s</td><td>%s</td>'
+    '<td data-l="got">%s</td><td data-l="expected">%s</td></tr>\n'
+)
+_TABLE = Markup(
+    '<section aria-label="All tests"><h2>All tests</h2><div class="tools js-only" role="search">'
+    '<input class="inp" type="search" data-filter aria-label="Filter tests" '
+    'placeholder="Filter tests"><span class="btns">'
+    '<button type="button" class="btn" data-verdict="all" aria-pressed="true">All</button>'
+    '<button type="button" class="btn" data-verdict="f" aria-pressed="false">FAILED</button>'
+    '<button type="button" class="btn" data-verdict="x" aria-pressed="false">Expected</button>'
+    '<button type="button" class="btn" data-verdict="w" aria-pressed="false">Other</button>'
+    '<button type="button" class="btn" data-verdict="p" aria-pressed="false">Passed</button>'
+    '</span><span class="sub" id="shown" role="status">%s of %s</span></div>'
+    '<div class="card"><table class="t"><thead><tr><th scope="col">ID</th>'
+    '<th scope="col">Result</th><th scope="col">Command</th>'
+    '<th scope="col">Reply</th><th scope="col">Expected</th></tr>'
+    "</thead><tbody>\n"
+)
+
+
+def _name(step: Step) -> object:
+    return step.id if step.id >= 0 else f"line {step.line}"
+
+
+def _kind(outcome: Outcome) -> str:
+    return LOOK if outcome.flaky else KINDS.get(outcome.verdict, LOOK)
 
 
 def _parts(things: Sequence[object], most: int) -> int:
     return max(1, -(-len(things) // most))
 
 
-def _cell(text: str) -> str:
+def _cell(text: str) -> Markup:
     if len(text) > _CELL or "\n" in text:
         text = one_line(text, _CELL)
-    return f"<code>{escape(text)}</code>" if text else ""
+    return Markup("<code>%s</code>") % text if text else NOTHING

@@ -1,4 +1,4 @@
-"""The first page: the run as a whole and a row for each file."""
+"""The first page: what broke, in which ways, and a row for each file."""
 
 from __future__ import annotations
 
@@ -6,94 +6,231 @@ from collections.abc import Iterator, Sequence
 
 from harness.records import RunResult
 from harness.report.html.names import link
-from harness.report.html.parts import (
-    box,
-    count_cells,
-    count_header,
-    in_words,
-    items,
-    page,
-    run_facts,
-)
-from harness.report.markup import escape
+from harness.report.html.parts import Frame, bar, box, headline, items, page, run_facts
+from harness.report.html.times import in_words
+from harness.report.html.ways import ways
+from harness.report.markup import NOTHING, Markup, joined
 from harness.report.tally import Tally, total
+from harness.report.view import FileView, crash_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.records import Diagnosis
     from harness.report.baseline import Comparison
 
+_UNFOLDED = 10  # changes of one kind
+
 
 def index_page(
     run: RunResult,
-    tallies: Sequence[Tally],
+    views: Sequence[FileView],
     names: Sequence[str],
     comparison: Comparison | None = None,
-) -> Iterator[str]:
-    """Yield the first page; ``tallies`` and page ``names`` go with ``run.files``."""
+) -> Iterator[Markup]:
+    """Yield the first page; ``views`` and page ``names`` go with ``run.files``."""
+    counts = total(view.tally for view in views)
     body = [
-        "<h1>Regression test summary</h1>",
-        in_words(total(tallies)),
-        run_facts(run, run.files[0] if run.files else None),
+        _hero(run, counts),
         _faults(run.faults),
         _box("What is wrong with case files", run.errors),
         _box("Interrupted: not run, or not to the end", run.unfinished),
         _failures(run, names),
         _diagnoses(run.diagnoses),
+        ways(views, names),
         _comparison(comparison),
-        _table(run, tallies, names),
-        '<p class="dim">Columns as gogui-regress has them: FAIL and PASS are unexpected, '
-        "Error counts commands between the tests that the engine refused.</p>",
+        _table(run, views, names, comparison),
     ]
-    return page("Regression test summary", body)
+    return page("Regression test summary", body, Frame(script=True))
 
 
-def _box(title: str, texts: Sequence[str]) -> str:
-    return box(title, items(texts)) if texts else ""
+def _hero(run: RunResult, counts: Tally) -> Markup:
+    known = run_facts(run, run.files[0] if run.files else None)
+    return Markup('<div class="hero"><div><h1>Regression test summary</h1>%s</div>%s</div>') % (
+        known,
+        headline(counts),
+    )
 
 
-def _faults(faults: Sequence[str]) -> str:
+def _box(title: str, texts: Sequence[str]) -> Markup:
+    return box(title, items(texts)) if texts else NOTHING
+
+
+def _faults(faults: Sequence[str]) -> Markup:
     title = "The harness itself failed; the engine is not to blame"
-    return box(title, "".join(f"<pre>{escape(fault)}</pre>" for fault in faults)) if faults else ""
+    told = joined(Markup("<pre>%s</pre>") % fault for fault in faults)
+    return box(title, told) if faults else NOTHING
 
 
-def _failures(run: RunResult, names: Sequence[str]) -> str:
-    broken = [(file, name) for file, name in zip(run.files, names, strict=True) if file.failure]
-    if not broken:
-        return ""
-    rows = "".join(
-        f'<li><a href="{link(name)}">{escape(file.case.path)}</a>: {escape(one.message)}</li>'
-        for file, name in broken
-        for one in file.failures
-    )
-    return box("The engine broke", f"<ul>{rows}</ul>")
+def _failures(run: RunResult, names: Sequence[str]) -> Markup:
+    """How the engine broke: files in which it did so in the same way together."""
+    found: dict[object, tuple[str, list[Markup]]] = {}
+    for file, name in zip(run.files, names, strict=True):
+        linked = Markup('<a href="%s">%s</a>') % (link(name), file.case.path)
+        ways = {crash_of(one): one for one in reversed(file.failures)}
+        for crash, one in ways.items():
+            found.setdefault(crash, (one.message, []))[1].append(linked)
+    if not found:
+        return NOTHING
+    return box("The engine broke", items(_broke(*told) for told in found.values()))
 
 
-def _diagnoses(found: Sequence[Diagnosis]) -> str:
+def _broke(message: str, files: Sequence[Markup]) -> Markup:
+    together = f"In {len(files)} files, with the same last words: " if len(files) > 1 else ""
+    return Markup("%s%s: %s") % (together, Markup(", ").join(files), message)
+
+
+def _diagnoses(found: Sequence[Diagnosis]) -> Markup:
     """What explains the failures: the engine *answers as if* ..."""
-    return box("What explains the failures", items(map(str, found)), "warn") if found else ""
+    return box("What explains the failures", items(map(str, found)), "odd") if found else NOTHING
 
 
-def _comparison(comparison: Comparison | None) -> str:
-    """How the run differs from the one it is compared with."""
+_COMPARISON = Markup('<section class="box %s"><h3>Compared with the run of %s</h3>%s</section>\n')
+_SECTION = Markup("<details%s><summary>%s</summary>%s</details>")
+
+
+def _comparison(comparison: Comparison | None) -> Markup:
+    """How the run differs from the one it is compared with; long lists are folded."""
     if comparison is None:
-        return ""
-    sections = "".join(
-        f"<h4>{escape(heading)}</h4>{items(lines)}" for heading, lines in comparison.sections()
+        return NOTHING
+    sections = joined(
+        _SECTION % (Markup(" open") if len(lines) <= _UNFOLDED else NOTHING, heading, items(lines))
+        for heading, lines in comparison.sections()
     )
-    kind = "" if comparison.exit_code else "warn"
-    title = f"Compared with the run of {comparison.started}"
-    return box(title, sections or "<p>The same results.</p>", kind)
+    kind = "" if comparison.exit_code else "calm"
+    same = Markup("<p>The same results.</p>")
+    return _COMPARISON % (kind, comparison.started, sections or same)
 
 
-def _table(run: RunResult, tallies: Sequence[Tally], names: Sequence[str]) -> str:
-    rows = "".join(
-        f'<tr><td><a href="{link(name)}">{escape(file.case.path)}</a></td>'
-        f"{count_cells(counts)}</tr>\n"
-        for file, counts, name in zip(run.files, tallies, names, strict=True)
+# --- files -------------------------------------------------------------------------------------
+
+_TABLE = Markup(
+    '<section aria-label="Files"><div class="sec-h"><h2>Files</h2><p class="sub">%s</p></div>'
+    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
+    'aria-label="Filter files" placeholder="Filter files"><span class="btns">%s</span>'
+    '<span class="sub" id="shown" role="status">%s of %s</span></div>'
+    '<div class="card ft"><table><thead><tr>%s</tr></thead>\n<tbody>%s</tbody></table></div>'
+    "</section>\n"
+)
+_CHOICE = Markup(
+    '<button type="button" class="btn" data-verdict="%s" aria-pressed="%s">%s</button>'
+)
+_ROW = Markup(
+    '<tr data-v="%s"><td data-k="%s"><a class="fn" href="%s"><span class="dot %s"></span>'
+    '<span>%s<b>%s</b></span></a></td><td data-k="%s"><div class="tb2">%s<span class="sub">%s'
+    '</span></div></td>%s<td class="num" data-k="%s">%s</td></tr>\n'
+)
+
+
+def _table(
+    run: RunResult,
+    views: Sequence[FileView],
+    names: Sequence[str],
+    comparison: Comparison | None,
+) -> Markup:
+    changes = _changes(comparison)
+    order = sorted(range(len(views)), key=lambda place: _badness(views[place]))
+    rows = joined(
+        _row(views[place], names[place], rank, changes) for rank, place in enumerate(order)
     )
-    return (
-        f'<table class="n"><thead><tr><th>File</th>{count_header()}</tr></thead>\n'
-        f"<tbody>{rows}</tbody><tfoot><tr><td>Total</td>{count_cells(total(tallies))}</tr></tfoot>"
-        "</table>"
+    bad = sum(_is_bad(view) for view in views)
+    told = f"{bad} of {len(views)} have failures" if bad else f"{len(views)}, all passed"
+    heads = ["File", "Tests", *(["Since the baseline"] if comparison else [])]
+    head = joined(
+        Markup('<th scope="col"><button type="button">%s</button></th>') % one for one in heads
     )
+    head += Markup('<th scope="col" class="num"><button type="button">Time</button></th>')
+    return _TABLE % (told, _choices(views, bad, comparison), len(views), len(views), head, rows)
+
+
+def _choices(views: Sequence[FileView], bad: int, comparison: Comparison | None) -> Markup:
+    kinds = [
+        ("all", f"All {len(views)}"),
+        ("f", f"Failed {bad}"),
+        ("p", f"Passed {len(views) - bad}"),
+    ]
+    if comparison:
+        kinds.append(("c", "Changed"))
+    return joined(
+        _CHOICE % (kind, "true" if kind == "all" else "false", words) for kind, words in kinds
+    )
+
+
+def _is_bad(view: FileView) -> bool:
+    counts = view.tally
+    return bool(counts.failed or counts.not_run or counts.not_judged or view.file.failure)
+
+
+def _badness(view: FileView) -> tuple[int, ...]:
+    """What is broken first, then the most failures; else the order of the run stays."""
+    counts = view.tally
+    broken, lost = view.file.failure is not None, counts.not_run + counts.not_judged
+    return (-broken, -counts.failed, -lost, -counts.errors, -counts.unexpected_passes)
+
+
+Changes = dict[str, tuple[int, int]]
+
+
+def _changes(comparison: Comparison | None) -> Changes | None:
+    """Return by path how many tests broke and how many were mended; None: nothing is compared."""
+    if comparison is None:
+        return None
+    found: Changes = {}
+    for place, some in ((0, comparison.broke), (1, comparison.mended)):
+        for one in some:
+            counts = list(found.get(one.path, (0, 0)))
+            counts[place] += 1
+            found[one.path] = (counts[0], counts[1])
+    return found
+
+
+def _row(view: FileView, name: str, rank: int, changes: Changes | None) -> Markup:
+    counts, path = view.tally, view.file.case.path
+    folder, slash, base = path.rpartition("/")
+    kind = "f" if _is_bad(view) else "p"
+    changed = changes.get(path, (0, 0)) if changes is not None else (0, 0)
+    verdicts = f"{kind} c" if any(changed) else kind
+    return _ROW % (
+        verdicts,
+        rank,
+        link(name),
+        kind,
+        folder + slash,
+        base,
+        counts.failed * 1_000_000 + counts.not_run * 1_000 + counts.expected_fails,
+        bar(counts),
+        _words(view),
+        NOTHING if changes is None else _changed(changed),
+        f"{counts.seconds:.6f}",
+        in_words(counts.seconds),
+    )
+
+
+def _words(view: FileView) -> Markup:
+    counts = view.tally
+    told = []
+    if view.file.failure:
+        told.append(Markup('<b class="fc">broke</b>'))
+    if counts.failed:
+        told.append(Markup('<b class="fc">%s</b> of %s failed') % (counts.failed, counts.tests))
+    others = (
+        (counts.not_run, "not run"),
+        (counts.not_judged, "not judged"),
+        (counts.errors, "refused"),
+        (counts.unexpected_passes, "PASSED unexpectedly"),
+        (counts.expected_fails, "failed as expected"),
+        (counts.flaky, "flaky"),
+        (0 if counts.failed else counts.passed, "passed"),
+    )
+    told += [Markup("%s %s") % pair for pair in others if pair[0]]
+    return Markup(", ").join(told) or Markup("no tests")
+
+
+def _changed(changed: tuple[int, int]) -> Markup:
+    broke, mended = changed
+    parts = []
+    if broke:
+        parts.append(Markup('<span class="pill f">%s broke</span>') % broke)
+    if mended:
+        parts.append(Markup('<span class="pill p">%s mended</span>') % mended)
+    shown = Markup(" ").join(parts) or Markup('<span class="sub">as before</span>')
+    return Markup('<td data-k="%s">%s</td>') % (broke * 1000 + mended, shown)

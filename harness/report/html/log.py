@@ -6,31 +6,48 @@ once; only tests and errors are markup of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from operator import add
 
 from harness.records import Exchange, FileResult, Reply, RunResult, Step
 from harness.report.html.names import Log, link, log_name, part_name
-from harness.report.html.parts import box, items, page, part_links, run_facts
-from harness.report.markup import escape
+from harness.report.html.parts import Frame, box, items, page, part_links, run_facts
+from harness.report.markup import NOTHING, Markup, joined
 
+_NO_CARDS: Mapping[int, tuple[str, str]] = {}
+_HEAD = Markup('<b id="L%s">%s</b>\n')
+_ANY, _BLANK = Markup("%s"), Markup("%s\n")
+_TEST = Markup('<b id="L%s">%s</b>\n%s\n\n')
+_LINKED = Markup('<b id="L%s"><a href="%s" class="%s">%s</a></b>\n')
+_REPLY, _NO_REPLY = Markup("%s%s\n\n"), Markup("<i>no reply</i>\n\n")
+_COMMENT, _ERROR = Markup("<i>%s</i>\n"), Markup('<span class="e">%s</span>')
+_STREAM = Markup("<h2>GTP stream</h2>\n")
+_AT_ONCE = 500  # commands
 _PART = 2_000_000  # characters of one page; markup and escapes come on top of it
 
 
 def log_pages(
-    file: FileResult, run: RunResult, name: str, begin: Sequence[int] = ()
-) -> Iterator[tuple[str, Iterator[str]]]:
+    file: FileResult,
+    run: RunResult,
+    name: str,
+    begin: Sequence[int] = (),
+    cards: Mapping[int, tuple[str, str]] = _NO_CARDS,
+) -> Iterator[tuple[str, Iterator[Markup]]]:
     """Yield the names and the contents of the pages of one file's log.
 
     ``name`` is that of the page about its tests. ``begin``: what :func:`part_cuts` returns, if it
-    is known.
+    is known. ``cards``: by line the addresses of what is told of tests, and a class for their
+    verdicts.
     """
     cuts = [*(begin or part_cuts(file)), len(file.case.steps)]
     for part, (first, end) in enumerate(pairwise(cuts), 1):
-        body = _body(file, run, name, (part, len(cuts) - 1), (first, end))
+        body = _body(
+            file, run, name, (part, len(cuts) - 1), _stream(*_piece(file, first, end), cards)
+        )
         heading = f"Log: {file.case.path}" + (f", part {part}" if part > 1 else "")
-        yield part_name(log_name(name), part), page(heading, body)
+        crumbs = (("All files", "index.html"), (file.case.path, link(name)), ("Log", ""))
+        yield part_name(log_name(name), part), page(heading, body, Frame(crumbs))
 
 
 def log_of(file: FileResult, name: str, begin: Sequence[int] = ()) -> Log:
@@ -54,19 +71,19 @@ def part_cuts(file: FileResult) -> list[int]:
 
 
 def _body(
-    file: FileResult, run: RunResult, name: str, part: tuple[int, int], steps: tuple[int, int]
-) -> Iterator[str]:
+    file: FileResult,
+    run: RunResult,
+    name: str,
+    part: tuple[int, int],
+    stream: Iterator[Markup],
+) -> Iterator[Markup]:
     links = part_links(log_name(name), *part)
-    yield from (
-        f'<nav><a href="index.html">Summary</a><a href="{link(name)}">Tests</a></nav>',
-        f"<h1>Log of {escape(file.case.path)}</h1>",
-        links,
-    )
+    yield from (Markup("<h1>Log of %s</h1>") % file.case.path, links)
     if part[0] == 1:
-        yield from (run_facts(run, file), "<h2>GTP stream</h2>\n", _exchanges(file.before))
-    yield '<pre class="log">'
-    yield from _stream(*_piece(file, *steps))
-    yield f"</pre>{links}"
+        yield from (run_facts(run, file), _STREAM, _exchanges(file.before))
+    yield Markup('<pre class="log" tabindex="0">')
+    yield from stream
+    yield Markup("</pre>%s") % links
     if part[0] == part[1]:
         yield from (_exchanges(one.sent) for one in file.restarts)
         yield from (_exchanges(file.after), _failures(file), _warnings(file), _stderr(file))
@@ -89,35 +106,39 @@ def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
     return piece, steps[first - 1].line if first else 0
 
 
-def _exchanges(exchanges: Sequence[Exchange]) -> str:
+def _exchanges(exchanges: Sequence[Exchange]) -> Markup:
     if not exchanges:
-        return ""
-    text = "".join(f"{text}\n{_reply(reply)}" for text, reply in exchanges)
-    return (
-        f'<details><summary>Sent by the harness</summary><pre class="log">{text}</pre></details>'
+        return NOTHING
+    text = joined(Markup("%s\n%s") % (sent, _reply(reply)) for sent, reply in exchanges)
+    shown = Markup(
+        "<details><summary>Sent by the harness</summary>"
+        '<pre class="log" tabindex="0">%s</pre></details>'
     )
+    return shown % text
 
 
-def _reply(reply: Reply | None) -> str:
+def _reply(reply: Reply | None) -> Markup:
     if reply is None:
-        return "<i>no reply</i>\n\n"
-    invalid = f'<span class="e">{escape(reply.invalid)}</span>\n' if reply.invalid else ""
-    return f"{invalid}{escape(reply.raw)}\n\n"
+        return _NO_REPLY
+    invalid = _ERROR % reply.invalid + "\n" if reply.invalid else NOTHING
+    return _REPLY % (invalid, reply.raw)
 
 
-def _stream(file: FileResult, done: int) -> Iterator[str]:
+def _stream(
+    file: FileResult, done: int, cards: Mapping[int, tuple[str, str]] = _NO_CARDS
+) -> Iterator[Markup]:
     """Yield the file line by line, comments too, each command with its reply after it.
 
-    ``done``: lines of the source that are written.
+    ``done``: lines of the source that are written. ``cards``: as above.
     """
     again = {one.step: one for one in file.restarts}
     for start, end in pairwise(_cuts(file)):
         if start in again:
-            yield "<i>The engine was started again.</i>\n"
+            yield Markup("<i>The engine was started again.</i>\n")
         if file.replies[start] is None:
             yield _unanswered(file, start, end, done)
         else:
-            yield from _answered(file, start, end, done)
+            yield from _answered(file, (start, end), done, cards)
         done = _end(file, end)
     yield _between(file.case.lines[done:])
 
@@ -139,25 +160,67 @@ def _end(file: FileResult, end: int) -> int:
     return file.case.steps[end - 1].line
 
 
-def _answered(file: FileResult, start: int, end: int, done: int) -> Iterator[str]:
-    plain: list[str] = []  # escaped together when something else comes
-    for step, reply in zip(file.case.steps[start:end], file.replies[start:end], strict=True):
+class _Filled:
+    """Markup with places and what fills them, put together at once, which is faster."""
+
+    def __init__(self) -> None:
+        self._parts: list[Markup] = []
+        self._values: list[object] = []
+
+    def add(self, part: Markup, *values: object) -> None:
+        """Put something after all there is."""
+        self._parts.append(part)
+        self._values += values
+
+    @property
+    def markup(self) -> Markup:
+        """All of it."""
+        return joined(self._parts) % tuple(self._values)
+
+
+def _answered(
+    file: FileResult,
+    stretch: tuple[int, int],
+    done: int,
+    cards: Mapping[int, tuple[str, str]],
+) -> Iterator[Markup]:
+    steps, replies = file.case.steps[slice(*stretch)], file.replies[slice(*stretch)]
+    for start in range(0, len(steps), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        yield _exchanged(file, steps[some], replies[some], done, cards)
+        done = steps[some][-1].line
+
+
+def _exchanged(
+    file: FileResult,
+    steps: Sequence[Step],
+    replies: Sequence[Reply | None],
+    done: int,
+    cards: Mapping[int, tuple[str, str]],
+) -> Markup:
+    filled, plain = _Filled(), list[str]()  # escaped together when something else comes
+    for step, reply in zip(steps, replies, strict=True):
         assert reply is not None
         line = step.line
+        is_plain = reply.ok and not step.is_test and not reply.invalid
+        if plain and (line > done + 1 or not is_plain):
+            filled.add(_ANY, "".join(plain))
+            plain.clear()
         if line > done + 1:
-            yield _plain(plain)
-            plain.clear()
-            yield _between(file.case.lines[done : line - 1])
+            text = "\n".join(file.case.lines[done : line - 1])
+            filled.add(_COMMENT if text.strip() else _BLANK, text)
         done = line
-        if reply.ok and not step.is_test and not reply.invalid:
+        if is_plain:
             plain += (step.text, "\n", reply.raw, "\n\n")
+        elif reply.ok and not reply.invalid and line not in cards:  # as most tests are
+            filled.add(_TEST, line, step.text, reply.raw)
         else:
-            yield _plain(plain) + _special(step, reply)
-            plain.clear()
-    yield _plain(plain)
+            filled.add(_ANY, _special(step, reply, cards.get(line)))
+    filled.add(_ANY, "".join(plain))
+    return filled.markup
 
 
-def _unanswered(file: FileResult, start: int, end: int, done: int) -> str:
+def _unanswered(file: FileResult, start: int, end: int, done: int) -> Markup:
     """Return commands without a reply; the first was sent if the engine broke at it."""
     lines, steps = file.case.lines, file.case.steps[start:end]
     named = {step.line for step in steps if step.is_test}
@@ -166,46 +229,44 @@ def _unanswered(file: FileResult, start: int, end: int, done: int) -> str:
         parts += [_between(lines[done : steps[0].line - 1]), _special(steps[0], None)]
         done = steps[0].line
     if done < _end(file, end) or end == len(file.replies):
-        parts.append("<i>not sent:</i>\n")
+        parts.append(Markup("<i>not sent:</i>\n"))
     for number, line in enumerate(lines[done : _end(file, end)], done + 1):
-        anchor = f' id="L{number}"' if number in named else ""
-        parts.append(f"<i{anchor}>{escape(line)}</i>\n")
-    return "".join(parts)
+        anchor = Markup(' id="L%s"') % number if number in named else NOTHING
+        parts.append(Markup("<i%s>%s</i>\n") % (anchor, line))
+    return joined(parts)
 
 
-def _plain(parts: list[str]) -> str:
-    text = "".join(parts)
-    if "&" in text or "<" in text or ">" in text:
-        return escape(text)
-    return text
-
-
-def _between(lines: Sequence[str]) -> str:
+def _between(lines: Sequence[str]) -> Markup:
     """Comments, expectations and blank lines."""
-    text = escape("\n".join(lines))
-    return f"<i>{text}</i>\n" if text.strip() else "\n" * len(lines)
+    text = "\n".join(lines)
+    return _COMMENT % text if text.strip() else Markup("\n" * len(lines))
 
 
-def _special(step: Step, reply: Reply | None) -> str:
-    """A test, which links lead to, or a command that went wrong."""
-    command = escape(step.text)
-    head = f'<b id="L{step.line}">{command}</b>\n'
+def _special(step: Step, reply: Reply | None, card: tuple[str, str] | None = None) -> Markup:
+    """A test, which links lead to and from, or a command that went wrong."""
+    if card:
+        address, kind = card
+        head = _LINKED % (step.line, address, kind, step.text)
+    else:
+        head = _HEAD % (step.line, step.text)
     if reply is None or reply.ok:
         return head + _reply(reply)
-    return f'{head}<span class="e">{escape(reply.raw)}</span>\n\n'
+    return head + _ERROR % reply.raw + "\n\n"
 
 
-def _failures(file: FileResult) -> str:
-    return "".join(
-        box(f"The engine broke: {one.kind.value}", escape(one.message)) for one in file.failures
+def _failures(file: FileResult) -> Markup:
+    return joined(
+        box(f"The engine broke: {one.kind.value}", Markup("<p>%s</p>") % one.message)
+        for one in file.failures
     )
 
 
-def _warnings(file: FileResult) -> str:
-    return box("Protocol warnings", items(file.warnings), "warn") if file.warnings else ""
+def _warnings(file: FileResult) -> Markup:
+    return box("Protocol warnings", items(file.warnings), "warn") if file.warnings else NOTHING
 
 
-def _stderr(file: FileResult) -> str:
+def _stderr(file: FileResult) -> Markup:
     if not file.stderr:
-        return ""
-    return f'<h2 id="stderr">Standard error</h2>\n<pre class="log">{escape(file.stderr)}</pre>'
+        return NOTHING
+    shown = Markup('<h2 id="stderr">Standard error</h2>\n<pre class="log" tabindex="0">%s</pre>')
+    return shown % file.stderr

@@ -1,61 +1,163 @@
-"""Pieces that all pages share. Every function takes plain text and returns markup."""
+"""Pieces that all pages share. Every function takes plain text or markup and returns markup."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.records import FileResult, RunResult, Verdict
-from harness.report.gogui import at_most_one_decimal
 from harness.report.html.names import link, part_name
 from harness.report.html.style import STYLE
-from harness.report.markup import escape
+from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.tally import Tally, phrases
 from harness.report.view import WORDS
 
 # Not even a mistake in escaping may run a script or load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
-# Tally's fields as gogui names its columns, then those that only exist here.
-COLUMNS = (
-    ("Tests", "tests", ""),
-    ("FAIL", "failed", "FAILED"),
-    ("fail", "expected_fails", "failed"),
-    ("PASS", "unexpected_passes", "PASSED"),
-    ("pass", "passed", "passed"),
-    ("Error", "errors", "errors"),
-    ("not run", "not_run", "notrun"),
-    ("flaky", "flaky", "flaky"),
+_HEAD = Markup(
+    '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+    '<meta http-equiv="Content-Security-Policy" content="%s">'
+    '<meta name="viewport" content="width=device-width,initial-scale=1">'
+    "<title>%s</title><style>%s%s</style></head>\n<body>"
+    '<a class="skip" href="#main">To the content</a>\n%s'
 )
+_LOGO = Markup(
+    '<svg class="logo" viewBox="0 0 22 22" aria-hidden="true">'
+    '<rect width="22" height="22" rx="5" fill="#dcb273"/>'
+    '<path d="M7 0v22M15 0v22M0 7h22M0 15h22" stroke="#5b4320"/>'
+    '<circle cx="7" cy="15" r="4.3" fill="#15171b"/>'
+    '<circle cx="15" cy="7" r="4.1" fill="#fbfaf6" stroke="#6f6551"/></svg>'
+)
+_TOP = Markup(
+    '<header class="top"><div>%s<nav class="crumbs" aria-label="Where you are">%s</nav>'
+    "%s</div></header>\n"
+)
+_FOOT = Markup("</main></div>\n%s</body></html>\n")
+_SCRIPT = Markup('<p id="say" class="vh" role="status"></p><script>%s</script>\n')
+
+# How a verdict's sign is drawn: f it broke, x as expected, w look here, p all is well.
+_DOTS = {
+    Verdict.PASSED: "p",
+    Verdict.UNEXPECTED_PASS: "u",
+    Verdict.EXPECTED_FAIL: "x",
+    Verdict.FAILED: "f",
+}
+# What a filter tells apart; all else is worth a look.
+KINDS = {Verdict.FAILED: "f", Verdict.EXPECTED_FAIL: "x", Verdict.PASSED: "p"}
+LOOK = "w"
+_PILLS = {
+    Verdict.PASSED: "p",
+    Verdict.UNEXPECTED_PASS: "w",
+    Verdict.FAILED: "f",
+    Verdict.NOT_RUN: "w",
+    Verdict.NOT_JUDGED: "w",
+}
 
 
-def page(title: str, body: Iterable[str], style: str = "") -> Iterator[str]:
-    """Yield a whole page, in the parts of its ``body``; ``style`` is added to the style sheet."""
-    yield (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head>\n<body>\n"
-    )
-    yield from body
-    yield "\n<footer>gtp-harness</footer>\n</body></html>\n"
+class Frame:
+    """What stands around a page's body.
+
+    ``crumbs``: the way here, as pairs of a name and an address; the last one is the page itself,
+    and its address is not used. ``status``: in the bar above, at its right. ``aside``: contents
+    beside the body. ``boards``: whether there are any. ``script``: whether a click can do more.
+    """
+
+    __slots__ = ("aside", "boards", "crumbs", "script", "status", "style")
+
+    def __init__(  # noqa: PLR0913 - what pages differ in
+        self,
+        crumbs: Sequence[tuple[str, str]] = (),
+        *,
+        status: Markup = NOTHING,
+        aside: Iterable[Markup] = (),
+        boards: bool = False,
+        script: bool = False,
+        style: str = "",
+    ) -> None:
+        self.crumbs = crumbs
+        self.status = status
+        self.aside = aside
+        self.boards = boards
+        self.script = script
+        self.style = style
 
 
-def part_links(name: str, part: int, count: int) -> str:
+_PLAIN = Frame()
+
+
+def page(title: str, body: Iterable[Markup], frame: Frame = _PLAIN) -> Iterator[Markup]:
+    """Yield a whole page, in the parts of its ``body``."""
+    policy, script = _POLICY, NOTHING
+    if frame.script:
+        from harness.report.html.script import SCRIPT, SHA256
+
+        policy += f"; script-src 'sha256-{SHA256}'"
+        script = _SCRIPT % Markup(SCRIPT)
+    drawn = NOTHING
+    if frame.boards:
+        from harness.report.html.board import DEFINITIONS
+
+        drawn = DEFINITIONS
+    style = Markup(STYLE), Markup(frame.style)
+    yield _HEAD % (Markup(policy), title, *style, drawn)
+    yield _TOP % (_LOGO, _crumbs(frame.crumbs or [(title, "")]), frame.status)
+    yield from _main(frame)
+    yield from map(escape, body)
+    yield Markup('<footer class="foot">gtp-harness</footer>')
+    yield _FOOT % script
+
+
+def _main(frame: Frame) -> Iterator[Markup]:
+    aside = joined(frame.aside)
+    if aside:
+        yield Markup('<div class="page lay"><aside class="toc noprint" aria-label="Contents">')
+        yield aside
+        yield Markup("</aside>\n")
+    else:
+        yield Markup('<div class="page">')
+    yield Markup('<main id="main" tabindex="-1">\n')
+
+
+def _crumbs(crumbs: Sequence[tuple[str, str]]) -> Markup:
+    *before, (last, _) = crumbs
+    links = [
+        Markup('<a href="%s">%s</a> <span aria-hidden="true">/</span> ') % (address, name)
+        for name, address in before
+    ]
+    return joined(links) + Markup("<b>%s</b>") % last
+
+
+def part_links(name: str, part: int, count: int) -> Markup:
     """Return links to the other parts of a page that is cut into so many."""
     if count == 1:
-        return ""
-    links = "".join(
-        f"<b>{one}</b>" if one == part else f'<a href="{link(part_name(name, one))}">{one}</a>'
+        return NOTHING
+    links = joined(
+        Markup("<b>%s</b>") % one
+        if one == part
+        else Markup('<a href="%s">%s</a>') % (link(part_name(name, one)), one)
         for one in range(1, count + 1)
     )
-    return f"<nav>Part {links}</nav>"
+    return Markup('<nav class="parts" aria-label="Parts">Part %s</nav>') % links
 
 
-def badge(verdict: Verdict, flaky: bool = False) -> str:
+def dot(verdict: Verdict, flaky: bool = False) -> Markup:
+    """Return a verdict as a sign alone; the word stands elsewhere."""
+    kind = "u" if flaky else _DOTS.get(verdict, "x")
+    return Markup('<span class="dot %s"></span>') % kind
+
+
+def badge(verdict: Verdict, flaky: bool = False) -> Markup:
     """Return a verdict as sign and word."""
     sign, word = WORDS[verdict]
-    drawn = f'<span class="v {as_class(word)}">{sign} {word}</span>'
-    return drawn + ' <span class="v flaky">~ flaky</span>' if flaky else drawn
+    drawn = Markup('<span class="v %s">%s %s</span>') % (as_class(word), sign, word)
+    return drawn + Markup(' <span class="v flaky">~ flaky</span>') if flaky else drawn
+
+
+def pill(verdict: Verdict, flaky: bool = False) -> Markup:
+    """Return a verdict as a word on its tint."""
+    word = WORDS[verdict][1]
+    drawn = Markup('<span class="pill %s">%s</span>') % (_PILLS.get(verdict, ""), word)
+    return drawn + Markup(' <span class="pill w">flaky</span>') if flaky else drawn
 
 
 def as_class(word: str) -> str:
@@ -63,40 +165,52 @@ def as_class(word: str) -> str:
     return word.replace(" ", "")
 
 
-def in_words(counts: Tally) -> str:
+def in_words(counts: Tally) -> Markup:
     """Return the counts that are not zero as a list, the worst first."""
-    drawn = "".join(
-        f'<li class="{as_class(kind)}">{sign} {words}</li>'
+    drawn = joined(
+        Markup('<li class="v %s">%s %s</li>') % (as_class(kind), sign, words)
         for kind, sign, words in phrases(counts)
     )
-    return f'<ul class="sum">{drawn}</ul>'
+    return Markup('<ul class="counts">%s</ul>') % drawn
 
 
-def count_cells(counts: Tally) -> str:
-    """Return the table cells of a tally; a zero has the class ``z`` and hides on a phone."""
-    cells = []
-    for label, field, kind in COLUMNS:
-        value = getattr(counts, field)
-        kinds = kind if value else "z"
-        cells.append(f'<td data-l="{label}" class="{kinds}">{value}</td>')
-    for label, seconds in (("Time", counts.seconds), ("CpuTime", counts.cpu_seconds)):
-        cells.append(f'<td data-l="{label}">{at_most_one_decimal(seconds)}</td>')
-    return "".join(cells)
+def bar(counts: Tally, kind: str = "") -> Markup:
+    """Return the tests of a tally as one bar: what failed, what is doubtful, what passed."""
+    lost = counts.not_run + counts.not_judged
+    parts = (
+        ("f", counts.failed, "failed"),
+        ("w", lost, "not run or not judged"),
+        ("x", counts.expected_fails, "failed as expected"),
+        ("w", counts.unexpected_passes, "passed unexpectedly"),
+        ("p", counts.passed, "passed"),
+    )
+    drawn = joined(
+        Markup('<i class="%s" style="flex:%s"></i>') % (name, number)
+        for name, number, _ in parts
+        if number
+    )
+    words = ", ".join(f"{number} {words}" for _, number, words in parts if number) or "no tests"
+    return Markup('<div class="bar %s" role="img" aria-label="%s">%s</div>') % (kind, words, drawn)
 
 
-def count_header() -> str:
-    """Return the header cells that belong to :func:`count_cells`."""
-    labels = [label for label, _, _ in COLUMNS] + ["Time", "CpuTime"]
-    return "".join(f"<th>{label}</th>" for label in labels)
+def headline(counts: Tally) -> Markup:
+    """Return how many tests failed, large, with a bar and all counts."""
+    tests = Markup("of %s test%s") % (counts.tests, "s"[: counts.tests != 1])
+    if counts.failed:
+        large = Markup("<b>%s</b> %s failed") % (counts.failed, tests)
+    else:
+        large = Markup('<b class="p">%s</b> %s passed') % (counts.passes, tests)
+    shown = Markup('<div class="sum"><p class="big">%s</p>%s%s</div>\n')
+    return shown % (large, bar(counts, "big-bar"), in_words(counts))
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> str:
+def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
     """Return a list of terms and what they are; empty ones are left out."""
-    rows = "".join(f"<dt>{term}</dt><dd>{escape(text)}</dd>" for term, text in pairs if text)
-    return f"<dl>{rows}</dl>"
+    rows = joined(Markup("<dt>%s</dt><dd>%s</dd>") % (term, text) for term, text in pairs if text)
+    return Markup('<dl class="facts">%s</dl>') % rows
 
 
-def run_facts(run: RunResult, file: FileResult | None) -> str:
+def run_facts(run: RunResult, file: FileResult | None) -> Markup:
     """Return what was run, when and where; name and version as the engine of a file gave them."""
     name = " ".join((file.name, file.version)).strip() if file else ""
     return facts(
@@ -109,11 +223,12 @@ def run_facts(run: RunResult, file: FileResult | None) -> str:
     )
 
 
-def box(title: str, body: str, kind: str = "") -> str:
-    """Return a framed notice; ``body`` is markup."""
-    return f'<section class="box {kind}"><h3>{escape(title)}</h3>{body}</section>\n'
+def box(title: str, body: Markup, kind: str = "") -> Markup:
+    """Return a framed notice."""
+    shown = Markup('<section class="box %s"><h3>%s</h3>%s</section>\n')
+    return shown % (kind, title, body)
 
 
-def items(texts: Iterable[str]) -> str:
-    """Return plain texts as a list."""
-    return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in texts) + "</ul>"
+def items(texts: Iterable[str]) -> Markup:
+    """Return plain texts, or markup, as a list."""
+    return Markup("<ul>%s</ul>") % joined(Markup("<li>%s</li>") % text for text in texts)

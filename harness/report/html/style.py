@@ -1,78 +1,260 @@
-"""The one style sheet, put into every page, for pages must open from a mail attachment.
+r"""The one style sheet, put into every page, for pages must open from a mail attachment.
 
-No verdict is told by color alone: each has its sign and its word. Colors keep a contrast of at
-least 4.5 to 1 in both schemes.
+Tokens first (space, type, surfaces, verdicts, the board; light, dark and print), then the parts
+that pages share. No verdict is told by color alone: each has its sign and its word. Text keeps a
+contrast of at least 4.5 to 1. All is ASCII: a page without other signs is written faster.
 """
 
 from __future__ import annotations
 
-_SHEET = """
-:root{color-scheme:light dark;--bg:#fff;--soft:#f4f4f1;--ink:#1c1b18;--dim:#5f5d57;--line:#d9d7d0;
---link:#0b57b0;--bad:#a61b1b;--badbg:#fdeeec;--good:#17612f;--odd:#6a3d9a;--warn:#7a4f00;--warnbg:#fff4dc;
---mark:#ffd9d2}
-@media(prefers-color-scheme:dark){:root{--bg:#16181b;--soft:#202327;--ink:#e8e6e1;--dim:#a5a39d;
---line:#3a3e44;--link:#8ab8ff;--bad:#ff9d92;--badbg:#34201f;--good:#84d49c;--odd:#cfa9f5;--warn:#f0c46b;
---warnbg:#332a17;--mark:#7a2a22}}
-*{box-sizing:border-box}
-html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
-body{margin:0 auto;padding:1rem;max-width:72rem;background:var(--bg);color:var(--ink);
-font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
-a{color:var(--link)}
-h1{font-size:1.4rem;line-height:1.25;margin:.2em 0 .6em}
-h2{font-size:1.15rem;margin:1.8em 0 .6em}
-h3{font-size:1rem;margin:0;display:flex;flex-wrap:wrap;gap:.2rem .8rem;align-items:baseline}
-h4{font-size:.85rem;margin:0 0 .2rem;color:var(--dim);font-weight:600}
-nav{font-size:.9rem;display:flex;gap:1rem;flex-wrap:wrap}
-code,pre{font:.88rem/1.45 ui-monospace,"DejaVu Sans Mono",monospace}
-pre{margin:0;padding:.5rem .7rem;background:var(--soft);border-radius:.4rem;white-space:pre-wrap}
-mark{background:var(--mark);color:inherit;border-bottom:2px solid var(--bad);border-radius:.15rem}
-small,.dim{color:var(--dim);font-size:.85rem;font-weight:400}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:0;font-size:.9rem}
-dt{color:var(--dim)}dd{margin:0}
-.v{font-weight:600;white-space:nowrap}
-.FAILED,.errors{color:var(--bad)}.PASSED{color:var(--good)}.failed,.ignored{color:var(--dim)}
-.passed{color:var(--good);font-weight:400}.notrun,.notjudged{color:var(--warn)}.flaky{color:var(--odd)}
-.sum{font-size:1.05rem;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;margin:.8rem 0;padding:0;
-list-style:none}
-.box{border:1px solid var(--line);border-left:.35rem solid var(--bad);border-radius:.4rem;
-padding:.7rem .9rem;margin:.8rem 0;background:var(--badbg)}
-.box.warn{border-left-color:var(--warn);background:var(--warnbg)}
-.box h3{margin-bottom:.3rem}.box ul{margin:.3rem 0;padding-left:1.2rem}.box p{margin:.3rem 0}
-.box pre{background:var(--bg)}
-.card{border:1px solid var(--line);border-left:.35rem solid var(--line);border-radius:.4rem;
-padding:.8rem .9rem;margin:.9rem 0;break-inside:avoid}
-.is-FAILED{border-left-color:var(--bad)}.is-PASSED{border-left-color:var(--good)}
-.is-flaky{border-left-color:var(--odd)}
-.card>p,.card>pre{margin:.4rem 0}
-.row{display:flex;flex-wrap:wrap;gap:.8rem 1.2rem;margin-top:.6rem;align-items:flex-start}
-.both{flex:1 1 18rem;min-width:0;display:grid;gap:.6rem 1rem;grid-template-columns:1fr 1fr}
-.both div{min-width:0}.both pre,.box pre{max-height:24rem;overflow:auto}
-.both p{grid-column:1/-1;margin:0}
-figure{margin:0;max-width:100%}
-figcaption{font-size:.85rem;color:var(--dim);width:0;min-width:100%;margin-top:.2rem}
-svg{max-width:100%;height:auto;display:block}
-table{border-collapse:collapse;width:100%;font-size:.92rem}
-th,td{padding:.3rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
-th{font-size:.8rem;color:var(--dim)}
-.n th+th,.n td+td{text-align:right;font-variant-numeric:tabular-nums}
-.t td:first-child,.t th:first-child{text-align:right}.t code{white-space:pre-wrap}
-tfoot td{font-weight:600}
-.log{line-height:1.45}.log b{font-weight:700}.log i{color:var(--dim);font-style:normal}
-.log .e{color:var(--bad);font-weight:700}.log :target{outline:2px solid var(--link);
-outline-offset:2px}:target{scroll-margin-top:1rem}
-footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--line);font-size:.8rem;
-color:var(--dim)}
-@media(max-width:44rem){
-.both{grid-template-columns:1fr}
-table,tbody,tfoot,tr,td{display:block}thead{display:none}
-tr{border-bottom:1px solid var(--line);padding:.45rem 0}
-td,.n td+td,.t td:first-child{border:0;padding:.05rem 0;text-align:left}
-td[data-l]::before{content:attr(data-l) " ";color:var(--dim);font-size:.8rem}
-.n td+td{display:inline-block;margin-right:.9rem}.n td.z{display:none}
-.t td{display:inline;margin-right:.7rem}.t td:nth-child(n+4){display:block}
+_SHEET = r"""
+:root{color-scheme:light dark;--s1:4px;--s2:8px;--s3:12px;--s4:16px;--s5:24px;--s6:32px;
+--s7:48px;--sans:Inter,system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",
+Arial,sans-serif;--mono:"JetBrains Mono",ui-monospace,SFMono-Regular,Menlo,Consolas,
+"Noto Sans Mono",monospace;--t-xs:12px;--t-sm:13px;--t-md:15px;--t-lg:18px;--t-xl:24px;
+--t-2xl:40px;--bg:#f7f6f3;--card:#fff;--sunk:#f2f0ec;--line:#e5e1da;--line-2:#cfc9bf;
+--ink:#1c1b19;--ink-2:#57534c;--ink-3:#6b665e;--link:#1d4fbf;--focus:#1d4fbf;--accent:#3a5fc8;
+--fail:#b3261e;--fail-t:#fdecea;--fail-s:#d4382e;--pass:#146c3c;--pass-t:#e6f4eb;
+--pass-s:#3f9e68;--warn:#805300;--warn-t:#fdf3dc;--warn-s:#c98a12;--mute-s:#a9a39a;
+--info-t:#eaeffc;--wood-1:#ecc98f;--wood-2:#dcb273;--grain:#b98a48;--grid:#5b4320;
+--coord:#513a18;--mark-ok:#0f7a3d;--mark-no:#c8281e;--mark-q:#1659d6;--r1:6px;--r2:10px;
+--r3:14px;--shadow:0 1px 2px #1c1b190d,0 4px 16px #1c1b190a}
+@media(prefers-color-scheme:dark){:root{--bg:#131416;--card:#1b1d20;--sunk:#232629;
+--line:#2e3135;--line-2:#464a50;--ink:#eceae6;--ink-2:#b9b5ad;--ink-3:#a09c94;--link:#93b4ff;
+--focus:#93b4ff;--accent:#7f9ff0;--fail:#ff9a90;--fail-t:#3a1c1a;--fail-s:#d03c32;
+--pass:#7fd6a2;--pass-t:#16301f;--pass-s:#3f9e68;--warn:#f0c268;--warn-t:#33280f;
+--warn-s:#c08a22;--mute-s:#6d7178;--info-t:#1d2740;--wood-1:#c79a5b;--wood-2:#b28347;
+--grain:#8a6128;--grid:#382612;--coord:#2b1c0b;--shadow:none}}*{box-sizing:border-box}
+html{scroll-padding-top:72px;-webkit-text-size-adjust:100%}
+body{margin:0;background:var(--bg);color:var(--ink);font:var(--t-md)/1.55 var(--sans);
+font-feature-settings:"tnum","cv05"}h1,h2,h3,p,ul,ol,dl,figure{margin:0}
+h1{font-size:var(--t-xl);line-height:1.25;letter-spacing:-.018em;font-weight:680;
+overflow-wrap:anywhere}h2{font-size:var(--t-lg);line-height:1.35;letter-spacing:-.012em;
+font-weight:650}h3{font-size:var(--t-md);line-height:1.4;font-weight:620}a{color:var(--link);
+text-underline-offset:3px;text-decoration-thickness:1px}a:hover{text-decoration-thickness:2px}
+:focus-visible{outline:2px solid var(--focus);outline-offset:2px;border-radius:4px}
+code,kbd,pre,.mono{font-family:var(--mono);font-size:.92em;font-feature-settings:"zero",
+"calt" 0}code{background:var(--sunk);border-radius:4px;padding:1px 5px;overflow-wrap:anywhere}
+kbd{border:1px solid var(--line-2);border-bottom-width:2px;border-radius:4px;padding:0 5px;
+font-size:var(--t-xs);background:var(--card)}.sub{color:var(--ink-2);font-size:var(--t-sm)}
+.num{text-align:right;font-variant-numeric:tabular-nums}
+.nw{white-space:nowrap}.vh{position:absolute;width:1px;height:1px;overflow:hidden;
+clip-path:inset(50%);white-space:nowrap}.skip{position:absolute;left:-999px}
+.skip:focus{left:8px;top:8px;background:var(--card);padding:8px 12px;z-index:9}
+html:not(.js) .js-only{display:none!important}[hidden]{display:none!important}
+.top{position:sticky;top:0;z-index:5;background:color-mix(in srgb,var(--bg) 88%,transparent);
+backdrop-filter:blur(10px);border-bottom:1px solid var(--line)}.top>div{max-width:1280px;
+margin:auto;padding:0 var(--s5);min-height:52px;display:flex;align-items:center;gap:var(--s4)}
+.logo{width:22px;height:22px;flex:none}.crumbs{display:flex;gap:var(--s2);align-items:center;
+min-width:0;font-size:var(--t-sm);color:var(--ink-2);flex:1;white-space:nowrap;overflow:hidden}
+.crumbs a{color:inherit}.crumbs b{color:var(--ink);font-weight:600;overflow:hidden;
+text-overflow:ellipsis}.page{max-width:1280px;margin:auto;padding:var(--s5) var(--s5) var(--s7)}
+.stack>*+*{margin-top:var(--s4)}section+section{margin-top:var(--s6)}
+section>h2+*,.sec-h+*{margin-top:var(--s3)}.sec-h{display:flex;flex-wrap:wrap;
+gap:var(--s1) var(--s3);align-items:baseline}.foot{border-top:1px solid var(--line);
+margin-top:var(--s7);padding-top:var(--s4);color:var(--ink-2);font-size:var(--t-sm);
+display:flex;gap:var(--s2) var(--s5);flex-wrap:wrap}.card{background:var(--card);
+border:1px solid var(--line);border-radius:var(--r3);box-shadow:var(--shadow)}
+.pad{padding:var(--s4) var(--s5)}.pill{display:inline-flex;align-items:center;gap:6px;
+border-radius:99px;padding:2px 10px 2px 8px;font-size:var(--t-sm);font-weight:600;
+white-space:nowrap;background:var(--sunk);color:var(--ink-2)}.pill.f{background:var(--fail-t);
+color:var(--fail)}.pill.p{background:var(--pass-t);color:var(--pass)}
+.pill.w{background:var(--warn-t);color:var(--warn)}
+.btn{font:inherit;font-size:var(--t-sm);font-weight:550;color:var(--ink);background:var(--card);
+border:1px solid var(--line-2);border-radius:var(--r1);padding:5px 11px;min-height:32px;
+cursor:pointer;display:inline-flex;align-items:center;gap:6px;text-decoration:none;
+white-space:nowrap}.btn:hover{background:var(--sunk)}
+.btn[aria-pressed=true]{background:var(--ink);color:var(--bg);border-color:var(--ink)}
+.btns{display:flex;flex-wrap:wrap;gap:var(--s2)}.dot{display:inline-grid;place-items:center;
+width:16px;height:16px;border-radius:50%;flex:none;font:700 10px/1 var(--sans);color:#fff;
+background:var(--mute-s)}.dot.f{background:var(--fail-s)}.dot.f:before{content:"\2715"}
+.dot.p{background:none;color:var(--pass)}.dot.p:before{content:"\2713";font-size:13px}
+.dot.x{background:none;border:2px solid var(--mute-s)}
+.dot.u{background:var(--warn-t);color:var(--warn);box-shadow:inset 0 0 0 1px var(--warn-s)}
+.dot.u:before{content:"\2191"}.bar{display:flex;gap:2px;height:8px;border-radius:4px;
+overflow:hidden;background:var(--sunk);min-width:48px}.bar i{display:block}
+.bar .f{background:var(--fail-s)}.bar .p{background:var(--pass-s)}
+.bar .n{background:repeating-linear-gradient(45deg,var(--mute-s) 0 3px,transparent 3px 6px)}
+.bar .a{background:var(--accent)}.call{border-radius:var(--r3);padding:var(--s4) var(--s5);
+background:var(--info-t);border:1px solid color-mix(in srgb,var(--accent) 30%,transparent)}
+.call h2,.call h3{margin-bottom:2px}.cmd{display:flex;align-items:flex-start;gap:var(--s2);
+background:var(--sunk);border-radius:var(--r2);padding:8px 8px 8px 14px}.cmd pre{margin:0;
+flex:1;min-width:0;white-space:pre-wrap;overflow-wrap:anywhere;font-size:var(--t-sm);
+line-height:1.6;padding:4px 0}.cmd pre b{color:var(--ink-3);font-weight:400;user-select:none}
+details>summary{cursor:pointer;list-style:none;display:flex;align-items:center;gap:var(--s2);
+padding:var(--s3) var(--s5);font-weight:600}
+details>summary::-webkit-details-marker{display:none}
+details>summary:before{content:"";width:7px;height:7px;border:solid var(--ink-2);
+border-width:0 2px 2px 0;transform:rotate(-45deg);margin-right:4px;flex:none;
+transition:transform .12s}details[open]>summary:before{transform:rotate(45deg)}
+summary .sub{font-weight:400}.inp{font:inherit;font-size:var(--t-sm);color:var(--ink);
+background:var(--card);border:1px solid var(--line-2);border-radius:var(--r1);padding:6px 11px;
+min-height:36px;width:260px;max-width:100%}.inp::placeholder{color:var(--ink-3);opacity:1}
+table{border-collapse:collapse;width:100%;font-size:14px}
+th{text-align:left;font-size:var(--t-xs);font-weight:600;color:var(--ink-2);white-space:nowrap}
+th,td{padding:9px var(--s3);border-bottom:1px solid var(--line);vertical-align:middle}
+th.num{text-align:right}tbody tr:last-child>*{border-bottom:0}
+tbody tr:hover{background:color-mix(in srgb,var(--sunk) 60%,transparent)}
+th button{font:inherit;color:inherit;background:none;border:0;padding:4px 0;cursor:pointer}
+th button:after{content:"\2195";opacity:.55;margin-left:4px}
+th[aria-sort=ascending] button:after{content:"\2191";opacity:1}
+th[aria-sort=descending] button:after{content:"\2193";opacity:1}
+.scroll{overflow-x:auto;border-radius:var(--r3)}.ev{display:grid;grid-template-columns:1fr 1fr;
+border:1px solid var(--line);border-radius:var(--r2);overflow:hidden}
+.ev>div{padding:10px 14px 12px;min-width:0}.ev>div+div{border-left:1px solid var(--line)}
+.ev dt,.lab{font-size:var(--t-xs);font-weight:600;color:var(--ink-2);display:flex;gap:6px;
+align-items:center}.ev dd{margin:2px 0 0}.ev dd b{font-size:17px;font-weight:640;display:block;
+line-height:1.35;letter-spacing:-.01em}.ev .e{background:var(--pass-t)}
+.ev .e b{color:var(--pass)}.ev .g{background:var(--fail-t)}
+.ev .g b{color:var(--fail)}.ev code{background:none;padding:0;color:var(--ink-2);
+font-size:var(--t-sm)}.test{overflow:clip}.test+.test{margin-top:var(--s5)}
+.test>header{display:flex;gap:var(--s3);align-items:flex-start;padding:var(--s4) var(--s5);
+border-bottom:1px solid var(--line)}.test>header>div{flex:1;min-width:0}
+.test>header .meta{display:flex;flex-wrap:wrap;gap:2px var(--s3);margin-top:3px;
+font-size:var(--t-sm);color:var(--ink-2);align-items:center}.test .body{display:grid;
+grid-template-columns:minmax(0,400px) minmax(0,1fr);gap:var(--s5);padding:var(--s5)}
+.test .say>*+*{margin-top:var(--s4)}.test .lab+*{margin-top:3px}
+.test:target{border-color:var(--accent);box-shadow:0 0 0 2px var(--accent)}
+svg.board{display:block;width:100%;height:auto;border-radius:var(--r2);print-color-adjust:exact;
+-webkit-print-color-adjust:exact;box-shadow:0 1px 2px #0003,0 6px 18px #0000001f}
+.board .gr{stroke:var(--grid);stroke-width:.9;fill:none;stroke-linecap:square}
+.board .st{fill:var(--grid)}.board text{font-family:var(--sans);font-weight:600;
+fill:var(--coord);text-anchor:middle}.w1{stop-color:var(--wood-1)}.w2{stop-color:var(--wood-2)}
+.gn{stroke:var(--grain)}.tb{fill:#14161b;opacity:.2}
+.tw{fill:#fff;opacity:.4}.qb{fill:#16181d;stroke:#fff8;stroke-width:.6}
+.qw{fill:#fff;stroke:#3a2a12;stroke-width:.7}.qn{fill:none;stroke:var(--coord);stroke-width:1.5}
+.mk circle{stroke:#fff;stroke-width:1.4}.mk .ok{fill:var(--mark-ok)}
+.mk .no{fill:var(--mark-no)}.mk .mi{fill:#f3fbf5;stroke:var(--mark-ok);stroke-width:2.4;
+stroke-dasharray:3.6 2.4}.mk path{fill:none;stroke:#fff;stroke-width:2.1;stroke-linecap:round;
+stroke-linejoin:round}.mk path.g{stroke:var(--mark-ok)}.mk .q{fill:none;stroke:#fff;
+stroke-width:4.6}.mk .q2{fill:none;stroke:var(--mark-q);stroke-width:2.6}.mk .box{fill:none;
+stroke:#fff;stroke-width:3.6}.mk .box2{fill:none;stroke:var(--mark-no);stroke-width:2;
+stroke-dasharray:4 2.5}.lm{fill:none;stroke-width:1.7}.leg{display:flex;flex-wrap:wrap;
+gap:4px var(--s4);list-style:none;padding:0;margin-top:var(--s3);font-size:var(--t-sm);
+color:var(--ink-2)}.leg li{display:flex;gap:6px;align-items:center}.leg svg{width:18px;
+height:18px;flex:none;border-radius:4px}.step{display:flex;align-items:center;gap:4px;
+margin-top:var(--s3)}.step button{width:32px;padding:0;justify-content:center}
+.step input{flex:1;min-width:60px;accent-color:var(--accent);height:32px;margin:0 4px}
+.step output{font-size:var(--t-sm);min-width:84px;text-align:right;color:var(--ink-2);
+font-variant-numeric:tabular-nums}.cnt{font-size:14px}.cnt td,.cnt th{padding:5px 0 5px 12px}
+.cnt th:first-child{padding-left:0}.cnt tbody th{font-weight:500;color:var(--ink);
+font-size:14px}.cnt tfoot>*>*{border-top:1.5px solid var(--line-2);border-bottom:0;
+font-weight:650}body{overflow-wrap:anywhere}nav.parts{display:flex;gap:var(--s3);flex-wrap:wrap;
+margin:var(--s4) 0;font-size:var(--t-sm)}pre{margin:0;white-space:pre-wrap;
+overflow-wrap:anywhere}mark{color:inherit;background:color-mix(in srgb,currentColor 16%,
+transparent);border-bottom:2px solid;border-radius:2px}dl.facts{display:grid;
+grid-template-columns:max-content minmax(0,1fr);gap:2px var(--s4);font-size:var(--t-sm)}
+dl.facts dt{color:var(--ink-2)}dl.facts dd{margin:0;overflow-wrap:anywhere}
+.v{font-weight:600;white-space:nowrap}.v.FAILED,.v.errors{color:var(--fail)}
+.v.passed,.v.PASSED{color:var(--pass)}.v.failed,.v.ignored{color:var(--ink-2)}
+.v.notrun,.v.notjudged,.v.flaky{color:var(--warn)}.sum{margin:var(--s4) 0}
+.big{font-size:var(--t-lg);margin-bottom:var(--s2)}
+.big b{font-size:var(--t-2xl);line-height:1;font-weight:690;letter-spacing:-.03em;
+color:var(--fail)}.big b.p{color:var(--pass)}.bar.big-bar{height:12px;margin-bottom:10px}
+.bar .w{background:var(--warn-s)}.bar .x{background:var(--mute-s)}
+.counts{display:flex;flex-wrap:wrap;gap:4px var(--s4);list-style:none;padding:0;
+font-size:var(--t-sm);color:var(--ink-2)}.box{border-radius:var(--r3);
+padding:var(--s4) var(--s5);margin:var(--s4) 0;background:var(--fail-t);
+border:1px solid color-mix(in srgb,var(--fail-s) 35%,transparent);overflow-wrap:anywhere}
+.box.warn,.box.unsafe{background:var(--warn-t);border-color:color-mix(in srgb,var(--warn-s) 45%,
+transparent)}.box.unsafe{background:var(--fail-t);border-color:var(--fail-s)}
+.box.odd{background:var(--info-t);border-color:color-mix(in srgb,var(--accent) 30%,transparent)}
+.box.calm{background:var(--pass-t);border-color:color-mix(in srgb,var(--pass-s) 35%,
+transparent)}.box h3{margin-bottom:var(--s1)}.box ul{padding-left:1.2em}
+.box>*+*{margin-top:var(--s1)}.box pre{background:var(--card);border-radius:var(--r1);
+padding:var(--s2) var(--s3);max-height:24rem;overflow:auto;font-size:var(--t-sm)}
+.box code{background:color-mix(in srgb,var(--card) 70%,transparent)}
+.test>summary{align-items:flex-start;padding:var(--s4) var(--s5);font-weight:400}
+.test>summary:before{margin-top:8px}.test[open]>summary{border-bottom:1px solid var(--line)}
+.test>summary>span{flex:1;min-width:0}.test>summary>.dot{flex:none;margin-top:4px}
+.test h3{font-size:var(--t-lg);line-height:1.35;font-weight:650;overflow-wrap:anywhere}
+.test .meta{display:flex;flex-wrap:wrap;gap:2px var(--s3);margin-top:3px;font-size:var(--t-sm);
+color:var(--ink-2);align-items:center}.test{content-visibility:auto;
+contain-intrinsic-size:auto 64px}.test[open]{contain-intrinsic-size:auto 560px}
+.test .body.bare{grid-template-columns:minmax(0,1fr)}
+.test .body{scroll-margin-top:160px}.test:has(>:target){border-color:var(--accent);
+box-shadow:0 0 0 2px var(--accent)}.test .say{min-width:0}.test .say p{overflow-wrap:anywhere}
+.test .say>pre{font-size:var(--t-sm)}.ev dd pre{font-size:15px;font-weight:600;line-height:1.45;
+max-height:20rem;overflow:auto}.ev .e pre{color:var(--pass)}.ev .g pre{color:var(--fail)}
+.ev .o pre{color:var(--ink)}.ev dd i{font-style:normal;font-weight:400}
+.ev.one{grid-template-columns:1fr}figcaption{font-size:var(--t-sm);color:var(--ink-2);
+margin-top:var(--s2);overflow-wrap:anywhere}.board .lb{font-size:9px}.board .lbk{fill:#fff}
+.board .lbw{fill:#16181d}.board .cover{fill:var(--wood-1)}
+.sP,.sC{display:none}.nums .sP{display:inline}.nums .lm{display:none}
+.lay{display:grid;grid-template-columns:248px minmax(0,1fr);gap:var(--s6);align-items:start}
+.toc{position:sticky;top:76px;max-height:calc(100vh - 92px);overflow:auto;display:grid;
+gap:var(--s5);font-size:var(--t-sm);padding:2px}.toc ul{list-style:none;padding:0;
+margin-top:6px}.toc li a{display:flex;gap:10px;padding:7px 8px;margin:0;border-radius:8px;
+text-decoration:none;color:var(--ink);line-height:1.35}.toc li a:hover{background:var(--sunk)}
+.toc li a>span+span{min-width:0;overflow-wrap:anywhere}
+.toc li .dot{margin-top:1px}.toc b{font-weight:550;display:block}
+.toc small{color:var(--ink-2);font-size:12px;overflow-wrap:anywhere}
+.grid{display:flex;flex-wrap:wrap;gap:2px;margin-top:8px;font-size:12px;line-height:1}
+.grid>*{width:20px;height:20px;display:grid;place-items:center;border-radius:5px;
+background:var(--card);border:1px solid var(--line);font-style:normal;text-decoration:none;
+color:var(--pass)}.grid .f{background:var(--fail-s);border-color:var(--fail-s);color:#fff}
+.grid .x{color:var(--ink-2)}.grid .w{background:var(--warn-t);border-color:var(--warn-s);
+color:var(--warn)}.plot-t{width:100%;height:36px;display:block;margin-top:6px}
+.tf{stroke:var(--fail-s)}.tp{stroke:var(--mute-s)}.tools{display:flex;flex-wrap:wrap;
+gap:var(--s2) var(--s3);align-items:center;margin:var(--s3) 0}.t code,.ft code{background:none;
+padding:0}.t td,.t th{padding:6px var(--s3);vertical-align:top}.t code{white-space:pre-wrap}
+.t td:first-child,.t th:first-child{text-align:right}
+.t td+td{overflow-wrap:anywhere}.fn{display:flex;gap:10px;align-items:center;
+text-decoration:none;color:var(--ink);padding:3px 0;overflow-wrap:anywhere}
+.fn b{font-weight:570}.fn:hover b{text-decoration:underline}
+.fn>span+span{min-width:0}.tb2{display:grid;grid-template-columns:minmax(80px,200px) auto;
+gap:12px;align-items:center;justify-content:start}.fc{color:var(--fail)}.hero{display:grid;
+grid-template-columns:minmax(0,1fr) minmax(0,440px);gap:var(--s5) var(--s7);align-items:end;
+margin-bottom:var(--s5)}.hero .sub{overflow-wrap:anywhere}.hero .sum{margin:0}.gps{display:grid;
+grid-template-columns:repeat(auto-fill,minmax(min(320px,100%),1fr));gap:var(--s4)}
+.gp{padding:var(--s4);display:flex;flex-direction:column;gap:var(--s2);min-width:0;
+overflow-wrap:anywhere}.gp .cn{display:flex;gap:8px;align-items:baseline}
+.gp .cn b{font-size:28px;line-height:1;font-weight:680;letter-spacing:-.02em;color:var(--fail)}
+.gp pre{font-size:var(--t-sm);padding:var(--s2) var(--s3);border-radius:var(--r1);
+max-height:9rem;overflow:auto}.okc{background:var(--pass-t);color:var(--pass)}
+.noc{background:var(--fail-t);color:var(--fail)}.log{line-height:1.5;font-size:var(--t-sm);
+padding:var(--s4);background:var(--card);border:1px solid var(--line);border-radius:var(--r2);
+margin:var(--s3) 0}.log b,.log a{font-weight:700}.log i{color:var(--ink-2);font-style:normal}
+.log .e{color:var(--fail);font-weight:700}.log a{color:inherit}
+.log .f{color:var(--fail)}.log .p{color:var(--pass)}
+.log :target{outline:2px solid var(--focus);outline-offset:2px}
+:target{scroll-margin-top:76px}main{min-width:0}main:focus{outline:none}
+@media(max-width:860px){.test .body{grid-template-columns:minmax(0,1fr)}
+.test .body>figure{max-width:440px}}@media(max-width:520px){.page,
+.top>div{padding-left:var(--s4);padding-right:var(--s4)}
+.pad,.call{padding:var(--s3) var(--s4)}.test>header,.test .body,
+details>summary{padding-left:var(--s4);padding-right:var(--s4)}
+.test .body{padding-top:var(--s4);gap:var(--s4)}.ev dd b{font-size:16px}
+.ev>div{padding:8px 12px 10px}h1{font-size:21px}.inp{width:100%}
+}@media(hover:none){.kb{display:none}}@media(pointer:coarse){.btn{min-height:40px}
+.step button{width:40px}}@media print{:root{--bg:#fff;--card:#fff;--sunk:#f4f4f4;--line:#ccc;
+--ink:#000;--ink-2:#333;--ink-3:#444;--link:#000;--shadow:none;--fail:#8c1a14;--pass:#0d4f2b;
+--wood-1:#f4e2c3;--wood-2:#eed7b0;--grid:#555}body{font-size:10.5pt}.top,.js-only,.btn,.step,
+.noprint,.skip{display:none!important}.page{max-width:none;padding:0}
+.test,.call,figure,tr,.keep{break-inside:avoid}h2,h3,.test>header{break-after:avoid}
+.test>header,.test .body{padding:10px 14px!important;gap:14px!important}
+.test .body{grid-template-columns:200px 1fr!important}
+.test+.test{margin-top:12px}.test .say>*+*{margin-top:9px}
+.ev,.pill,.dot,.bar,.call{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+details::details-content{content-visibility:visible;height:auto}
+}@media(min-width:1181px){.test .body.large{grid-template-columns:minmax(0,500px) minmax(0,1fr)}
 }
-@media print{.both pre,.box pre{max-height:none}
-body{max-width:none;font-size:11pt}nav{display:none}}
+@media(min-width:1041px) and (max-width:1180px){.lay .test .body{grid-template-columns:minmax(0,
+340px) minmax(0,1fr)}}@media(max-width:1040px){.lay{grid-template-columns:minmax(0,1fr)}
+.toc{position:static;max-height:none;order:2}.toc>:first-child{display:none}
+}@media(max-width:860px){.hero{grid-template-columns:minmax(0,1fr)}
+table,tbody,tfoot,tr,td{display:block}thead{display:none}
+tr{padding:10px 0;border-bottom:1px solid var(--line)}
+.card tr{padding:10px 14px}tr[hidden]{display:none}
+td{border:0;padding:0;text-align:left!important}.tb2{grid-template-columns:minmax(0,1fr) auto}
+.t td{display:inline;margin-right:.7rem}.t td:nth-child(n+4){display:block}
+td[data-l]:before{content:attr(data-l) " ";color:var(--ink-2);font-size:var(--t-xs)}
+}@media(max-width:520px){.ev{grid-template-columns:1fr}
+.ev>div+div{border-left:0;border-top:1px solid var(--line)}
+.test>summary{padding:var(--s3) var(--s4)}.box{padding:var(--s3) var(--s4)}
+}@media print{.lay{display:block}.toc{display:none}
+.test{content-visibility:visible}.ev dd pre,.box pre,.gp pre{max-height:none}
+.test h3{font-size:12pt}}
 """
 
 STYLE = _SHEET.replace("\n", "")

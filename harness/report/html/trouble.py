@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from harness.records import Failure, FileResult, Step
 from harness.report.html.names import Log
 from harness.report.html.parts import box, items
-from harness.report.markup import escape
+from harness.report.markup import NOTHING, Markup, joined
 from harness.report.view import Break, breaks, crash_of, paths_of_crashes, setup_errors
 from harness.text import more
 from harness.visible import one_line
@@ -41,8 +41,8 @@ class Crashes:
 
 def troubles(
     file: FileResult, log: Log | None = None, crashes: Crashes | None = None
-) -> tuple[str, ...]:
-    """Return a framed notice for each kind of trouble, "" where there is none of it.
+) -> tuple[Markup, ...]:
+    """Return a framed notice for each kind of trouble, empty where there is none of it.
 
     ``log``: the GTP log, which lines are linked to; None: there is none.
     ``crashes``: those of all files on the page; None: there is one file alone.
@@ -51,12 +51,14 @@ def troubles(
     return _failures(file, log, known), _setup_errors(file, log), _warnings(file)
 
 
-def place(step: Step, log: Log | None) -> str:
+def place(step: Step, log: Log | None) -> Markup:
     """Return where a command stands, as a link if there is a log to lead to."""
-    return f'<a href="{log.at(step.line)}">line {step.line}</a>' if log else f"line {step.line}"
+    if log:
+        return Markup('<a href="%s">line %s</a>') % (log.at(step.line), step.line)
+    return Markup("line %s") % step.line
 
 
-def _failures(file: FileResult, log: Log | None, crashes: Crashes) -> str:
+def _failures(file: FileResult, log: Log | None, crashes: Crashes) -> Markup:
     told = [crashes.told(one, file.case.path) for one in file.failures]
     boxes = [
         _break(one, log, _why(one.failure, before, crashes))
@@ -65,59 +67,58 @@ def _failures(file: FileResult, log: Log | None, crashes: Crashes) -> str:
     if boxes and not told[-1]:  # what it wrote belongs to all of them, and ends with the last
         title, text = boxes[-1]
         boxes[-1] = title, text + _stderr(file, log)
-    return "".join(box(title, text) for title, text in boxes)
+    return joined(box(title, text) for title, text in boxes)
 
 
-def _why(failure: Failure, before: str, crashes: Crashes) -> str:
+def _why(failure: Failure, before: str, crashes: Crashes) -> Markup:
     """Return how the engine broke, once on a page; then where that is told."""
     if before:
-        return f"<p>In the same way as told at {escape(before)}.</p>"
+        return Markup("<p>In the same way as told at %s.</p>") % before
     everywhere = crashes.everywhere(failure)
-    more = f"<p>{escape(everywhere)}</p>" if everywhere else ""
-    return f"<p>{escape(failure.message)}</p>{more}"
+    told = Markup("<p>%s</p>") % failure.message
+    return told + Markup("<p>%s</p>") % everywhere if everywhere else told
 
 
-def _break(one: Break, log: Log | None, why: str) -> tuple[str, str]:
+def _break(one: Break, log: Log | None, why: Markup) -> tuple[str, Markup]:
     """Return the title and the text of a notice of one time that the engine broke."""
-    where = ""
+    where = NOTHING
     if step := one.step:
-        command = f"<code>{escape(one_line(step.text, _COMMAND))}</code>"
-        link = f'<a href="{log.at(step.line)}">{command}</a>' if log else command
-        where = f"<p>At line {step.line}: {link}</p>"
+        command = Markup("<code>%s</code>") % one_line(step.text, _COMMAND)
+        link = Markup('<a href="%s">%s</a>') % (log.at(step.line), command) if log else command
+        where = Markup("<p>At line %s: %s</p>") % (step.line, link)
     were = "test was" if one.not_run == 1 else "tests were"
-    rest = f"<p>{one.not_run} {were} not run.</p>" if one.not_run else ""
+    rest = Markup("<p>%s %s not run.</p>") % (one.not_run, were) if one.not_run else NOTHING
     if one.goes_on:
-        rest += f"<p>The engine was started again at {place(one.goes_on, log)}.</p>"
-    title = f"The engine broke: {one.failure.kind.value}"
-    return title, f"{why}{where}{rest}"
+        again = Markup("<p>The engine was started again at %s.</p>")
+        rest += again % place(one.goes_on, log)
+    return f"The engine broke: {one.failure.kind.value}", joined((why, where, rest))
 
 
-def _stderr(file: FileResult, log: Log | None) -> str:
+def _stderr(file: FileResult, log: Log | None) -> Markup:
     tail = "\n".join(file.stderr.rstrip().splitlines()[-_TAIL:])
     if not tail:
-        return ""
-    more = f' (<a href="{log.last}#stderr">all</a>)' if log else ""
-    return f"<h4>Standard error ended with{more}</h4><pre>{escape(tail)}</pre>"
+        return NOTHING
+    more = Markup(' (<a href="%s#stderr">all</a>)') % log.last if log else NOTHING
+    shown = Markup('<p class="lab">Standard error ended with%s</p><pre>%s</pre>')
+    return shown % (more, tail)
 
 
-def _setup_errors(file: FileResult, log: Log | None) -> str:
+def _setup_errors(file: FileResult, log: Log | None) -> Markup:
     refused = setup_errors(file)
     if not refused:
-        return ""
-    listed = "".join(_refused(file, index, log) for index in refused[:_LISTED])
+        return NOTHING
+    listed = [_refused(file, index, log) for index in refused[:_LISTED]]
+    rest = more(len(refused) - _LISTED, "and {} more")
     title = f"Commands between the tests that the engine refused: {len(refused)}"
-    rest = more(len(refused) - _LISTED, "<li>and {} more</li>")
-    return box(title, f"<ul>{listed}{rest}</ul>", "warn")
+    return box(title, items([*listed, rest] if rest else listed), "warn")
 
 
-def _refused(file: FileResult, index: int, log: Log | None) -> str:
+def _refused(file: FileResult, index: int, log: Log | None) -> Markup:
     step, reply = file.case.steps[index], file.replies[index]
     answer = one_line(reply.raw, _CELL) if reply else ""
-    return (
-        f"<li>{place(step, log)}: "
-        f"<code>{escape(one_line(step.text, _CELL))}</code> → <code>{escape(answer)}</code></li>"
-    )
+    shown = Markup("%s: <code>%s</code> &rarr; <code>%s</code>")
+    return shown % (place(step, log), one_line(step.text, _CELL), answer)
 
 
-def _warnings(file: FileResult) -> str:
-    return box("Protocol warnings", items(file.warnings), "warn") if file.warnings else ""
+def _warnings(file: FileResult) -> Markup:
+    return box("Protocol warnings", items(file.warnings), "warn") if file.warnings else NOTHING

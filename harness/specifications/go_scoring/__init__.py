@@ -12,7 +12,7 @@ SPECIFICATION = Specification(
     {**GTP, "komi": SETTING, "score": SCORE},
     signs=r"score|final_score.*",
     natures={"score": SCORES},
-    legend="b Black's territory, w White's, n nobody's",
+    legend={"b": "Black's territory", "w": "White's territory", "n": "nobody's"},
     depends={"score": facts.komi},
     smallest=2,  # "between 2 and 9 in our tests"
     # "You can assume that each test case will set the komi through the GTP command." Whether a

@@ -35,7 +35,11 @@ SPECIFICATION = Specification(
     },
     signs=r"gogui-rules_.*",
     board=GOMOKU,
-    legend="* a stone of the line, + a move of the answer, - a point that must be empty",
+    legend={
+        "*": "a stone of the line",
+        "+": "a move of the answer",
+        "-": "a point that must be empty",
+    },
     depends={
         "gogui-rules_side_to_move": facts.turn,
         "gogui-rules_final_result": facts.result,

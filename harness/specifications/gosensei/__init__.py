@@ -26,7 +26,13 @@ SPECIFICATION = Specification(
         **dict.fromkeys(("eyes", "twoeyes", "eyespaces", "display"), ASKS),
     },
     board=Board(size=9, is_fixed=True, format="gosensei", letters=SENSEI_LETTERS),
-    legend="e an eye, f a false eye, ! what is missing, s an eye space, n none",
+    legend={
+        "e": "an eye",
+        "f": "a false eye",
+        "!": "what is missing",
+        "s": "an eye space",
+        "n": "no eye space",
+    },
     depends={"is_valid": facts.file},
     # The program is asked about black's eyes on a board of 9 by 9.
     swaps=False,

@@ -22,7 +22,12 @@ SPECIFICATION = Specification(
     signs=r"(is_captured|is_legal|can_play|is_over|score ).*",
     natures=dict.fromkeys(("score", "is_captured", "can_play", "is_over"), ASKS),
     board=Board(size=11, format="text"),  # "The grid we will use … is an 11x11 board."
-    legend="? the point asked about, L a liberty, x captured or not legal, t territory",
+    legend={
+        "?": "asked about",
+        "L": "a liberty",
+        "x": "captured or not legal",
+        "t": "territory",
+    },
     depends={
         "can_play": facts.ko,
         "captures": facts.prisoners,

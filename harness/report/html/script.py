@@ -1,0 +1,275 @@
+"""The one script, inlined in pages. Without it a page shows all it has; a click can do less.
+
+It copies, steps through a set-up, writes a game record, filters and sorts tables (kept in the
+page's address), goes to the next and the previous failure. It loads nothing and sends nothing. A
+page allows it alone, by its digest: see :func:`harness.report.html.parts.page`.
+"""
+
+from __future__ import annotations
+
+_SOURCE = r"""
+(function () {
+"use strict";
+var D = document, root = D.documentElement, say = D.getElementById("say");
+root.classList.add("js");
+function all(s, of) { return [].slice.call((of || D).querySelectorAll(s)); }
+function on(s, kind, act) {
+  all(s).forEach(function (x) { x.addEventListener(kind, function (e) { act(x, e); }); });
+}
+
+// --- copying ---
+function copied(button) {
+  var old = button.textContent;
+  button.textContent = say.textContent = "Copied";
+  setTimeout(function () { button.textContent = old; say.textContent = ""; }, 1400);
+}
+function copy(text, button) {
+  if (navigator.clipboard && isSecureContext)
+    return navigator.clipboard.writeText(text).then(function () { copied(button); });
+  var area = D.createElement("textarea");
+  area.value = text;
+  D.body.append(area);
+  area.select();
+  D.execCommand("copy");
+  area.remove();
+  button.focus();
+  copied(button);
+}
+on("[data-copy]", "click", function (b) {
+  copy(b.parentNode.querySelector("pre span").textContent, b);
+});
+
+// --- boards ---
+var LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
+function game(figure) {
+  var d = figure.dataset;
+  function list(s) { return s ? s.split(" ") : []; }
+  return {w: +d.w, h: +d.h, gomoku: "gomoku" in d, start: list(d.start), moves: list(d.moves),
+    komi: d.komi, command: d.command};
+}
+function point(g, v) { return LETTERS.indexOf(v[1]) + (+v.slice(2) - 1) * g.w; }
+function beside(g, k) {
+  var x = k % g.w, found = [];
+  if (x) found.push(k - 1);
+  if (x < g.w - 1) found.push(k + 1);
+  if (k >= g.w) found.push(k - g.w);
+  if (k + g.w < g.w * g.h) found.push(k + g.w);
+  return found;
+}
+function dead(g, board, k) {
+  var chain = [k];
+  for (var i = 0; i < chain.length; i++)
+    for (var q of beside(g, chain[i])) {
+      if (!board[q]) return [];
+      if (board[q] == board[k] && chain.indexOf(q) < 0) chain.push(q);
+    }
+  return chain;
+}
+function played(g, count) {
+  var board = {}, last = -1;
+  function take(k) { dead(g, board, k).forEach(function (z) { delete board[z]; }); }
+  g.start.forEach(function (m) { board[point(g, m)] = m[0]; });
+  g.moves.slice(0, count).forEach(function (m) {
+    last = -1;
+    if (m.length < 2) return;
+    last = point(g, m);
+    board[last] = m[0];
+    if (g.gomoku) return;
+    beside(g, last).forEach(function (q) { if (board[q] && board[q] != m[0]) take(q); });
+    take(last);
+  });
+  return {board: board, last: last};
+}
+function gtp(g) {
+  var lines = ["boardsize " + g.w, "clear_board"];
+  if (g.komi) lines.push("komi " + g.komi);
+  g.start.concat(g.moves).forEach(function (m) {
+    lines.push("play " + m[0].toUpperCase() + " " + (m.slice(1) || "pass"));
+  });
+  return lines.concat(g.command ? [g.command] : []).join("\n") + "\n";
+}
+function sgf(g) {
+  function at(m) {
+    if (m.length < 2) return "[]";
+    var k = point(g, m), A = "abcdefghijklmnopqrstuvwxyz";
+    return "[" + A[k % g.w] + A[g.h - 1 - (k / g.w | 0)] + "]";
+  }
+  function laid(c) {
+    var points = g.start.filter(function (m) { return m[0] == c; }).map(at).join("");
+    return points && "A" + c.toUpperCase() + points;
+  }
+  return "(;FF[4]GM[" + (g.gomoku ? 4 : 1) + "]SZ[" + (g.w == g.h ? g.w : g.w + ":" + g.h) + "]" +
+    (g.komi ? "KM[" + g.komi + "]" : "") + laid("b") + laid("w") +
+    g.moves.map(function (m) { return "\n;" + m[0].toUpperCase() + at(m); }).join("") + ")\n";
+}
+function stepper(figure) {
+  var g = game(figure), svg = figure.querySelector("svg.board"), M = +svg.dataset.m;
+  var range = figure.querySelector("input"), out = figure.querySelector("output");
+  var numbered = figure.querySelector("[data-numbers]");
+  function place(k) { return [M + k % g.w * 20, M + (g.h - 1 - (k / g.w | 0)) * 20]; }
+  function path(board, color) {
+    var at = Object.keys(board).filter(function (k) { return !color || board[k] == color; });
+    return at.length ? "M" + at.map(function (k) { return place(k).join(" "); }).join("L") : "";
+  }
+  function numbers(board, count) {
+    all(".no-t", svg).forEach(function (x) { x.remove(); });
+    if (!numbered || numbered.getAttribute("aria-pressed") != "true") return;
+    var seen = {};
+    g.moves.slice(0, count).forEach(function (m, i) { if (m.length > 1) seen[point(g, m)] = i; });
+    Object.keys(seen).forEach(function (k) {
+      if (!board[k]) return;
+      var t = D.createElementNS(svg.namespaceURI, "text"), p = place(k);
+      t.setAttribute("class", "no-t " + (board[k] == "b" ? "lbk" : "lbw"));
+      t.setAttribute("x", p[0]);
+      t.setAttribute("y", p[1] + 3);
+      t.style.fontSize = "8.5px";
+      t.textContent = seen[k] + 1;
+      svg.append(t);
+    });
+  }
+  function show(count) {
+    count = Math.max(0, Math.min(g.moves.length, count));
+    var now = played(g, count), lm = svg.querySelector(".lm"), m = g.moves[count - 1];
+    [["sS"], ["sB", "b"], ["sW", "w"]].forEach(function (one) {
+      svg.querySelector("." + one[0]).setAttribute("d", path(now.board, one[1]));
+    });
+    lm.style.display = now.board[now.last] ? "" : "none";
+    if (now.board[now.last]) {
+      lm.setAttribute("cx", place(now.last)[0]);
+      lm.setAttribute("cy", place(now.last)[1]);
+      lm.setAttribute("stroke", now.board[now.last] == "b" ? "#fff" : "#16181d");
+    }
+    var shown = count == g.moves.length ? "" : "none";
+    all(".end", svg).forEach(function (x) { x.style.display = shown; });
+    numbers(now.board, count);
+    range.value = count;
+    out.textContent = count + " of " + g.moves.length +
+      (m ? " \u00b7 " + m[0].toUpperCase() + " " + (m.slice(1) || "pass") : "");
+    range.setAttribute("aria-valuetext", out.textContent);
+  }
+  range.addEventListener("input", function () { show(+range.value); });
+  figure.step = function (by) { show(+range.value + by); };
+  all("[data-step]", figure).forEach(function (b) {
+    b.addEventListener("click", function () { figure.step(+b.dataset.step); });
+  });
+  if (numbered) numbered.addEventListener("click", function () {
+    numbered.setAttribute("aria-pressed", numbered.getAttribute("aria-pressed") != "true");
+    show(+range.value);
+  });
+  return figure;
+}
+var figures = all("figure[data-w]");
+figures.forEach(function (f) { if (f.querySelector("input")) stepper(f); });
+on("[data-gtp]", "click", function (b) {
+  copy(gtp(game(b.closest(".body").querySelector("figure"))), b);
+});
+on("[data-sgf]", "click", function (b) {
+  var a = D.createElement("a"), text = sgf(game(b.closest(".body").querySelector("figure")));
+  a.href = URL.createObjectURL(new Blob([text], {type: "application/x-go-sgf"}));
+  a.download = b.dataset.sgf;
+  a.click();
+  setTimeout(function () { URL.revokeObjectURL(a.href); }, 1000);
+});
+
+// --- to the next and the previous failure ---
+var failures = all("[data-fail]"), now = -1;
+function go(by) {
+  var seen = failures.filter(function (x) { return !x.hidden; });
+  if (!seen.length) return;
+  var i = seen.indexOf(failures[now]), last = seen.length - 1;
+  var next = seen[i < 0 && by < 0 ? last : Math.max(0, Math.min(last, i + by))];
+  now = failures.indexOf(next);
+  next.open = true;
+  next.querySelector("summary").focus({preventScroll: true});
+  next.scrollIntoView();
+}
+on("[data-go]", "click", function (b) { go(+b.dataset.go); });
+on("[data-fail]>summary", "focus", function (s) { now = failures.indexOf(s.parentNode); });
+D.addEventListener("keydown", function (e) {
+  if (e.ctrlKey || e.metaKey || e.altKey || /INPUT|TEXTAREA|SELECT/.test(e.target.tagName)) return;
+  if (e.key == "n") go(1);
+  if (e.key == "p") go(-1);
+  var by = {ArrowLeft: -1, ArrowRight: 1}[e.key], card = by && e.target.closest(".test[open]");
+  card = card || by && failures[now];
+  var figure = card && card.querySelector("figure");
+  if (figure && figure.step) { figure.step(by); e.preventDefault(); }
+});
+
+// --- filter and order, kept in the address ---
+var query = D.querySelector("[data-filter]"), rows = all("[data-v]"), cards = all("[data-c]");
+var verdict = "all", order = "";
+function keep() {
+  var kept = [];
+  if (query && query.value) kept.push("q=" + encodeURIComponent(query.value));
+  if (verdict != "all") kept.push("v=" + verdict);
+  if (order) kept.push("o=" + order);
+  try {
+    history.replaceState(null, "", kept.length ? "#" + kept.join("&") : location.pathname);
+  } catch (e) { /* an address that may not be changed is left as it is */ }
+}
+function filter() {
+  var text = query.value.toLowerCase(), count = 0;
+  function hide(x, kinds) {
+    var fits = verdict == "all" || (" " + kinds + " ").indexOf(" " + verdict + " ") >= 0;
+    x.hidden = !fits || text !== "" && x.textContent.toLowerCase().indexOf(text) < 0;
+    return !x.hidden;
+  }
+  rows.forEach(function (x) { count += hide(x, x.dataset.v); });
+  cards.forEach(function (x) { hide(x, x.dataset.c); });
+  D.getElementById("shown").textContent = count + " of " + rows.length;
+}
+function choose(name) {
+  verdict = name;
+  all("[data-verdict]").forEach(function (b) {
+    b.setAttribute("aria-pressed", b.dataset.verdict == verdict);
+  });
+}
+function sort(th, down) {
+  var body = th.closest("table").tBodies[0], i = th.cellIndex;
+  all("th", th.parentNode).forEach(function (x) { x.removeAttribute("aria-sort"); });
+  th.setAttribute("aria-sort", down ? "descending" : "ascending");
+  order = (down ? "-" : "") + i;
+  function key(r) {
+    var k = r.cells[i].dataset.k;
+    return k == null ? r.cells[i].textContent.trim() : +k;
+  }
+  [].slice.call(body.rows).sort(function (a, b) {
+    var x = key(a), y = key(b);
+    return (x > y ? 1 : x < y ? -1 : 0) * (down ? -1 : 1);
+  }).forEach(function (r) { body.append(r); });
+}
+on("th button", "click", function (b) {
+  sort(b.parentNode, b.parentNode.getAttribute("aria-sort") == "ascending");
+  keep();
+});
+on("[data-verdict]", "click", function (b) { choose(b.dataset.verdict); filter(); keep(); });
+if (query) query.addEventListener("input", function () { filter(); keep(); });
+function restore() {
+  var told = {};
+  location.hash.slice(1).split("&").forEach(function (x) {
+    var i = x.indexOf("=");
+    if (i > 0) told[x.slice(0, i)] = x.slice(i + 1);
+  });
+  var head = told.o && all("thead th")[Math.abs(+told.o)];
+  if (head && head.querySelector("button")) sort(head, told.o[0] == "-");
+  if (!query || !(told.q || told.v)) return;
+  try { query.value = decodeURIComponent(told.q || ""); } catch (e) { query.value = ""; }
+  choose(told.v || "all");
+  filter();
+}
+function open() {
+  var there = location.hash.length > 1 && D.getElementById(location.hash.slice(1));
+  var card = there && there.closest("details");
+  if (card) { card.open = true; there.scrollIntoView(); }
+}
+addEventListener("hashchange", open);
+restore();
+open();
+})();
+"""
+
+_LINES = map(str.strip, _SOURCE.splitlines())
+SCRIPT = "\n".join([line for line in _LINES if line and not line.startswith("//")])
+
+# In base 64, as a page's policy has it; to work it out at each start would take too long.
+SHA256 = "neudmVCrlX3OIkV9Zfj8adsCeGUZpaWoYW07LFD0hPg="
