@@ -7,10 +7,6 @@ from oracle.grid import Grid
 from oracle.position import Position
 from oracle.vertex import GTP_LETTERS, Point, vertex
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.games.history import Move
-
 
 class Diagram:
     """What a picture shows.
@@ -60,7 +56,7 @@ class Course:
     def __init__(
         self,
         start: Position,
-        moves: tuple[Move, ...],
+        moves: tuple[tuple[int, Point | None], ...],
         captures: bool = True,
         prisoners: tuple[int, int] = (0, 0),
     ) -> None:

@@ -18,7 +18,7 @@ td.num,th.num{text-align:right;font-variant-numeric:tabular-nums;white-space:now
 td.place{white-space:nowrap}
 @media(min-width:44.01rem){td:first-child,th:first-child{min-width:8rem}}
 td>svg.plot{margin-top:.35em}
-.box.unsafe h3{color:var(--fail)}details{margin:var(--s3) 0}
+.box.unsafe h2{color:var(--fail)}details{margin:var(--s3) 0}
 .dots{display:flex;flex-wrap:wrap;gap:.3rem;margin:.6rem 0;padding:0;list-style:none}
 .dots li{border:1px solid var(--line);border-radius:.3rem;padding:0 .45rem;font-size:.85rem}
 .wide{overflow-x:auto}

@@ -16,7 +16,6 @@ from harness.report.html.board import figure, is_large
 from harness.report.html.names import Log
 from harness.report.html.parts import KINDS, LOOK, dot, pill
 from harness.report.html.times import in_words
-from harness.report.html.trouble import place
 from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.view import FileView
 from harness.visible import one_line
@@ -65,7 +64,7 @@ def card(  # noqa: PLR0913 - what pages differ in
         _pattern(step, log),
         _loaded(told.loaded, folder),
         _again(told.again),
-        _copies(view, outcome, diagram is not None),
+        _actions(view, outcome, log),
     )
     return _CARD % (
         KINDS.get(outcome.verdict, LOOK),
@@ -74,7 +73,7 @@ def card(  # noqa: PLR0913 - what pages differ in
         dot(outcome.verdict, outcome.flaky),
         heading or command,
         Markup(" ").join(part for part in meta if part),
-        _place(step, outcome, log),
+        _place(step, outcome),
         kinds,
         anchor,
         step.line,
@@ -124,9 +123,9 @@ def _comment(text: str, has_board: bool) -> Markup:
     )
 
 
-def _place(step: Step, outcome: Outcome, log: Log | None) -> Markup:
+def _place(step: Step, outcome: Outcome) -> Markup:
     seconds = f" · {in_words(outcome.reply.seconds)}" if outcome.reply else ""
-    return Markup(" <span>%s%s</span>") % (place(step, log), seconds)
+    return Markup(" <span>line %s%s</span>") % (step.line, seconds)
 
 
 # --- what is right, and what came --------------------------------------------------------------
@@ -234,14 +233,17 @@ def _again(command: str) -> Markup:
 
 
 _COPIES = Markup(
-    '<p class="btns js-only"><button type="button" class="btn" data-gtp>Copy as GTP</button>'
-    '<button type="button" class="btn" data-sgf="%s">Save as SGF</button></p>'
+    '<button type="button" class="btn js-only" data-gtp>Copy as GTP</button>'
+    '<button type="button" class="btn js-only" data-sgf="%s">Save as SGF</button>'
 )
 
 
-def _copies(view: FileView, outcome: Outcome, has_board: bool) -> Markup:
-    if not has_board:
-        return NOTHING
-    step = view.file.case.steps[outcome.step]
-    name = os.path.basename(view.file.case.path).partition(".")[0] or "test"
-    return _COPIES % f"{name}-{step.id if step.id >= 0 else f'line-{step.line}'}.sgf"
+def _actions(view: FileView, outcome: Outcome, log: Log | None) -> Markup:
+    step, actions = view.file.case.steps[outcome.step], NOTHING
+    if outcome.step in view.boards:
+        name = os.path.basename(view.file.case.path).partition(".")[0] or "test"
+        number = step.id if step.id >= 0 else f"line-{step.line}"
+        actions += _COPIES % f"{name}-{number}.sgf"
+    if log:
+        actions += Markup('<a class="btn" href="%s">In the GTP log</a>') % log.at(step.line)
+    return Markup('<p class="btns noprint">%s</p>') % actions if actions else NOTHING

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _CELL = 80  # characters of a command, reply or expectation in the table
 _NAMED = 60  # characters of a test in the contents
 # In one page: it stays below 1.5 MB, with boards of 19 by 19.
-_CARDS, _ROWS = 150, 2_500
+_CARDS, _ROWS = 80, 2_500
 _OPEN = 5  # cards that are unfolded
 _AT_ONCE = 200  # rows that are made at once, which is faster
 

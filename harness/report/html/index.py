@@ -84,7 +84,7 @@ def _diagnoses(found: Sequence[Diagnosis]) -> Markup:
     return box("What explains the failures", items(map(str, found)), "odd") if found else NOTHING
 
 
-_COMPARISON = Markup('<section class="box %s"><h3>Compared with the run of %s</h3>%s</section>\n')
+_COMPARISON = Markup('<section class="box %s"><h2>Compared with the run of %s</h2>%s</section>\n')
 _SECTION = Markup("<details%s><summary>%s</summary>%s</details>")
 
 

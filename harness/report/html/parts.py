@@ -225,7 +225,7 @@ def run_facts(run: RunResult, file: FileResult | None) -> Markup:
 
 def box(title: str, body: Markup, kind: str = "") -> Markup:
     """Return a framed notice."""
-    shown = Markup('<section class="box %s"><h3>%s</h3>%s</section>\n')
+    shown = Markup('<section class="box %s"><h2>%s</h2>%s</section>\n')
     return shown % (kind, title, body)
 
 

@@ -141,7 +141,7 @@ font-variant-numeric:tabular-nums}.cnt{font-size:14px}.cnt td,.cnt th{padding:5p
 font-size:14px}.cnt tfoot>*>*{border-top:1.5px solid var(--line-2);border-bottom:0;
 font-weight:650}body{overflow-wrap:anywhere}nav.parts{display:flex;gap:var(--s3);flex-wrap:wrap;
 margin:var(--s4) 0;font-size:var(--t-sm)}pre{margin:0;white-space:pre-wrap;
-overflow-wrap:anywhere}mark{color:inherit;background:color-mix(in srgb,currentColor 16%,
+overflow-wrap:anywhere}mark{color:inherit;background:color-mix(in srgb,currentColor 10%,
 transparent);border-bottom:2px solid;border-radius:2px}dl.facts{display:grid;
 grid-template-columns:max-content minmax(0,1fr);gap:2px var(--s4);font-size:var(--t-sm)}
 dl.facts dt{color:var(--ink-2)}dl.facts dd{margin:0;overflow-wrap:anywhere}
@@ -160,7 +160,7 @@ border:1px solid color-mix(in srgb,var(--fail-s) 35%,transparent);overflow-wrap:
 transparent)}.box.unsafe{background:var(--fail-t);border-color:var(--fail-s)}
 .box.odd{background:var(--info-t);border-color:color-mix(in srgb,var(--accent) 30%,transparent)}
 .box.calm{background:var(--pass-t);border-color:color-mix(in srgb,var(--pass-s) 35%,
-transparent)}.box h3{margin-bottom:var(--s1)}.box ul{padding-left:1.2em}
+transparent)}.box h2{font-size:var(--t-md);margin-bottom:var(--s1)}.box ul{padding-left:1.2em}
 .box>*+*{margin-top:var(--s1)}.box pre{background:var(--card);border-radius:var(--r1);
 padding:var(--s2) var(--s3);max-height:24rem;overflow:auto;font-size:var(--t-sm)}
 .box code{background:color-mix(in srgb,var(--card) 70%,transparent)}
@@ -219,6 +219,7 @@ margin:var(--s3) 0}.log b,.log a{font-weight:700}.log i{color:var(--ink-2);font-
 .log .f{color:var(--fail)}.log .p{color:var(--pass)}
 .log :target{outline:2px solid var(--focus);outline-offset:2px}
 :target{scroll-margin-top:76px}main{min-width:0}main:focus{outline:none}
+.step{flex-wrap:wrap}.step button[data-numbers]{width:auto;padding:0 10px}
 @media(max-width:860px){.test .body{grid-template-columns:minmax(0,1fr)}
 .test .body>figure{max-width:440px}}@media(max-width:520px){.page,
 .top>div{padding-left:var(--s4);padding-right:var(--s4)}
