@@ -1,4 +1,4 @@
-"""The five assignments: the game of each, and the engine that answers as its document has it."""
+"""The assignments: the game of each, and the engine that answers as its document has it."""
 
 from __future__ import annotations
 

@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
     from oracle.gtp.protocol import Engine
 
-USAGE = """\
+*_OTHERS, _LAST = [game for game in GAMES if game != "go"]
+USAGE = f"""\
 usage: gtp-oracle gtp [--game GAME] [--seed N] [--playouts N] [--mistake NAME]
                       [--reading NAME] [--strict] [--help]
 
 The oracle as an engine that speaks the Go Text Protocol (GTP version 2) on standard input and
 output.
 
-  --game GAME    go (default), gomoku, java-go or gosensei
+  --game GAME    go (default), {", ".join(_OTHERS)} or {_LAST}
   --seed N       seed of genmove's random choices (default 0): same seed, same moves
   --playouts N   Gomoku: playouts for each candidate of genmove (default 10); with 0 it plays any
                  move of its policy, as the random player of the gomoku-rules assignment does

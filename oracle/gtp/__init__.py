@@ -12,26 +12,24 @@ if TYPE_CHECKING:
 
     from oracle.gtp.protocol import Engine, Table
 
-GAMES = ("go", "gomoku", "java-go", "gosensei")
+# By name, the module beside this one that has ``new_engine(seed, playouts)``.
+GAMES = {
+    "go": "go",
+    "gomoku": "gomoku",
+    "java-go": "java_go",
+    "gosensei": "gosensei",
+}
 
 
 def new_engine(game: str = "go", seed: int = 0, playouts: int = 10) -> Engine:
-    """Return an engine for one of :data:`GAMES`; only that game's rules are imported."""
-    if game == "go":
-        from oracle.gtp import go
+    """Return an engine for one of :data:`GAMES`; only that game's rules are imported.
 
-        return go.new_engine(seed)
-    if game == "gomoku":
-        from oracle.gtp import gomoku
-
-        return gomoku.new_engine(seed, playouts)
-    if game == "java-go":
-        from oracle.gtp import java_go
-
-        return java_go.new_engine(seed)
-    from oracle.gtp import gosensei
-
-    return gosensei.new_engine(seed)
+    ``playouts``: of a player that thinks so about its moves.
+    """
+    # importlib would have to be loaded first.
+    module = __import__(f"{__name__}.{GAMES[game]}", fromlist=["new_engine"])
+    engine: Engine = module.new_engine(seed, playouts)
+    return engine
 
 
 def describe(commands: Table) -> str:

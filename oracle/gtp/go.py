@@ -196,6 +196,6 @@ COMMANDS: Table = {
 }
 
 
-def new_engine(seed: int) -> Engine:
+def new_engine(seed: int, _playouts: int) -> Engine:
     """Return an engine for Go."""
     return Engine(GoSession(COMMANDS, QUESTIONS, seed))

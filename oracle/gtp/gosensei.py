@@ -118,6 +118,6 @@ COMMANDS: Table = {
 }
 
 
-def new_engine(seed: int) -> Engine:
+def new_engine(seed: int, _playouts: int) -> Engine:
     """Return an engine for gosensei."""
     return Engine(GosenseiSession(COMMANDS, QUESTIONS, seed))

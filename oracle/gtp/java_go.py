@@ -150,6 +150,6 @@ COMMANDS: Table = {
 }
 
 
-def new_engine(seed: int) -> Engine:
+def new_engine(seed: int, _playouts: int) -> Engine:
     """Return an engine for java-go."""
     return Engine(JavaGoSession(COMMANDS, QUESTIONS, seed))

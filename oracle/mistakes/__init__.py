@@ -7,8 +7,9 @@ engine with one of them. Nothing here is imported by the right engine.
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from oracle.assignments import ASSIGNMENTS, engine_for
-from oracle.mistakes import go_scoring, gomoku_policy, gomoku_rules, gosensei, java_go
 from oracle.mistakes.bank import Breakdown, Crash, Hang, Mistake, can_meet, table_with
 
 TYPE_CHECKING = False
@@ -31,10 +32,8 @@ __all__ = [
     "named",
 ]
 
-_SHELVES = (go_scoring, gomoku_rules, gomoku_policy, gosensei, java_go)
-MISTAKES: dict[str, Mistake] = {
-    found.name: found for module in _SHELVES for found in module.SHELF.mistakes
-}
+_SHELVES = [import_module(f"{__name__}.{key.replace('-', '_')}").SHELF for key in ASSIGNMENTS]
+MISTAKES: dict[str, Mistake] = {found.name: found for one in _SHELVES for found in one.mistakes}
 _PLACES = {mistake: place for place, mistake in enumerate(MISTAKES.values())}
 
 

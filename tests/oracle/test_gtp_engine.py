@@ -236,7 +236,7 @@ LINES = st.one_of(
 
 @pytest.mark.soak(10_000)
 @settings(max_examples=300, deadline=None)
-@given(game=st.sampled_from(GAMES), lines=st.lists(LINES, max_size=12))
+@given(game=st.sampled_from(list(GAMES)), lines=st.lists(LINES, max_size=12))
 def test_whatever_comes_in_replies_go_out(tmp_path_factory, game, lines):
     """Each line is answered by nothing or by one reply, which has the line's id and one end."""
     engine = oracle.gtp.new_engine(game, playouts=0)
@@ -254,7 +254,7 @@ def test_whatever_comes_in_replies_go_out(tmp_path_factory, game, lines):
 
 
 @settings(max_examples=100, deadline=None)
-@given(game=st.sampled_from(GAMES), lines=st.lists(command_lines(), max_size=12))
+@given(game=st.sampled_from(list(GAMES)), lines=st.lists(command_lines(), max_size=12))
 def test_a_refused_command_changes_nothing(game, lines):
     engine = oracle.gtp.new_engine(game, playouts=0)
     for line in lines:

@@ -1,0 +1,14 @@
+"""Counting the stones of a color."""
+
+from __future__ import annotations
+
+from harness.specifications.record import Specification
+from harness.vocabulary.forms import EXACT, GTP
+from oracle.natures import ASKS
+
+SPECIFICATION = Specification(
+    "count-stones",
+    {**GTP, "stones": EXACT},
+    signs=r"stones .*",
+    natures={"stones": ASKS},
+)

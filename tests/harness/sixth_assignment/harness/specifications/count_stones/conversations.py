@@ -1,0 +1,19 @@
+"""What fuzzing says to a program that counts stones: stones, captures, questions."""
+
+from __future__ import annotations
+
+from hypothesis.strategies import SearchStrategy
+
+from harness.vocabulary.conversations import SMALL, Drawn, asked, boards, extra, parts, plays, said
+from harness.vocabulary.stones import block, single
+
+
+def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+    """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
+    questions = asked("stones b", "stones w")
+
+    def rest(size: int) -> SearchStrategy[Drawn]:
+        moves = [single(size).map(plays), block(size).map(plays)]
+        return parts([*moves, said("clear_board"), *extra(known)], questions, length)
+
+    return boards(SMALL, rest)  # type: ignore[no-any-return]
