@@ -48,7 +48,7 @@ def _body(found: Trends) -> Iterator[Markup]:
 
 
 def _wide(picture: Markup) -> Markup:
-    return Markup('<div class="wide">%s</div>') % picture if picture else NOTHING
+    return Markup('<div class="wide" tabindex="0">%s</div>') % picture if picture else NOTHING
 
 
 def _more(listed: Sequence[object], most: int) -> Markup:

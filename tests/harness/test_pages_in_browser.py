@@ -175,3 +175,80 @@ def test_every_anchor_is_scrolled_to(found):
     anchors = [look for look in found if "anchor" in look]
     assert len(anchors) > 20
     assert [look for look in anchors if not look["seen"]] == []
+
+
+# --- what a click adds --------------------------------------------------------------------------
+
+# Does what a reader does, in a frame, and writes down what is then to be seen.
+CLICKS = """<!DOCTYPE html><body><pre id="found"></pre><script>
+const found = {}, frame = document.createElement("iframe");
+frame.style.cssText = "width:1280px;height:900px;border:0";
+frame.src = "score.html";
+frame.onload = () => {
+  const page = frame.contentDocument, all = s => [...page.querySelectorAll(s)];
+  const one = s => page.querySelector(s), stones = () => one(".sS").getAttribute("d");
+  const press = key => page.dispatchEvent(
+    new frame.contentWindow.KeyboardEvent("keydown", {key, bubbles: true}));
+  found.has_script = page.documentElement.classList.contains("js");
+  found.end = stones();
+  one('[data-step="-999"]').click();
+  found.start = stones();
+  one('[data-step="1"]').click();
+  found.first = stones();
+  found.said = one(".step output").textContent;
+  one('[data-step="999"]').click();
+  found.again = stones();
+  one("[data-numbers]").click();
+  found.numbers = all(".no-t").map(x => x.textContent).sort();
+  press("n");
+  found.next = page.activeElement.parentNode.querySelector(".body").id;
+  press("n");
+  found.after = page.activeElement.parentNode.querySelector(".body").id;
+  press("p");
+  found.back = page.activeElement.parentNode.querySelector(".body").id;
+  const shown = () => all("tr[data-v]").filter(x => !x.hidden).length;
+  found.rows = shown();
+  one('[data-verdict="f"]').click();
+  found.failed = shown();
+  one("[data-filter]").value = "undo";
+  one("[data-filter]").dispatchEvent(new Event("input"));
+  found.undo = shown();
+  found.address = frame.contentWindow.location.hash;
+  document.getElementById("found").textContent = JSON.stringify(found);
+};
+document.body.append(frame);
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def clicked(chromium, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clicks")
+    html.write(folder, RUN, [view(file) for file in RUN.files])
+    (folder / "clicks.htm").write_text(CLICKS)
+    profile = tmp_path_factory.mktemp("profile")
+    dom = browse(chromium, (folder / "clicks.htm").as_uri(), profile)
+    text = re.search(r'<pre id="found">(.*?)</pre>', dom, re.DOTALL)[1]
+    assert text, "the script did not do what a click asks for"
+    return json.loads(stdlib_html.unescape(text))
+
+
+@pytest.mark.processes
+def test_a_set_up_is_stepped_through(clicked):
+    """The first failed test stands after B C3, W A1, B A2, B B1, which takes A1."""
+    assert clicked["has_script"]
+    assert clicked["start"] == ""
+    assert clicked["first"] == "M59 59"
+    assert clicked["said"] == "1 of 4 · B C3"
+    assert set(clicked["again"][1:].split("L")) == set(clicked["end"][1:].split("L"))
+    assert clicked["numbers"] == ["1", "3", "4"]
+
+
+def test_keys_lead_to_failures(clicked):
+    assert (clicked["next"], clicked["after"], clicked["back"]) == ("T16", "T19", "T16")
+
+
+def test_a_filter_is_kept_in_the_address(clicked):
+    assert clicked["rows"] == 10
+    assert clicked["failed"] == 6
+    assert clicked["undo"] == 1
+    assert clicked["address"] == "#q=undo&v=f"

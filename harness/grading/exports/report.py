@@ -271,7 +271,9 @@ def _marks(result: ClassResult) -> Iterator[Markup]:
     if not totals:
         return
     yield Markup("<h2>Marks</h2>\n")
-    yield Markup('<div class="wide">%s</div>\n') % (plots.histogram(totals, float(result.of)),)
+    yield Markup('<div class="wide" tabindex="0">%s</div>\n') % (
+        plots.histogram(totals, float(result.of)),
+    )
     yield (
         Markup(
             '<table><thead><tr><th>Part</th><th class="num">of</th><th class="num">'
@@ -325,7 +327,9 @@ def _matrix(result: ClassResult) -> Iterator[Markup]:
         for item in result.items
     ]
     if drawn := plots.matrix(rows, len(ordered)):
-        yield Markup('<h2>Tests × submissions</h2>\n%s<div class="wide">%s</div>\n') % (
+        yield Markup(
+            '<h2>Tests × submissions</h2>\n%s<div class="wide" tabindex="0">%s</div>\n'
+        ) % (
             plots.key(),
             drawn,
         )

@@ -218,9 +218,9 @@ margin:var(--s3) 0}.log b,.log a{font-weight:700}.log i{color:var(--ink-2);font-
 .log .e{color:var(--fail);font-weight:700}.log a{color:inherit}
 .log .f{color:var(--fail)}.log .p{color:var(--pass)}
 .log :target{outline:2px solid var(--focus);outline-offset:2px}
-:target{scroll-margin-top:76px}main{min-width:0}main:focus{outline:none}
-.step{flex-wrap:wrap}.step button[data-numbers]{width:auto;padding:0 10px}
-@media(max-width:860px){.test .body{grid-template-columns:minmax(0,1fr)}
+:target{scroll-margin-top:76px}main{min-width:0}main>h2{margin:var(--s6) 0 var(--s3)}
+main:focus{outline:none}.step{flex-wrap:wrap}.step button[data-numbers]{width:auto;
+padding:0 10px}@media(max-width:860px){.test .body{grid-template-columns:minmax(0,1fr)}
 .test .body>figure{max-width:440px}}@media(max-width:520px){.page,
 .top>div{padding-left:var(--s4);padding-right:var(--s4)}
 .pad,.call{padding:var(--s3) var(--s4)}.test>header,.test .body,
