@@ -10,7 +10,7 @@ from random import Random
 from harness.vocabulary.scenes import EMPTY, MADE, Board, Moment
 from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
-from oracle.rules.capture import legal, played
+from oracle.rules.capture import captured_of_both, is_legal, legal, played
 from oracle.rules.eyes import eyes
 from oracle.rules.flood import neighbours
 from oracle.rules.lines import fives
@@ -67,6 +67,26 @@ def carved(random: Random, sizes: Sequence[int]) -> Moment | None:
         return None
     gone = scattered(random, ended.board.stones, random.uniform(0.1, 0.5))
     return board_moment("go", ended.size, without(ended.board, gone))
+
+
+def ko_fight(random: Random, size: int) -> Moment | None:
+    """Return the capture that begins a ko, laid somewhere among a few stones."""
+    color = random.choice((1, 2))
+    shape = grid(size)
+    point = any_bit(shape.full, random)
+    beside = list(each_bit(neighbours(shape, point)))
+    move = random.choice(beside)
+    board = added(Board(), 3 - color, neighbours(shape, move) & ~point | point)
+    board = added(board, color, neighbours(shape, point) & ~move)
+    if board.black & board.white:
+        return None
+    few = scattered(random, shape.full & ~board.stones & ~move, 0.08)
+    board = added(board, random.choice((1, 2)), few)
+    mine, theirs = board.of(color), board.of(3 - color)
+    if any(captured_of_both(shape, *board)) or not is_legal(shape, mine, theirs, move):
+        return None
+    mine, theirs = played(shape, mine, theirs, move)
+    return after("go", size, board, color, move, sides(color, mine, theirs))
 
 
 # --- Gomoku ------------------------------------------------------------------------------------

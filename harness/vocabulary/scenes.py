@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from oracle.grid import Grid, grid
 from oracle.position import Position
+from oracle.rules.flood import neighbours
 
 
 class Origin(NamedTuple):
@@ -84,6 +85,13 @@ class Moment(NamedTuple):
     def taken(self) -> int:
         """The stones that the last move has taken."""
         return self.before.stones & ~self.board.stones
+
+    @property
+    def ko(self) -> int:
+        """The point on which the last move may not be taken back at once, or 0."""
+        one = self.taken if self.taken.bit_count() == 1 else 0
+        others = self.board.of(self.to_play)
+        return one if one and neighbours(self.shape, self.move) & ~others == one else 0
 
     @property
     def to_play(self) -> int:

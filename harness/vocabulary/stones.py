@@ -22,6 +22,7 @@ Stones = list[tuple[str, Point]]  # (color, point) in the order in which they ar
 
 COLORS = st.sampled_from(("B", "W"))
 _STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))
+_AWAY = (*_STEPS, *((-up, -right) for up, right in _STEPS))
 _LONGEST = 7  # points of a line
 
 
@@ -148,6 +149,19 @@ def threat(size: int, colors: str = "BW") -> SearchStrategy[Stones]:
 
 
 @cache
+def roomy(size: int) -> SearchStrategy[Stones]:
+    """Return a three with room for an open four, mostly on both of its sides."""
+    ways = [
+        [("x", way[place]) for place in (first, first + 1, first + 2)]
+        for start, step in product(product(range(size), repeat=2), _STEPS)
+        for way in [_way(size, start, step, False)[:6]]
+        for first in (1, 2)
+        if len(way) == 6
+    ]
+    return st.builds(_colored, COLORS, st.sampled_from(ways))
+
+
+@cache
 def duel(size: int) -> SearchStrategy[Stones]:
     """Return threats of both colors."""
     return st.tuples(threat(size, "B"), threat(size, "W")).map(flat)
@@ -210,6 +224,55 @@ def full(size: int) -> SearchStrategy[Stones]:
     board = _no_five(size)
     holes = st.lists(st.integers(0, len(board) - 1), max_size=2)
     return holes.map(lambda left_out: [s for i, s in enumerate(board) if i not in left_out])
+
+
+@cache
+def pocket(size: int) -> SearchStrategy[Stones]:
+    """Return a full board but for one point, with nothing but the last stone's color around it."""
+
+    def laid(hole: Point, color: str) -> Stones:
+        around = [(hole[0] + i, hole[1] + j) for i, j in ((0, 1), (0, -1), (1, 0), (-1, 0))]
+        own = [(color, point) for point in around if _is_on(point, size)]
+        rest = [stone for stone in _no_five(size) if stone[1] not in (hole, *around)]
+        return [*rest, *own]
+
+    return st.builds(laid, points(size), COLORS)
+
+
+@cache
+def answered(size: int) -> SearchStrategy[Stones]:
+    """Return threes whose third block, two steps away, makes a threat of its own."""
+    return st.builds(_colored, COLORS, st.sampled_from(_answered(size)))
+
+
+@cache
+def _answered(size: int) -> list[list[tuple[str, Point]]]:
+    """Return them all; ``x`` is the color that blocks. Beyond a three is its stone or the edge."""
+    return [
+        [(color, point) for color, point in found if _is_on(point, size)]
+        for block in product(range(size), repeat=2)
+        for away, across in product(_AWAY, _STEPS)
+        for pair in ((1, 2), (-1, 1), (-2, -1))
+        if across not in (away, (-away[0], -away[1]))
+        for found in [_crossed_three(block, away, across, pair)]
+        if all(_is_on(point, size) for _, point in found[:-1])
+    ]
+
+
+def _crossed_three(
+    block: Point, away: Point, across: Point, pair: tuple[int, int]
+) -> list[tuple[str, Point]]:
+    """Return a three from two steps away on, two stones in line with its block, and its end."""
+    three = [("o", (block[0] + n * away[0], block[1] + n * away[1])) for n in (2, 3, 4)]
+    own = [("x", (block[0] + n * across[0], block[1] + n * across[1])) for n in pair]
+    return [*three, *own, ("x", (block[0] + 6 * away[0], block[1] + 6 * away[1]))]
+
+
+def corner_ko(color: str) -> Stones:
+    """Return a ko in the corner; this color takes it with the last stone."""
+    other = "W" if color == "B" else "B"
+    around = [(other, (1, 0)), (other, (0, 1)), (color, (1, 1)), (color, (0, 2))]
+    return [*around, (color, (0, 0))]
 
 
 # --- eyes --------------------------------------------------------------------------------------

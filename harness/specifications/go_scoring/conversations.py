@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from harness.vocabulary.conversations import SMALL, Drawn, boards, extra, parts, plays, said
-from harness.vocabulary.stones import block, flat, single
+from harness.vocabulary.stones import COLORS, block, corner_ko, flat, single
 
 KOMI = said("komi 0", "komi 0.5", "komi 1", "komi 6.5", "komi -3", "komi -0.5", "komi 7")
 
@@ -23,6 +23,8 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             *(single(size).map(plays), single(size).map(plays), block(size).map(plays)),
             *(score, KOMI, said("clear_board"), said("play B pass"), *extra(known)),
         ]
+        if size > 2:
+            choices.append(COLORS.map(lambda color: [*plays(corner_ko(color)), "score"]))
         return st.tuples(KOMI, parts(choices, score, length)).map(flat)
 
     return boards((*SMALL, *SMALL, 7, 9, 10, 19), rest)  # type: ignore[no-any-return]

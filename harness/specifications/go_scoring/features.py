@@ -85,6 +85,10 @@ def _capture(least: int, most: int) -> Finder:
     return find
 
 
+def _ko(moment: Moment) -> str:
+    return _on_board(moment) if moment.ko else ""
+
+
 def _settled(moment: Moment) -> str:
     seen = look(moment)
     few = seen.neutral.bit_count() * 4 <= moment.size**2
@@ -187,6 +191,10 @@ def _ended(*sizes: int) -> Maker:
     return make
 
 
+def _ko_fight(random: Random) -> Moment | None:
+    return made.ko_fight(random, random.choice(_SMALL[1:]))
+
+
 def _opening(random: Random) -> Moment | None:
     return made.go_game(random, random.choice(_SMALL[2:]), random.randint(2, 9))
 
@@ -220,6 +228,8 @@ FEATURES = (
             _capture(1, 2), _scored_after_move, _anytime),
     Feature("large-capture", "the last move captures three or more",
             _capture(3, 400), _scored_after_move, _anytime),
+    Feature("ko", "a ko has just been taken; its point is empty as any other",
+            _ko, _scored_after_move, _ko_fight),
     Feature("inner-regions", "regions at the edge and away from it", _inner_region, _scored, _END),
     Feature("single-region", "one region only, which is territory",
             _single_region, _scored, _one_color),

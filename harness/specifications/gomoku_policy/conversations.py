@@ -7,7 +7,7 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.specifications.gomoku_rules.conversations import QUESTIONS
+from harness.specifications.gomoku_rules.conversations import LARGEST_FILLED, QUESTIONS
 from harness.vocabulary.conversations import (
     NOTHING,
     Drawn,
@@ -19,7 +19,17 @@ from harness.vocabulary.conversations import (
     plays,
     said,
 )
-from harness.vocabulary.stones import crossing, duel, flat, line, single, threat
+from harness.vocabulary.stones import (
+    answered,
+    crossing,
+    duel,
+    flat,
+    full,
+    line,
+    roomy,
+    single,
+    threat,
+)
 
 _SIZES = (7, 6, 8, 5, 9, 7, 8, 10, 19)  # on the smallest few threats are open
 
@@ -37,7 +47,11 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             *(crossing(size).map(plays), crossing(size).map(plays)),
             *(single(size).map(plays), questions, policy, said("clear_board"), *extra(known)),
         ]
+        if size > LARGEST_FILLED:
+            choices += [answered(size).map(plays), roomy(size).map(plays)]
         opening = st.one_of(policy, policy, policy, NOTHING)
+        if size == LARGEST_FILLED:
+            opening = st.tuples(opening, st.one_of(NOTHING, full(size).map(plays))).map(flat)
         drawn = st.tuples(opening, parts(choices, questions, length)).map(flat)
         return st.builds(in_turn, drawn, st.just(size), st.sampled_from(("", "", "B", "W")))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
+from itertools import starmap
+from operator import or_
 from random import Random
 from typing import NamedTuple
 
@@ -20,7 +22,7 @@ from harness.vocabulary.features import (
 from harness.vocabulary.lines import DIRECTIONS, completed, is_over, line, windows, won
 from harness.vocabulary.scenes import Board, Moment, Step
 from oracle.grid import each_bit, grid
-from oracle.mistakes.lines import fives_made, packed, unpacked
+from oracle.mistakes.lines import fives_made, packed, third_blocks, unpacked
 from oracle.montecarlo import any_bit
 from oracle.rules import policy as rules
 from oracle.rules.lines import almost_open_fours, fives, long_lines, steps, window
@@ -164,9 +166,26 @@ def _edge_blocked(moment: Moment) -> str:
     seen = look(moment)
     if seen.first != "BlockOpenFour":
         return ""
-    for step, found in zip(steps(moment.shape), _windows_of(moment, seen.theirs), strict=True):
-        second, _, _, fifth = found
-        if fifth & ~(second << step) or second & ~(fifth >> step):
+    return seen.first if _third_blocks(moment) else ""
+
+
+def _third_blocks(moment: Moment) -> int:
+    """Return the blocks two steps away from the other color's threes."""
+    theirs = moment.board.of(3 - moment.to_play)
+    along = zip(_windows_of(moment, theirs), steps(moment.shape), strict=True)
+    return reduce(or_, starmap(third_blocks, along))
+
+
+def _answered(moment: Moment) -> str:
+    """A third block leaves the other color no open four, but something to block in turn."""
+    seen = look(moment)
+    if seen.first != "BlockOpenFour":
+        return ""
+    for bit in each_bit(_third_blocks(moment)):
+        _, block, four, other_block, _ = rules.by_urgency(
+            moment.shape, seen.theirs, seen.mine | bit
+        )
+        if (block or other_block) and not four:
             return seen.first
     return ""
 
@@ -354,6 +373,24 @@ def _cross(random: Random) -> Moment:
     return made.board_moment("gomoku", size, board, random.choice((1, 2)))
 
 
+def _threatening(random: Random) -> Moment | None:
+    """Make a three of which the third block belongs to a line of one's own."""
+    size = random.choice(_SIZES)
+    shape = grid(size)
+    laid = _laid(random, size, random.choice(("X.OOO..", "..OOO.X")), Board(), 0)
+    if laid is None:
+        return None
+    board, used = laid
+    third = _third_blocks(made.board_moment("gomoku", size, board))
+    step = random.choice(steps(shape))
+    beside = (third << step, third << 2 * step, third >> step, third >> 2 * step)
+    own = reduce(or_, random.sample(beside, random.choice((2, 2, 3))))
+    board = made.added(board, 1, own & shape.full & ~used)
+    color = random.choice((1, 2))
+    board = board if color == 1 else Board(board.white, board.black)
+    return made.board_moment("gomoku", size, board, 3 - color)
+
+
 def _won(random: Random) -> Moment | None:
     size = random.choice(_SIZES)
     five = line(random, size, random.randrange(4))
@@ -414,6 +451,8 @@ _FEATURES = (
             _patterns("..OOO..")),
     Feature("edge-blocked-three", "a three with an edge or a stone two steps away",
             _edge_blocked, _rule_based, _patterns("X.OOO..", "..OOO.X", ".OOO..")),
+    Feature("answered-block", "a third block counts though the other color must answer it",
+            _answered, _rule_based, _threatening),
     Feature("closed-three", "a line with one closed end makes no open four",
             _half_open, _rule_based, _patterns(*_CLOSED)),
     Feature("two-stones", "two stones make no open four", _two_in_a_row, _rule_based,

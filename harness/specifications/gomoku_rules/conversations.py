@@ -17,7 +17,7 @@ from harness.vocabulary.conversations import (
     plays,
     said,
 )
-from harness.vocabulary.stones import block, flat, full, line, pair, single
+from harness.vocabulary.stones import Stones, block, flat, full, line, pair, pocket, single
 from oracle.vertex import GTP_LETTERS
 
 _SIZES = (5, 6, 7, 5, 6, 7, 8, 9, 10, 19)
@@ -25,6 +25,7 @@ QUESTIONS = (
     *("gogui-rules_final_result", "gogui-rules_legal_moves"),
     *("gogui-rules_side_to_move", "gogui-rules_board_size"),
 )
+LARGEST_FILLED = 5  # a full board needs as many commands as it has points
 _LARGEST_FOR_GENMOVE = 7  # on larger boards it takes long to think
 
 
@@ -43,10 +44,17 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
         if size <= _LARGEST_FOR_GENMOVE:
             choices.append(said("genmove b", "genmove w"))
             questions = st.one_of(questions, questions, said("genmove b", "genmove w"))
-        opening = st.one_of(NOTHING, full(size).map(plays)) if size == 5 else NOTHING
+        opening = NOTHING
+        if size == LARGEST_FILLED:
+            opening = st.one_of(NOTHING, full(size).map(plays), pocket(size).map(_filled))
         return st.tuples(opening, parts(choices, questions, length)).map(flat)
 
     return boards(_SIZES, rest)  # type: ignore[no-any-return]
+
+
+def _filled(stones: Stones) -> Drawn:
+    """Return the stones, and let the color of the last one fill what is left."""
+    return [*plays(stones), f"genmove {stones[-1][0].lower()}"]
 
 
 @cache

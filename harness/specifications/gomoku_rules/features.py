@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from itertools import product
 from random import Random
 
 from harness.vocabulary import made
@@ -21,7 +23,7 @@ from harness.vocabulary.features import (
 from harness.vocabulary.lines import DIRECTIONS, completed, edge, is_over, line, won
 from harness.vocabulary.scenes import Board, Moment, Step
 from oracle.color import NAMES
-from oracle.grid import each_bit, grid
+from oracle.grid import Grid, each_bit, grid
 from oracle.mistakes.lines import packed
 from oracle.montecarlo import any_bit
 from oracle.rules.capture import taken
@@ -33,6 +35,7 @@ _RESULT = Step("gogui-rules_final_result", asked=True)
 _LEGAL = Step("gogui-rules_legal_moves", asked=True)
 _SMALL = (5, 6, 7, 8, 9)
 _LISTED = 9  # from 10 by 10 on the order of legal moves is open
+_CHOSEN = 7  # a test of genmove on an empty board names all points
 _WRONG_COLORS = ("c", "x", "green", "red")
 
 
@@ -128,6 +131,37 @@ def _one_left(moment: Moment) -> str:
     if left.bit_count() != 1 or any(fives(shape, mask | left) for mask in board):
         return ""
     return "unknown"
+
+
+def _pocketed(moment: Moment) -> str:
+    """One empty point, with stones of one color around it."""
+    around = neighbours(moment.shape, moment.shape.full & ~moment.board.stones)
+    if not _one_left(moment):
+        return ""
+    return next((NAMES[color] for color in (1, 2) if not around & ~moment.board.of(color)), "")
+
+
+def _blank(moment: Moment) -> str:
+    return "" if moment.board.stones else "unknown"
+
+
+def _small_blank(moment: Moment) -> str:
+    """An empty board on which all that genmove may answer can be read."""
+    return _blank(moment) if moment.size <= _CHOSEN else ""
+
+
+def _knight(moment: Moment) -> str:
+    """Five stones of a color, each a knight's step from the last, are no line."""
+    found = [one for one in _rides(moment.shape) for mask in moment.board if not one & ~mask]
+    return _goes_on(moment) if found else ""
+
+
+@cache
+def _rides(shape: Grid) -> list[int]:
+    """Return what five points can be that lie a knight's step apart, in one direction."""
+    ways = product(shape.points(shape.full), ((1, 2), (2, 1), (1, -2), (2, -1)))
+    fives = ([(r + n * up, c + n * right) for n in range(5)] for (r, c), (up, right) in ways)
+    return [shape.mask(points) for points in fives if points[-1] in shape]
 
 
 def _legal(moment: Moment) -> str:
@@ -254,6 +288,19 @@ def _pass(moment: Moment, random: Random) -> list[Step]:
     return [*up_to_last(moment, random), ask, _RESULT]
 
 
+def _genmove(moment: Moment, random: Random) -> list[Step]:
+    why = "The board is empty: any point will do."
+    ask = Step(f"genmove {' bw'[moment.to_play]}", asked=True, why=why)
+    return [*as_it_lies(moment, random), ask]
+
+
+def _last_in_pocket(moment: Moment, random: Random) -> list[Step]:
+    """Let the color that has all stones around the last point fill it."""
+    why = "One empty point is left. Gomoku knows no suicide."
+    ask = Step(f"genmove {_pocketed(moment)[0]}", asked=True, why=why)
+    return [*up_to_last(moment, random), ask]
+
+
 def _last_point(moment: Moment, random: Random) -> list[Step]:
     """Let the color that is not to move fill the last point."""
     color = moment.color
@@ -311,6 +358,23 @@ def _across(random: Random) -> Moment:
     color = random.choice((1, 2))
     board = made.added(Board(), color, shape.mask(points))
     return _last_of(random, size, made.sprinkled(random, shape, board, 0, 5))
+
+
+def _no_stone(*sizes: int) -> Maker:
+    return lambda random: made.board_moment("gomoku", random.choice(sizes))
+
+
+def _pocket(random: Random) -> Moment:
+    """Fill a board but for one point, around which one color has all."""
+    size, color = random.choice(_SMALL[:2]), random.choice((1, 2))
+    shape, board = grid(size), made.gomoku_full(random, size, 1).board
+    around = neighbours(shape, shape.full & ~board.stones)
+    return _last_of(random, size, made.added(made.without(board, around), color, around))
+
+
+def _ride(random: Random) -> Moment:
+    size, color = random.choice((9, 9, 10)), random.choice((1, 2))
+    return completed(random, size, random.choice(_rides(grid(size))), color, end=False)
 
 
 def _anytime(random: Random) -> Moment:
@@ -380,11 +444,18 @@ FEATURES = (
             _nearly(4, _empty_of), _result, _four(False)),
     Feature("mixed-line", "a five of both colors does not win",
             _nearly(4, _opponent_of), _result, _four(True)),
+    Feature("knight-ride", "a knight's steps are no line", _knight, _result, _ride),
     Feature("around-the-edge", "a row ends at the edge", _wraps, _result, _across),
     Feature("full-board", "a full board without a five is a draw", _full, _pass, _no_five(0)),
     Feature("last-point", "one empty point is left", _one_left, _last_point, _no_five(1)),
     Feature("nearly-full", "with one empty point the game still goes on",
             _one_left, _result, _no_five(1)),
+    Feature("pocket", "genmove may go where Go would call it suicide",
+            _pocketed, _last_in_pocket, _pocket),
+    Feature("empty-board", "nobody has won on an empty board",
+            _blank, _not_asked, _no_stone(5, 6, 7, 9, 13, 19)),
+    Feature("first-move", "genmove begins on an empty board", _small_blank, _genmove,
+            _no_stone(5, 6)),
     Feature("resign", "genmove resigns after the other color's five", _has_won, _resign, _WON),
     Feature("legal-moves", "all empty points, sorted as strings", _legal, _list, _anytime),
     Feature("wrong-color", "the color is looked at first, then the point",

@@ -19,7 +19,7 @@ from harness.vocabulary.conversations import (
     said,
     setup,
 )
-from harness.vocabulary.stones import COLORS, Stones, block, flat, pair, points, single
+from harness.vocabulary.stones import COLORS, Stones, block, corner_ko, flat, pair, points, single
 from oracle.vertex import vertex
 
 _ABOUT_ALL = ("score b", "score w", "captures b", "captures w", "is_over")
@@ -68,9 +68,8 @@ def ko(size: int) -> SearchStrategy[Drawn]:
     """Return a ko in the corner that has just been taken, and a question about taking it back."""
 
     def taken(color: str, elsewhere: Stones, verb: str, asked: str) -> Drawn:
-        other = "W" if color == "B" else "B"
-        laid = f"gogui-setup {other} A2 {other} B1 {color} B2 {color} C1"
-        return [laid, f"play {color} A1", *plays(elsewhere), f"{verb} {asked} B1"]
+        *around, last = corner_ko(color)
+        return [*setup(around), *plays([last, *elsewhere]), f"{verb} {asked} B1"]
 
     moves = st.lists(single(size), max_size=2).map(flat)
     verbs = st.sampled_from(("can_play", "is_legal"))

@@ -22,12 +22,11 @@ from harness.vocabulary.features import (
     rim,
     up_to_last,
 )
-from harness.vocabulary.scenes import Board, Moment, Step
+from harness.vocabulary.scenes import Moment, Step
 from oracle.color import NAMES
-from oracle.grid import each_bit, grid
-from oracle.montecarlo import any_bit
+from oracle.grid import each_bit
 from oracle.rules.area import area
-from oracle.rules.capture import captured_of_both, is_legal, liberties, played, taken
+from oracle.rules.capture import captured_of_both, is_legal, liberties, taken
 from oracle.rules.flood import flood, neighbours, regions
 
 _SIZES = (3, 4, 5, 6, 7, 8, 9, 11)
@@ -43,7 +42,6 @@ class Look(NamedTuple):
     theirs: int
     empty: int
     holes: int  # empty points without an empty neighbor
-    ko: int  # what may not be taken back at once, or 0
     neutral: int  # points of nobody
 
 
@@ -53,9 +51,7 @@ def look(moment: Moment) -> Look:
     shape, board = moment.shape, moment.board
     mine, theirs = board.of(moment.to_play), board.of(3 - moment.to_play)
     empty = shape.full & ~board.stones
-    one = moment.taken if moment.taken.bit_count() == 1 else 0
-    ko = one if one and neighbours(shape, moment.move) & ~mine == one else 0
-    return Look(mine, theirs, empty, empty & ~neighbours(shape, empty), ko, area(shape, *board)[2])
+    return Look(mine, theirs, empty, empty & ~neighbours(shape, empty), area(shape, *board)[2])
 
 
 class Holes(NamedTuple):
@@ -100,13 +96,13 @@ def _taken(least: int, most: int) -> Finder:
 
 
 def _ko(moment: Moment) -> str:
-    return NAMES[moment.to_play] if look(moment).ko else ""
+    return NAMES[moment.to_play] if moment.ko else ""
 
 
 def _snapback(moment: Moment) -> str:
     """The last move took one stone, and can be taken back with others at once."""
     seen = look(moment)
-    if moment.taken.bit_count() != 1 or seen.ko:
+    if moment.taken.bit_count() != 1 or moment.ko:
         return ""
     back = taken(moment.shape, seen.mine, seen.theirs, moment.taken)
     return NAMES[moment.to_play] if back & moment.move and back.bit_count() > 1 else ""
@@ -179,13 +175,13 @@ def _free(moment: Moment) -> list[int]:
 
 def _exchanged(moment: Moment) -> str:
     """After a ko, both have a move elsewhere that changes nothing near it."""
-    return NAMES[moment.to_play] if look(moment).ko and len(_elsewhere(moment)) == 2 else ""
+    return NAMES[moment.to_play] if moment.ko and len(_elsewhere(moment)) == 2 else ""
 
 
 def _elsewhere(moment: Moment) -> list[int]:
     """Return a point for each color to play on, with room around, not near the ko."""
     shape, seen = moment.shape, look(moment)
-    near = neighbours(shape, seen.ko | neighbours(shape, seen.ko)) | seen.ko
+    near = neighbours(shape, moment.ko | neighbours(shape, moment.ko)) | moment.ko
     inner = seen.empty & ~near
     free = [bit for bit in each_bit(inner) if not neighbours(shape, bit) & ~seen.empty]
     apart = [bit for bit in free[1:] if not neighbours(shape, bit) & free[0]]
@@ -334,7 +330,7 @@ def _after_capture(moment: Moment, random: Random) -> list[Step]:
 def _ask_ko(moment: Moment, random: Random) -> list[Step]:
     """Try to take back at once: the game forbids it, the bare board does not; filling is free."""
     color, other = _color(moment, last=False), _color(moment, last=True)
-    name = names(moment, look(moment).ko)[0]
+    name = names(moment, moment.ko)[0]
     no = "It would take back at once the one stone that has just taken one: ko."
     return [
         *up_to_last(moment, random),
@@ -347,7 +343,7 @@ def _ask_ko(moment: Moment, random: Random) -> list[Step]:
 def _ask_later(moment: Moment, random: Random) -> list[Step]:
     """Let both play elsewhere: then the ko may be taken."""
     first, second = _elsewhere(moment)
-    name = names(moment, look(moment).ko)[0]
+    name = names(moment, moment.ko)[0]
     color = _color(moment, last=False)
     away = [play(moment, moment.to_play, first), play(moment, moment.color, second)]
     why = "Both have played elsewhere since: the ko may be taken."
@@ -456,23 +452,7 @@ def _thrown_in(start: Moment) -> Iterator[Moment]:
 
 
 def _ko_fight(random: Random) -> Moment | None:
-    """Return the capture that begins a ko, laid somewhere among a few stones."""
-    size, color = _PLAYED_ON, random.choice((1, 2))
-    shape = grid(size)
-    point = any_bit(shape.full, random)
-    beside = list(each_bit(neighbours(shape, point)))
-    move = random.choice(beside)
-    board = made.added(Board(), 3 - color, neighbours(shape, move) & ~point | point)
-    board = made.added(board, color, neighbours(shape, point) & ~move)
-    if board.black & board.white:
-        return None
-    scattered = made.scattered(random, shape.full & ~board.stones & ~move, 0.08)
-    board = made.added(board, random.choice((1, 2)), scattered)
-    mine, theirs = board.of(color), board.of(3 - color)
-    if any(captured_of_both(shape, *board)) or not is_legal(shape, mine, theirs, move):
-        return None
-    mine, theirs = played(shape, mine, theirs, move)
-    return made.after("go", size, board, color, move, made.sides(color, mine, theirs))
+    return made.ko_fight(random, _PLAYED_ON)
 
 
 def _fitting(moment: Moment) -> list[Moment]:
