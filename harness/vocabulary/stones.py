@@ -153,7 +153,7 @@ def roomy(size: int) -> SearchStrategy[Stones]:
     """Return a three with room for an open four, mostly on both of its sides."""
     ways = [
         [("x", way[place]) for place in (first, first + 1, first + 2)]
-        for start, step in product(product(range(size), repeat=2), _STEPS)
+        for start, step in product(product(range(size), range(size)), _STEPS)
         for way in [_way(size, start, step, False)[:6]]
         for first in (1, 2)
         if len(way) == 6
@@ -250,7 +250,7 @@ def _answered(size: int) -> list[list[tuple[str, Point]]]:
     """Return them all; ``x`` is the color that blocks. Beyond a three is its stone or the edge."""
     return [
         [(color, point) for color, point in found if _is_on(point, size)]
-        for block in product(range(size), repeat=2)
+        for block in product(range(size), range(size))
         for away, across in product(_AWAY, _STEPS)
         for pair in ((1, 2), (-1, 1), (-2, -1))
         if across not in (away, (-away[0], -away[1]))
