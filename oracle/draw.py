@@ -5,7 +5,7 @@ from __future__ import annotations
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.grid import Grid
 from oracle.position import Position
-from oracle.vertex import GTP_LETTERS, Point, vertex
+from oracle.vertex import GTP_LETTERS, Move, Point, vertex
 
 
 class Diagram:
@@ -56,7 +56,7 @@ class Course:
     def __init__(
         self,
         start: Position,
-        moves: tuple[tuple[int, Point | None], ...],
+        moves: tuple[Move, ...],
         captures: bool = True,
         prisoners: tuple[int, int] = (0, 0),
     ) -> None:

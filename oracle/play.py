@@ -22,9 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from oracle.games.history import Move
     from oracle.position import Position
-    from oracle.vertex import Point
+    from oracle.vertex import Move, Point
 
 _REASONS = {
     "off board": "there is no such point on this board",

@@ -14,6 +14,7 @@ GTP_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 SENSEI_LETTERS = "ABCDEFGHI"
 
 Point = tuple[int, int]
+Move = tuple[int, Point | None]  # color and point; None is a pass
 
 
 def vertex(point: Point, letters: str = GTP_LETTERS) -> str:

@@ -217,8 +217,12 @@ def _drawn(package: str, graph: dict[str, set[str]]) -> Iterator[str]:
 
 
 def _reached(name: str, graph: dict[str, set[str]]) -> set[str]:
-    direct = graph.get(name, set())
-    return direct.union(*(_reached(one, graph) for one in direct))
+    found: set[str] = set()
+    left = [name]
+    while left:
+        left += graph.get(left.pop(), set()) - found
+        found.update(left)
+    return found
 
 
 def _node(name: str) -> str:

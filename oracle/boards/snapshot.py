@@ -4,10 +4,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.games.history import Move
     from oracle.komi import Komi
     from oracle.position import Position
-    from oracle.vertex import Point
+    from oracle.vertex import Move, Point
 
 
 class Snapshot:

@@ -15,8 +15,7 @@ from oracle.rules.flood import flood, neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.games.history import Move
-    from oracle.vertex import Point
+    from oracle.vertex import Move, Point
 
 # The colors of the last two passes that end a game.
 EITHER_FIRST = frozenset({(BLACK, WHITE), (WHITE, BLACK)})

@@ -11,8 +11,7 @@ from oracle.rules.lines import fives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.games.history import Move
-    from oracle.vertex import Point
+    from oracle.vertex import Move, Point
 
 
 class State(Moment):

@@ -7,9 +7,8 @@ if TYPE_CHECKING:
     from typing import Any, Generic, TypeVar
 
     from oracle.position import Position
-    from oracle.vertex import Point
+    from oracle.vertex import Move
 
-    Move = tuple[int, Point | None]  # color and point; None is a pass
     Kind = TypeVar("Kind", bound="Moment")
 
     class _Of(Generic[Kind]): ...

@@ -16,8 +16,7 @@ from oracle.sgf.tree import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.games.history import Move
-    from oracle.vertex import Point
+    from oracle.vertex import Move, Point
 
 MOVES = {"B": BLACK, "W": WHITE}
 SETUP = {"AB": BLACK, "AW": WHITE, "AE": 0}

@@ -11,10 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from oracle.games.history import Move
     from oracle.grid import Grid
     from oracle.komi import Komi
     from oracle.position import Position
+    from oracle.vertex import Move
 
 
 def write_sgf(  # noqa: PLR0913 - independent facts of a game
