@@ -8,7 +8,7 @@ from harness.records import Outcome, Step, Verdict
 from harness.report.html.file import card_addresses
 from harness.report.markup import NOTHING, Markup
 from harness.report.view import FileView
-from harness.text import number_of
+from harness.text import more, number_of
 from harness.typed import NamedTuple
 from harness.visible import one_line
 
@@ -82,7 +82,7 @@ def _card(way: _Way, tests: Sequence[_Failed]) -> Markup:
     paths = dict.fromkeys(one.view.file.case.path for one in tests)
     count = f"tests in {number_of(len(paths), 'file')}"
     named = Markup(", ").join(_link(one) for one in tests[:_LINKS])
-    rest = f" and {len(tests) - _LINKS} more" if len(tests) > _LINKS else ""
+    rest = more(len(tests) - _LINKS, " and {} more")
     expected, got = way.expected or "any answer but an error", way.got or "(empty)"
     return _CARD % (len(tests), count, way.command, expected, got, named + rest)
 
