@@ -29,7 +29,7 @@ def specification(key: str) -> Specification:
 
 
 def _of_all() -> dict[str, Nature]:
-    """Return the natures of all assignments' own commands.
+    """Return what all assignments' own commands do, by name.
 
     What two of them take for different things is known no better than by its name.
     """

@@ -19,8 +19,7 @@ def asked(name, *commands):
 
 
 def test_there_are_enough_and_no_two_share_a_name():
-    shelves = mistakes._SHELVES
-    assert sum(len(module.SHELF.mistakes) for module in shelves) == len(MISTAKES) >= 60
+    assert sum(len(shelf.mistakes) for shelf in mistakes._SHELVES) == len(MISTAKES) >= 60
     assert {one.assignment for one in MISTAKES.values()} == set(mistakes.ASSIGNMENTS)
 
 
