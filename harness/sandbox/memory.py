@@ -230,9 +230,11 @@ class _Opened:
         except OSError:
             return
         try:
-            for name in os.listdir(folder):
-                with contextlib.suppress(OSError):
-                    self._add(os.readlink(name, dir_fd=folder), task, name)
+            with contextlib.suppress(OSError):  # it has just ended
+                names = os.listdir(folder)
+                for name in names:
+                    with contextlib.suppress(OSError):
+                        self._add(os.readlink(name, dir_fd=folder), task, name)
         finally:
             os.close(folder)
 
