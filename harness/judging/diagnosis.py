@@ -31,7 +31,10 @@ from oracle.mistakes import MISTAKES, Mistake
 TOO_MANY = 6  # sets of mistakes that fit: to name them would be to guess
 SUPPORT = 2  # failures that a mistake must explain where not all are explained
 
-_MAX_STEPS = 20_000  # of all files: beyond, a diagnosis might take longer than a reader waits
+# Commands of all files, beyond which a diagnosis might take longer than a reader waits: one of
+# several mistakes, and any.
+_MAX_FOR_SEVERAL = 5_000
+_MAX_STEPS = 20_000
 
 _FRACTION = re.compile(r"(?<=\d)\.0+(?!\d)")
 _VERTEX = re.compile(r"[a-hj-z]\d+")
@@ -168,6 +171,8 @@ class _Results:
 
         ``candidates``: the mistakes to look for, and those to look for if these will not do.
         """
+        if self._replayer.items > _MAX_FOR_SEVERAL:
+            return next(filter(None, map(self._single, candidates)), [])
         searches: list[Search] = []
         for mistakes in candidates:
             searches.append(Search(self._replayer, mistakes))
@@ -175,6 +180,12 @@ class _Results:
                 return found
         most = (search.most(self._failed, SUPPORT) for search in searches)
         return next(filter(None, most), [])
+
+    def _single(self, candidates: Sequence[Mistake]) -> list[Set]:
+        """Return the mistakes each of which explains everything."""
+        if not self._replayer.disagreed(()):
+            return []
+        return [frozenset([one]) for one in candidates if not self._replayer.disagreed([one])]
 
     def explained(self, mistakes: Set) -> int:
         """Return how many failures a set of mistakes explains."""

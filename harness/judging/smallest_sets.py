@@ -18,7 +18,7 @@ from oracle.grid import each_bit
 from oracle.mistakes import Mistake, can_meet
 
 MOST = 4  # mistakes in a set: real engines have two to four
-_PATIENCE = 150_000  # commands that mutants are sent; some seconds
+_PATIENCE = 150_000  # commands that mutants of several mistakes are sent: a second or two
 _WIDTH = 3_000  # sets of one size that are looked at
 _IN_CONTEXT = 12  # sets of one size to which every mistake is tried to be added
 
@@ -39,6 +39,8 @@ class Search:
         alone = {one: replayer.behaviour([one]) for one in candidates}
         self._together: set[Set] = set()  # sets that explain more than their mistakes do alone
         self.alone = {one: found for one, found in alone.items() if found.changed}
+        self._patience = replayer.steps + _PATIENCE
+        self._changers: dict[int, list[Mistake]] = {}
 
     @property
     def wrong(self) -> int:
@@ -46,15 +48,22 @@ class Search:
         return self._every & ~self.reference.agreed
 
     def smallest(self) -> list[Set]:
-        """Return all the smallest sets that explain everything, none if none was found."""
+        """Return all the smallest sets that explain everything.
+
+        None if none was found, or not all of them in time: then others may be as good.
+        """
         level: list[Set] = [frozenset()]
         for size in range(MOST + 1):
             unexplained = {one: self._unexplained(one) for one in level}
-            if found := [one for one, places in unexplained.items() if not places]:
-                return found
-            if size < MOST:
-                level = self._next(unexplained)
+            found = [one for one, places in unexplained.items() if not places]
+            if found or self._is_exhausted:
+                return [] if self._is_exhausted else found
+            level = self._next(unexplained) if size < MOST else []
         return []
+
+    @property
+    def _is_exhausted(self) -> bool:
+        return self._replayer.steps > self._patience
 
     def _next(self, unexplained: dict[Set, int]) -> list[Set]:
         """Return the sets with one more mistake, the likeliest first."""
@@ -86,7 +95,7 @@ class Search:
 
     def _supported(self, failed: int, support: int) -> Iterator[Set]:
         """Yield the sets whose mistakes explain enough each, the small ones first."""
-        fit = [one for one in self.alone if not self._contradicts(one) and self._fits(one)]
+        fit = [one for one in self.alone if self._fits(one)]
         for size in range(1, MOST):
             for chosen in combinations(fit, size):
                 once = self._once(chosen) & failed
@@ -121,18 +130,12 @@ class Search:
         """Whether the mutant does as the engine did but for the failures that are ``left``."""
         return not self._every & ~left & ~self._replayer.behaviour(chosen).agreed
 
-    def _contradicts(self, mistake: Mistake) -> bool:
-        """Whether a mistake, alone, is wrong where the engine was right."""
-        return bool(self.reference.agreed & ~self.alone[mistake].agreed)
-
     def _unexplained(self, chosen: Set) -> int:
         """Return where a set does not explain what the engine did, as bits; not all such."""
         settled = self._settled_wrong(chosen)
         if settled and chosen not in self._together:
             return settled
-        if self._replayer.steps > _PATIENCE:
-            return self._every
-        return self._replayer.disagreed(chosen)
+        return self._every if self._is_exhausted else self._replayer.disagreed(chosen)
 
     def _settled_wrong(self, chosen: Set) -> int:
         """Return the same as far as single mistakes tell: where at most one changes the answer."""
@@ -146,12 +149,16 @@ class Search:
 
         Of the unexplained answers that is the one which fewest mistakes change.
         """
-        changing: list[list[Mistake]] = [
-            [one for one in self.alone if self.alone[one].changed & bit and one not in chosen]
-            for bit in each_bit(unexplained)
-        ]
+        changing: list[list[Mistake]] = [self._changing(bit) for bit in each_bit(unexplained)]
         fewest: list[Mistake] = min(changing, key=len) if changing else []
         return self._joined(chosen, fewest)
+
+    def _changing(self, bit: int) -> list[Mistake]:
+        """Return the mistakes that, alone, change one answer."""
+        if bit not in self._changers:
+            found = [one for one, alone in self.alone.items() if alone.changed & bit]
+            self._changers[bit] = found
+        return self._changers[bit]
 
     def _in_context(self, chosen: Set) -> Iterator[Set]:
         """Yield the set with one more that, beside the others, explains the first such answer.
@@ -159,7 +166,7 @@ class Search:
         So mistakes are found that show only together: a draw is written wrong, and there is none
         but for another mistake.
         """
-        if not chosen or self._replayer.steps > _PATIENCE:
+        if not chosen or self._is_exhausted:
             return
         first = next(each_bit(self._replayer.disagreed(chosen)), 0)
         for more in self._joined(chosen, self.alone):

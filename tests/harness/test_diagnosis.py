@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from functools import cache
 from pathlib import Path
 
@@ -238,6 +239,17 @@ def test_of_files_that_are_too_large_nothing_is_named(monkeypatch):
     assert diagnose([of_text(), more]) is None
 
 
+def test_in_large_files_single_mistakes_are_looked_for(monkeypatch):
+    files = [of_text(), of_text()]
+    monkeypatch.setattr(diagnosis, "_MAX_FOR_SEVERAL", 0)
+    assert names(diagnose(files)) == ["neutral-points-to-white"]
+    mutant = mistaken.mutant(mixed("neutral-points-to-white komi-twice"), "go-scoring")
+    case = casefile.parse(NEUTRAL, "some.gtp")
+    assert diagnose([result_of(case, mutant)]) is None
+    right = result_of(case, specification("go-scoring").right_engine())
+    assert diagnose([right]) is None
+
+
 def test_an_engine_that_does_not_start_is_not_diagnosed():
     case = casefile.parse(NEUTRAL, "some.gtp")
     assert diagnose([not_run(case, Failure(FailureKind.NOT_STARTED, "No."))]) is None
@@ -350,6 +362,22 @@ def test_a_mistake_beside_one_that_the_bank_does_not_have():
     assert told(found) == [{"errors-silent"}]
     assert diagnosis.SUPPORT <= found.failures < found.total < 2 * found.failures
     assert f"{found.failures} of {found.total} failures explained" in str(found)
+
+
+@pytest.mark.parametrize("answer", ["maybe", "?!", ""])
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_of_nonsense_nothing_is_said_and_that_soon(assignment, answer):
+    """The search gives up in time, whatever there is to be explained."""
+
+    def change(step, reply):
+        return reply._replace(text=answer) if step.is_test else reply
+
+    right = specification(assignment).right_engine
+    files = [result_of(case, right(), change) for case in shipped(assignment)]
+    began = time.process_time()
+    found = diagnoses(files)
+    assert time.process_time() - began < 5
+    assert found == ()
 
 
 # --- seen in real classes ----------------------------------------------------------------------
