@@ -5,12 +5,14 @@ same wrong answers to the same tests, passes where the engine passed, refuses th
 breaks down at the same commands. One difference, and they are not named.
 
 Several sets may explain the same results: then nothing in them tells which it is, and all are
-named. Where :data:`TOO_MANY` or more fit, nothing is said: the failures tell too little.
+named. Where :data:`TOO_MANY` or more fit, nothing is said: the failures tell too little. Nor is
+anything said where several mistakes are needed for fewer than :data:`SUPPORT` failures each: some
+mistakes explain most single failures, though the engine makes another one that the bank lacks.
 
-An engine may also make a mistake that the bank does not have beside one that it has. So where no
-set explains all failures, one may be named that explains more than half of them, each of its
-mistakes :data:`SUPPORT` at least. Also then nothing that passed is contradicted, and none of the
-other failures has another wrong answer than such an engine would give.
+An engine may also make a mistake that the bank lacks beside one that it has. So where no set
+explains all failures, one may be named that explains three quarters of them, each of its mistakes
+:data:`SUPPORT` at least. Also then nothing that passed is contradicted, and none of the other
+failures has another wrong answer than such an engine would give.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from harness.specifications.record import Specification
 from oracle.mistakes import MISTAKES, Mistake
 
 TOO_MANY = 6  # sets of mistakes that fit: to name them would be to guess
-SUPPORT = 2  # failures that a mistake must explain where not all are explained
+SUPPORT = 2  # failures for each mistake, if there are several or not all are explained
 
 # Commands of all files, beyond which a diagnosis might take longer than a reader waits: one of
 # several mistakes, and any.
@@ -177,9 +179,13 @@ class _Results:
         for mistakes in candidates:
             searches.append(Search(self._replayer, mistakes))
             if found := searches[-1].smallest():
-                return found
+                return found if self._is_supported(found[0]) else []
         most = (search.most(self._failed, SUPPORT) for search in searches)
         return next(filter(None, most), [])
+
+    def _is_supported(self, mistakes: Set) -> bool:
+        """Whether there are failures enough for so many mistakes."""
+        return len(mistakes) == 1 or self._failed.bit_count() >= SUPPORT * len(mistakes)
 
     def _single(self, candidates: Sequence[Mistake]) -> list[Set]:
         """Return the mistakes each of which explains everything."""

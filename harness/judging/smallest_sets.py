@@ -77,13 +77,13 @@ class Search:
         return sorted(found, key=self._likelihood)[:_WIDTH]
 
     def most(self, failed: int, support: int) -> list[Set]:
-        """Return the smallest sets that explain the most failures, if they are more than half.
+        """Return the smallest sets that explain the most failures, at least three quarters.
 
         ``failed``: the failures, as bits. None where sets explain as many, but not the same. Each
         mistake must explain ``support`` failures that no other of its set explains.
         """
         best: list[Set] = []
-        most = failed.bit_count() // 2
+        most = -(-3 * failed.bit_count() // 4) - 1
         for chosen in self._supported(failed, support):
             explained = self._explained(chosen) & failed
             if explained.bit_count() > most and self._is_sound(chosen, failed & ~explained):
