@@ -10,9 +10,8 @@ anything said where several mistakes are needed for fewer than :data:`SUPPORT` f
 mistakes explain most single failures, though the engine makes another one that the bank lacks.
 
 An engine may also make a mistake that the bank lacks beside one that it has. So where no set
-explains all failures, one may be named that explains three quarters of them, each of its mistakes
-:data:`SUPPORT` at least. Also then nothing that passed is contradicted, and none of the other
-failures has another wrong answer than such an engine would give.
+explains all failures, a single mistake may be named that explains three quarters of them. Also then
+nothing that passed is contradicted, and to the other failed tests it answers rightly.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from harness.specifications.record import Specification
 from oracle.mistakes import MISTAKES, Mistake
 
 TOO_MANY = 6  # sets of mistakes that fit: to name them would be to guess
-SUPPORT = 2  # failures for each mistake, if there are several or not all are explained
+SUPPORT = 2  # failures for each mistake, if there are several
 
 # Commands of all files, beyond which a diagnosis might take longer than a reader waits: one of
 # several mistakes, and any.
@@ -180,7 +179,7 @@ class _Results:
             searches.append(Search(self._replayer, mistakes))
             if found := searches[-1].smallest():
                 return found if self._is_supported(found[0]) else []
-        most = (search.most(self._failed, SUPPORT) for search in searches)
+        most = (search.most(self._failed) for search in searches)
         return next(filter(None, most), [])
 
     def _is_supported(self, mistakes: Set) -> bool:

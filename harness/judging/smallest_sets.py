@@ -11,7 +11,6 @@ Source: Reiter, *A theory of diagnosis from first principles*, 1987 (hitting-set
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import combinations
 
 from harness.judging.replaying import Behaviour, Replayer
 from oracle.grid import each_bit
@@ -76,37 +75,28 @@ class Search:
             found |= together
         return sorted(found, key=self._likelihood)[:_WIDTH]
 
-    def most(self, failed: int, support: int) -> list[Set]:
-        """Return the smallest sets that explain the most failures, at least three quarters.
+    def most(self, failed: int) -> list[Set]:
+        """Return the single mistakes that explain the most failures, at least three quarters.
 
-        ``failed``: the failures, as bits. None where sets explain as many, but not the same. Each
-        mistake must explain ``support`` failures that no other of its set explains.
+        ``failed``: the failures, as bits. None where mistakes explain as many, but not the same.
         """
-        best: list[Set] = []
-        most = -(-3 * failed.bit_count() // 4) - 1
-        for chosen in self._supported(failed, support):
-            explained = self._explained(chosen) & failed
-            if explained.bit_count() > most and self._is_sound(chosen, failed & ~explained):
-                best, most = [chosen], explained.bit_count()
-            elif best and explained.bit_count() == most and len(chosen) == len(best[0]):
-                best += [chosen] if self._is_sound(chosen, failed & ~explained) else []
-        same = {self._explained(one) & failed for one in best}
-        return best if len(same) == 1 else []
+        told = {one: self._explained(one) & failed for one in self.alone}
+        fit = {one: found for one, found in told.items() if self._fits(one, failed & ~found)}
+        most = max((found.bit_count() for found in fit.values()), default=0)
+        best = [one for one, found in fit.items() if found.bit_count() == most]
+        if 4 * most < 3 * failed.bit_count() or len({fit[one] for one in best}) > 1:
+            return []
+        return [frozenset([one]) for one in best]
 
-    def _supported(self, failed: int, support: int) -> Iterator[Set]:
-        """Yield the sets whose mistakes explain enough each, the small ones first."""
-        fit = [one for one in self.alone if self._fits(one)]
-        for size in range(1, MOST):
-            for chosen in combinations(fit, size):
-                once = self._once(chosen) & failed
-                own = ((self.alone[one].changed & once).bit_count() for one in chosen)
-                if min(own) >= support and can_meet(chosen):
-                    yield frozenset(chosen)
-
-    def _fits(self, mistake: Mistake) -> bool:
-        """Whether a mistake changes nothing but to what the engine answered."""
+    def _explained(self, mistake: Mistake) -> int:
+        """Return where the engine was wrong and so is a mistake, in the same way."""
         alone = self.alone[mistake]
-        return not alone.changed & ~alone.agreed
+        return self.wrong & alone.changed & alone.agreed
+
+    def _fits(self, mistake: Mistake, left: int) -> bool:
+        """Whether a mistake does as the engine did, and is right where failures are ``left``."""
+        alone = self.alone[mistake]
+        return not (self._every & ~left & ~alone.agreed or left & alone.changed)
 
     def _once(self, chosen: Iterable[Mistake]) -> int:
         """Return where exactly one of some mistakes changes the answer."""
@@ -116,19 +106,11 @@ class Search:
             once |= self.alone[one].changed
         return once & ~twice
 
-    def _explained(self, chosen: Set) -> int:
-        """Return where the engine was wrong and one of these is so, too."""
-        return self.wrong & self._changed(chosen)
-
     def _changed(self, chosen: Set) -> int:
         changed = 0
         for one in chosen:
             changed |= self.alone[one].changed
         return changed
-
-    def _is_sound(self, chosen: Set, left: int) -> bool:
-        """Whether the mutant does as the engine did but for the failures that are ``left``."""
-        return not self._every & ~left & ~self._replayer.behaviour(chosen).agreed
 
     def _unexplained(self, chosen: Set) -> int:
         """Return where a set does not explain what the engine did, as bits; not all such."""
