@@ -10,8 +10,8 @@ anything said where several mistakes are needed for fewer than :data:`SUPPORT` f
 mistakes explain most single failures, though the engine makes another one that the bank lacks.
 
 An engine may also make a mistake that the bank lacks beside one that it has. So where no set
-explains all failures, a single mistake may be named that explains three quarters of them. Also then
-nothing that passed is contradicted, and to the other failed tests it answers rightly.
+explains all failures, a single mistake may be named that explains three quarters of them. Also
+then nothing that passed is contradicted, and to the other failed tests it answers rightly.
 """
 
 from __future__ import annotations
