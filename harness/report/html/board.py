@@ -146,7 +146,7 @@ def _lines(grid: Grid, rim: int) -> Markup:
 def _coordinates(diagram: Diagram, rim: int, size: tuple[int, int]) -> Markup:
     """Letters above and below as one text each, every letter with its own x; numbers singly."""
     grid, (width, height) = diagram.position.grid, size
-    font = min(max(size) * 0.0336, 11.0)
+    font = min(max(size) * 0.0336, 9.8)
     near = (rim - 9.4) / 2 + 0.3
     xs = " ".join(str(rim + 20 * column) for column in range(grid.columns))
     base = font * 0.36

@@ -34,6 +34,7 @@ _NAMED = 60  # characters of a test in the contents
 # In one page: it stays below 1.5 MB, with boards of 19 by 19.
 _CARDS, _ROWS = 80, 2_500
 _OPEN = 5  # cards that are unfolded
+_FEW = 20  # tests that need no filter
 _AT_ONCE = 200  # rows that are made at once, which is faster
 
 
@@ -80,6 +81,7 @@ class _Pages:
         self.count = max(_parts(self._shown, _CARDS), _parts(view.file.outcomes, _ROWS))
         self._places = {one.step: place for place, one in enumerate(self._shown)}
         self._contexts: Contexts | None = None
+        self._has_script = bool(self._shown) or len(view.file.outcomes) > _FEW
 
     def frame(self, part: int) -> Frame:
         """Return what stands around a page."""
@@ -89,7 +91,7 @@ class _Pages:
             status=self._status(),
             aside=self._contents(part),
             boards=bool(self._cards_of(part)),
-            script=bool(self._view.file.outcomes),
+            script=self._has_script,
         )
 
     def body(self, part: int) -> Iterator[Markup]:
@@ -199,7 +201,8 @@ class _Pages:
     def _tests(self, part: int) -> Iterator[Markup]:
         shown = self._rows_of(part)
         if shown:
-            yield _TABLE % (len(shown), len(shown))
+            filters = _FILTER % (len(shown), len(shown)) if self._has_script else NOTHING
+            yield _TABLE % filters
             yield from self._rows(part, shown)
             yield Markup("</tbody></table></div></section>")
         elif not self._view.file.outcomes:
@@ -258,8 +261,8 @@ _ROW = Markup(
     '<tr data-v="%s"><td><a href="%s">%s</a></td><td>%s</td><td>%s</td>'
     '<td data-l="got">%s</td><td data-l="expected">%s</td></tr>\n'
 )
-_TABLE = Markup(
-    '<section aria-label="All tests"><h2>All tests</h2><div class="tools js-only" role="search">'
+_FILTER = Markup(
+    '<div class="tools js-only" role="search">'
     '<input class="inp" type="search" data-filter aria-label="Filter tests" '
     'placeholder="Filter tests"><span class="btns">'
     '<button type="button" class="btn" data-verdict="all" aria-pressed="true">All</button>'
@@ -268,7 +271,10 @@ _TABLE = Markup(
     '<button type="button" class="btn" data-verdict="w" aria-pressed="false">Other</button>'
     '<button type="button" class="btn" data-verdict="p" aria-pressed="false">Passed</button>'
     '</span><span class="sub" id="shown" role="status">%s of %s</span></div>'
-    '<div class="card"><table class="t"><thead><tr><th scope="col">ID</th>'
+)
+_TABLE = Markup(
+    '<section aria-label="All tests"><h2>All tests</h2>%s<div class="card">'
+    '<table class="t"><thead><tr><th scope="col">ID</th>'
     '<th scope="col">Result</th><th scope="col">Command</th>'
     '<th scope="col">Reply</th><th scope="col">Expected</th></tr>'
     "</thead><tbody>\n"

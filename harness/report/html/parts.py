@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from harness.records import FileResult, RunResult, Verdict
 from harness.report.html.names import link, part_name
@@ -167,9 +168,15 @@ def as_class(word: str) -> str:
 
 def in_words(counts: Tally) -> Markup:
     """Return the counts that are not zero as a list, the worst first."""
+    return _in_words(tuple(phrases(counts)))
+
+
+# The files of a run have much in common: what is remembered here is made once for many pages.
+@lru_cache(64)
+def _in_words(told: tuple[tuple[str, str, str], ...]) -> Markup:
     drawn = joined(
         Markup('<li class="v %s">%s %s</li>') % (as_class(kind), sign, words)
-        for kind, sign, words in phrases(counts)
+        for kind, sign, words in told
     )
     return Markup('<ul class="counts">%s</ul>') % drawn
 
@@ -184,6 +191,11 @@ def bar(counts: Tally, kind: str = "") -> Markup:
         ("w", counts.unexpected_passes, "passed unexpectedly"),
         ("p", counts.passed, "passed"),
     )
+    return _bar(parts, kind)
+
+
+@lru_cache(64)
+def _bar(parts: tuple[tuple[str, int, str], ...], kind: str) -> Markup:
     drawn = joined(
         Markup('<i class="%s" style="flex:%s"></i>') % (name, number)
         for name, number, _ in parts
@@ -213,7 +225,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
 def run_facts(run: RunResult, file: FileResult | None) -> Markup:
     """Return what was run, when and where; name and version as the engine of a file gave them."""
     name = " ".join((file.name, file.version)).strip() if file else ""
-    return facts(
+    return _known_facts(
         (
             ("Engine", name),
             ("Command", run.program),
@@ -221,6 +233,11 @@ def run_facts(run: RunResult, file: FileResult | None) -> Markup:
             ("Host", run.host),
         )
     )
+
+
+@lru_cache(64)
+def _known_facts(pairs: tuple[tuple[str, str], ...]) -> Markup:
+    return facts(pairs)
 
 
 def box(title: str, body: Markup, kind: str = "") -> Markup:
