@@ -47,15 +47,16 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             *(crossing(size).map(plays), crossing(size).map(plays)),
             *(single(size).map(plays), questions, policy, said("clear_board"), *extra(known)),
         ]
-        opening = st.one_of(policy, policy, policy, NOTHING)
+        opening = first = st.one_of(policy, policy, policy, NOTHING)
         sharp = [threat(size)]
         if size == LARGEST_FILLED:
             opening = st.tuples(opening, st.one_of(NOTHING, full(size).map(plays))).map(flat)
         else:
-            sharp += [answered(size), roomy(size)]
+            both = st.tuples(roomy(size), roomy(size)).map(flat)
+            sharp += [answered(size), roomy(size), both]
         any_game = st.tuples(opening, parts(choices, questions, length)).map(flat)
         # Where much must be as it is, nothing else is said.
-        one_line = st.tuples(policy, st.one_of(sharp).map(plays), questions).map(flat)
+        one_line = st.tuples(first, st.one_of(sharp).map(plays), questions).map(flat)
         drawn = st.one_of(any_game, any_game, one_line)
         return st.builds(in_turn, drawn, st.just(size), st.sampled_from(("", "", "B", "W")))
 
