@@ -19,6 +19,7 @@ from harness.grading.exports.writing import Downloaded
 from harness.grading.records import PUBLIC, Attempt, decimal
 from harness.report.html.board import DEFINITIONS
 from harness.report.html.script import SCRIPT as PROGRAM
+from harness.report.html.style import PLAIN
 from harness.report.html.style import STYLE as SHEET
 from harness.report.views import Views
 from harness.specifications import specification
@@ -223,7 +224,12 @@ def written(tmp_path_factory):
 )
 def test_golden(written, name):
     text = (written / name).read_bytes().decode()
-    for long, short in ((SHEET + STYLE, "style"), (PROGRAM, "script"), (DEFINITIONS, "gradients")):
+    for long, short in (
+        (SHEET + STYLE, "style"),
+        (PLAIN + STYLE, "style"),
+        (PROGRAM, "script"),
+        (DEFINITIONS, "gradients"),
+    ):
         text = text.replace(long, f"({short})")
     golden.check(GOLDEN / name, text)
 

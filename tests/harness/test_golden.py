@@ -13,7 +13,7 @@ from harness.records import Repeat
 from harness.report import baseline, gogui, html, json, junit, tap
 from harness.report.html.board import DEFINITIONS
 from harness.report.html.script import SCRIPT
-from harness.report.html.style import STYLE
+from harness.report.html.style import PLAIN, STYLE
 from harness.report.paint import Paint
 from harness.report.tally import summary, tally
 from harness.report.terminal import Terminal
@@ -77,7 +77,7 @@ def test_text(name):
 
 
 # What all pages have, and tells nothing of a run.
-LONG = ((STYLE, "(style)"), (SCRIPT, "(script)"), (DEFINITIONS, "(gradients)"))
+LONG = ((STYLE, "(style)"), (PLAIN, "(style)"), (SCRIPT, "(script)"), (DEFINITIONS, "(gradients)"))
 
 
 def test_pages(tmp_path):
@@ -85,10 +85,7 @@ def test_pages(tmp_path):
     written = {path.name for path in tmp_path.iterdir()}
     for name in sorted(written):
         page = (tmp_path / name).read_bytes().decode()
-        golden.check(
-            GOLDEN / "pages" / name,
-            page.replace(STYLE, "(style)")
-            .replace(SCRIPT, "(script)")
-            .replace(DEFINITIONS, "(gradients)"),
-        )
+        for long, short in LONG:
+            page = page.replace(long, short)
+        golden.check(GOLDEN / "pages" / name, page)
     assert written == {path.name for path in (GOLDEN / "pages").iterdir()}

@@ -18,7 +18,7 @@ from harness.errors import ReportError, UsageError
 from harness.history import document, keeping, page, plots, statistics, store, text
 from harness.history.records import State
 from harness.history.trends import trends
-from harness.report.html.style import STYLE
+from harness.report.html.style import PLAIN
 from harness.report.paint import Paint
 from tests import golden
 from tests.harness.made_history import made_history, made_result, made_run, made_test, rich_history
@@ -238,7 +238,7 @@ def test_the_formats():
     golden.check(GOLDEN / "history.txt", lines)
     golden.check(GOLDEN / "history.json", document.document(found))
     shown = "".join(page.history_page(found))
-    golden.check(GOLDEN / "history.html", shown.replace(STYLE + plots.STYLE, "(style)"))
+    golden.check(GOLDEN / "history.html", shown.replace(PLAIN + plots.STYLE, "(style)"))
     assert "<script" not in shown
     assert "http" not in shown.replace("http-equiv", "")
 

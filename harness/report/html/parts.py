@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from harness.records import FileResult, RunResult, Verdict
 from harness.report.html.names import link, part_name
-from harness.report.html.style import STYLE
+from harness.report.html.style import PLAIN, STYLE
 from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.tally import Tally, phrases
 from harness.report.view import WORDS
@@ -60,7 +60,8 @@ class Frame:
 
     ``crumbs``: the way here, as pairs of a name and an address; the last one is the page itself,
     and its address is not used. ``status``: in the bar above, at its right. ``aside``: contents
-    beside the body. ``boards``: whether there are any. ``script``: whether a click can do more.
+    beside the body. ``boards``: whether there are cards, which have them. ``script``: whether a
+    click can do more.
     """
 
     __slots__ = ("aside", "boards", "crumbs", "script", "status", "style")
@@ -99,7 +100,7 @@ def page(title: str, body: Iterable[Markup], frame: Frame = _PLAIN) -> Iterator[
         from harness.report.html.board import DEFINITIONS
 
         drawn = DEFINITIONS
-    style = Markup(STYLE), Markup(frame.style)
+    style = Markup(STYLE if frame.boards else PLAIN), Markup(frame.style)
     yield _HEAD % (Markup(policy), title, *style, drawn)
     yield _TOP % (_LOGO, _crumbs(frame.crumbs or [(title, "")]), frame.status)
     yield from _main(frame)

@@ -1,13 +1,14 @@
 r"""The one style sheet, put into every page, for pages must open from a mail attachment.
 
 Tokens first (space, type, surfaces, verdicts, the board; light, dark and print), then the parts
-that pages share. No verdict is told by color alone: each has its sign and its word. Text keeps a
-contrast of at least 4.5 to 1. All is ASCII: a page without other signs is written faster.
+that pages share; what only cards and boards need is left out of pages without them. No verdict is
+told by color alone: each has its sign and its word. Text keeps a contrast of at least 4.5 to 1.
+All is ASCII: a page without other signs is written faster.
 """
 
 from __future__ import annotations
 
-_SHEET = r"""
+_BASE = r"""
 :root{color-scheme:light dark;--s1:4px;--s2:8px;--s3:12px;--s4:16px;--s5:24px;--s6:32px;
 --s7:48px;--sans:Inter,system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",
 Arial,sans-serif;--mono:"JetBrains Mono",ui-monospace,SFMono-Regular,Menlo,Consolas,
@@ -77,12 +78,8 @@ overflow:hidden;background:var(--sunk);min-width:48px}.bar i{display:block}
 .bar .n{background:repeating-linear-gradient(45deg,var(--mute-s) 0 3px,transparent 3px 6px)}
 .bar .a{background:var(--accent)}.call{border-radius:var(--r3);padding:var(--s4) var(--s5);
 background:var(--info-t);border:1px solid color-mix(in srgb,var(--accent) 30%,transparent)}
-.call h2,.call h3{margin-bottom:2px}.cmd{display:flex;align-items:flex-start;gap:var(--s2);
-background:var(--sunk);border-radius:var(--r2);padding:8px 8px 8px 14px}.cmd pre{margin:0;
-flex:1;min-width:0;white-space:pre-wrap;overflow-wrap:anywhere;font-size:var(--t-sm);
-line-height:1.6;padding:4px 0}.cmd pre b{color:var(--ink-3);font-weight:400;user-select:none}
-details>summary{cursor:pointer;list-style:none;display:flex;align-items:center;gap:var(--s2);
-padding:var(--s3) var(--s5);font-weight:600}
+.call h2,.call h3{margin-bottom:2px}details>summary{cursor:pointer;list-style:none;display:flex;
+align-items:center;gap:var(--s2);padding:var(--s3) var(--s5);font-weight:600}
 details>summary::-webkit-details-marker{display:none}
 details>summary:before{content:"";width:7px;height:7px;border:solid var(--ink-2);
 border-width:0 2px 2px 0;transform:rotate(-45deg);margin-right:4px;flex:none;
@@ -99,15 +96,87 @@ th button{font:inherit;color:inherit;background:none;border:0;padding:4px 0;curs
 th button:after{content:"\2195";opacity:.55;margin-left:4px}
 th[aria-sort=ascending] button:after{content:"\2191";opacity:1}
 th[aria-sort=descending] button:after{content:"\2193";opacity:1}
-.scroll{overflow-x:auto;border-radius:var(--r3)}.ev{display:grid;grid-template-columns:1fr 1fr;
-border:1px solid var(--line);border-radius:var(--r2);overflow:hidden}
-.ev>div{padding:10px 14px 12px;min-width:0}.ev>div+div{border-left:1px solid var(--line)}
-.ev dt,.lab{font-size:var(--t-xs);font-weight:600;color:var(--ink-2);display:flex;gap:6px;
-align-items:center}.ev dd{margin:2px 0 0}.ev dd b{font-size:17px;font-weight:640;display:block;
-line-height:1.35;letter-spacing:-.01em}.ev .e{background:var(--pass-t)}
-.ev .e b{color:var(--pass)}.ev .g{background:var(--fail-t)}
-.ev .g b{color:var(--fail)}.ev code{background:none;padding:0;color:var(--ink-2);
-font-size:var(--t-sm)}.test{overflow:clip}.test+.test{margin-top:var(--s5)}
+.scroll{overflow-x:auto;border-radius:var(--r3)}.ev dt,.lab{font-size:var(--t-xs);
+font-weight:600;color:var(--ink-2);display:flex;gap:6px;align-items:center}
+body{overflow-wrap:anywhere}nav.parts{display:flex;gap:var(--s3);flex-wrap:wrap;
+margin:var(--s4) 0;font-size:var(--t-sm)}pre{margin:0;white-space:pre-wrap;
+overflow-wrap:anywhere}mark{color:inherit;background:color-mix(in srgb,currentColor 10%,
+transparent);border-bottom:2px solid;border-radius:2px}dl.facts{display:grid;
+grid-template-columns:max-content minmax(0,1fr);gap:2px var(--s4);font-size:var(--t-sm)}
+dl.facts dt{color:var(--ink-2)}dl.facts dd{margin:0;overflow-wrap:anywhere}
+.v{font-weight:600;white-space:nowrap}.v.FAILED,.v.errors{color:var(--fail)}
+.v.passed,.v.PASSED{color:var(--pass)}.v.failed,.v.ignored{color:var(--ink-2)}
+.v.notrun,.v.notjudged,.v.flaky{color:var(--warn)}.sum{margin:var(--s4) 0}
+.big{font-size:var(--t-lg);margin-bottom:var(--s2)}
+.big b{font-size:var(--t-2xl);line-height:1;font-weight:690;letter-spacing:-.03em;
+color:var(--fail)}.big b.p{color:var(--pass)}.bar.big-bar{height:12px;margin-bottom:10px}
+.bar .w{background:var(--warn-s)}.bar .x{background:var(--mute-s)}
+.counts{display:flex;flex-wrap:wrap;gap:4px var(--s4);list-style:none;padding:0;
+font-size:var(--t-sm);color:var(--ink-2)}.box{border-radius:var(--r3);
+padding:var(--s4) var(--s5);margin:var(--s4) 0;background:var(--fail-t);
+border:1px solid color-mix(in srgb,var(--fail-s) 35%,transparent);overflow-wrap:anywhere}
+.box.warn,.box.unsafe{background:var(--warn-t);border-color:color-mix(in srgb,var(--warn-s) 45%,
+transparent)}.box.unsafe{background:var(--fail-t);border-color:var(--fail-s)}
+.box.odd{background:var(--info-t);border-color:color-mix(in srgb,var(--accent) 30%,transparent)}
+.box.calm{background:var(--pass-t);border-color:color-mix(in srgb,var(--pass-s) 35%,
+transparent)}.box h2{font-size:var(--t-md);margin-bottom:var(--s1)}.box ul{padding-left:1.2em}
+.box>*+*{margin-top:var(--s1)}.box pre{background:var(--card);border-radius:var(--r1);
+padding:var(--s2) var(--s3);max-height:24rem;overflow:auto;font-size:var(--t-sm)}
+.box code{background:color-mix(in srgb,var(--card) 70%,transparent)}
+.lay{display:grid;grid-template-columns:248px minmax(0,1fr);gap:var(--s6);align-items:start}
+.tools{display:flex;flex-wrap:wrap;gap:var(--s2) var(--s3);align-items:center;
+margin:var(--s3) 0}.t code,.ft code{background:none;padding:0}.t td,.t th{padding:6px var(--s3);
+vertical-align:top}.t code{white-space:pre-wrap}.t td:first-child,
+.t th:first-child{text-align:right}.t td+td{overflow-wrap:anywhere}
+.fn{display:flex;gap:10px;align-items:center;text-decoration:none;color:var(--ink);
+padding:3px 0;overflow-wrap:anywhere}.fn b{font-weight:570}
+.fn:hover b{text-decoration:underline}.fn>span+span{min-width:0}
+.tb2{display:grid;grid-template-columns:minmax(80px,200px) auto;gap:12px;align-items:center;
+justify-content:start}.fc{color:var(--fail)}.hero{display:grid;grid-template-columns:minmax(0,
+1fr) minmax(0,440px);gap:var(--s5) var(--s7);align-items:end;margin-bottom:var(--s5)}
+.hero .sub{overflow-wrap:anywhere}.hero .sum{margin:0}
+.gps{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(320px,100%),1fr));
+gap:var(--s4)}.gp{padding:var(--s4);display:flex;flex-direction:column;gap:var(--s2);
+min-width:0;overflow-wrap:anywhere}.gp .cn{display:flex;gap:8px;align-items:baseline}
+.gp .cn b{font-size:28px;line-height:1;font-weight:680;letter-spacing:-.02em;color:var(--fail)}
+.gp pre{font-size:var(--t-sm);padding:var(--s2) var(--s3);border-radius:var(--r1);
+max-height:9rem;overflow:auto}.okc{background:var(--pass-t);color:var(--pass)}
+.noc{background:var(--fail-t);color:var(--fail)}.log{line-height:1.5;font-size:var(--t-sm);
+padding:var(--s4);background:var(--card);border:1px solid var(--line);border-radius:var(--r2);
+margin:var(--s3) 0}.log b,.log a{font-weight:700}.log i{color:var(--ink-2);font-style:normal}
+.log .e{color:var(--fail);font-weight:700}.log a{color:inherit}
+.log .f{color:var(--fail)}.log .p{color:var(--pass)}
+.log :target{outline:2px solid var(--focus);outline-offset:2px}
+:target{scroll-margin-top:76px}main{min-width:0}main>h2{margin:var(--s6) 0 var(--s3)}
+main:focus{outline:none}.toc{position:sticky;top:76px;max-height:calc(100vh - 92px);
+overflow:auto;display:grid;gap:var(--s5);font-size:var(--t-sm);padding:2px}
+.toc ul{list-style:none;padding:0;margin-top:6px}.toc li a{display:flex;gap:10px;
+padding:7px 8px;margin:0;border-radius:8px;text-decoration:none;color:var(--ink);
+line-height:1.35}.toc li a:hover{background:var(--sunk)}.toc li a>span+span{min-width:0;
+overflow-wrap:anywhere}.toc li .dot{margin-top:1px}.toc b{font-weight:550;display:block}
+.toc small{color:var(--ink-2);font-size:12px;overflow-wrap:anywhere}
+.grid{display:flex;flex-wrap:wrap;gap:2px;margin-top:8px;font-size:12px;line-height:1}
+.grid>*{width:20px;height:20px;display:grid;place-items:center;border-radius:5px;
+background:var(--card);border:1px solid var(--line);font-style:normal;text-decoration:none;
+color:var(--pass)}.grid .f{background:var(--fail-s);border-color:var(--fail-s);color:#fff}
+.grid .x{color:var(--ink-2)}.grid .w{background:var(--warn-t);border-color:var(--warn-s);
+color:var(--warn)}.plot-t{width:100%;height:36px;display:block;margin-top:6px}
+.tf{stroke:var(--fail-s)}.tp{stroke:var(--mute-s)}
+"""
+
+_CARDS = r"""
+.cmd{display:flex;align-items:flex-start;gap:var(--s2);background:var(--sunk);
+border-radius:var(--r2);padding:8px 8px 8px 14px}.cmd pre{margin:0;flex:1;min-width:0;
+white-space:pre-wrap;overflow-wrap:anywhere;font-size:var(--t-sm);line-height:1.6;padding:4px 0}
+.cmd pre b{color:var(--ink-3);font-weight:400;user-select:none}
+.ev{display:grid;grid-template-columns:1fr 1fr;border:1px solid var(--line);
+border-radius:var(--r2);overflow:hidden}.ev>div{padding:10px 14px 12px;min-width:0}
+.ev>div+div{border-left:1px solid var(--line)}.ev dd{margin:2px 0 0}
+.ev dd b{font-size:17px;font-weight:640;display:block;line-height:1.35;letter-spacing:-.01em}
+.ev .e{background:var(--pass-t)}.ev .e b{color:var(--pass)}
+.ev .g{background:var(--fail-t)}.ev .g b{color:var(--fail)}
+.ev code{background:none;padding:0;color:var(--ink-2);font-size:var(--t-sm)}
+.test{overflow:clip}.test+.test{margin-top:var(--s5)}
 .test>header{display:flex;gap:var(--s3);align-items:flex-start;padding:var(--s4) var(--s5);
 border-bottom:1px solid var(--line)}.test>header>div{flex:1;min-width:0}
 .test>header .meta{display:flex;flex-wrap:wrap;gap:2px var(--s3);margin-top:3px;
@@ -139,33 +208,9 @@ margin-top:var(--s3)}.step button{width:32px;padding:0;justify-content:center}
 font-variant-numeric:tabular-nums}.cnt{font-size:14px}.cnt td,.cnt th{padding:5px 0 5px 12px}
 .cnt th:first-child{padding-left:0}.cnt tbody th{font-weight:500;color:var(--ink);
 font-size:14px}.cnt tfoot>*>*{border-top:1.5px solid var(--line-2);border-bottom:0;
-font-weight:650}body{overflow-wrap:anywhere}nav.parts{display:flex;gap:var(--s3);flex-wrap:wrap;
-margin:var(--s4) 0;font-size:var(--t-sm)}pre{margin:0;white-space:pre-wrap;
-overflow-wrap:anywhere}mark{color:inherit;background:color-mix(in srgb,currentColor 10%,
-transparent);border-bottom:2px solid;border-radius:2px}dl.facts{display:grid;
-grid-template-columns:max-content minmax(0,1fr);gap:2px var(--s4);font-size:var(--t-sm)}
-dl.facts dt{color:var(--ink-2)}dl.facts dd{margin:0;overflow-wrap:anywhere}
-.v{font-weight:600;white-space:nowrap}.v.FAILED,.v.errors{color:var(--fail)}
-.v.passed,.v.PASSED{color:var(--pass)}.v.failed,.v.ignored{color:var(--ink-2)}
-.v.notrun,.v.notjudged,.v.flaky{color:var(--warn)}.sum{margin:var(--s4) 0}
-.big{font-size:var(--t-lg);margin-bottom:var(--s2)}
-.big b{font-size:var(--t-2xl);line-height:1;font-weight:690;letter-spacing:-.03em;
-color:var(--fail)}.big b.p{color:var(--pass)}.bar.big-bar{height:12px;margin-bottom:10px}
-.bar .w{background:var(--warn-s)}.bar .x{background:var(--mute-s)}
-.counts{display:flex;flex-wrap:wrap;gap:4px var(--s4);list-style:none;padding:0;
-font-size:var(--t-sm);color:var(--ink-2)}.box{border-radius:var(--r3);
-padding:var(--s4) var(--s5);margin:var(--s4) 0;background:var(--fail-t);
-border:1px solid color-mix(in srgb,var(--fail-s) 35%,transparent);overflow-wrap:anywhere}
-.box.warn,.box.unsafe{background:var(--warn-t);border-color:color-mix(in srgb,var(--warn-s) 45%,
-transparent)}.box.unsafe{background:var(--fail-t);border-color:var(--fail-s)}
-.box.odd{background:var(--info-t);border-color:color-mix(in srgb,var(--accent) 30%,transparent)}
-.box.calm{background:var(--pass-t);border-color:color-mix(in srgb,var(--pass-s) 35%,
-transparent)}.box h2{font-size:var(--t-md);margin-bottom:var(--s1)}.box ul{padding-left:1.2em}
-.box>*+*{margin-top:var(--s1)}.box pre{background:var(--card);border-radius:var(--r1);
-padding:var(--s2) var(--s3);max-height:24rem;overflow:auto;font-size:var(--t-sm)}
-.box code{background:color-mix(in srgb,var(--card) 70%,transparent)}
-.test>summary{align-items:flex-start;padding:var(--s4) var(--s5);font-weight:400}
-.test>summary:before{margin-top:8px}.test[open]>summary{border-bottom:1px solid var(--line)}
+font-weight:650}.test>summary{align-items:flex-start;padding:var(--s4) var(--s5);
+font-weight:400}.test>summary:before{margin-top:8px}
+.test[open]>summary{border-bottom:1px solid var(--line)}
 .test>summary>span{flex:1;min-width:0}.test>summary>.dot{flex:none;margin-top:4px}
 .test h3{font-size:var(--t-lg);line-height:1.35;font-weight:650;overflow-wrap:anywhere}
 .test .meta{display:flex;flex-wrap:wrap;gap:2px var(--s3);margin-top:3px;font-size:var(--t-sm);
@@ -181,46 +226,12 @@ max-height:20rem;overflow:auto}.ev .e pre{color:var(--pass)}.ev .g pre{color:var
 margin-top:var(--s2);overflow-wrap:anywhere}.board .lb{font-size:9px}.board .lbk{fill:#fff}
 .board .lbw{fill:#16181d}.board .cover{fill:var(--wood-1)}
 .sP,.sC{display:none}.nums .sP{display:inline}.nums .lm{display:none}
-.lay{display:grid;grid-template-columns:248px minmax(0,1fr);gap:var(--s6);align-items:start}
-.toc{position:sticky;top:76px;max-height:calc(100vh - 92px);overflow:auto;display:grid;
-gap:var(--s5);font-size:var(--t-sm);padding:2px}.toc ul{list-style:none;padding:0;
-margin-top:6px}.toc li a{display:flex;gap:10px;padding:7px 8px;margin:0;border-radius:8px;
-text-decoration:none;color:var(--ink);line-height:1.35}.toc li a:hover{background:var(--sunk)}
-.toc li a>span+span{min-width:0;overflow-wrap:anywhere}
-.toc li .dot{margin-top:1px}.toc b{font-weight:550;display:block}
-.toc small{color:var(--ink-2);font-size:12px;overflow-wrap:anywhere}
-.grid{display:flex;flex-wrap:wrap;gap:2px;margin-top:8px;font-size:12px;line-height:1}
-.grid>*{width:20px;height:20px;display:grid;place-items:center;border-radius:5px;
-background:var(--card);border:1px solid var(--line);font-style:normal;text-decoration:none;
-color:var(--pass)}.grid .f{background:var(--fail-s);border-color:var(--fail-s);color:#fff}
-.grid .x{color:var(--ink-2)}.grid .w{background:var(--warn-t);border-color:var(--warn-s);
-color:var(--warn)}.plot-t{width:100%;height:36px;display:block;margin-top:6px}
-.tf{stroke:var(--fail-s)}.tp{stroke:var(--mute-s)}.tools{display:flex;flex-wrap:wrap;
-gap:var(--s2) var(--s3);align-items:center;margin:var(--s3) 0}.t code,.ft code{background:none;
-padding:0}.t td,.t th{padding:6px var(--s3);vertical-align:top}.t code{white-space:pre-wrap}
-.t td:first-child,.t th:first-child{text-align:right}
-.t td+td{overflow-wrap:anywhere}.fn{display:flex;gap:10px;align-items:center;
-text-decoration:none;color:var(--ink);padding:3px 0;overflow-wrap:anywhere}
-.fn b{font-weight:570}.fn:hover b{text-decoration:underline}
-.fn>span+span{min-width:0}.tb2{display:grid;grid-template-columns:minmax(80px,200px) auto;
-gap:12px;align-items:center;justify-content:start}.fc{color:var(--fail)}.hero{display:grid;
-grid-template-columns:minmax(0,1fr) minmax(0,440px);gap:var(--s5) var(--s7);align-items:end;
-margin-bottom:var(--s5)}.hero .sub{overflow-wrap:anywhere}.hero .sum{margin:0}.gps{display:grid;
-grid-template-columns:repeat(auto-fill,minmax(min(320px,100%),1fr));gap:var(--s4)}
-.gp{padding:var(--s4);display:flex;flex-direction:column;gap:var(--s2);min-width:0;
-overflow-wrap:anywhere}.gp .cn{display:flex;gap:8px;align-items:baseline}
-.gp .cn b{font-size:28px;line-height:1;font-weight:680;letter-spacing:-.02em;color:var(--fail)}
-.gp pre{font-size:var(--t-sm);padding:var(--s2) var(--s3);border-radius:var(--r1);
-max-height:9rem;overflow:auto}.okc{background:var(--pass-t);color:var(--pass)}
-.noc{background:var(--fail-t);color:var(--fail)}.log{line-height:1.5;font-size:var(--t-sm);
-padding:var(--s4);background:var(--card);border:1px solid var(--line);border-radius:var(--r2);
-margin:var(--s3) 0}.log b,.log a{font-weight:700}.log i{color:var(--ink-2);font-style:normal}
-.log .e{color:var(--fail);font-weight:700}.log a{color:inherit}
-.log .f{color:var(--fail)}.log .p{color:var(--pass)}
-.log :target{outline:2px solid var(--focus);outline-offset:2px}
-:target{scroll-margin-top:76px}main{min-width:0}main>h2{margin:var(--s6) 0 var(--s3)}
-main:focus{outline:none}.step{flex-wrap:wrap}.step button[data-numbers]{width:auto;
-padding:0 10px}@media(max-width:860px){.test .body{grid-template-columns:minmax(0,1fr)}
+.step{flex-wrap:wrap}.step button[data-numbers]{width:auto;padding:0 10px}
+"""
+
+# What hangs on the width, on paper: it comes after what it changes.
+_LATE = r"""
+@media(max-width:860px){.test .body{grid-template-columns:minmax(0,1fr)}
 .test .body>figure{max-width:440px}}@media(max-width:520px){.page,
 .top>div{padding-left:var(--s4);padding-right:var(--s4)}
 .pad,.call{padding:var(--s3) var(--s4)}.test>header,.test .body,
@@ -258,4 +269,5 @@ td[data-l]:before{content:attr(data-l) " ";color:var(--ink-2);font-size:var(--t-
 .test h3{font-size:12pt}}
 """
 
-STYLE = _SHEET.replace("\n", "")
+STYLE = (_BASE + _CARDS + _LATE).replace("\n", "")
+PLAIN = (_BASE + _LATE).replace("\n", "")  # of pages without cards
