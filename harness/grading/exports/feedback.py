@@ -1,7 +1,8 @@
 """The page for a student: the mark and why, and what is wrong with each failed test.
 
 It is made of a :class:`~harness.grading.exports.showing.Feedback` alone, which has nothing that
-the student must not see. It stands alone: its style is inside, it runs no script, loads nothing.
+the student must not see. It stands alone: its style is inside, it loads nothing, and the script of
+all pages, where there are boards, adds only what a click can do.
 """
 
 from __future__ import annotations
