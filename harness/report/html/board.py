@@ -8,6 +8,7 @@ stones. All that is drawn is said in words too, in the label and the legend.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from harness.report.evidence import Evidence
 from harness.report.markup import NOTHING, Markup, joined
@@ -93,6 +94,8 @@ def is_large(diagram: Diagram) -> bool:
     return max(diagram.position.grid.rows, diagram.position.grid.columns) >= _LARGE
 
 
+# In a class the same boards come again and again, mostly with the same wrong answers.
+@lru_cache(512)
 def board(diagram: Diagram, seen: Evidence) -> Markup:
     """Return the picture alone."""
     grid, rim = diagram.position.grid, _rim(diagram)
@@ -132,6 +135,7 @@ def _path(grid: Grid, points: Iterable[Point], rim: int) -> Markup:
     return Markup("M" + "L".join(places)) if places else NOTHING
 
 
+@lru_cache(64)
 def _lines(grid: Grid, rim: int) -> Markup:
     right, low = rim + 20 * (grid.columns - 1), rim + 20 * (grid.rows - 1)
     across = "".join(f"M{rim} {rim + 20 * row}H{right}" for row in range(grid.rows))
@@ -345,6 +349,7 @@ def _steps(diagram: Diagram) -> Markup:
     return _STEPS % (count, count, count, count)
 
 
+@lru_cache(512)
 def _kept(diagram: Diagram, komi: str, command: str) -> Markup:
     """Return what led to the position, as attributes for the script."""
     course = diagram.course or Course(diagram.position, ())
