@@ -23,6 +23,14 @@ from tests.harness.made_run import GREEN, RUN, Line, V, made_file
 
 # Whatever an engine or a case file may hold: markup, control characters, undecoded bytes.
 anything = st.text(st.characters(exclude_categories=()), max_size=30)
+figures = st.floats(0, 1e12)
+limits = st.builds(
+    Limit,
+    st.sampled_from(["command", "file", "memory", "all output"]),
+    st.none() | figures,
+    figures,
+    st.sampled_from(["seconds", "bytes", "files"]),
+)
 
 
 @st.composite
@@ -43,7 +51,9 @@ def runs(draw):
             max_size=3,
         )
     )
-    failure = st.builds(Failure, st.sampled_from(FailureKind), anything, st.none())
+    failure = st.builds(
+        Failure, st.sampled_from(FailureKind), anything, st.none(), limit=st.none() | limits
+    )
     failures = tuple(draw(st.lists(failure, max_size=3)))
     file = made_file(
         draw(anything), lines, stderr=draw(anything), failures=failures, warnings=(draw(anything),)
