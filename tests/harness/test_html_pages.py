@@ -20,6 +20,7 @@ from harness.report import html, json
 from harness.report.baseline import compare
 from harness.report.html.names import link, page_names
 from harness.report.html.script import SCRIPT, SHA256
+from harness.report.html.ways import ways
 from harness.report.markup import Markup, escape, joined
 from harness.report.tally import tally
 from harness.report.view import view
@@ -187,6 +188,17 @@ def test_a_run_of_nothing(tmp_path):
     pages = write(GREEN._replace(files=(made_file("e.gtp", []),)), tmp_path)
     assert "The file has no tests." in pages["e.gtp.html"].text
     assert set(write(GREEN._replace(files=()), tmp_path / "none")) == {"index.html"}
+
+
+def test_failures_that_differ_by_their_ids_are_one_way_of_failing():
+    replies = ("?10 unknown command", "?20 unknown command", "?30 illegal move", "=40 B+1")
+    lines = [
+        Line(f"{reply[1:3]} score", reply, "[0]", V.FAILED) for reply in replies
+    ]  # fmt: skip
+    found = str(ways([view(made_file("a.gtp", lines))], ["a.gtp.html"]))
+    assert re.findall(r"<b>(\d+)</b>", found) == ["2"]
+    assert '<pre class="noc">? unknown command</pre>' in found
+    assert "2 other ways not listed" in found
 
 
 def test_a_comparison_stands_on_the_first_page(tmp_path):

@@ -74,7 +74,7 @@ def _way(step: Step, outcome: Outcome) -> _Way:
 
     reply, name = outcome.reply, step.command.partition(" ")[0]
     assert reply is not None
-    got = one_line(reply.raw if not reply.ok else reply.text, _ROOM)
+    got = one_line(reply.text if reply.ok else f"? {reply.text}", _ROOM)  # without its id
     return _Way(name, one_line(in_words(step.pattern), _ROOM) if reply.ok else "", got)
 
 
