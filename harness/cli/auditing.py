@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from harness.text import number_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
@@ -46,7 +48,8 @@ def run(
     units = [one for one in grade.units(plan, store) if one.submission.key in keys]
     audit = Audit(grade.means(wanted, plan), seconds, wanted.output / FOLDER)
     left = audit.left(units)
-    print(f"{len(units)} submissions with nearly full marks, {len(left)} to be audited")
+    found = number_of(len(units), "submission")
+    print(f"{found} with nearly full marks, {len(left)} to be audited", flush=True)
     try:
         with AuditProgress(len(left)) as progress:
             return audit.run(left, progress)

@@ -276,7 +276,7 @@ def test_what_was_found_is_asked_again_before_it_is_told(audited, capsys):
 def test_an_interrupt_leaves_the_marks_and_what_was_audited(audited, tmp_path):
     """Ctrl-C in a long audit: the marks are written, and the same command goes on."""
     folder = made(tmp_path, {"Ada Right": RIGHT})
-    command = [sys.executable, "-m", "harness.cli", "grade", *words(folder, "--audit", "500")]
+    command = [sys.executable, "-m", "harness.cli", "grade", *words(folder, "--audit", "100")]
     with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True, bufsize=1) as process:
         for line in process.stdout:
             if "to be audited" in line:

@@ -276,7 +276,7 @@ def check_reasons(room):
 
 def reasons(room):
     page = html.unescape(next((room / "out" / "feedback").glob("right*.html")).read_text())
-    return re.findall(r"<b>Because</b> (.*?)</p>", page)
+    return re.findall(r">Because</p><p>(.*?)</p>", page)
 
 
 def test_dates_of_the_command_line_go_before_those_of_the_assignment(few):
