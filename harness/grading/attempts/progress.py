@@ -1,4 +1,4 @@
-"""One live line while a grading lasts: how much of it is done, time left, failures so far.
+"""One live line while units are done: how many are, the time, what was found so far.
 
 Off a terminal, a line every half minute says the same.
 """
@@ -6,7 +6,7 @@ Off a terminal, a line every half minute says the same.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from harness.grading.attempts.units import Broke, Built, Done, Unit, Word
 from harness.report.heartbeat import Heartbeat, waiting_for
@@ -14,27 +14,32 @@ from harness.visible import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Self
+
     import rich.progress
 
 _NAME = 24  # characters of the submission under way
 
 
-class GradingProgress:
+class UnitsProgress:
     """Drawn on standard error if that is a terminal; use it as a context.
 
-    It has no thread of its own, for processes are forked meanwhile: each word draws it anew.
+    It has no thread of its own, for processes are forked meanwhile: all news draw it anew.
     """
 
-    def __init__(self, total: int) -> None:
-        self._failed: set[str] = set()
-        self._broke = 0
+    what = ""  # is counted, in the plural, and what became of it
+
+    def __init__(
+        self, total: int, make: Callable[[], rich.progress.Progress], name: str = ""
+    ) -> None:
+        """Prepare a line of that name on the bars that ``make`` returns."""
         self._done, self._total = 0, total
         self._heartbeat = Heartbeat()
-        self._live = _make() if sys.stderr.isatty() and total else None
+        self._live = make() if sys.stderr.isatty() and total else None
         if self._live:
-            self._line = self._live.add_task("", total=total)
+            self._line = self._live.add_task(name, total=total)
 
-    def __enter__(self) -> GradingProgress:
+    def __enter__(self) -> Self:
         if self._live:
             self._live.start()
             self._live.refresh()
@@ -44,6 +49,33 @@ class GradingProgress:
         if self._live:
             self._live.stop()
 
+    def _draw(self, said: str) -> None:
+        if self._live:
+            self._live.update(self._line, completed=self._done, description=said)
+            self._live.refresh()
+
+    def on_time(self, under_way: Sequence[Unit]) -> None:
+        """Say how far it is, if that cannot be drawn and was not said for a while."""
+        if not self._live:
+            keys = sorted({unit.submission.key for unit in under_way})
+            far = f"{self._done} of {self._total} {self.what}"
+            self._heartbeat.beat(lambda: f"{far}, {self._said()}{waiting_for(keys)}")
+
+    def _said(self) -> str:
+        """Return what was found so far."""
+        raise NotImplementedError
+
+
+class GradingProgress(UnitsProgress):
+    """How many case files are done, and how many submissions have failures."""
+
+    what = "case files done"
+
+    def __init__(self, total: int) -> None:
+        super().__init__(total, _make)
+        self._failed: set[str] = set()
+        self._broke = 0
+
     def on_word(self, unit: Unit, word: Word) -> None:
         """Take in what a worker says."""
         key = unit.submission.key
@@ -52,19 +84,9 @@ class GradingProgress:
         elif isinstance(word, Done) and word.failed:
             self._failed.add(key)
         # What is in doubt is not done: its second run will be.
-        done = isinstance(word, Done) and not word.doubtful
-        self._done += done
-        if self._live and not isinstance(word, Built):
-            said = f"{self._said()}  {one_line(key, _NAME)}"
-            self._live.update(self._line, advance=int(done), description=said)
-            self._live.refresh()
-
-    def on_time(self, under_way: Sequence[Unit]) -> None:
-        """Say how far it is, if that cannot be drawn and was not said for a while."""
-        if not self._live:
-            keys = sorted({unit.submission.key for unit in under_way})
-            far = f"{self._done} of {self._total} case files done"
-            self._heartbeat.beat(lambda: f"{far}, {self._said()}{waiting_for(keys)}")
+        self._done += isinstance(word, Done) and not word.doubtful
+        if not isinstance(word, Built):
+            self._draw(f"{self._said()}  {one_line(key, _NAME)}")
 
     def _said(self) -> str:
         broke = f", the harness broke {self._broke} times" if self._broke else ""
