@@ -84,7 +84,7 @@ class _Place:
 def _entries(here: int, path: str) -> Generator[Entry, None, list[str]]:
     """Yield the entries of an open folder; return (to ``yield from``) the names of folders."""
     folders = []
-    for name in _names(here):
+    for name in names(here):
         try:
             found = os.stat(name, dir_fd=here, follow_symlinks=False)
         except OSError:
@@ -95,7 +95,8 @@ def _entries(here: int, path: str) -> Generator[Entry, None, list[str]]:
     return folders
 
 
-def _names(here: int) -> list[str]:
+def names(here: int) -> list[str]:
+    """Return the names in an open folder; none if it is gone or cannot be read."""
     with contextlib.suppress(OSError):
         return os.listdir(here)
     return []
@@ -194,7 +195,7 @@ def _empty(top: int) -> None:
 def _clear(here: int, top: int, prefix: str) -> list[str]:
     """Remove the files of an open folder, and move its folders to ``top``; return their names."""
     moved = []
-    for count, name in enumerate(_names(here)):
+    for count, name in enumerate(names(here)):
         with contextlib.suppress(OSError):
             if _is_unlinked(here, name):
                 continue

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from harness.processes import MOST_OF_A_FILE, read
+from harness.sandbox import folders
 from harness.sandbox.seccomp import LARGEST_SHARED
 
 KIB = 1024
@@ -230,11 +231,9 @@ class _Opened:
         except OSError:
             return
         try:
-            with contextlib.suppress(OSError):  # it has just ended
-                names = os.listdir(folder)
-                for name in names:
-                    with contextlib.suppress(OSError):
-                        self._add(os.readlink(name, dir_fd=folder), task, name)
+            for name in folders.names(folder):  # none of a process that has just ended
+                with contextlib.suppress(OSError):
+                    self._add(os.readlink(name, dir_fd=folder), task, name)
         finally:
             os.close(folder)
 
