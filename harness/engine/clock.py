@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import select
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from math import ceil
 from time import monotonic
@@ -59,13 +59,18 @@ def look(pids: Iterable[int], before: Threads) -> Threads:
     """Return the threads of processes; ``before``: what was returned the last time."""
     found: Threads = {}
     now = monotonic()
+    for number, folder in _folders(pids):
+        with suppress(OSError, ValueError):
+            found[number] = _thread(folder, before.get(number), now)
+    return found
+
+
+def _folders(pids: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Yield the number and the folder in ``/proc`` of each thread of processes."""
     for pid in pids:
         with suppress(OSError):
             for name in os.listdir(f"/proc/{pid}/task"):
-                with suppress(OSError, ValueError):
-                    number = int(name)
-                    found[number] = _thread(f"/proc/{pid}/task/{name}", before.get(number), now)
-    return found
+                yield int(name), f"/proc/{pid}/task/{name}"
 
 
 def _thread(folder: str, before: Thread | None, now: float) -> Thread:
@@ -87,12 +92,10 @@ def _state(folder: str) -> str:
 
 def are_asleep(pids: Iterable[int]) -> bool:
     """Whether all threads of processes wait for something, and none for a processor."""
-    for pid in pids:
+    for _, folder in _folders(pids):
         with suppress(OSError):
-            for name in os.listdir(f"/proc/{pid}/task"):
-                with suppress(OSError):
-                    if _state(f"/proc/{pid}/task/{name}") not in _ASLEEP:
-                        return False
+            if _state(folder) not in _ASLEEP:
+                return False
     return True
 
 
