@@ -1,8 +1,9 @@
 """The one script, inlined in pages. Without it a page shows all it has; a click can do less.
 
 It copies, steps through a set-up, writes a game record, filters and sorts tables (kept in the
-page's address), goes to the next and the previous failure. It loads nothing and sends nothing. A
-page allows it alone, by its digest: see :func:`harness.report.html.parts.page`.
+page's address), goes to the next and the previous failure, and by arrow keys from cell to cell of
+a matrix. It loads nothing and sends nothing. A page allows it alone, by its digest: see
+:func:`harness.report.html.parts.page`.
 """
 
 from __future__ import annotations
@@ -186,13 +187,49 @@ function go(by) {
 on("[data-go]", "click", function (b) { go(+b.dataset.go); });
 on("[data-fail]>summary", "focus", function (s) { now = failures.indexOf(s.parentNode); });
 D.addEventListener("keydown", function (e) {
-  if (e.ctrlKey || e.metaKey || e.altKey || /INPUT|TEXTAREA|SELECT/.test(e.target.tagName)) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented ||
+    /INPUT|TEXTAREA|SELECT/.test(e.target.tagName)) return;
   if (e.key == "n") go(1);
   if (e.key == "p") go(-1);
   var by = {ArrowLeft: -1, ArrowRight: 1}[e.key], card = by && e.target.closest(".test[open]");
   card = card || by && failures[now];
   var figure = card && card.querySelector("figure");
   if (figure && figure.step) { figure.step(by); e.preventDefault(); }
+});
+
+// --- a matrix is one stop of the Tab key; arrows lead from cell to cell ---
+function stop(t, there) {
+  if (t.stop) t.stop.tabIndex = -1;
+  t.stop = there;
+  if (there) there.tabIndex = 0;
+}
+function settle(t) {
+  if (t.stop && !t.stop.closest("[hidden]")) return;
+  stop(t, all("a", t).filter(function (a) { return !a.closest("[hidden]"); })[0]);
+}
+function beyond(t, a, by) {
+  var box = a.getBoundingClientRect(), x = (box.left + box.right) / 2, there;
+  function below(b) {
+    var r = b.getBoundingClientRect();
+    return r.left <= x && x <= r.right;
+  }
+  var lines = all("tr", t).filter(function (r) { return !r.hidden; });
+  for (var i = lines.indexOf(a.closest("tr")) + by; lines[i] && !there; i += by)
+    there = all("a", lines[i]).filter(below)[0];
+  return there;
+}
+all(".mx").forEach(function (t) {
+  all("a", t).forEach(function (a) { a.tabIndex = -1; });
+  settle(t);
+});
+on(".mx", "focusin", function (t, e) { if (e.target.tagName == "A") stop(t, e.target); });
+on(".mx", "keydown", function (t, e) {
+  var a = e.target, by = {Left: -1, Right: 1, Up: -1, Down: 1}[e.key.slice(5)];
+  if (a.tagName != "A" || !by || e.ctrlKey || e.metaKey || e.altKey) return;
+  var beside = all("a", a.closest("tr"));
+  var there = /t$/.test(e.key) ? beside[beside.indexOf(a) + by] : beyond(t, a, by);
+  e.preventDefault();
+  if (there) there.focus();
 });
 
 // --- filter and order, kept in the address ---
@@ -216,6 +253,7 @@ function filter() {
   }
   rows.forEach(function (x) { count += hide(x, x.dataset.v); });
   cards.forEach(function (x) { hide(x, x.dataset.c); });
+  all(".mx").forEach(settle);
   D.getElementById("shown").textContent = count + " of " + rows.length;
 }
 function choose(name) {
@@ -228,7 +266,7 @@ function sort(th, down) {
   var body = th.closest("table").tBodies[0], i = th.cellIndex;
   all("th", th.parentNode).forEach(function (x) { x.removeAttribute("aria-sort"); });
   th.setAttribute("aria-sort", down ? "descending" : "ascending");
-  order = (down ? "-" : "") + i;
+  order = (down ? "-" : "") + all("thead th").indexOf(th);
   function key(r) {
     var k = r.cells[i].dataset.k;
     return k == null ? r.cells[i].textContent.trim() : +k;
@@ -272,4 +310,4 @@ _LINES = map(str.strip, _SOURCE.splitlines())
 SCRIPT = "\n".join([line for line in _LINES if line and not line.startswith("//")])
 
 # In base 64, as a page's policy has it; to work it out at each start would take too long.
-SHA256 = "neudmVCrlX3OIkV9Zfj8adsCeGUZpaWoYW07LFD0hPg="
+SHA256 = "3W7Nh4Y7CyhvM+MjwSig0YUYpKZM2/TjvOXt5smcgdo="

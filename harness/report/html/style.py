@@ -269,5 +269,25 @@ td[data-l]:before{content:attr(data-l) " ";color:var(--ink-2);font-size:var(--t-
 .test h3{font-size:12pt}}
 """
 
+# Of pages with a matrix: a cell for each pair of two things; a phone scrolls it, it stays a table.
+_MATRIX = r"""
+table.mx{display:table;width:auto;border-collapse:separate;border-spacing:2px;
+padding:8px 12px 12px;font-size:12px;font-variant-numeric:tabular-nums}
+.mx thead{display:table-header-group}.mx tbody{display:table-row-group}
+.mx tr{display:table-row}.mx tr[hidden]{display:none}.mx th,.mx td{display:table-cell;padding:0;
+border:0;height:24px}.mx tr:hover{background:none}.mx tbody td{min-width:24px;
+text-align:center!important;border-radius:4px;color:var(--ink-2);background:var(--sunk)}
+.mx tbody .p{background:color-mix(in srgb,var(--pass-s) 26%,var(--card))}
+.mx tbody .f{background:var(--fail-s)}.mx .f a{display:block;line-height:24px;color:#fff;
+text-decoration:none;font-weight:700;font-size:12px;border-radius:4px}
+.mx .f a:hover,.mx .f a:focus-visible{outline:2px solid var(--ink);outline-offset:1px}
+.mx .f a:before{content:"\2715"}.mx .c0{position:sticky;left:0;background:var(--card);
+padding-right:10px;z-index:1;text-align:left}.mx .c0 a{color:var(--ink);text-decoration:none;
+font-weight:500}.mx .c0 a:hover{text-decoration:underline}
+.mx td{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+@media print{.scroll{overflow:visible}.mx tbody td{min-width:0}}
+"""
+
 STYLE = (_BASE + _CARDS + _LATE).replace("\n", "")
 PLAIN = (_BASE + _LATE).replace("\n", "")  # of pages without cards
+MATRIX = _MATRIX.replace("\n", "")
