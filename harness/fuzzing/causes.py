@@ -18,6 +18,7 @@ from harness.judging.replaying import Conversation, agreement, answers
 from harness.records import CaseFile, Failure, FailureKind, Reply
 from harness.running import protocol
 from harness.specifications.record import Specification
+from harness.specifications.truth import reply_of
 from harness.vocabulary.script import Script, Trace, with_files
 from oracle.mistakes import Hang, Mistake
 
@@ -92,5 +93,5 @@ def heard_from(mistake: Mistake, script: Script, folder: Path) -> Trace:
             if not isinstance(raw, str):
                 kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
                 return Trace(script, tuple(replies), Failure(kind, "", index))
-            replies.append(mistaken.reply_of(raw))
+            replies.append(reply_of(raw))
     return Trace(script, tuple(replies))

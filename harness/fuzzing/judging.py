@@ -13,10 +13,10 @@ from random import Random
 from typing import NamedTuple
 
 from harness.judging.equivalence import same, underspecified
-from harness.judging.mistaken import reply_of
 from harness.records import FailureKind, Reply
 from harness.running import protocol
 from harness.specifications.record import Specification
+from harness.specifications.truth import reply_of
 from harness.vocabulary.script import Script, Trace, name_of, with_files
 from oracle.gtp.protocol import Engine
 from oracle.natures import Nature

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.generating.records import Asked, Staged
-from harness.judging import equivalence, mistaken, strength
+from harness.judging import equivalence, strength
 from harness.judging.explain import reason
 from harness.judging.likeness import identity
 from harness.reading import casefile
 from harness.records import Reply
 from harness.specifications.record import Specification
+from harness.specifications.truth import reply_of
 from harness.vocabulary.scenes import Moment, Scene
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Mistake
@@ -72,7 +73,7 @@ class Stage:
         same = identity(engine, command, self._specification)
         choice = self._specification.choices(engine, command)
         told = why or reason(engine, command)
-        reply = mistaken.reply_of(engine.handle(command))
+        reply = reply_of(engine.handle(command))
         if not reply.ok:
             raise LeftOut("its answer is an error")
         if len(choice) > 1 and not is_last:

@@ -38,7 +38,7 @@ def agreed(
     ``boards``: as far as they are known. An engine that refused a command has another one than the
     oracle, whose reason would be about what nobody sees.
     """
-    from harness.judging.mistaken import reply_of
+    from harness.specifications.truth import reply_of
 
     dialect = named("gogui")
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from harness.reading.dialect import Dialect
-from harness.records import CaseFile, Reply, Step, Verdict
+from harness.records import CaseFile, Step, Verdict
+from harness.specifications.truth import reply_of
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown, Crash, Mistake, engine_with, mistaken_engine
 
@@ -28,7 +29,7 @@ def mutant(mistakes: Iterable[Mistake], assignment: str) -> Engine:
 
 
 def answers(case: CaseFile, engine: Engine) -> Iterator[tuple[Step, str | Breakdown]]:
-    """Yield each step with the engine's raw reply (:func:`reply_of` reads it).
+    """Yield each step with the engine's raw reply, as ``truth.reply_of`` reads it.
 
     Where the engine breaks down, that comes instead, and nothing more is asked of it, nor after
     ``quit``. The caller sees to it that the working directory is the file's (:func:`in_folder`).
@@ -46,12 +47,6 @@ def answers(case: CaseFile, engine: Engine) -> Iterator[tuple[Step, str | Breakd
         yield step, raw
         if not engine.session.running:
             return
-
-
-def reply_of(raw: str) -> Reply:
-    """Return an engine's answer to one command as the harness reads it off a pipe."""
-    raw = raw[:-2]  # the empty line that ends it
-    return Reply(raw.startswith("="), raw.partition(" ")[2].strip(), raw, 0.0)
 
 
 def failing(case: CaseFile, engine: Engine, dialect: Dialect) -> set[int]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from harness.judging import mistaken
 from harness.records import CaseFile, Failure, FailureKind, Reply, Step
+from harness.specifications.truth import reply_of
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown, Hang, Mistake
@@ -162,7 +163,7 @@ def _agrees(conversation: Conversation, index: int, raw: str | Breakdown) -> boo
     theirs = conversation.replies[index]
     if isinstance(raw, Breakdown):
         return theirs is None and broke_alike(raw, conversation.failure, index)
-    return theirs is not None and conversation.alike(index, mistaken.reply_of(raw))
+    return theirs is not None and conversation.alike(index, reply_of(raw))
 
 
 def broke_alike(mine: Breakdown, theirs: Failure | None, index: int) -> bool:

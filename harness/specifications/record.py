@@ -12,6 +12,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from harness.specifications.truth import InProcess, Truth
 from harness.vocabulary.boards import GO, Board
 from harness.vocabulary.facts import Read
 from harness.vocabulary.forms import Forms
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Specification:
-    """One of :data:`harness.specifications.NAMES`. All defaults mean: nothing special."""
+    """What is asked of submissions, and what is right. All defaults mean: nothing special.
+
+    Those that ship are :data:`harness.specifications.NAMES`; others come of a declaration
+    (:mod:`harness.declared`).
+    """
 
     key: str
     forms: Forms  # of the right answers, by command; others are not defined
@@ -60,6 +65,13 @@ class Specification:
     first: Mapping[str, str] = field(default_factory=dict)  # the setting that a question needs
     reset: tuple[str, ...] = ()  # what takes back the settings of a conversation before
 
+    # Where it is not one that ships:
+    told: Truth | None = None  # who knows the right answers; None: the oracle
+    # Mistakes that its tests may catch; None: those of the bank under its key.
+    own_mistakes: tuple[Mistake, ...] | None = None
+    # Returns its module "features" or "conversations"; None: they lie in its folder here.
+    module: Callable[[str], Any] | None = None
+
     @property
     def game(self) -> str:
         """The game of the oracle's engine, of :data:`oracle.gtp.GAMES`."""
@@ -70,13 +82,20 @@ class Specification:
         """What each command does; of those that are not its own, what the standard says."""
         return Natures({**STANDARD, **self.natures})
 
+    @cached_property
+    def truth(self) -> Truth:
+        """Who knows the right answers; the oracle does not think long about its own moves."""
+        return self.told or InProcess(lambda: engine_for(self.key, playouts=0))
+
     def right_engine(self) -> Engine:
-        """Return the oracle's engine, which does not think long about its own moves."""
-        return engine_for(self.key, playouts=0)
+        """Return an engine that answers rightly and has heard nothing yet."""
+        return self.truth.engine()
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
-        """All mistakes of the bank that belong to it."""
+        """All mistakes that belong to it."""
+        if self.own_mistakes is not None:
+            return self.own_mistakes
         return tuple(one for one in MISTAKES.values() if one.assignment == self.key)
 
     @property
@@ -99,4 +118,6 @@ class Specification:
         return found
 
     def _module(self, name: str) -> Any:
+        if self.module:
+            return self.module(name)
         return import_module(f"{__package__}.{self.key.replace('-', '_')}.{name}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.errors import UndecidedError
-from harness.judging import equivalence, mistaken
+from harness.judging import equivalence
 from harness.judging.explain import reason
 from harness.reading.dialect import Dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification
+from harness.specifications.truth import reply_of
 from harness.verifying.records import Asked, Finding, Kind
 from harness.visible import one_line
 from oracle.gtp.protocol import Engine, split
@@ -63,7 +64,7 @@ class _Walk:
         told = self._told(step, nature, choices) if step.is_test else None
         if not (late or hidden):
             self._look_whether_open(step, nature)
-        right = mistaken.reply_of(self._engine.handle(step.text))
+        right = reply_of(self._engine.handle(step.text))
         fault = "" if self._is_meant(step, right) else _refused(right, nature)
         (self._unknown.refused if fault else self._unknown.accepted)(nature, step.line)
         if told is None or (fault and nature.sets_up and self._only_sets_up(step, nature)):

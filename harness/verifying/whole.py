@@ -16,6 +16,7 @@ from harness.judging.recognition import specifications_of
 from harness.reading.dialect import named
 from harness.records import CaseFile, Reply
 from harness.specifications.record import Specification
+from harness.specifications.truth import reply_of
 from harness.verifying.asking import asked
 from harness.verifying.judging import Judge
 from harness.verifying.records import Asked, Finding, Kind, Verified
@@ -107,7 +108,7 @@ def mistaken_answers(
             continue  # it would answer as the right engine does
         for step, raw in mistaken.answers(case, mistaken.wrong_engine(mistake)):
             if step.is_test and not isinstance(raw, Breakdown):
-                reply = mistaken.reply_of(raw)
+                reply = reply_of(raw)
                 answers.setdefault(step.line, {}).setdefault(raw, (mistake.name, reply))
     return {line: list(replies.values()) for line, replies in answers.items()}
 

@@ -8,12 +8,13 @@ from functools import cache
 from harness.assignments.assignment import find
 from harness.grading.attempts.images import image_of
 from harness.grading.records import IMAGE, PUBLIC, Attempt
-from harness.judging.mistaken import answers, in_folder, reply_of
+from harness.judging.mistaken import answers, in_folder
 from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import CaseFile, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.runner import not_run
 from harness.specifications import specification
+from harness.specifications.truth import reply_of
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown
 

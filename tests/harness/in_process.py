@@ -10,9 +10,9 @@ from typing import Any
 
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import Budget
-from harness.judging.mistaken import reply_of
 from harness.records import Failure, FailureKind
 from harness.specifications import specification
+from harness.specifications.truth import reply_of
 from harness.vocabulary.script import Script, Trace, with_files
 from oracle.mistakes import Breakdown, Hang
 

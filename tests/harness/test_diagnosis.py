@@ -19,6 +19,7 @@ from harness.report.markup import escape
 from harness.running.runner import not_run
 from harness.running.runs import run
 from harness.specifications import specification
+from harness.specifications.truth import reply_of
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, Hang, mistaken_engine
 from oracle.mistakes import named as mistake_named
 
@@ -52,7 +53,7 @@ def result_of(case, engine, change=lambda step, reply: reply):
                 kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
                 failure = Failure(kind, "It broke.", index)
                 break
-            reply = change(step, mistaken.reply_of(raw))
+            reply = change(step, reply_of(raw))
             replies.append(reply)
             if step.is_test:
                 verdict = named("gogui").verdict(step.pattern, reply)

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from harness.grading.attempts.images import image_of, origin
 from harness.grading.records import IMAGE
 from harness.judging.equivalence import is_exact, underspecified
-from harness.judging.mistaken import in_folder, reply_of
+from harness.judging.mistaken import in_folder
 from harness.reading import casefile
 from harness.specifications import specification
+from harness.specifications.truth import reply_of
 from harness.vocabulary.transformations import (
     COLORS,
     KINDS,

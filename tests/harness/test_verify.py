@@ -14,6 +14,7 @@ from harness.judging.recognition import specifications_of
 from harness.reading import casefile, suite
 from harness.reading.pattern import read_gogui
 from harness.specifications import specification
+from harness.specifications.truth import reply_of
 from harness.verifying.near import near
 from harness.verifying.records import Kind
 from harness.verifying.whole import specification_of, verify
@@ -225,7 +226,7 @@ def planted(path, expectation):
     assignment = Path(path).parts[0]
     with mistaken.in_folder(case):
         replies = {
-            step.line: mistaken.reply_of(raw)
+            step.line: reply_of(raw)
             for step, raw in mistaken.answers(case, specification(assignment).right_engine())
         }
     steps = [
@@ -327,7 +328,7 @@ def scored(draw):
     stones = [f"play {color} {point}" for color, point in zip(colors, points, strict=False)]
     text = "\n".join(["boardsize 5", "clear_board", f"komi {komi}", *stones, "10 score", ""])
     engine = specification("go-scoring").right_engine()
-    replies = [mistaken.reply_of(engine.handle(line)) for line in text.splitlines()]
+    replies = [reply_of(engine.handle(line)) for line in text.splitlines()]
     return text, replies
 
 
@@ -362,7 +363,7 @@ def test_expressions_accept_their_forms_and_no_mistaken_answer(assignment):
         case = casefile.read(path)
         with mistaken.in_folder(case):
             right = {
-                step.line: mistaken.reply_of(raw)
+                step.line: reply_of(raw)
                 for step, raw in mistaken.answers(case, specification(assignment).right_engine())
             }
             wrong = mistaken_answers(case, specification(assignment))

@@ -23,9 +23,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.judging.mistaken import answers, failing, reply_of, wrong_engine
+from harness.judging.mistaken import answers, failing, wrong_engine
 from harness.reading import casefile
 from harness.reading.dialect import named
+from harness.specifications.truth import reply_of
 from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.mistakes import MISTAKES, Breakdown, Mistake
