@@ -9,6 +9,7 @@
     ├── ArchiveError           an archive that intake refuses: what in it, and why
     ├── LedgerError            a ledger that is damaged or was edited: what of it
     ├── ClassWideError         a class fails for a reason of its own; exit status 3
+    ├── ReferenceFailedError   a teacher's own program broke: which command, and how
     ├── SandboxError           no sandbox, or one that does not hold; exit status 3
     ├── StarvedError           the machine is too busy to judge an engine by its time limits
     └── EngineError            the engine broke; becomes the file's ``Failure`` in its result
@@ -92,6 +93,10 @@ class LedgerError(HarnessError):
 
 class ClassWideError(HarnessError):
     """All of the first submissions fail alike: a grading stops until it is told to go on."""
+
+
+class ReferenceFailedError(HarnessError):
+    """The program that a teacher trusts gave no answer. Nobody is judged by that."""
 
 
 class SandboxError(HarnessError):

@@ -10,3 +10,13 @@ def joined(folder: str, path: str) -> str:
     whole = os.path.join(folder, path)
     parts = [part for part in whole.split("/") if part not in ("", ".")]
     return ("/" if whole.startswith("/") else "") + "/".join(parts) or "."
+
+
+def cache() -> str:
+    """Return the folder in which the harness keeps what can be made again.
+
+    As root, engines run as another user, who cannot look into root's home.
+    """
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    home = "/var/cache" if os.geteuid() == 0 else os.path.expanduser("~/.cache")
+    return os.path.join(named if named.startswith("/") else home, "gtp-harness")

@@ -34,7 +34,7 @@ LAYERS = {
         ("grading.ledger",),
         ("grading.records", "check", "verifying", "fuzzing", "history"),
         ("assignments",),
-        ("generating", "report", "environments"),
+        ("generating", "report", "environments", "declared"),
         ("judging", "adapters", "intake"),
         ("running",),
         ("specifications",),

@@ -16,11 +16,14 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from harness import schema, shipped
 from harness.adapters.adapter import ADAPTERS, Adapter
+from harness.declared import declaration as declared
+from harness.declared.declaration import Declaration
 from harness.environments import interpreters
 from harness.environments.records import EnginePython
 from harness.errors import AssignmentError, UsageError
@@ -125,6 +128,7 @@ class Assignment(NamedTuple):
     does_not_run: Fraction  # points of a submission whose engine never answers
     build: BuildSteps | None = None  # None: there is nothing to be built
     adapter: Adapter | None = None  # None: the engine speaks GTP itself
+    declaration: Declaration | None = None  # of a game of the teacher's own
     python: EnginePython | None = None  # what engines get on this machine, once that is chosen
 
     @property
@@ -132,7 +136,14 @@ class Assignment(NamedTuple):
         """What is asked of submissions, and what is right; None: only the case files know."""
         from harness.specifications import specification  # the oracle, which takes its time
 
+        if self.declaration:
+            return _declared(self.key, self.declaration, self.place, self._reference())
         return specification(self.specification_key) if self.specification_key else None
+
+    def _reference(self) -> tuple[str, ...]:
+        """Return the words of the reference's command; none where there is no reference."""
+        told = self.declaration and self.declaration.reference
+        return tuple(self.filled(shlex.split(told.command), self.place)) if told else ()
 
     @property
     def natures(self) -> Natures:
@@ -209,6 +220,16 @@ class Assignment(NamedTuple):
         return digest.hexdigest()
 
 
+@cache
+def _declared(
+    key: str, declaration: Declaration, place: Path, words: tuple[str, ...]
+) -> Specification:
+    """Return the specification of a declaration: one for all, for its reference has a process."""
+    from harness.declared.specifying import specify
+
+    return specify(key, declaration, place, words)
+
+
 def matches(name: str, pattern: str) -> bool:
     """Whether a file's name within the folder, such as ``boards/a.txt``, is meant by a pattern.
 
@@ -254,7 +275,7 @@ def specification_of(found: Assignment) -> Specification:
     if found.specification is None:
         raise UsageError(
             f"{found.place}: found no key 'specification' in its {FILE}, expected one of"
-            f" {', '.join(ASSIGNMENTS)}: without it nobody knows what is right"
+            f" {', '.join(ASSIGNMENTS)}, or a [reference]: without it nobody knows what is right"
         )
     return found.specification
 
@@ -275,6 +296,7 @@ def read(path: Path) -> Assignment:
     except tomllib.TOMLDecodeError as error:
         raise AssignmentError(f"is not TOML: {error}", place.file) from None
     values = schema.read_table(table, _SCHEMA, place)
+    declaration = declared.made_of({key: values.pop(key) for key in declared.FIELDS}, place)
     limits = values.pop("limits")
     folder = path.resolve().parent
     assignment = Assignment(
@@ -283,6 +305,7 @@ def read(path: Path) -> Assignment:
         limits=Limits(**{key: limits[key] for key in Limits._fields}),
         box=BoxLimits(**{key: limits[key] for key in BoxLimits._fields}),
         specification_key=values.pop("specification"),
+        declaration=declaration,
         **values,
     )
     _check_whole(assignment, place)
@@ -450,6 +473,7 @@ _SCHEMA = {
     "does_not_run": Field(_points, Fraction(0)),
     "build": Field(schema.table(_BUILD, BuildSteps), None),
     "adapter": Field(_adapter, None),
+    **declared.FIELDS,
 }
 
 
@@ -478,6 +502,8 @@ def _contradictions(assignment: Assignment) -> Iterator[tuple[str, object, bool,
     if isinstance(engine.packages, str):
         absent = not (assignment.place / engine.packages).is_file()
         yield "engine.packages", engine.packages, absent, "a file beside the assignment's"
+    key, both_told = "specification", assignment.specification_key and assignment.declaration
+    yield key, assignment.specification_key, bool(both_told), "no such key beside a declaration"
     for pattern in assignment.cases.public:
         absent = not any(assignment.place.glob(pattern))
         yield "cases.public", pattern, absent, "a pattern that some case file has"

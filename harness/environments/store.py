@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import paths
 from harness.environments import interpreters
 from harness.environments.records import Interpreter, Wanted, digest
 from harness.errors import UsageError
@@ -39,13 +40,8 @@ class Stored(NamedTuple):
 
 
 def root() -> Path:
-    """Return the folder of all environments.
-
-    As root, engines run as another user, who cannot look into root's home.
-    """
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    home = Path("/var/cache") if os.geteuid() == 0 else Path.home() / ".cache"
-    return (Path(named) if named.startswith("/") else home) / "gtp-harness" / "environments"
+    """Return the folder of all environments."""
+    return Path(paths.cache(), "environments")
 
 
 def key(base: Interpreter, wanted: Wanted) -> str:

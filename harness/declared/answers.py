@@ -1,0 +1,87 @@
+"""Answers of a reference, kept on disk: what was asked once is not asked again.
+
+One SQLite file for each state of a reference, in the cache. An answer's key is a digest of the
+whole conversation up to its command, with the contents of the files that commands name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+from harness import paths
+from harness.records import Reply
+
+_VERSION = b"1"  # of the way in which answers are kept
+_AT_ONCE = 500  # keys of one query
+_PATIENCE = 10.0  # seconds to wait for another process that writes
+
+Said = tuple[str, bytes]  # a command, and what is in the file that it names
+
+
+def keys(conversation: Iterable[Said]) -> Iterator[bytes]:
+    """Yield the key of the answer to each command of a conversation."""
+    digest = blake2b(_VERSION, digest_size=16)
+    for command, content in conversation:
+        line = command.encode("utf-8", "surrogateescape")
+        digest.update(b"%d %b\n%d %b\n" % (len(line), line, len(content), content))
+        yield digest.digest()
+
+
+class Answers:
+    """The answers of one reference. Where nothing can be kept, they last as long as this does."""
+
+    def __init__(self, name: str) -> None:
+        """``name``: a digest of all that the answers depend on beside what is asked."""
+        self._path = Path(paths.cache(), "references", f"{name}.sqlite")
+        self._connections: dict[int, sqlite3.Connection] = {}  # by process: none may be shared
+
+    def known(self, wanted: Sequence[bytes]) -> list[Reply]:
+        """Return the answers to the first commands of a conversation, up to one not known."""
+        found: dict[bytes, str] = {}
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            query = f"SELECT key, reply FROM answer WHERE key IN ({marks})"
+            found.update(self._connection.execute(query, some))
+        replies = []
+        for key in wanted:
+            if key not in found:
+                break
+            replies.append(Reply(*json.loads(found[key])))
+        return replies
+
+    def keep(self, keys_: Iterable[bytes], replies: Iterable[Reply]) -> None:
+        """Keep answers."""
+        rows = ((key, json.dumps(reply)) for key, reply in zip(keys_, replies, strict=True))
+        with contextlib.suppress(sqlite3.OperationalError), self._connection as connection:
+            connection.executemany("INSERT OR IGNORE INTO answer VALUES (?, ?)", rows)
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        found = self._connections.get(os.getpid())
+        if found is None:
+            self._connections.clear()
+            found = self._connections[os.getpid()] = self._opened()
+        return found
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            return _prepared(sqlite3.connect(self._path, timeout=_PATIENCE))
+        except (OSError, sqlite3.Error):
+            return _prepared(sqlite3.connect(":memory:"))
+
+
+def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = OFF")  # what is lost is asked again
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS answer (key BLOB PRIMARY KEY, reply TEXT) WITHOUT ROWID"
+    )
+    return connection

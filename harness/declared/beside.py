@@ -1,0 +1,70 @@
+"""Commands of a teacher's own beside an assignment that ships: the oracle's and a reference's."""
+
+from __future__ import annotations
+
+from harness.declared.declaration import SETS, Declaration
+from harness.records import Reply
+from harness.specifications.truth import Truth, reply_of
+from harness.vocabulary.forms import is_a_move
+from oracle.gtp.protocol import Engine, is_number, split
+from oracle.natures import STANDARD
+
+
+class Beside:
+    """A truth of two: a reference answers what is declared, the oracle all else.
+
+    Both are told of the game: declared commands ask and set, and do not move.
+    """
+
+    def __init__(self, shipped: Truth, own: Truth, declaration: Declaration) -> None:
+        self._shipped = shipped
+        self._own = own
+        self._declaration = declaration
+
+    def replies(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
+        """Return the right replies to a conversation."""
+        engine, found = self.engine(), []
+        for command in commands:
+            found.append(reply_of(engine.handle(command)))
+            if not engine.session.running:
+                break
+        return tuple(found)
+
+    def engine(self) -> Engine:
+        """Return an engine that has heard nothing yet."""
+        return _Engine(self._shipped.engine(), self._own, self._declaration)
+
+
+class _Engine(Engine):
+    """The oracle's engine, which passes on to the reference what is the reference's."""
+
+    def __init__(self, shipped: Engine, own: Truth, declaration: Declaration) -> None:
+        super().__init__(shipped.session)
+        self._shipped = shipped
+        self._own = own
+        self._declaration = declaration
+        self._said: tuple[str, ...] = ()  # to the reference
+
+    def handle(self, line: str) -> str:
+        """Return the reply to a line; see :meth:`oracle.gtp.protocol.Engine.handle`."""
+        words = split(line)
+        number = words.pop(0) if words and is_number(words[0]) else ""
+        declared = self._declaration.command(words[0]) if words else None
+        if declared is None:
+            raw = self._shipped.handle(line)
+            self._follow(words, reply_of(raw)) if words else None
+            return raw
+        command = " ".join(words)
+        reply = self._own.replies((*self._said, command))[-1]
+        if declared.kind == SETS:
+            self._said += (command,)
+        return f"{'=' if reply.ok else '?'}{number} {reply.text}\n\n"
+
+    def _follow(self, words: list[str], reply: Reply) -> None:
+        """Tell the reference of what the oracle has heard."""
+        nature = STANDARD.at_hand(words[0])
+        if nature.moves and nature.chooses:
+            moved = (f"play {words[1]} {reply.text}",) if is_a_move(reply.text) else ()
+            self._said += moved
+        elif nature.sets_up and reply.ok:
+            self._said += (" ".join(words),)

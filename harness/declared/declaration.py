@@ -1,0 +1,336 @@
+"""A game as a teacher declares it in ``assignment.toml``: ``[reference]``, ``[game]``, commands.
+
+Described key by key in ``cases/ASSIGNMENTS.md``. What may be forgotten has a default, which that
+page tells. Pure, but for :func:`read`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harness import schema
+from harness.errors import AssignmentError
+from harness.options import SANDBOXES
+from harness.schema import Field, Place
+from oracle.assignments import ASSIGNMENTS
+from oracle.vertex import GTP_LETTERS
+
+STARTS, SETS, MOVES, ASKS, CHOOSES = KINDS = ("starts", "sets", "moves", "asks", "chooses")
+EXACT, CASELESS, ANY_ORDER, NUMBERS, COLUMNS, FIRST_WORD, FREE = REPLIES = (
+    *("exact", "caseless", "any order", "numbers", "columns", "first word", "free"),
+)
+GTP, STATUS_LAST = PROTOCOLS = ("gtp", "status last")
+ALTERNATE, ANY = TURNS = ("alternate", "any")
+POINTS, NUMBERED = VERTICES = ("A1", "x y")
+COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT = DRAWN = (
+    *("color", "vertex", "size", "columns", "rows"),
+)
+_LARGEST = 25
+_SMALL = tuple((side, side) for side in (2, 3, 4, 5, 6, 7))
+
+
+class Reference(NamedTuple):
+    """The program that a teacher trusts."""
+
+    command: str  # {python} stands for the Python of engines; files are beside the declaration
+    # Patterns of files beside it that its answers depend on; its command's own are known.
+    files: tuple[str, ...] = ()
+    fresh: bool = False  # a new process for each conversation: its modes outlive its games
+    timeout: float = 60.0  # seconds for a reply
+    sandbox: str = "auto"  # one of SANDBOXES
+
+
+class Over(NamedTuple):
+    """How a conversation asks whether a game is over."""
+
+    ask: str  # the command
+    is_: str  # a pattern of the whole reply if it is
+
+
+class Game(NamedTuple):
+    """What is common to all commands of a game."""
+
+    protocol: str = GTP
+    colors: tuple[str, ...] = ("b", "w")
+    sizes: tuple[tuple[int, int], ...] = _SMALL  # columns, rows
+    vertices: str = POINTS
+    letters: str = GTP_LETTERS  # of the columns, where vertices are "A1"
+    origin: int = 0  # the number of the first column and row, where vertices are "x y"
+    turns: str = ALTERNATE
+    refused: str = ""  # a pattern found in replies that refuse, though they say that all is well
+    refusals: str = FREE  # how the texts of refusals are compared: one of REPLIES
+    over: Over | None = None
+
+
+class Argument(NamedTuple):
+    """One argument of a command: a word of DRAWN, or the words that it is one of.
+
+    ``files``: a pattern of the files beside the declaration of which it names one.
+    """
+
+    drawn: str = ""
+    words: tuple[str, ...] = ()  # "" is no word at all
+    files: str = ""
+
+
+class Command(NamedTuple):
+    """One command, and what is known of its replies."""
+
+    name: str
+    kind: str
+    arguments: tuple[Argument, ...] = ()
+    bad: tuple[str, ...] = ()  # templates of arguments that are to be refused
+    reply: tuple[str, ...] = (EXACT,)  # how two replies are compared: of REPLIES, all together
+    # A refusal, and whether there is one, is compared in any case. Of what chooses:
+    keeps: str = ""  # "first word": this of the reply does not change, whatever is chosen
+    instead: tuple[str, ...] = ()  # replies that are no choice
+    plays: bool = False  # what it chooses
+
+    @property
+    def is_free(self) -> bool:
+        """Whether any reply will do."""
+        return FREE in self.reply
+
+
+class Declaration(NamedTuple):
+    """A game, its commands and who knows its rules."""
+
+    game: Game = Game()
+    commands: tuple[Command, ...] = ()
+    reference: Reference | None = None
+    extends: str = ""  # the assignment that ships and has all other commands
+
+    def command(self, name: str) -> Command | None:
+        """Return the command of a name; None: it is not declared."""
+        return next((one for one in self.commands if one.name == name), None)
+
+    def of_kind(self, *kinds: str) -> tuple[Command, ...]:
+        """Return the commands of some kinds."""
+        return tuple(one for one in self.commands if one.kind in kinds)
+
+    @property
+    def move(self) -> Command | None:
+        """The command that plays a stone; None: there is none."""
+        return next(iter(self.of_kind(MOVES)), None)
+
+
+_ANY, _NO_MOVE = (FREE,), ("resign", "pass")
+_COLOR, _VERTEX, _SIZE = (Argument(word) for word in (COLOR, VERTEX, SIZE))
+# What need not be declared of commands that the Go Text Protocol has, version 2, section 6.3.
+STANDARD: Mapping[str, Command] = {
+    one.name: one
+    for one in (
+        Command("boardsize", STARTS, (_SIZE,), reply=_ANY),
+        Command("clear_board", STARTS, reply=_ANY),
+        Command("komi", SETS, (Argument(words=("0", "5.5", "-3")),), reply=_ANY),
+        Command("play", MOVES, (_COLOR, _VERTEX), reply=_ANY),
+        Command("genmove", CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE, plays=True),
+        Command("reg_genmove", CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE),
+        Command("undo", MOVES, reply=_ANY),
+        Command("showboard", ASKS, reply=_ANY),
+        Command("name", ASKS, reply=_ANY),
+        Command("version", ASKS, reply=_ANY),
+        Command("list_commands", ASKS, reply=_ANY),
+        Command("known_command", ASKS, reply=_ANY),
+        Command("final_score", ASKS, reply=(NUMBERS,)),
+    )
+}
+_BAD = ("{turn} {stone}", "{turn} z99", "x {vertex}")  # of play, where none are declared
+
+
+# --- from a table ------------------------------------------------------------------------------
+
+
+def read(path: Path) -> Declaration:
+    """Read a file with nothing but a declaration.
+
+    Raises:
+        AssignmentError: names the file, the key, what was found and what is expected.
+    """
+    place = Place(os.fspath(path))
+    try:
+        table = tomllib.loads(path.read_bytes().decode(), parse_float=Decimal)
+    except OSError as error:
+        raise AssignmentError(f"cannot be read: {error.strerror}", place.file) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise AssignmentError(f"is not TOML: {error}", place.file) from None
+    found = made_of(schema.read_table(table, FIELDS, place), place)
+    return found or Declaration(commands=with_standard((), Game()))
+
+
+def made_of(values: Mapping[str, Any], place: Place) -> Declaration | None:
+    """Return what the values of :data:`FIELDS` declare; None: they declare nothing.
+
+    Raises:
+        AssignmentError: what they say does not hold together.
+    """
+    if not any(values[key] for key in FIELDS):
+        return None
+    game: Game = values["game"] or Game()
+    commands = values["command"]
+    names = [one.name for one in commands]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            place.at("command").item(index).at("name").refuse(name, "each command once")
+    if not values["extends"]:
+        commands = with_standard(commands, game)
+    return Declaration(game, commands, values["reference"], values["extends"])
+
+
+def with_standard(commands: tuple[Command, ...], game: Game) -> tuple[Command, ...]:
+    """Return the commands with those of GTP that begin a game and play, where others do not."""
+    if game.protocol != GTP:
+        return commands
+    kinds = {one.kind for one in commands if one.name not in STANDARD}
+    names = {one.name for one in commands}
+    added = [
+        _completed(STANDARD[name], game)
+        for name in ("boardsize", "clear_board", "play")
+        if name not in names and STANDARD[name].kind not in kinds
+    ]
+    return (*added, *(_completed(one, game) for one in commands))
+
+
+def _completed(command: Command, game: Game) -> Command:
+    """Return a command with wrong arguments to try, where it plays and none are declared."""
+    if (
+        command.bad
+        or command.kind != MOVES
+        or [a.drawn for a in command.arguments]
+        != [
+            COLOR,
+            VERTEX,
+        ]
+    ):
+        return command
+    late = ("{other} {vertex}",) if game.turns == ALTERNATE else ()
+    return command._replace(bad=(*_BAD, *late))
+
+
+# --- readers of values -------------------------------------------------------------------------
+
+
+def _pattern(value: Any, place: Place) -> str:
+    try:
+        re.compile(schema.text(value, place))
+    except re.error as error:
+        place.refuse(value, f"a regular expression ({error})")
+    return str(value)
+
+
+def _size(value: Any, place: Place) -> tuple[int, int]:
+    sides = value if isinstance(value, list) else [value, value]
+    is_side = [type(one) is int and 1 <= one <= _LARGEST for one in sides]
+    if len(sides) != 2 or not all(is_side):
+        place.refuse(value, f"a size from 1 to {_LARGEST}, or [columns, rows]")
+    return sides[0], sides[1]
+
+
+def _seconds(value: Any, place: Place) -> float:
+    return float(schema.number(0)(value, place))
+
+
+def _reply(value: Any, place: Place) -> tuple[str, ...]:
+    """Read one word of REPLIES, or several in a list."""
+    if isinstance(value, list):
+        return tuple(schema.list_of(schema.one_of(*REPLIES), 1)(value, place))
+    return (schema.one_of(*REPLIES)(value, place),)
+
+
+def _argument(value: Any, place: Place) -> Argument:
+    """Read one argument: a word of DRAWN, a list to draw from, a range or files."""
+    if value in DRAWN:
+        return Argument(value)
+    if isinstance(value, list) and value:
+        return Argument(words=tuple(_word(one, place.item(i)) for i, one in enumerate(value)))
+    if isinstance(value, dict) and value.keys() == {"from", "to"}:
+        least, most = (_whole(value[key], place.at(key)) for key in ("from", "to"))
+        if least <= most < least + 1000:
+            return Argument(words=tuple(map(str, range(least, most + 1))))
+    if isinstance(value, dict) and value.keys() == {"files"}:
+        return Argument(files=schema.text(value["files"], place.at("files")))
+    kinds = ", ".join(map(repr, DRAWN))
+    return place.refuse(
+        value, f"one of {kinds}, a list, {{ from = 1, to = 9 }} or {{ files = '*.txt' }}"
+    )
+
+
+def _word(value: Any, place: Place) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
+        place.refuse(value, "a word or a number")
+    return str(value)
+
+
+def _whole(value: Any, place: Place) -> int:
+    if type(value) is not int:
+        place.refuse(value, "a whole number")
+    return value
+
+
+def _command(value: Any, place: Place) -> Command:
+    """Read a command; what is missing is as in GTP, if that has one of its name."""
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        place.at("name").refuse(value, "the name of a command")
+    usual = STANDARD.get(value["name"], Command(value["name"], ASKS))
+    kind = schema.one_of(*KINDS)(value.get("kind", usual.kind), place.at("kind"))
+    usual = usual if kind == ASKS else usual._replace(reply=(FREE,))
+    fields = {
+        "name": Field(schema.text),
+        "kind": Field(schema.text, kind),
+        "arguments": Field(schema.list_of(_argument), usual.arguments),
+        "bad": Field(schema.list_of(_template), usual.bad),
+        "reply": Field(_reply, usual.reply),
+        "keeps": Field(schema.one_of(FIRST_WORD), usual.keeps),
+        "instead": Field(schema.list_of(schema.text), usual.instead),
+        "plays": Field(schema.flag, usual.plays),
+    }
+    return Command(**schema.read_table(value, fields, place))
+
+
+TEMPLATE_WORDS = ("turn", "other", "color", "vertex", "stone", "size")
+
+
+def _template(value: Any, place: Place) -> str:
+    known = dict.fromkeys(TEMPLATE_WORDS, "")
+    try:
+        str(schema.text(value, place)).format(**known)
+    except (KeyError, ValueError, IndexError):
+        words = ", ".join(f"{{{word}}}" for word in TEMPLATE_WORDS)
+        place.refuse(value, f"arguments with no other braces than {words}")
+    return str(value)
+
+
+_OVER = {"ask": Field(schema.text), "is": Field(_pattern)}
+_REFERENCE = {
+    "command": Field(schema.text),
+    "files": Field(schema.list_of(schema.text), ()),
+    "fresh": Field(schema.flag, False),
+    "timeout": Field(_seconds, Reference("").timeout),
+    "sandbox": Field(schema.one_of(*SANDBOXES), Reference("").sandbox),
+}
+_USUAL = Game()
+_GAME = {
+    "protocol": Field(schema.one_of(*PROTOCOLS), _USUAL.protocol),
+    "colors": Field(schema.list_of(schema.text, 1), _USUAL.colors),
+    "sizes": Field(schema.list_of(_size, 1), _USUAL.sizes),
+    "vertices": Field(schema.one_of(*VERTICES), _USUAL.vertices),
+    "letters": Field(schema.text, _USUAL.letters),
+    "origin": Field(schema.whole(), _USUAL.origin),
+    "turns": Field(schema.one_of(*TURNS), _USUAL.turns),
+    "refused": Field(_pattern, _USUAL.refused),
+    "refusals": Field(schema.one_of(EXACT, CASELESS, FREE), _USUAL.refusals),
+    "over": Field(schema.table(_OVER, lambda ask, **rest: Over(ask, rest["is"])), None),
+}
+# The keys of a declaration, wherever they stand.
+FIELDS = {
+    "extends": Field(schema.one_of(*ASSIGNMENTS), ""),
+    "reference": Field(schema.table(_REFERENCE, Reference), None),
+    "game": Field(schema.table(_GAME, Game), None),
+    "command": Field(schema.list_of(_command), ()),
+}

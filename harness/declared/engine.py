@@ -1,0 +1,127 @@
+"""A reference as an engine: followed command by command, as the oracle's engines are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from harness.declared.declaration import CHOOSES, Declaration
+from harness.declared.following import State
+from harness.records import Reply
+from oracle.color import BLACK, WHITE
+from oracle.errors import GtpError
+from oracle.explanation import Explanation, Readings
+from oracle.grid import grid
+from oracle.gtp.protocol import Engine, is_number, split
+from oracle.position import Position
+
+Replies = Callable[[tuple[str, ...]], tuple[Reply, ...]]
+
+_UNEXPLAINED = "nobody but the reference knows why"
+
+
+class Game:
+    """What is known of a game whose rules only the reference knows.
+
+    Attributes: ``position``, the stones where they were played, whatever the rules made of them.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self.is_over = False
+
+    @property
+    def position(self) -> Position:
+        """The stones as they were played; on the smallest board before there is any."""
+        columns, rows = self._state.size
+        stones: dict[int, int] = {BLACK: 0, WHITE: 0}
+        shape = grid(max(rows, 1), max(columns, 1))
+        for color, (column, row) in self._state.moves:
+            if (row, column) in shape:
+                own = BLACK if color == self._state.first else WHITE
+                stones[own] |= shape.bit((row, column))
+                stones[3 - own] &= ~shape.bit((row, column))
+        return Position(shape, stones[BLACK], stones[WHITE])
+
+
+class Session:
+    """What walkers over a conversation ask an engine beside its commands."""
+
+    def __init__(self, state: State) -> None:
+        self.commands: dict[str, Any] = {}
+        self.running = True
+        self.state = state
+        self.game = Game(state)
+
+    def left_open(self, words: list[str]) -> str:
+        """Return "": the reference leaves nothing open."""
+        return ""
+
+    def explain(self, words: list[str]) -> Explanation:
+        """Raise: the reference tells no reasons."""
+        _raise()
+
+    def readings(self, words: list[str]) -> Readings:
+        """Raise: the reference has no other readings."""
+        _raise()
+
+
+def _raise() -> NoReturn:
+    raise GtpError(_UNEXPLAINED)
+
+
+class ReferenceEngine(Engine):
+    """An engine that answers what a reference does.
+
+    A move that it chose is part of the conversation as the command that plays it, so that what
+    follows has one answer, however often the reference is asked.
+    """
+
+    def __init__(
+        self,
+        replies: Replies,
+        declaration: Declaration,
+        refuses: Callable[[Reply], bool],
+    ) -> None:
+        """``replies``: to a whole conversation. ``refuses``: whether a reply refuses."""
+        super().__init__(Session(State(declaration)))
+        self.said: tuple[str, ...] = ()  # what led here
+        self._replies = replies
+        self._declaration = declaration
+        self._refuses = refuses
+
+    def handle(self, line: str) -> str:
+        """Return the reply to a line; see :meth:`oracle.gtp.protocol.Engine.handle`."""
+        words = split(line)
+        if not words:
+            return ""
+        number = words.pop(0) if is_number(words[0]) else ""
+        reply = self.reply(" ".join(words))
+        status = "=" if reply.ok else "?"
+        return f"{status}{number} {_closed(reply.text)}\n\n"
+
+    def reply(self, command: str) -> Reply:
+        """Return the reply to a command, which has no id."""
+        found = self._replies((*self.said, command))[-1]
+        self.follow(command, found)
+        return found
+
+    def follow(self, command: str, reply: Reply) -> None:
+        """Go on as if the reference had given this reply, such as the move of another engine."""
+        state, name = self.session.state, command.partition(" ")[0]
+        declared = self._declaration.command(name)
+        refused = self._refuses(reply)
+        plays = bool(declared and declared.kind == CHOOSES and declared.plays)
+        if plays:
+            is_move = declared and not refused and reply.text not in declared.instead
+            said = (state.as_move(command, reply.text),) if is_move else ()
+        else:
+            said = (command,)
+        state.hear(command, refused=refused, chosen=reply.text)
+        self.said += said
+        self.session.running = name != "quit"
+
+
+def _closed(text: str) -> str:
+    """Return a text without empty lines, as a reply of GTP is."""
+    return "\n".join(line or " " for line in text.split("\n")) if "\n" in text else text

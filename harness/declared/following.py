@@ -1,0 +1,166 @@
+"""What a conversation has led to, as far as a declaration tells: size, stones, turn. Pure.
+
+Nobody here knows the rules: a stone stays where it was played, captured or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from harness.declared.declaration import (
+    CHOOSES,
+    COLOR,
+    COLUMN_COUNT,
+    MOVES,
+    POINTS,
+    ROW_COUNT,
+    SIZE,
+    STARTS,
+    VERTEX,
+    Argument,
+    Command,
+    Declaration,
+    Game,
+)
+
+Place = tuple[int, int]  # column and row, from 0
+
+
+class Move(NamedTuple):
+    """A stone that was played."""
+
+    color: str
+    place: Place
+
+
+class State:
+    """Where a conversation stands.
+
+    Attributes: ``size``, columns and rows, (0, 0) before there are any; ``moves`` since the board
+    is new; ``turn``, the color to move; ``settings`` in force, by the name of the command.
+    """
+
+    def __init__(self, declaration: Declaration) -> None:
+        self._declaration = declaration
+        self.size: Place = (0, 0)
+        self.moves: list[Move] = []
+        self.turn = self.first
+        self.settings: dict[str, str] = {}
+
+    @property
+    def first(self) -> str:
+        """The color that begins."""
+        return self._declaration.game.colors[0]
+
+    @property
+    def other(self) -> str:
+        """The color that follows the one to move."""
+        return self.after(self.turn)
+
+    def after(self, color: str) -> str:
+        """Return the color that follows another."""
+        colors = self._declaration.game.colors
+        return colors[(colors.index(color) + 1) % len(colors)] if color in colors else colors[0]
+
+    @property
+    def taken(self) -> set[Place]:
+        """The places on which stones were played."""
+        return {move.place for move in self.moves}
+
+    def hear(self, line: str, *, refused: bool = False, chosen: str = "") -> None:
+        """Follow a command; ``chosen``: the reply to one that chooses. What is refused does
+        nothing.
+        """
+        name, _, rest = line.strip().partition(" ")
+        command = self._declaration.command(name)
+        if command is None or refused:
+            self._undo(name, refused=refused)
+            return
+        words = bound(command, rest.split(), self._declaration.game)
+        if command.kind == STARTS:
+            self._start(words)
+        elif command.kind == MOVES:
+            self._undo(name) if not command.arguments else self._move(words)
+        elif command.kind == CHOOSES and command.plays and chosen not in command.instead:
+            self._move({**words, VERTEX: chosen})
+        elif command.arguments:
+            self.settings[name] = line
+
+    def as_move(self, line: str, chosen: str) -> str:
+        """Return the command that plays what was chosen in reply to one; "" if none plays."""
+        asked, move = self._declaration.command(line.split(maxsplit=1)[0]), self._declaration.move
+        if move is None or asked is None:
+            return ""
+        words = bound(asked, line.split()[1:], self._declaration.game)
+        color = words.get(COLOR, self.turn)
+        rest = iter(chosen.split())
+        told = []
+        for argument in move.arguments:
+            count = width(argument, self._declaration.game)
+            is_color = argument.drawn == COLOR
+            told += [color] if is_color else [next(rest, "") for _ in range(count)]
+        return " ".join([move.name, *told]).rstrip()
+
+    def _start(self, words: dict[str, str]) -> None:
+        columns, rows = words.get(COLUMN_COUNT, ""), words.get(ROW_COUNT, "")
+        if size := words.get(SIZE, ""):
+            columns = rows = size
+        if columns.isdigit() and rows.isdigit():
+            self.size = int(columns), int(rows)
+        self.moves.clear()
+        self.turn = self.first
+
+    def _move(self, words: dict[str, str]) -> None:
+        color = words.get(COLOR, self.turn)
+        place = place_of(words.get(VERTEX, ""), self._declaration.game)
+        if place is not None:
+            self.moves.append(Move(color, place))
+        self.turn = self.after(color)
+
+    def _undo(self, name: str, *, refused: bool = False) -> None:
+        if name == "undo" and self.moves and not refused:
+            self.turn = self.moves.pop().color
+
+
+def bound(command: Command, words: list[str], game: Game) -> dict[str, str]:
+    """Return the words of a command by what its arguments are; a vertex may have two."""
+    found: dict[str, str] = {}
+    rest = iter(words)
+    for argument in command.arguments:
+        taken = [next(rest, "") for _ in range(width(argument, game))]
+        if argument.drawn:
+            found[argument.drawn] = " ".join(taken)
+    return found
+
+
+def width(argument: Argument, game: Game) -> int:
+    """Return how many words an argument has."""
+    return 2 if argument.drawn == VERTEX and game.vertices != POINTS else 1
+
+
+def vertex_of(place: Place, game: Game) -> str:
+    """Return a place as commands name it."""
+    column, row = place
+    if game.vertices == POINTS:
+        return f"{game.letters[column].lower()}{row + 1}"
+    return f"{column + game.origin} {row + game.origin}"
+
+
+def place_of(text: str, game: Game) -> Place | None:
+    """Return the place that commands or replies name; None: it is none, such as a pass."""
+    text = text.strip()
+    if game.vertices == POINTS:
+        column, row = game.letters.upper().find(text[:1].upper()), text[1:]
+        is_one = bool(text) and column >= 0 and row.isascii() and row.isdigit() and int(row) > 0
+        return (column, int(row) - 1) if is_one else None
+    words = text.split()
+    if len(words) < 2 or not all(word.isascii() and word.isdigit() for word in words[:2]):
+        return None
+    return int(words[0]) - game.origin, int(words[1]) - game.origin
+
+
+def places(size: Place) -> Iterator[Place]:
+    """Yield all places of a board, row by row."""
+    columns, rows = size
+    return ((column, row) for row in range(rows) for column in range(columns))

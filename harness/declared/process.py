@@ -1,0 +1,167 @@
+"""A program that is asked whole conversations: its process, kept for as long as that is sound.
+
+A process is asked on where a conversation goes on from the last one. It is asked another one only
+if that one begins a board of a size and makes every setting anew that was made before: modes
+outlive games. Anything else meets a new process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.engine.process import EngineProcess
+from harness.engine.session import Session, groups
+from harness.options import BoxLimits, Limits, Options
+from harness.records import CaseFile, Reply
+from harness.running import protocol
+from harness.running.runs import sandbox_for
+from harness.text import encode
+from oracle.natures import SIZE, Natures
+
+_QUIT = 1.0  # seconds that it is given to end
+
+
+class Program(NamedTuple):
+    """How a program is started."""
+
+    words: tuple[str, ...]
+    folder: Path
+    natures: Natures  # what its commands do
+    sandbox: str = "auto"  # one of harness.options.SANDBOXES
+    timeout: float = 60.0  # seconds for a reply
+    fresh: bool = False  # a new process for each conversation
+
+    @property
+    def command(self) -> list[str]:
+        """The words of its command, with a program beside the declaration found from anywhere."""
+        first = self.words[0]
+        return [str(self.folder / first) if "/" in first else first, *self.words[1:]]
+
+    @property
+    def limits(self) -> Limits:
+        """How long it may take; what it wrote on standard error is kept to name its end."""
+        return Limits(timeout=self.timeout, startup=self.timeout, quit=_QUIT)
+
+
+class Conversation(NamedTuple):
+    """What is said to a program that has just been started."""
+
+    commands: tuple[str, ...]
+    files: tuple[str, ...] = ()  # absolute paths that commands name
+
+
+class Asked:
+    """A program, asked one conversation after the other."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        # The longest-lived first: closing it ends the box in which processes run.
+        self._sandbox = sandbox_for(
+            Options(sandbox=program.sandbox, box=BoxLimits(cpu=0.0)), [], program.natures
+        )
+        self._session: Session | None = None
+        self._shown: tuple[str, ...] = ()  # files that its process sees
+        self._said: list[str] = []  # to its process, since it was started
+        self._replies: list[Reply] = []  # to the conversation under way
+        self._begun = 0  # index in ``_said`` of the first command of that conversation
+        self._modes: set[str] = set()  # parts that were set and outlive a board
+
+    def replies(self, conversation: Conversation) -> list[Reply]:
+        """Return the replies to a conversation.
+
+        Raises:
+            EngineError: the program broke. What it answered before is :attr:`answered`.
+        """
+        commands = conversation.commands
+        going_on = self._goes_on(conversation)
+        if not going_on:
+            if not (self._session and self._may_hear(conversation)):
+                self._restart(conversation.files)
+            self._begun = len(self._said)
+            self._replies = []
+        self._ask(commands[len(self._replies) :])
+        return list(self._replies)
+
+    @property
+    def answered(self) -> tuple[Reply, ...]:
+        """The replies to the last conversation, up to where the program broke."""
+        return tuple(self._replies)
+
+    def close(self) -> None:
+        """End the process and its box."""
+        self._end()
+        self._sandbox.close()
+
+    def _goes_on(self, conversation: Conversation) -> bool:
+        said = self._said[self._begun :]
+        is_longer = tuple(said) == conversation.commands[: len(said)]
+        is_seen = set(conversation.files) <= set(self._shown)
+        return bool(self._session and said) and is_longer and is_seen
+
+    def _may_hear(self, conversation: Conversation) -> bool:
+        """Whether another conversation may be had with this process."""
+        natures = self._program.natures
+        if self._program.fresh or not set(conversation.files) <= set(self._shown):
+            return False
+        first = natures[_name(conversation.commands[0])] if conversation.commands else None
+        return (
+            first is not None
+            and SIZE in first.renews
+            and self._modes <= _set_at_once(conversation.commands, natures)
+        )
+
+    def _ask(self, commands: Sequence[str]) -> None:
+        assert self._session is not None
+        natures = self._program.natures
+        steps = [protocol.own_step(command) for command in commands]
+        lines = [encode(f"{command}\n") for command in commands]
+        self._said += commands
+        for command in commands:
+            self._modes |= _modes(command, natures)
+        try:
+            for start, end in groups(lines, protocol.unfollowed(steps, natures)):
+                self._session.ask(lines[start:end], self._replies)
+        except Exception:
+            self._end()
+            raise
+
+    def _restart(self, files: tuple[str, ...]) -> None:
+        self._end()
+        self._shown = files
+        case = CaseFile(str(self._program.folder / "conversation"), (), ())
+        launcher = self._sandbox.launcher(case, files)
+        process = EngineProcess(
+            launcher, self._program.command, str(self._program.folder), self._program.limits
+        )
+        self._session = Session(process, self._program.limits, strict=True)
+
+    def _end(self) -> None:
+        if self._session:
+            self._session.close()
+            self._session = None
+        self._said, self._begun, self._modes = [], 0, set()
+
+
+def _name(command: str) -> str:
+    return command.partition(" ")[0]
+
+
+def _modes(command: str, natures: Natures) -> set[str]:
+    """Return the parts that a command leaves otherwise for conversations to come."""
+    nature = natures[_name(command)]
+    if not nature.is_known:
+        return {command}  # who knows: no conversation takes it back
+    return set(nature.lasting) - {SIZE}
+
+
+def _set_at_once(commands: Sequence[str], natures: Natures) -> set[str]:
+    """Return the parts that a conversation sets before it does anything else."""
+    found: set[str] = set()
+    for command in commands:
+        nature = natures[_name(command)]
+        if not (nature.is_known and (nature.begins_board or nature.is_setting)):
+            break
+        found |= nature.sets
+    return found

@@ -1,0 +1,135 @@
+"""From a declaration to the specification that all rooms are handed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from harness.declared import forms
+from harness.declared.beside import Beside
+from harness.declared.declaration import (
+    CHOOSES,
+    COLUMN_COUNT,
+    MOVES,
+    ROW_COUNT,
+    SETS,
+    SIZE,
+    STANDARD,
+    STARTS,
+    Command,
+    Declaration,
+    Game,
+)
+from harness.declared.process import Program
+from harness.declared.reference import Reference
+from harness.records import Reply
+from harness.specifications import specification
+from harness.specifications.record import Specification
+from harness.specifications.truth import Truth
+from harness.vocabulary.boards import Board
+from harness.vocabulary.forms import Form
+from harness.vocabulary.transformations import COLORS, LARGER, ORDER
+from oracle import natures
+from oracle.natures import BOARD, MOVED, Nature
+
+# The signs of a case file that is recognized by nothing but its folder: no command matches.
+_NO_SIGNS = r"(?!)"
+
+
+def specify(
+    key: str, declaration: Declaration, place: Path, words: tuple[str, ...]
+) -> Specification:
+    """Return the specification of a declared assignment.
+
+    ``key``: its name. ``place``: the folder of its file, in which the reference is started.
+    ``words``: the reference's command as this machine has it; none: there is no reference.
+    """
+    game = declaration.game
+    own = Specification(
+        key,
+        {one.name: forms.form_of(one, game) for one in declaration.commands} | _standard_forms(),
+        signs=_NO_SIGNS,
+        natures=natures_of(declaration),
+        board=Board(captures=False, letters=game.letters),
+        smallest=min(min(size) for size in game.sizes),
+        swaps=False,
+        # Sizes, turns and colors may all mean something that nobody here knows.
+        unfit=(COLORS, LARGER, ORDER),
+        own_mistakes=(),
+    )
+    truth = _reference(own, declaration, place, words) if words else None
+    if not declaration.extends:
+        return replace(own, told=truth)
+    return _beside(specification(declaration.extends), own, declaration, truth)
+
+
+def _reference(
+    own: Specification, declaration: Declaration, place: Path, words: tuple[str, ...]
+) -> Reference:
+    told = declaration.reference
+    assert told is not None
+    program = Program(words, place, own.commands, told.sandbox, told.timeout, told.fresh)
+    return Reference(program, declaration, refuses(declaration.game), told.files)
+
+
+def _beside(
+    shipped: Specification, own: Specification, declaration: Declaration, truth: Truth | None
+) -> Specification:
+    """Return a specification that ships with commands of the teacher's own beside it."""
+    names = {one.name for one in declaration.commands}
+    return replace(
+        shipped,
+        forms={**shipped.forms, **{name: own.forms[name] for name in names}},
+        natures={**shipped.natures, **{name: own.natures[name] for name in names}},
+        told=truth and Beside(shipped.truth, truth, declaration),
+    )
+
+
+def _standard_forms() -> dict[str, Form]:
+    """Return how replies to commands are compared that every program has and nobody declares."""
+    return {
+        name: forms.form_of(STANDARD[name], Game())
+        for name in ("name", "version", "list_commands", "known_command", "showboard", "quit")
+        if name in STANDARD
+    }
+
+
+def refuses(game: Game) -> Callable[[Reply], bool]:
+    """Return what tells whether a reply refuses its command."""
+    found = re.compile(game.refused or r"(?!)").search
+    return lambda reply: not reply.ok or found(reply.text) is not None
+
+
+# --- natures -----------------------------------------------------------------------------------
+
+
+def natures_of(declaration: Declaration) -> dict[str, Nature]:
+    """Return what the declared commands do, by name."""
+    settings = [one.name for one in declaration.of_kind(SETS)]
+    return {one.name: _nature(one, settings) for one in declaration.commands}
+
+
+def _nature(command: Command, settings: list[str]) -> Nature:
+    usual = STANDARD.get(command.name)
+    if usual and usual.kind == command.kind and usual.plays == command.plays:
+        return natures.STANDARD[command.name].needing(*settings)
+    names_file = bool(command.arguments and command.arguments[0].files)
+    if command.kind == STARTS:
+        sized = {one.drawn for one in command.arguments} & {SIZE, COLUMN_COUNT, ROW_COUNT}
+        parts = BOARD if sized or names_file else MOVED
+        return Nature(sets=parts, names_file=names_file, lays=names_file)
+    if command.kind == SETS:
+        return Nature(sets=frozenset({command.name}), names_file=names_file)
+    if command.kind == MOVES:
+        return Nature(changes=MOVED, moves=bool(command.arguments)).needing(*settings)
+    if command.kind == CHOOSES:
+        return Nature(
+            changes=MOVED if command.plays else natures.NOTHING,
+            moves=command.plays,
+            chooses=True,
+            thinks=True,
+            tells=command.plays,
+        ).needing(*settings)
+    return Nature(names_file=names_file).needing(*settings)
