@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
 from harness.cli.arguments import Parser, number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
+from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.fuzzing import home
 from harness.options import UNTRUSTED, Limits, Options
@@ -54,6 +56,7 @@ Examples:
   gtp-harness fuzz ./Gomoku3.py --assignment gomoku-policy --output found --findings 1"""
 
 _SECONDS, _TIMEOUT = 60.0, 5.0
+_TEMPORARY = ("/var/tmp", "/dev/shm")  # besides the usual one
 
 
 def main(arguments: list[str]) -> int:
@@ -93,7 +96,7 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
         as_typed(split_program(with_seed(given.program))), given.python
     )
     budget = Budget(given.seconds, given.examples)
-    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as name:
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-", dir=_outside(given.show)) as name:
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
         (room / BOARDS).mkdir()
@@ -106,6 +109,22 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
             contextlib.closing(Piped(words, launcher, options.limits, room, natures)) as program,
         ):
             yield Fuzzer(program, given.specification, budget, given.seed, room), room
+
+
+def _outside(shown: Sequence[str]) -> str:
+    """Return a folder for temporary files that lies in none of the folders shown.
+
+    Of a shown folder in which it starts, an engine has a copy, made at that moment: it would never
+    see the board files that later scripts need.
+
+    Raises:
+        UsageError: there is none.
+    """
+    folders = [os.path.realpath(path) for path in shown]
+    for place in (tempfile.gettempdir(), *_TEMPORARY):
+        if os.access(place, os.W_OK) and not programs.is_in_one(os.path.realpath(place), folders):
+            return place
+    raise UsageError(f"--show {shown[0]} shows all folders for temporary files: show less")
 
 
 def _options(given: argparse.Namespace, shown: Sequence[str]) -> Options:

@@ -23,6 +23,7 @@ from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import Budget
 from harness.options import UNTRUSTED, Options
 from harness.specifications import specification
+from harness.vocabulary.script import BOARDS
 from oracle.mistakes import MISTAKES, Mistake, mistaken_engine
 from tests.harness.in_process import InProcess
 
@@ -33,7 +34,10 @@ LIMITS = UNTRUSTED._replace(timeout=5.0)
 
 @contextmanager
 def piped(mistake: Mistake, folder: Path) -> Iterator[Program]:
-    shown = (str(Path(oracle.__file__).parent), str(folder))
+    # Where files of scripts are laid is shown, and not the folder around it: of the one in which
+    # it starts, an engine would have a copy.
+    (folder / BOARDS).mkdir()
+    shown = (str(Path(oracle.__file__).parent), str(folder / BOARDS))
     words = [sys.executable, "-m", "oracle", "gtp", "--mistake", mistake.name]
     with (
         launchers(Options(sandbox="auto", show=shown, limits=LIMITS), folder) as launcher,

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -372,3 +373,20 @@ def test_help_is_complete(capsys):
     assert status == 0
     for word in ("--seconds", "--examples", "--seed", "--output", "--sandbox", "Exit status"):
         assert word in out
+
+
+def test_an_engine_that_is_shown_the_folder_for_temporary_files_sees_each_board_file(
+    open_place, monkeypatch, capsys
+):
+    monkeypatch.chdir(open_place)
+    found = open_place / "found"
+    words = ("gtp-oracle gtp --game gosensei", "--assignment", "gosensei", "--sandbox", "auto")
+    shown = ("--show", tempfile.gettempdir())
+    assert main(["fuzz", *words, *shown, "--examples", "60", "--output", str(found)]) == 0
+    assert "could not be seen again" not in capsys.readouterr().out
+
+
+def test_all_folders_for_temporary_files_cannot_be_shown(capsys):
+    words = ("true", "--assignment", "gosensei", "--sandbox", "auto", "--show", "/")
+    assert main(["fuzz", *words]) == 2
+    assert "--show / shows all folders for temporary files: show less" in capsys.readouterr().err
