@@ -86,9 +86,9 @@ class ReferenceEngine(Engine):
         """``replies``: to a whole conversation. ``refuses``: whether a reply refuses."""
         super().__init__(Session(State(declaration)))
         self.said: tuple[str, ...] = ()  # what led here
-        self._replies = replies
-        self._declaration = declaration
-        self._refuses = refuses
+        self.replies = replies
+        self.declaration = declaration
+        self.refuses = refuses
 
     def handle(self, line: str) -> str:
         """Return the reply to a line; see :meth:`oracle.gtp.protocol.Engine.handle`."""
@@ -102,15 +102,15 @@ class ReferenceEngine(Engine):
 
     def reply(self, command: str) -> Reply:
         """Return the reply to a command, which has no id."""
-        found = self._replies((*self.said, command))[-1]
+        found = self.replies((*self.said, command))[-1]
         self.follow(command, found)
         return found
 
     def follow(self, command: str, reply: Reply) -> None:
         """Go on as if the reference had given this reply, such as the move of another engine."""
         state, name = self.session.state, command.partition(" ")[0]
-        declared = self._declaration.command(name)
-        refused = self._refuses(reply)
+        declared = self.declaration.command(name)
+        refused = self.refuses(reply)
         plays = bool(declared and declared.kind == CHOOSES and declared.plays)
         if plays:
             is_move = declared and not refused and reply.text not in declared.instead

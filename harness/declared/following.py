@@ -38,7 +38,8 @@ class State:
     """Where a conversation stands.
 
     Attributes: ``size``, columns and rows, (0, 0) before there are any; ``moves`` since the board
-    is new; ``turn``, the color to move; ``settings`` in force, by the name of the command.
+    is new; ``turn``, the color to move; ``settings`` in force, by the name of the command;
+    ``listed``, the places that the last reply with nothing but places had, since the board is new.
     """
 
     def __init__(self, declaration: Declaration) -> None:
@@ -47,6 +48,7 @@ class State:
         self.moves: list[Move] = []
         self.turn = self.first
         self.settings: dict[str, str] = {}
+        self.listed: list[Place] = []
 
     @property
     def first(self) -> str:
@@ -87,6 +89,14 @@ class State:
         elif command.arguments:
             self.settings[name] = line
 
+    def read(self, reply: str) -> None:
+        """Take the places that a reply lists, if it has nothing else."""
+        words, count = reply.split(), 1 if self._declaration.game.vertices == POINTS else 2
+        each = (" ".join(words[i : i + count]) for i in range(0, len(words), count))
+        found = [place_of(one, self._declaration.game) for one in each]
+        if found and None not in found:
+            self.listed = [place for place in found if place]
+
     def as_move(self, line: str, chosen: str) -> str:
         """Return the command that plays what was chosen in reply to one; "" if none plays."""
         asked, move = self._declaration.command(line.split(maxsplit=1)[0]), self._declaration.move
@@ -109,6 +119,7 @@ class State:
         if columns.isdigit() and rows.isdigit():
             self.size = int(columns), int(rows)
         self.moves.clear()
+        self.listed.clear()
         self.turn = self.first
 
     def _move(self, words: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from harness.declared import forms
+from harness.declared import choosing, forms
 from harness.declared.beside import Beside
 from harness.declared.declaration import (
     CHOOSES,
@@ -55,6 +55,7 @@ def specify(
         board=Board(captures=False, letters=game.letters),
         smallest=min(min(size) for size in game.sizes),
         swaps=False,
+        choices=choosing.choices,
         # Sizes, turns and colors may all mean something that nobody here knows.
         unfit=(COLORS, LARGER, ORDER),
         own_mistakes=(),

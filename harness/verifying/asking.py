@@ -74,7 +74,7 @@ class _Walk:
             yield self._unreachable(step, _HIDDEN.format(hidden))
         else:
             yield told._replace(right=right)
-        self._is_free = self._is_free or len(choices) > 1
+        self._is_free = self._is_free or (nature.moves and len(choices) > 1)
         self.quit_line = 0 if self._engine.session.running else step.line
 
     def _told(self, step: Step, nature: Nature, choices: tuple[str, ...]) -> Asked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.errors import UndecidedError
@@ -15,6 +16,7 @@ from harness.verifying.records import Asked, Finding, Kind
 from harness.visible import one_line
 
 _SHOWN = 60  # characters of an answer
+_A_POINT = re.compile(r"(.*?)([A-Za-z])([0-9]+)", re.ASCII)
 _NEVER = ("pass", "resign", "A0", "I1", "Z99")  # no moves, on any board of Gomoku
 
 
@@ -71,7 +73,7 @@ class Judge:
 
     def _forms(self, asked: Asked) -> tuple[str, ...]:
         if asked.choices:
-            return tuple(t for choice in asked.choices for t in (choice, choice.lower()))
+            return tuple(dict.fromkeys(t for one in asked.choices for t in (one, one.lower())))
         return equivalence.forms(asked.step.command, asked.right, self._specification)
 
     def _wrong(self, asked: Asked) -> Finding:
@@ -124,10 +126,15 @@ class Judge:
 
 
 def _points_off(choices: Sequence[str]) -> list[str]:
-    """Return the points of the smallest board around some moves that are none of them."""
-    rows = range(1, max(int(choice[1:]) for choice in choices) + 1)
-    letters = sorted({choice[0] for choice in choices})
-    points = [f"{letter}{row}" for letter in letters for row in rows]
+    """Return the points of the smallest board around some moves that are none of them.
+
+    What comes before a move in each choice, the winner for instance, stays.
+    """
+    found = [_A_POINT.fullmatch(choice) for choice in choices]
+    moves = [match for match in found if match]
+    rows = range(1, max((int(match[3]) for match in moves), default=0) + 1)
+    starts = sorted({match[1] + match[2] for match in moves})
+    points = [f"{start}{row}" for start in starts for row in rows]
     return [point for point in points if point not in choices]
 
 

@@ -1,0 +1,264 @@
+"""Conversations of a declared game, drawn at random: the positions in which programs go wrong.
+
+What is drawn is legal as far as the declaration and the replies tell: a conversation begins a
+board, makes every setting, takes turns, and plays no stone after the end. Stones are drawn near
+earlier ones, on small boards rather than large ones, and on points that a reply has listed. Wrong
+arguments are those of the ``bad`` templates. Pure, but for the files that commands name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+from harness.declared.declaration import (
+    ANY,
+    ASKS,
+    CHOOSES,
+    COLOR,
+    COLUMN_COUNT,
+    MOVES,
+    ROW_COUNT,
+    SETS,
+    SIZE,
+    STARTS,
+    VERTEX,
+    Argument,
+    Command,
+    Declaration,
+)
+from harness.declared.following import Place, State, places, vertex_of
+from harness.declared.specifying import refuses
+from harness.records import Reply
+from harness.vocabulary.script import Script
+
+Answer = Callable[[str], Reply]
+
+WELL = Reply(True, "", "=", 0.0)
+# What is drawn after the opening, how often: right moves, wrong arguments …
+_MOVE, _BAD, _AGAIN, _BACK = "move", "bad", "again", "back"
+_WEIGHTS = {_MOVE: 12, _BAD: 2, ASKS: 4, CHOOSES: 2, SETS: 1, _AGAIN: 1, _BACK: 1}
+_NEAR, _LISTED = 0.6, 0.4  # how often a point is drawn near a stone, and from a list
+_AGAIN_AT_ONCE = 0.5  # how often a sized board is begun once more
+_OPENED = 0.3  # how often a conversation goes on from one that was given
+_AROUND = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0))
+_PATIENCE = 8  # draws of a point until it is an empty one
+
+
+class Drawer:
+    """Draws conversations of one game."""
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        random: Random,
+        folder: Path,
+        openings: Sequence[tuple[str, ...]] = (),
+    ) -> None:
+        """``folder``: where the files lie that commands name. ``openings``: conversations to go
+        on from, such as the positions of given cases.
+        """
+        self.declaration = declaration
+        self._random = random
+        self._folder = folder
+        self._openings = openings
+        self._choices = _choices(declaration)
+
+    def draw(self, length: int, answer: Answer = lambda command: WELL) -> Script:
+        """Return a conversation.
+
+        ``length``: how many moves, questions and the like it has between its opening and its last
+        questions. ``answer``: the right reply to each command as it is drawn; without it, all that
+        is drawn is taken to be accepted.
+        """
+        return _Conversation(self, answer).drawn(length)
+
+    # --- what is drawn, one piece at a time ---
+
+    def opening(self, state: State) -> list[str]:
+        """Return what begins a board and makes every setting, and perhaps a given conversation."""
+        starts = self.declaration.of_kind(STARTS)
+        sized = [one for one in starts if _has_size(one)] or list(starts[:1])
+        begun = [self._random.choice(sized)] if sized else []
+        more = [
+            one for one in starts if one not in sized and self._random.random() < _AGAIN_AT_ONCE
+        ]
+        lines = [self.command(one, state) for one in (*begun, *more, *self._choices[SETS])]
+        if self._openings and self._random.random() < _OPENED:
+            lines += self._random.choice(self._openings)
+        return lines
+
+    def next(self) -> tuple[str, Command | None]:
+        """Return what comes next: a kind, one of :data:`_WEIGHTS`, and a command."""
+        kinds = [kind for kind in _WEIGHTS if self._choices[kind]]
+        if not kinds:
+            return _MOVE, None
+        kind = self._random.choices(kinds, [_WEIGHTS[kind] for kind in kinds])[0]
+        return kind, self._random.choice(self._choices[kind])
+
+    def last(self) -> list[Command]:
+        """Return the questions at the end."""
+        asks = [*self._choices[ASKS], *self._choices[CHOOSES]]
+        return self._random.sample(asks, min(len(asks), self._random.choice((1, 2, 3))))
+
+    def command(self, command: Command, state: State) -> str:
+        """Return a command with arguments that are right as far as the declaration tells."""
+        size = self._size()
+        words = [self._word(one, command, state, size) for one in command.arguments]
+        return " ".join([command.name, *filter(None, words)])
+
+    def bad(self, command: Command, state: State) -> str:
+        """Return a command with one of its wrong arguments."""
+        colors = self.declaration.game.colors
+        taken = sorted(state.taken)
+        stone = self._random.choice(taken) if taken else (0, 0)
+        arguments = self._random.choice(command.bad).format(
+            turn=state.turn,
+            other=state.other,
+            color=self._random.choice(colors),
+            vertex=self._vertex(state),
+            stone=vertex_of(stone, self.declaration.game),
+            size=max(state.size),
+        )
+        return f"{command.name} {arguments}".rstrip()
+
+    def has(self, name: str) -> bool:
+        """Whether a word of a command names a file."""
+        return (self._folder / name).is_file()
+
+    def text(self, name: str) -> str:
+        """Return what is in a file that a command names."""
+        return (self._folder / name).read_text(encoding="utf-8", errors="replace")
+
+    def _word(self, argument: Argument, command: Command, state: State, size: Place) -> str:
+        if argument.drawn == COLOR:
+            return self._color(command, state)
+        if argument.drawn == VERTEX:
+            return self._vertex(state)
+        if argument.drawn == ROW_COUNT:
+            return str(size[1])
+        if argument.drawn in (SIZE, COLUMN_COUNT):
+            return str(size[0])
+        if argument.files:
+            found = sorted(self._folder.glob(argument.files))
+            return str(self._random.choice(found).relative_to(self._folder)) if found else ""
+        return self._random.choice(argument.words)
+
+    def _color(self, command: Command, state: State) -> str:
+        is_free = self.declaration.game.turns == ANY or command.kind == ASKS
+        return self._random.choice(self.declaration.game.colors) if is_free else state.turn
+
+    def _size(self) -> Place:
+        """Return a size, the smaller ones oftener."""
+        sizes = sorted(self.declaration.game.sizes, key=lambda size: size[0] * size[1])
+        return sizes[int(len(sizes) * self._random.random() ** 2)]
+
+    def _vertex(self, state: State) -> str:
+        return vertex_of(self._place(state), self.declaration.game)
+
+    def _place(self, state: State) -> Place:
+        """Return a point, an empty one if a few draws find one."""
+        taken, listed = state.taken, state.listed
+        if listed and self._random.random() < _LISTED:
+            return self._random.choice(listed)
+        columns, rows = (max(side, 1) for side in state.size)
+        for _ in range(_PATIENCE):
+            place = self._random.randrange(columns), self._random.randrange(rows)
+            if taken and self._random.random() < _NEAR:
+                place = self._beside(self._random.choice(state.moves).place)
+            if place not in taken and 0 <= place[0] < columns and 0 <= place[1] < rows:
+                return place
+        free = [place for place in places((columns, rows)) if place not in taken]
+        return self._random.choice(free or list(places((columns, rows))))
+
+    def _beside(self, place: Place) -> Place:
+        step = self._random.choice(_AROUND)
+        return place[0] + step[0], place[1] + step[1]
+
+
+class _Conversation:
+    """One conversation as it is drawn."""
+
+    def __init__(self, drawer: Drawer, answer: Answer) -> None:
+        self._drawer = drawer
+        self._declaration = drawer.declaration
+        self._answer = answer
+        self._refuses = refuses(drawer.declaration.game)
+        self._state = State(drawer.declaration)
+        self._said: list[str] = []
+        self._is_over = False
+
+    def drawn(self, length: int) -> Script:
+        for command in self._drawer.opening(self._state):
+            self._say(command)
+        for _ in range(length):
+            self._say_next()
+        for one in self._drawer.last():
+            self._say_one(one)
+        return Script(tuple(self._said), tuple(self._files()))
+
+    def _say_next(self) -> None:
+        kind, command = self._drawer.next()
+        if command and kind == _BAD:
+            self._say_unless_over(command, self._drawer.bad(command, self._state))
+        elif command:
+            self._say_one(command)
+
+    def _say_one(self, command: Command) -> None:
+        self._say_unless_over(command, self._drawer.command(command, self._state))
+
+    def _say_unless_over(self, command: Command, line: str) -> None:
+        """Say a command, unless it plays a stone after the end."""
+        if self._is_over and (command.kind == MOVES or command.plays) and command.arguments:
+            return
+        self._say(line)
+        if command.kind == MOVES or command.plays:
+            self._ask_whether_over()
+
+    def _ask_whether_over(self) -> None:
+        if over := self._declaration.game.over:
+            reply = self._say(over.ask)
+            self._is_over = reply.ok and re.fullmatch(over.is_, reply.text.strip()) is not None
+
+    def _say(self, line: str) -> Reply:
+        reply = self._answer(line)
+        self._said.append(line)
+        command = self._declaration.command(line.partition(" ")[0])
+        if command and command.kind == STARTS:
+            self._is_over = False
+        self._state.hear(line, refused=self._refuses(reply), chosen=reply.text)
+        self._state.read(reply.text)
+        return reply
+
+    def _files(self) -> list[tuple[str, str]]:
+        """Return the files that commands name, with their texts."""
+        named = {
+            word
+            for line in self._said
+            if (command := self._declaration.command(line.partition(" ")[0]))
+            and any(argument.files for argument in command.arguments)
+            for word in line.split()[1:]
+            if self._drawer.has(word)
+        }
+        return [(name, self._drawer.text(name)) for name in sorted(named)]
+
+
+def _choices(declaration: Declaration) -> dict[str, tuple[Command, ...]]:
+    """Return the commands of each kind of :data:`_WEIGHTS`."""
+    moves, sets = declaration.of_kind(MOVES), declaration.of_kind(SETS)
+    asks = declaration.of_kind(ASKS)
+    return {
+        _MOVE: tuple(one for one in moves if one.arguments),
+        _BAD: tuple(one for one in declaration.commands if one.bad),
+        ASKS: tuple(one for one in asks if not one.is_free) or asks,
+        CHOOSES: declaration.of_kind(CHOOSES),
+        SETS: tuple(one for one in sets if one.arguments),
+        _AGAIN: tuple(one for one in declaration.of_kind(STARTS) if not _has_size(one)),
+        _BACK: tuple(one for one in (*moves, *sets) if not one.arguments),
+    }
+
+
+def _has_size(command: Command) -> bool:
+    return any(one.drawn in (SIZE, COLUMN_COUNT, ROW_COUNT) for one in command.arguments)
