@@ -50,7 +50,7 @@ def transformed(position: Position, symmetry: int) -> Position:
 
 
 def canonical(position: Position, colors_alike: bool = False) -> tuple[Position, int, bool]:
-    """Return the one position that stands for all that are the same but for a symmetry.
+    """Return the one position that stands for all that are the same except for a symmetry.
 
     Also the symmetry that leads to it, and whether the colors are exchanged after it, which is
     considered if ``colors_alike``. (Side to move, ko and komi are the caller's: transform them by

@@ -68,7 +68,7 @@ def added(result: ClassResult, plan: Plan, output: Path) -> ClassResult:
 
 
 def case_files(result: ClassResult, output: Path) -> tuple[Path, ...]:
-    """Return the case files that show who is wrong all the same."""
+    """Return the case files that show who is still wrong."""
     from harness.grading.auditing import saved
 
     return saved.case_files(output / saved.FOLDER, result.audits)

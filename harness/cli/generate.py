@@ -30,8 +30,8 @@ Make a case file from game records (SGF: files, folders, collections of any
 length), or, where none is given or none has what is looked for, from positions
 that are made. Every answer is the oracle's; every test says where its position
 comes from, what it is about and why its answer is right. What the assignment's
-document leaves open is never asked, and no two tests are the same but for a
-symmetry of the board and an exchange of colors. The report tells what is
+document leaves open is never asked, and no symmetry of the board or exchange of
+colors makes two tests the same. The report tells what is
 covered, what no game had, and which of the mistakes people make are caught: for
 each feature how many positions of the games had it, how many scenes (a position
 and what is asked of it) could be made of them or at random, how many of these

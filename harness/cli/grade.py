@@ -364,7 +364,7 @@ def _add_run(parser: Parser) -> None:
         help="do not ask the public tests again, turned, mirrored and so on")  # fmt: skip
     add("--audit", type=number(0.1, "seconds"), default=0.0, metavar="S",
         help="after the marks: draw commands for S seconds for each submission that has at least"
-        " 90 %% of the points for case files, and tell who answers wrongly all the same; no mark"
+        " 90 %% of the points for case files, and tell who still answers wrongly; no mark"
         " changes by it")  # fmt: skip
     add("--go-on", action="store_true",
         help="grade even if the first submissions all fail to start for one reason")  # fmt: skip

@@ -40,7 +40,7 @@ class Finding(NamedTuple):
 
     @property
     def is_flaky(self) -> bool:
-        """Whether the engine answers now so, now so."""
+        """Whether the engine answers differently from time to time."""
         return self.shown < self.tried
 
     @property

@@ -66,7 +66,7 @@ def find(
     """Draw scripts, made legal, until one shows something, and simpler ones if so set.
 
     ``shows``: is asked about each script once. Returns the last that shows it, if there is one; of
-    an engine that answers now so, now so, None, and ``shows`` has to remember what it saw.
+    an engine that answers differently each time, None, and ``shows`` has to remember what it saw.
     """
     seen: dict[Script, bool] = {}
 

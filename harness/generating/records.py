@@ -17,7 +17,7 @@ class Asked(NamedTuple):
     command: str
     expression: str
     reason: str
-    identity: tuple[object, ...]  # equal for tests that are the same but for a symmetry
+    identity: tuple[object, ...]  # equal for tests that are the same except for a symmetry
 
 
 class Staged(NamedTuple):

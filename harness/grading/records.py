@@ -158,7 +158,7 @@ class Item(NamedTuple):
 
 
 class Twins(NamedTuple):
-    """Submissions whose programs are the same but for blanks and comments."""
+    """Submissions whose programs are the same except for blanks and comments."""
 
     keys: tuple[str, ...]  # of the submissions, sorted; at least two
     exact: bool  # byte for byte

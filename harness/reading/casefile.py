@@ -159,7 +159,7 @@ def _command(number: int, text: str, path: str) -> Step:
     if text[0] in "0123456789+-":
         digits, _, rest = text.partition(" ")
         if rest and len(digits) < _SHORT and digits.isdecimal() and digits.isascii():
-            # Many tests are the same but for their id.
+            # Many tests are the same except for their id.
             return _new(Step, (number, text, int(digits), intern(rest.lstrip(" ")), True, None))
         found = re.match(_ID, text)
         if found and len(found[1]) > _MOST_DIGITS:

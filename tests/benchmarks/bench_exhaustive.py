@@ -89,7 +89,7 @@ def images(size: int) -> list[list[int]]:
 
 
 def stand_for_others(boards: np.ndarray) -> np.ndarray:
-    """Return which square boards have the least number of all that are the same but for
+    """Return which square boards have the least number of all that are the same except for
     a symmetry and an exchange of colors.
     """
     size = boards.shape[1]

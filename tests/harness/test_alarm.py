@@ -151,7 +151,7 @@ def test_a_class_that_cannot_start_is_not_graded_until_the_teacher_says_so(tmp_p
 def test_one_program_that_runs_is_enough_to_go_on(tmp_path):
     room = students(tmp_path, 2, more=small_class.CLASS[:1])
     said = grade(room, "--no-images", status=ATTENTION)
-    assert "the same but for blanks and comments (file engine.py): student00, student01" in said
+    assert "the same except for blanks and comments (file engine.py): student00, student01" in said
     assert len(marks(room)) == 4
 
 

@@ -214,7 +214,7 @@ def test_who_is_wrong_all_the_same_is_told_with_a_case(audited):
     assert case.steps[-1].pattern is not None
     assert "play" not in (folder / "out" / name).read_text()
     page = (folder / "out" / "class.html").read_text()
-    assert "Nearly full marks, and wrong all the same: 1 of 3 audited" in page
+    assert "Nearly full marks, but wrong answers: 1 of 3 audited" in page
     assert f'<a href="{name}">' in page
     own = folder / "scoring"
     more = f"gtp-harness generate --assignment {own} --kill {own}/area.gtp -o more.gtp"
@@ -246,7 +246,7 @@ def test_what_was_audited_is_kept_and_not_done_twice(audited, capsys):
     assert main(words(folder, "--audit", SECONDS)) == ExitCode.OK
     said = capsys.readouterr().out
     assert "3 submissions with nearly full marks, 0 to be audited" in said
-    told = f"audited and wrong all the same, which changes no mark: subtleben: audit/{SUBTLE_KEY}/"
+    told = f"audited and still wrong (no mark changes): subtleben: audit/{SUBTLE_KEY}/"
     assert told in said
     assert main(words(folder)) == ExitCode.OK
     assert document(folder)["audits"] == before

@@ -120,10 +120,10 @@ def test_the_same_program_is_told_both_ways_and_everywhere():
     assert found.kind == concern.SAME
     assert concern.likes(result) == {"a": ("c",), "c": ("a",)}
     said = "\n".join(summary.lines(result, Paint(on=False)))
-    told = "look at this first: the same but for blanks and comments (file Go1.py): a, c"
+    told = "look at this first: the same except for blanks and comments (file Go1.py): a, c"
     assert told in said
     page = "".join(report_page(result, []))
-    assert "the same but for blanks and comments" in page
+    assert "the same except for blanks and comments" in page
     assert page.count("the same program as") == 2
     assert "All went as it should" not in page
     known = json.loads("".join(document.parts(result)))

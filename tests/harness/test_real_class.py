@@ -41,4 +41,4 @@ def test_the_level_is_the_strongest_that_is_left(found):
 
 def test_submissions_that_are_alike_are_named(found):
     one, _ = found
-    assert "the same but for blanks and comments" in one.said
+    assert "the same except for blanks and comments" in one.said

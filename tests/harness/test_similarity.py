@@ -1,4 +1,4 @@
-"""Submissions that are the same but for blanks and comments, and those that only look so."""
+"""Submissions that are the same except for blanks and comments, and those that only look so."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_all_boards_of_three_by_three_in_a_batch(program):
 
 
 def test_all_boards_of_three_by_three_singly(program):
-    """Those that stand for all; the others are the same but for a symmetry and the colors."""
+    """Those that stand for all; the others are the same except for a symmetry and the colors."""
     boards = every_board(3, 3)
     chosen = boards[stand_for_others(boards)]
     assert len(chosen) == classes(3) == 1444

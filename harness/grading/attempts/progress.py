@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from harness.grading.attempts.units import Broke, Built, Done, Unit, Word
 from harness.report.heartbeat import Heartbeat, waiting_for
+from harness.text import number_of
 from harness.visible import one_line
 
 TYPE_CHECKING = False
@@ -89,7 +90,7 @@ class GradingProgress(UnitsProgress):
             self._draw(f"{self._said()}  {one_line(key, _NAME)}")
 
     def _said(self) -> str:
-        broke = f", the harness broke {self._broke} times" if self._broke else ""
+        broke = f", the harness broke {number_of(self._broke, 'time')}" if self._broke else ""
         return f"{len(self._failed)} with failures{broke}"
 
 

@@ -1,4 +1,4 @@
-"""An audit: who of those with nearly full marks answers wrongly all the same.
+"""An audit: who of those with nearly full marks still answers wrongly.
 
 Each is looked at for some seconds, several side by side (:mod:`harness.grading.auditing.looking`).
 What was found is then asked again as grading asks what is in doubt: a case file at a time, nothing

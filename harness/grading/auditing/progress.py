@@ -25,4 +25,4 @@ class AuditProgress(UnitsProgress):
         self._draw(f"audit, {self._said()}")
 
     def _said(self) -> str:
-        return f"{self._wrong} wrong all the same"
+        return f"{self._wrong} still wrong"

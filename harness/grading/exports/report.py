@@ -232,7 +232,7 @@ _AUDITED = Markup(
 
 
 def _audited(result: ClassResult) -> Markup:
-    """Return the notice about who answers wrongly all the same: a case file for each cause."""
+    """Return the notice about who still answers wrongly: a case file for each cause."""
     linked = {one.submission.key: _linked(one) for one in result.graded}
     rows = joined(
         _wrong_answer(linked[one.submission], one.submission, wrong)
@@ -242,7 +242,7 @@ def _audited(result: ClassResult) -> Markup:
     if not rows:
         return NOTHING
     wrong = sum(bool(one.wrong) for one in result.audits)
-    title = f"Nearly full marks, and wrong all the same: {wrong} of {len(result.audits)} audited"
+    title = f"Nearly full marks, but wrong answers: {wrong} of {len(result.audits)} audited"
     return box(title, _AUDITED % (_more_cases(result), rows), "odd")
 
 

@@ -102,7 +102,7 @@ def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
         ],
     )
 
-    yield "audited and wrong all the same, which changes no mark", _audited(result)
+    yield "audited and still wrong (no mark changes)", _audited(result)
 
 
 def _audited(result: ClassResult) -> list[str]:

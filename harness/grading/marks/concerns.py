@@ -92,7 +92,7 @@ def _reasons(graded: Graded) -> list[str]:
 
 
 def _same(twins: Twins) -> Concern:
-    how = "byte for byte" if twins.exact else "but for blanks and comments"
+    how = "byte for byte" if twins.exact else "except for blanks and comments"
     files = f"{plural(len(twins.files), 'file')} {', '.join(twins.files)}"
     return Concern(SAME, f"the same {how} ({one_line(files, _WORDS)})", twins.keys)
 

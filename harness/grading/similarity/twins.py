@@ -1,4 +1,4 @@
-"""Submissions whose programs are the same but for blanks and comments.
+"""Submissions whose programs are the same except for blanks and comments.
 
 The files of a program are cut into tokens; blanks, line ends and comments are none. What most of
 the class has, and what the course gives out, is nobody's own and is left out; so are files that
@@ -34,7 +34,7 @@ class _File(NamedTuple):
 def same(
     submissions: Iterable[Submission], store: Store, overlay: Path | None
 ) -> tuple[Twins, ...]:
-    """Return the submissions that are the same but for blanks and comments.
+    """Return the submissions that are the same except for blanks and comments.
 
     ``overlay``: the course's own folder, whose files are nobody's.
     """
