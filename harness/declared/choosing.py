@@ -24,9 +24,9 @@ def accepts(engine: ReferenceEngine, command: str, right: Reply, got: Reply) -> 
         return engine.refuses(right) is engine.refuses(got)
     if _is_instead(asked, right) or _is_instead(asked, got):
         return right.text.lower() == got.text.lower()
-    (kept, _), (word, chosen) = (_parts(asked, reply.text) for reply in (right, got))
-    if kept != word or not chosen or not _parts(asked, right.text)[1]:
-        return kept == word and right.text.split()[1:] == got.text.split()[1:]
+    (kept, own), (word, chosen) = (_parts(asked, reply.text) for reply in (right, got))
+    if kept != word or not (own and chosen):
+        return (kept, own) == (word, chosen)
     return _holds(engine, command, asked, kept, chosen)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
@@ -178,9 +179,19 @@ def made_of(values: Mapping[str, Any], place: Place) -> Declaration | None:
     for index, name in enumerate(names):
         if name in names[:index]:
             place.at("command").item(index).at("name").refuse(name, "each command once")
-    if not values["extends"]:
+    if values["extends"]:
+        _refuse_moving(commands, place)
+    else:
         commands = with_standard(commands, game)
     return Declaration(game, commands, values["reference"], values["extends"])
+
+
+def _refuse_moving(commands: tuple[Command, ...], place: Place) -> None:
+    """Refuse commands that play or begin: of a game that ships, the oracle knows the rules."""
+    for index, one in enumerate(commands):
+        if one.kind not in (ASKS, SETS):
+            kind = place.at("command").item(index).at("kind")
+            kind.refuse(one.kind, f"'{ASKS}' or '{SETS}' beside an assignment that ships")
 
 
 def with_standard(commands: tuple[Command, ...], game: Game) -> tuple[Command, ...]:
@@ -221,6 +232,14 @@ def _pattern(value: Any, place: Place) -> str:
         re.compile(schema.text(value, place))
     except re.error as error:
         place.refuse(value, f"a regular expression ({error})")
+    return str(value)
+
+
+def _program(value: Any, place: Place) -> str:
+    try:
+        shlex.split(schema.text(value, place))
+    except ValueError as error:
+        place.refuse(value, f"a command that can be split ({error})")
     return str(value)
 
 
@@ -308,7 +327,7 @@ def _template(value: Any, place: Place) -> str:
 
 _OVER = {"ask": Field(schema.text), "is": Field(_pattern)}
 _REFERENCE = {
-    "command": Field(schema.text),
+    "command": Field(_program),
     "files": Field(schema.list_of(schema.text), ()),
     "fresh": Field(schema.flag, False),
     "timeout": Field(_seconds, Reference("").timeout),

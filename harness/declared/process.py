@@ -49,6 +49,7 @@ class Conversation(NamedTuple):
     """What is said to a program that has just been started."""
 
     commands: tuple[str, ...]
+    keys: tuple[bytes, ...]  # of its parts up to each command: equal for what is the same
     files: tuple[str, ...] = ()  # absolute paths that commands name
 
 
@@ -62,10 +63,9 @@ class Asked:
             Options(sandbox=program.sandbox, box=BoxLimits(cpu=0.0)), [], program.natures
         )
         self._session: Session | None = None
-        self._shown: tuple[str, ...] = ()  # files that its process sees
-        self._said: list[str] = []  # to its process, since it was started
-        self._replies: list[Reply] = []  # to the conversation under way
-        self._begun = 0  # index in ``_said`` of the first command of that conversation
+        self._shown: tuple[str, ...] = ()  # files that its box was made with
+        self._said: tuple[bytes, ...] = ()  # keys of the conversation under way
+        self._replies: list[Reply] = []  # to it
         self._modes: set[str] = set()  # parts that were set and outlive a board
 
     def replies(self, conversation: Conversation) -> list[Reply]:
@@ -74,14 +74,12 @@ class Asked:
         Raises:
             EngineError: the program broke. What it answered before is :attr:`answered`.
         """
-        commands = conversation.commands
-        going_on = self._goes_on(conversation)
-        if not going_on:
+        if not (self._session and self._goes_on(conversation)):
             if not (self._session and self._may_hear(conversation)):
                 self._restart(conversation.files)
-            self._begun = len(self._said)
             self._replies = []
-        self._ask(commands[len(self._replies) :])
+        self._said = conversation.keys
+        self._ask(conversation.commands[len(self._replies) :])
         return list(self._replies)
 
     @property
@@ -95,29 +93,22 @@ class Asked:
         self._sandbox.close()
 
     def _goes_on(self, conversation: Conversation) -> bool:
-        said = self._said[self._begun :]
-        is_longer = tuple(said) == conversation.commands[: len(said)]
-        is_seen = set(conversation.files) <= set(self._shown)
-        return bool(self._session and said) and is_longer and is_seen
+        is_longer = conversation.keys[: len(self._said)] == self._said
+        return bool(self._said) and is_longer and set(conversation.files) <= set(self._shown)
 
     def _may_hear(self, conversation: Conversation) -> bool:
         """Whether another conversation may be had with this process."""
         natures = self._program.natures
-        if self._program.fresh or not set(conversation.files) <= set(self._shown):
+        if self._program.fresh or conversation.files or not conversation.commands:
             return False
-        first = natures[_name(conversation.commands[0])] if conversation.commands else None
-        return (
-            first is not None
-            and SIZE in first.renews
-            and self._modes <= _set_at_once(conversation.commands, natures)
-        )
+        is_sized = SIZE in natures[_name(conversation.commands[0])].renews
+        return is_sized and self._modes <= _set_at_once(conversation.commands, natures)
 
     def _ask(self, commands: Sequence[str]) -> None:
         assert self._session is not None
         natures = self._program.natures
         steps = [protocol.own_step(command) for command in commands]
         lines = [encode(f"{command}\n") for command in commands]
-        self._said += commands
         for command in commands:
             self._modes |= _modes(command, natures)
         try:
@@ -141,7 +132,7 @@ class Asked:
         if self._session:
             self._session.close()
             self._session = None
-        self._said, self._begun, self._modes = [], 0, set()
+        self._said, self._modes = (), set()
 
 
 def _name(command: str) -> str:

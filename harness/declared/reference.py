@@ -57,7 +57,7 @@ class Reference:
         if len(known) == len(until):
             return tuple(known)
         told = (_naming(*one) for one in zip(until, files, strict=True))
-        replies = self._heard(Conversation(tuple(told), tuple(filter(None, files))))
+        replies = self._heard(Conversation(tuple(told), tuple(names), tuple(filter(None, files))))
         self._answers.keep(names[len(known) :], replies[len(known) :])
         return tuple(replies)
 

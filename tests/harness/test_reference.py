@@ -1,0 +1,260 @@
+"""A teacher's program asked for what is right: what it is sent, what is kept, how it may break."""
+
+import os
+import random
+
+import pytest
+
+from harness.declared.choosing import accepts, choices
+from harness.declared.declaration import read
+from harness.declared.drawing import Drawer
+from harness.declared.specifying import specify
+from harness.errors import ReferenceFailedError
+from harness.records import Reply
+from tests.harness.declared_games import DECLARED, ENGINE, heard, lay
+from tests.harness.test_check import works
+
+pytestmark = pytest.mark.processes
+
+GAME = ("boardsize 3", "mode stones", "play b a1", "play w b1", "count b")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """Return the specification of a declaration: a new one each time, as in another run."""
+    made = []
+
+    def specified(declared=DECLARED, engine=ENGINE, *ways):
+        path = lay(tmp_path, declared, engine)
+        found = read(path)
+        words = (*found.reference.command.split(), *ways)
+        made.append(specify("row", found, tmp_path, words))
+        return made[-1]
+
+    yield specified
+    for one in made:
+        one.truth.close()
+
+
+def texts(replies):
+    return [one.text for one in replies]
+
+
+def test_what_was_asked_once_is_not_asked_again(asked, tmp_path):
+    first = asked().truth.replies(GAME)
+    assert texts(first) == ["", "", "", "", "1"]
+    assert heard(tmp_path) == ["start", *GAME]
+    assert asked().truth.replies(GAME) == first
+    assert asked().truth.replies(GAME[:3]) == first[:3]
+    assert heard(tmp_path) == ["start", *GAME]
+
+
+def test_another_program_or_command_is_asked_anew(asked, tmp_path):
+    asked().truth.replies(GAME)
+    changed = asked(engine=ENGINE.replace("else count", "else count + 1"))
+    assert texts(changed.truth.replies(GAME))[-1] == "2"
+    assert texts(asked(DECLARED, ENGINE, "fractions").truth.replies(GAME))[-1] == "1.0"
+    assert heard(tmp_path).count("start") == 3
+
+
+def test_one_process_answers_as_long_as_that_is_sound(asked, tmp_path):
+    truth = asked().truth
+    truth.replies(GAME)
+    truth.replies((*GAME, "list"))
+    assert heard(tmp_path) == ["start", *GAME, "list"], "it goes on"
+    other = ("boardsize 2", "mode double", "play b a1", "count b")
+    truth.replies(other)
+    assert heard(tmp_path).count("start") == 1, "a new board, and every mode set anew"
+    silent = ("boardsize 2", "play b a1", "count b")
+    assert texts(truth.replies(silent))[-1] == "1", "modes outlive games: not of a used process"
+    assert heard(tmp_path).count("start") == 2
+    truth.replies(("play b b1",))
+    assert heard(tmp_path).count("start") == 3, "what does not begin a board needs a new process"
+
+
+def test_a_reference_whose_modes_matter_is_always_new(asked, tmp_path):
+    declared = DECLARED.replace("[game]", "fresh = true\n\n[game]", 1)
+    truth = asked(declared).truth
+    truth.replies(GAME)
+    truth.replies(("boardsize 2", "mode double", "count b"))
+    assert heard(tmp_path).count("start") == 2
+
+
+def test_a_conversation_ends_with_quit(asked):
+    replies = asked().truth.replies(("boardsize 3", "quit", "count b"))
+    assert texts(replies) == ["", ""]
+
+
+def test_files_are_found_from_where_the_case_is(asked, tmp_path, monkeypatch):
+    declared = DECLARED + '[[command]]\nname = "load"\narguments = [{ files = "*.txt" }]\n'
+    cases = tmp_path / "cases"
+    cases.mkdir()
+    monkeypatch.chdir(cases)
+    (cases / "a.txt").write_text("one")
+    truth = asked(declared).truth
+    assert texts(truth.replies(("load a.txt",))) == ["one"]
+    (cases / "a.txt").write_text("two")
+    assert texts(truth.replies(("load a.txt",))) == ["two"], "its content belongs to the question"
+
+
+def test_in_its_box_it_sees_the_files_that_commands_name(asked, tmp_path, monkeypatch):
+    if not works():
+        pytest.skip("no sandbox works on this machine")
+    declared = DECLARED.replace('sandbox = "off"', "").replace(" log", "")
+    declared += '[[command]]\nname = "load"\narguments = [{ files = "*.txt" }]\n'
+    cases = tmp_path / "cases"
+    cases.mkdir()
+    monkeypatch.chdir(cases)
+    (cases / "a.txt").write_text("one")
+    (cases / "b.txt").write_text("other")
+    truth = asked(declared).truth
+    assert texts(truth.replies(("boardsize 3", "list"))) == ["", "a1 b1 c1"]
+    assert texts(truth.replies(("boardsize 3", "list", "load a.txt")))[-1] == "one"
+    assert not truth.replies(("boardsize 3", f"list {cases}/b.txt", "load c.txt"))[-1].ok
+
+
+def test_a_reference_that_breaks_is_named_and_nothing_is_kept(asked):
+    truth = asked().truth
+    with pytest.raises(
+        ReferenceFailedError, match="did not answer 'die': The engine ended with exit status 3"
+    ):
+        truth.replies(("boardsize 3", "die"))
+    assert texts(truth.replies(GAME))[-1] == "1", "it is asked on, by a new process"
+
+
+def test_a_forked_process_asks_one_of_its_own(asked):
+    truth = asked().truth
+    truth.replies(GAME)
+    if not (child := os.fork()):
+        try:
+            right = texts(truth.replies((*GAME, "list"))) == ["", "", "", "", "1", "c1"]
+            os._exit(0 if right else 1)
+        finally:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert texts(truth.replies((*GAME, "over")))[-1] == "no"
+
+
+def test_an_engine_is_followed_with_ids_and_its_own_moves(asked, tmp_path):
+    engine = asked().right_engine()
+    assert engine.handle("10 boardsize 3\n") == "=10 \n\n"
+    assert engine.handle("# nothing") == ""
+    assert engine.handle("genmove b") == "= a1\n\n"
+    assert engine.handle("20 list") == "=20 b1 c1\n\n"
+    assert engine.said[-2:] == ("play b a1", "list"), "a choice is said as the move that it is"
+    assert engine.handle("bad").startswith("? ")
+    engine.follow("genmove w", Reply(True, "c1", "= c1", 0.0))
+    assert engine.handle("list") == "= b1\n\n"
+
+
+# --- what is drawn -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_drawn_is_a_game(asked, tmp_path, seed):
+    specification = asked()
+    declaration = read(tmp_path / "row.toml")
+    engine = specification.right_engine()
+    script = Drawer(declaration, random.Random(seed), tmp_path).draw(12, engine.reply)
+    replies = specification.truth.replies(script.commands)
+    assert script.commands[0].startswith("boardsize ")
+    modes = [one for one in script.commands[:3] if one.startswith("mode ")]
+    assert modes, "every conversation makes every setting"
+    ended = False
+    for command, reply in zip(script.commands, replies, strict=True):
+        assert not (ended and command.startswith(("play", "genmove"))), "no stone after the end"
+        ended = reply.text == "yes" if command == "over" else ended and "board" not in command
+
+
+def test_all_that_is_declared_is_drawn(asked, tmp_path):
+    specification = asked()
+    drawer = Drawer(read(tmp_path / "row.toml"), random.Random(1), tmp_path)
+    drawn = [drawer.draw(8, specification.right_engine().reply).commands for _ in range(40)]
+    names = {command.split()[0] for commands in drawn for command in commands}
+    assert names == {
+        *("boardsize", "clear_board", "mode", "play", "count", "list", "over", "genmove"),
+    }
+    refused = {
+        reply.text.split(" ", 2)[-1]
+        for commands in drawn
+        for reply in specification.truth.replies(commands)
+        if reply.text.startswith("illegal")
+    }
+    assert any("wrong color" in text for text in refused)
+    assert any("taken" in text for text in refused)
+    again = Drawer(read(tmp_path / "row.toml"), random.Random(1), tmp_path)
+    assert drawn[0] == again.draw(8, specification.right_engine().reply).commands
+
+
+def test_given_conversations_are_gone_on_from(asked, tmp_path):
+    opening = ("play b b1", "play w a1")
+    asked()
+    drawer = Drawer(read(tmp_path / "row.toml"), random.Random(1), tmp_path, [opening])
+    drawn = [drawer.draw(2).commands for _ in range(30)]
+    assert any(opening == commands[place : place + 2] for commands in drawn for place in range(5))
+
+
+# --- what is chosen ----------------------------------------------------------------------------
+
+SOLVER = """
+[[command]]
+name = "solve"
+kind = "chooses"
+keeps = "first word"
+instead = ["unknown"]
+"""
+
+
+def reply(text):
+    return Reply(True, text, f"= {text}", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("said", "got", "right"),
+    [
+        ((), "a1", True),
+        ((), "c1", True),
+        ((), "C1", False),
+        ((), "d1", False),
+        ((), "pass", False),
+        ((), "", False),
+        (("play b a1", "play w b1", "play b c1"), "pass", True),
+        (("play b a1", "play w b1", "play b c1"), "a1", False),
+    ],
+)
+def test_any_move_that_the_reference_plays_is_right(asked, said, got, right):
+    engine = asked().right_engine()
+    for command in ("boardsize 3", *said):
+        engine.reply(command)
+    color = "w" if said else "b"
+    own = engine.replies((*engine.said, f"genmove {color}"))[-1]
+    assert accepts(engine, f"genmove {color}", own, reply(got)) is right
+
+
+def test_all_right_choices_are_known(asked):
+    engine = asked(DECLARED + SOLVER).right_engine()
+    engine.reply("boardsize 3")
+    engine.reply("play b b1")
+    assert choices(engine, "genmove w") == ("a1", "c1")
+    assert choices(engine, "list") == ()
+    engine.reply("play w a1")
+    assert choices(engine, "solve") == (), "it says that it does not know"
+
+
+def test_a_choice_keeps_what_it_must(asked):
+    winning = ENGINE.replace(
+        '''return f"{turn} {free()[0]}" if len(free()) > 1 else "unknown"''',
+        '''return f"b {free()[0]}" if "c1" in free() else "w"''',
+    )
+    engine = asked(DECLARED + SOLVER, winning).right_engine()
+    engine.reply("boardsize 3")
+    own = reply("b a1")
+    assert choices(engine, "solve") == ("b a1", "b b1")
+    answers = ("b b1", "B b1", "b c1", "w b1", "b", "w", "unknown")
+    right = [accepts(engine, "solve", own, reply(text)) for text in answers]
+    assert right == [True, True, False, False, False, False, False]
