@@ -26,6 +26,7 @@ COMMANDS = {
     "generate": ("harness.cli.generate", "make case files from game records"),
     "fuzz": ("harness.cli.fuzz", "look for commands that an engine answers wrongly"),
     "strength": ("harness.cli.strength", "tell which mistakes people make case files catch"),
+    "bank": ("harness.cli.bank", "make a bank of wrong engines, of the classes of former years"),
     "env": ("harness.cli.env", "build the Python environment of a course for its engines"),
     "doctor": ("harness.cli.doctor", "tell what this machine can and cannot do"),
     "completion": ("harness.cli.completion", "let bash, zsh or fish complete command lines"),

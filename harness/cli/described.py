@@ -22,6 +22,8 @@ _KINDS = {
     "NEW": FILES,
     "PAGE": FILES,
     "DIR": FOLDERS,
+    "BANK": FOLDERS,
+    "GRADED": FOLDERS,
     "PROGRAM": PROGRAMS,
     "TEST": CASES,
     "CASES": CASES,

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from harness.assignments import assignment
-from harness.assignments.assignment import specification_of
+from harness.assignments.assignment import Assignment, specification_of
 from harness.assignments.sets import Set, is_good, sets_of
-from harness.cli.arguments import Parser, number
+from harness.banks import asking
+from harness.cli import banks, strength_report
+from harness.cli.arguments import Parser, number, whole
+from harness.cli.strength_report import ENGINE, MISTAKE, MUTANT, percent
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.judging.strength import Strength, Test, measure
+from harness.judging.strength import Strength, measure
 from harness.reading.gathered import gather
+from harness.reading.suite import expand
+from harness.records import CaseFile
 from harness.report import files
 from harness.specifications import NAMES
-from harness.text import more, number_of
-from harness.visible import one_line, without_surrogates
-from oracle.mistakes import Mistake
+from harness.specifications.record import Specification
+from harness.text import more
+from harness.visible import without_surrogates
 
-SCHEMA, VERSION = "gtp-harness/strength", 1
 _NAMED = 3  # mistakes that are not caught, in a line
 
 _DESCRIPTION = """\
@@ -29,6 +32,12 @@ make (gtp-oracle gtp --mistake list), and tell which mistakes the tests catch.
 A test catches a mistake when the right engine passes it and the mistaken one
 fails it, crashes or hangs at it. No engine is started: all runs in this process.
 Mistakes that show only where the specification is open are left out.
+
+With --bank, --engine or --mutants the tests are put to these engines instead, each
+started in a sandbox; the assignment says what is right. It tells which test catches
+whom, which tests catch nobody, and, of several CASES, what each of them catches.
+Mutants compare sets of tests and show gaps; their number says nothing of a set's
+worth, for many are equivalent to the program, and many only die or hang.
 
 CASES are .gtp or .tst files, folders of them, @FILE, a list of such names, or
 @NAME, cases that ship (gtp-harness cases lists them).
@@ -39,7 +48,7 @@ private ones, if there are any, in its folder or at --private."""
 _EPILOG = """\
 Exit status:
     0  the kill rate is at least that of --at-least
-    1  it is less, or the right engine fails a test;
+    1  it is less (which mutants do not count for), or the right engine fails a test;
        without CASES: the public tests catch less than 70 %, or public and private
        ones together do not catch all or are more than 40
     2  the input was bad
@@ -51,7 +60,9 @@ set up before a test, and other tests before it, stays.
 Examples:
   gtp-harness strength
   gtp-harness strength --assignment go-scoring --private ~/secret/go-scoring
-  gtp-harness strength cases/go-scoring --assignment go-scoring --matrix"""
+  gtp-harness strength cases/go-scoring --assignment go-scoring --matrix
+  gtp-harness strength public private --assignment go-scoring --bank ~/banks/go1
+  gtp-harness strength nogo/cases --assignment nogo --mutants 40"""
 
 
 def main(arguments: list[str]) -> int:
@@ -60,24 +71,67 @@ def main(arguments: list[str]) -> int:
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
-    if not given.assignment and (given.cases or given.private):
-        parser.error("--assignment is needed")
+    _check(parser, given)
     if given.json:
         files.try_to_write(given.json)
-    if not given.cases:
-        return _tell_sets(given)
-    specification = specification_of(assignment.find(given.assignment))
+    return _tell_cases(parser, given) if given.cases else _tell_sets(given)
+
+
+def _check(parser: Parser, given: argparse.Namespace) -> None:
+    if not given.assignment and (given.cases or given.private):
+        parser.error("--assignment is needed")
+    if banks.are_named(given) and not given.cases:
+        parser.error("CASES are needed, to be put to these engines")
+
+
+def _tell_cases(parser: Parser, given: argparse.Namespace) -> ExitCode:
+    """Put case files to mistakes or engines, and print what came of it."""
+    named = assignment.find(given.assignment)
+    specification = specification_of(named)
     cases, errors, _ = gather(given.cases, given.dialect)
     if errors:
         raise UsageError("\n".join(errors))  # a kill rate without them would be too low
-    found = measure(cases, specification, given.dialect)
+    if banks.are_named(given):
+        found = _by_engines(given, named, specification, cases)
+    else:
+        found = measure(cases, specification, given.dialect)
     if not found.tests and not found.wrong:
         parser.error("there is no test in these files")
-    print("\n".join(_report(found, len(cases), matrix=given.matrix)))
+    report = strength_report.Report(found, _called(given))
+    print("\n".join(report.lines(len(cases), _sets(given), matrix=given.matrix)))
     if given.json:
-        files.write(given.json, [_document(found)], without_surrogates)
-    enough = 100 * found.kill_rate >= given.at_least and not found.wrong
-    return ExitCode.OK if enough else ExitCode.FAILED
+        files.write(given.json, [strength_report.document(found)], without_surrogates)
+    is_enough = bool(given.mutants) or 100 * found.kill_rate >= given.at_least
+    return ExitCode.OK if is_enough and not found.wrong else ExitCode.FAILED
+
+
+def _by_engines(
+    given: argparse.Namespace,
+    found: Assignment,
+    specification: Specification,
+    cases: Sequence[CaseFile],
+) -> Strength:
+    """Put the tests to the engines that the command line names."""
+    asker = asking.Asker(specification.commands, given.sandbox, given.dialect)
+    bad = asking.failed_by_right(cases, specification, given.dialect)
+    with banks.engines(given, found) as engines:
+        return asking.measure(
+            cases, specification.key, bad, engines, lambda one: asker.failed(cases, one)
+        )
+
+
+def _called(given: argparse.Namespace) -> str:
+    """Return what the tests are put to, as the report calls one of them."""
+    if not banks.are_named(given):
+        return MISTAKE
+    return ENGINE if given.bank or given.engine else MUTANT
+
+
+def _sets(given: argparse.Namespace) -> dict[str, set[str]]:
+    """Return the paths of each of CASES where there are several to be compared."""
+    if len(given.cases) < 2:
+        return {}
+    return {one: set(expand([one])) for one in given.cases}
 
 
 def command_line() -> Parser:
@@ -91,10 +145,13 @@ def command_line() -> Parser:
         help="kill rate for exit status 0 (default: %(default)g)")  # fmt: skip
     add("--private", action="append", default=[], metavar="PATH",
         help="without CASES: private case files or a folder of them; may be repeated")  # fmt: skip
-    add("--matrix", action="store_true", help="print the tests × mistakes, too")
+    add("--matrix", action="store_true", help="print the tests × mistakes (or engines), too")
     add("--json", metavar="FILE", help="write all of it as JSON (with CASES)")
     add("--dialect", choices=("gogui", "gnugo"), default="gogui",
         help="whose reading of expectations (default: %(default)s)")  # fmt: skip
+    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
+        help="of the choice of mutants (default: %(default)s)")  # fmt: skip
+    banks.add_options(parser)
     add("--help", "-h", action="store_true", help="print this help and exit")
     return parser
 
@@ -117,114 +174,7 @@ def _tell_sets(given: argparse.Namespace) -> ExitCode:
 
 def _row(one: Set) -> str:
     found = one.strength
-    caught = f"{found.caught.bit_count()} of {len(found.mistakes)}, {_percent(found)}"
+    caught = f"{found.caught.bit_count()} of {len(found.mistakes)}, {percent(found)}"
     lost = "".join(f"; not {mistake.name}" for mistake in found.survivors[:_NAMED])
     lost += more(len(found.survivors) - _NAMED, " and {} more")
     return f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}"
-
-
-# --- for a reader ------------------------------------------------------------------------------
-
-
-def _report(found: Strength, number_of_files: int, *, matrix: bool) -> Iterator[str]:
-    """Yield the lines of the report."""
-    caught, total = found.caught.bit_count(), len(found.mistakes)
-    tests = len(found.tests) + len(found.wrong)
-    yield (
-        f"{found.assignment}: {number_of(tests, 'test')} in "
-        f"{number_of(number_of_files, 'file')}, {total} mistakes"
-    )
-    if matrix:
-        yield from _matrix(found)
-    yield from _mistakes(found)
-    yield from _listed("The right engine fails", [_place(test) for test in found.wrong])
-    yield from _listed("No test catches", [_told(one) for one in found.survivors])
-    alone = found.indispensable
-    yield from _listed("Only this test catches something", [_place(test) for test in alone])
-    least, is_least = found.smallest()
-    how = (
-        "smallest set" if is_least else "small set (by greedy choice: there may be a smaller one)"
-    )
-    yield from _listed(f"A {how} of the same power", [_place(test) for test in least])
-    if found.open_mistakes:
-        names = ", ".join(one.name for one in found.open_mistakes)
-        yield f"\nLeft out, for the specification leaves open what they do: {names}"
-    yield f"\nkill rate {_percent(found)} ({caught} of {total} mistakes)"
-
-
-def _percent(found: Strength) -> str:
-    """Return the kill rate; never 100 % when a mistake gets away."""
-    return f"{int(1000 * found.kill_rate) / 10:g} %"
-
-
-def _mistakes(found: Strength) -> Iterator[str]:
-    """Yield each mistake with how many tests catch it, and the first of them."""
-    width = max(len(one.name) for one in found.mistakes)
-    yield f"\n{'caught by':>{width + 9}}  first"
-    for place, one in enumerate(found.mistakes):
-        by = [test for test in found.tests if test.caught >> place & 1]
-        yield f"{one.name:{width}} {len(by):8}  {by[0].place if by else '-'}"
-
-
-def _matrix(found: Strength) -> Iterator[str]:
-    """Yield a row for each test, ``#`` where it catches the mistake of the column."""
-    width = max((len(test.place) for test in found.tests), default=0)
-    yield "\nColumns:"
-    yield from (f"{place:4}  {one.name}" for place, one in enumerate(found.mistakes, 1))
-    places = range(len(found.mistakes))
-    numbers = [str(place + 1).rjust(3) for place in places]
-    yield ""
-    for digits in zip(*numbers, strict=True):
-        if set(digits) != {" "}:
-            yield f"{'':{width}}  {''.join(digits)}"
-    for test in found.tests:
-        marks = "".join("#" if test.caught >> place & 1 else "." for place in places)
-        yield f"{test.place:{width}}  {marks}"
-
-
-def _listed(heading: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
-        yield f"\n{heading} ({len(lines)}):"
-        yield from (f"  {line}" for line in lines)
-
-
-def _place(test: Test) -> str:
-    return f"{test.place}  {one_line(test.step.text, 60)}"
-
-
-def _told(mistake: Mistake) -> str:
-    return f"{mistake.name}  {mistake.sentence}"
-
-
-# --- for programs ------------------------------------------------------------------------------
-
-
-def _document(found: Strength) -> str:
-    """Return the JSON document: its members are named as those of :class:`Strength`."""
-    least, is_least = found.smallest()
-    document = {
-        "schema": SCHEMA,
-        "version": VERSION,
-        "assignment": found.assignment,
-        "kill_rate": found.kill_rate,
-        "mistakes": [{"name": one.name, "sentence": one.sentence} for one in found.mistakes],
-        "tests": [_test(found, test) for test in found.tests],
-        "wrong": [test.place for test in found.wrong],
-        "survivors": [one.name for one in found.survivors],
-        "indispensable": [test.place for test in found.indispensable],
-        "smallest": {"tests": [test.place for test in least], "exact": is_least},
-        "left_out": [one.name for one in found.open_mistakes],
-    }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-
-
-def _test(found: Strength, test: Test) -> dict[str, object]:
-    catches = [one.name for place, one in enumerate(found.mistakes) if test.caught >> place & 1]
-    step = test.step
-    return {
-        "path": test.path,
-        "line": step.line,
-        "id": step.id,
-        "command": step.command,
-        "catches": catches,
-    }

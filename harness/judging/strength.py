@@ -9,7 +9,7 @@ out of account.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from harness.judging import mistaken
 from harness.judging.cover import smallest
@@ -17,6 +17,18 @@ from harness.reading.dialect import named
 from harness.records import CaseFile, Step
 from harness.specifications.record import Specification
 from oracle.mistakes import Mistake
+
+
+class Wrong(Protocol):
+    """What is wrong and known by a name: a mistake, or an engine of a bank."""
+
+    @property
+    def name(self) -> str:
+        """Return the name."""
+
+    @property
+    def sentence(self) -> str:
+        """Return what is wrong."""
 
 
 class Test(NamedTuple):
@@ -39,7 +51,7 @@ class Strength(NamedTuple):
     """
 
     assignment: str
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[Wrong, ...]  # or engines that are wrong: harness.banks
     open_mistakes: tuple[Mistake, ...]
     tests: tuple[Test, ...]
     wrong: tuple[Test, ...]  # tests that the right engine fails; they count for nothing
@@ -55,10 +67,15 @@ class Strength(NamedTuple):
     @property
     def kill_rate(self) -> float:
         """The share of the mistakes that some test catches, from 0 to 1."""
-        return self.caught.bit_count() / len(self.mistakes)
+        return self.caught.bit_count() / max(1, len(self.mistakes))
 
     @property
-    def survivors(self) -> list[Mistake]:
+    def idle(self) -> list[Test]:
+        """The tests that catch nobody."""
+        return [test for test in self.tests if not test.caught]
+
+    @property
+    def survivors(self) -> list[Wrong]:
         """The mistakes that no test catches."""
         return [one for place, one in enumerate(self.mistakes) if not self.caught >> place & 1]
 

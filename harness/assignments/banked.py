@@ -1,0 +1,60 @@
+"""The engines of a bank, ready to be started: a student's as grading starts them."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness.assignments import building, workspace
+from harness.assignments.assignment import Assignment
+from harness.banks import storing
+from harness.banks.records import Entry, WrongEngine
+from harness.engine.launch import as_typed, split_program
+from harness.errors import UsageError
+
+
+@contextlib.contextmanager
+def engines(
+    assignment: Assignment, folders: Sequence[str], commands: Sequence[str], sandbox: str
+) -> Iterator[list[WrongEngine]]:
+    """Give the engines of banks, and those that commands start; they are there meanwhile.
+
+    ``sandbox``: in which programs are built, as of :func:`building.build`.
+
+    Raises:
+        AssignmentError, UsageError: a bank cannot be read, or an engine of it not be built.
+    """
+    with contextlib.ExitStack() as stack:
+        found = [_named(f"engine {n}", command) for n, command in enumerate(commands, 1)]
+        for folder in map(Path, folders):
+            prefix = f"{folder.name}/" if len(folders) > 1 else ""
+            for entry in storing.read(folder).entries:
+                one = _ready(entry, folder, assignment, sandbox, stack)
+                found.append(one._replace(name=f"{prefix}{one.name}"))
+        yield found
+
+
+def _named(name: str, command: str, sentence: str = "") -> WrongEngine:
+    return WrongEngine(name, sentence or command, shlex.join(as_typed(split_program(command))), "")
+
+
+def _ready(
+    entry: Entry, bank: Path, assignment: Assignment, sandbox: str, stack: contextlib.ExitStack
+) -> WrongEngine:
+    if entry.command:
+        with contextlib.chdir(bank):
+            return _named(entry.name, entry.command, entry.sentence)
+    room = stack.enter_context(workspace.workspace())
+    home = room / assignment.archive.folder
+    shutil.copytree(bank / entry.folder, home)
+    if assignment.engine.overlay:
+        workspace.overlay(bank / storing.COURSE, room / assignment.engine.overlay)
+    built = building.build(assignment, room, sandbox)
+    if built and not built.ok:
+        raise UsageError(f"{bank / entry.folder} cannot be built: {built.message}")
+    command, folder = assignment.start(room)
+    beside = tuple(workspace.beside_submission(home))
+    return WrongEngine(entry.name, entry.sentence, command, folder, str(home), beside)

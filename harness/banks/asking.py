@@ -1,0 +1,113 @@
+"""Tests put to engines that are wrong: each is started, in a sandbox, and runs the case files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from harness.banks.records import WrongEngine
+from harness.errors import HarnessError
+from harness.judging import mistaken
+from harness.judging.strength import Strength, Test
+from harness.options import UNTRUSTED, Options
+from harness.reading.dialect import named
+from harness.reading.gathered import Gathered
+from harness.records import CaseFile, FileResult, Verdict
+from harness.running.gathering import Told
+from harness.running.runs import run_gathered
+from harness.specifications.record import Specification
+from oracle.natures import Natures
+
+_TIMEOUT = 5.0  # seconds without a reply: engines of a bank are not worth a longer wait
+_HUNG = 4  # case files in which an engine may hang before it is asked no more
+
+Line = tuple[str, int]  # path of a case file, and the line of a command in it
+
+
+class Asker:
+    """Asks engines; all are started in the same way."""
+
+    def __init__(
+        self, natures: Natures, sandbox: str = "auto", dialect: str = "gogui", jobs: int = 0
+    ) -> None:
+        self._natures = natures
+        self._options = Options(
+            dialect=dialect,
+            jobs=jobs,
+            limits=UNTRUSTED._replace(timeout=_TIMEOUT),
+            sandbox=sandbox,
+            strict=True,
+            restart=True,
+            most_hung=_HUNG,
+        )
+
+    def failed(self, cases: Sequence[CaseFile], engine: WrongEngine) -> set[Line]:
+        """Return the tests that an engine fails, or at which it breaks.
+
+        Raises:
+            HarnessError: the harness broke, or the engine could not be asked.
+        """
+        return {line for result in self.results(cases, engine) for line in failed_in(result)}
+
+    def results(self, cases: Sequence[CaseFile], engine: WrongEngine) -> tuple[FileResult, ...]:
+        """Return what an engine did in each file; raises as :meth:`failed`."""
+        options = self._options._replace(
+            folder=engine.folder, submission=engine.submission, show=engine.shown
+        )
+        cases = tuple(cases)
+        result = run_gathered(engine.command, Gathered(cases), options, Told(), self._natures)
+        if result.faults:
+            raise HarnessError(f"{engine.name}: the harness broke: {result.faults[0]}")
+        return result.files
+
+
+def failed_by_right(
+    cases: Sequence[CaseFile], specification: Specification, dialect: str = "gogui"
+) -> set[Line]:
+    """Return the tests that a right engine fails: something is wrong with them."""
+    judge, found = named(dialect), set()
+    for case in cases:
+        with mistaken.in_folder(case):
+            bad = mistaken.failing(case, specification.right_engine(), judge)
+        found |= {(case.path, line) for line in bad}
+    return found
+
+
+def failed_in(result: FileResult) -> Iterator[Line]:
+    """Yield the tests of a file that an engine failed, or at which it broke.
+
+    One that breaks down fails the test under way, or the next one.
+    """
+    path, steps = result.case.path, result.case.steps
+    for outcome in result.outcomes:
+        if outcome.verdict is Verdict.FAILED:
+            yield path, steps[outcome.step].line
+    for failure in result.failures:
+        first = failure.step or 0
+        yield from [(path, step.line) for step in steps[first:] if step.is_test][:1]
+
+
+def measure(
+    cases: Sequence[CaseFile],
+    name: str,
+    bad: set[Line],
+    engines: Sequence[WrongEngine],
+    failed: Callable[[WrongEngine], set[Line]],
+) -> Strength:
+    """Return which tests of case files catch which engines.
+
+    ``name``: of the assignment. ``bad``: the tests that a right engine fails, which count for
+    nothing. ``failed``: returns the tests that an engine fails.
+    """
+    caught: dict[Line, int] = {}
+    for place, engine in enumerate(engines):
+        for line in failed(engine):
+            caught[line] = caught.get(line, 0) | 1 << place
+    tests = [
+        Test(case.path, step, caught.get((case.path, step.line), 0))
+        for case in cases
+        for step in case.steps
+        if step.is_test
+    ]
+    good = tuple(one for one in tests if (one.path, one.step.line) not in bad)
+    wrong = tuple(one._replace(caught=0) for one in tests if (one.path, one.step.line) in bad)
+    return Strength(name, tuple(engines), (), good, wrong)

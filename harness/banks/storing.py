@@ -1,0 +1,134 @@
+"""A bank as a folder: ``bank.toml``, a folder for each submission, the course's own beside them.
+
+``bank.toml`` may as well be written by hand::
+
+    [[engine]]
+    name = "no-suicide"
+    command = "python3 wrong/no_suicide.py"
+    sentence = "it allows suicide"
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness import schema
+from harness.banks.records import Bank, Entry
+from harness.errors import AssignmentError, UsageError
+from harness.schema import Field, Place
+
+FILE = "bank.toml"
+COURSE = "course"  # the folder of what the course puts beside submissions
+_LONG_AGO = 315_532_800  # seconds since 1970: when a student saved a file is nobody's business
+_HEADING = """\
+# Wrong engines by which tests are measured; made by gtp-harness bank, or by hand.
+# Nothing in here says whose they were.
+"""
+
+
+def read(folder: Path) -> Bank:
+    """Return what the file of a bank says.
+
+    Raises:
+        AssignmentError: names the file, the key, what was found and what is expected.
+        UsageError: there is no bank.
+    """
+    path = folder / FILE
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{folder} is not a bank: there is no {FILE} in it") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise AssignmentError(f"is not TOML: {error}", str(path)) from None
+    values = schema.read_table(table, _SCHEMA, Place(str(path)))
+    bank = Bank(values["assignment"], values["engine"], values["left_out"])
+    _check(bank, folder, Place(str(path)))
+    return bank
+
+
+def write(folder: Path, bank: Bank) -> None:
+    """Write the file of a bank."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE).write_text("".join(_lines(bank)), encoding="utf-8")
+
+
+def add_files(folder: Path, name: str, files: Mapping[str, bytes], run: frozenset[str]) -> None:
+    """Write the files of a submission into a bank; ``run``: those that can be executed."""
+    for file, content in files.items():
+        path = folder / name / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        path.chmod(0o755 if file in run else 0o644)
+        os.utime(path, (_LONG_AGO, _LONG_AGO))
+
+
+def keep_course(folder: Path, overlay: Path | None) -> None:
+    """Keep the course's own folder, which submissions need beside them, if the bank has none."""
+    if overlay and not (folder / COURSE).exists():
+        left_out = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
+        shutil.copytree(overlay, folder / COURSE, ignore=left_out)
+
+
+def _lines(bank: Bank) -> Iterator[str]:
+    yield _HEADING
+    if bank.assignment:
+        yield f"assignment = {_text(bank.assignment)}\n"
+    for one in bank.entries:
+        yield "\n[[engine]]\n"
+        yield from (f"{key} = {_text(value)}\n" for key, value in one._asdict().items() if value)
+    if bank.left_out:
+        yield "\n[left_out] # why, and how many\n"
+        yield from (f"{_text(why)} = {count}\n" for why, count in sorted(bank.left_out.items()))
+
+
+def _text(value: str) -> str:
+    """Return a text as TOML has it, which is as JSON has it but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+# --- the schema --------------------------------------------------------------------------------
+
+
+def _anything(value: Any, place: Place) -> str:
+    if not isinstance(value, str):
+        place.refuse(value, "a text")
+    return str(value)
+
+
+def _counts(value: Any, place: Place) -> dict[str, int]:
+    if not isinstance(value, dict):
+        place.refuse(value, "a table of reasons, each with a number")
+    return {key: schema.whole(0)(count, place.at(key)) for key, count in value.items()}
+
+
+_ENTRY = {
+    "name": Field(schema.text),
+    "sentence": Field(_anything, ""),
+    "folder": Field(_anything, ""),
+    "command": Field(_anything, ""),
+}
+_SCHEMA = {
+    "assignment": Field(_anything, ""),
+    "engine": Field(schema.list_of(schema.table(_ENTRY, Entry)), ()),
+    "left_out": Field(_counts, {}),
+}
+
+
+def _check(bank: Bank, folder: Path, place: Place) -> None:
+    names = [one.name for one in bank.entries]
+    for number, one in enumerate(bank.entries):
+        here = place.at("engine").item(number)
+        if names.count(one.name) > 1:
+            here.at("name").refuse(one.name, "another name for each engine")
+        if bool(one.folder) is bool(one.command):
+            here.refuse(one.name, "either a folder or a command")
+        if one.folder and not (folder / one.folder).is_dir():
+            here.at("folder").refuse(one.folder, "a folder in the bank")

@@ -1,0 +1,216 @@
+"""``gtp-harness bank``: wrong engines of former years, by which tests are measured."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import closing
+from pathlib import Path
+
+from harness.assignments import assignment, needs
+from harness.assignments.assignment import Assignment
+from harness.assignments.python import with_python
+from harness.banks import storing
+from harness.banks.records import Bank
+from harness.cli.arguments import Parser, whole
+from harness.cli.console import never_fail_to_encode
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.options import SANDBOXES
+from harness.text import number_of
+from harness.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.grading.banking.behaviour import Place
+    from harness.grading.banking.former import Added, Former
+    from harness.grading.grade import Plan, Wanted
+    from harness.grading.ledger.ledger import Ledger
+
+_DESCRIPTION = """\
+Make a bank of wrong engines, by which strength, fuzz and generate measure tests.
+
+add takes from GRADED, the folder of a grading, the submissions that are wrong: one
+of those that did the same with the case files of that grading. Comments,
+docstrings and layout go; the names and ids of the class, mail addresses and home
+folders become neutral words, in names of files, too; files that are no programs are
+left out. Each is then run again, and taken only if it answers as it did. Why each
+of the others is left out is said here, by key; the bank has the numbers alone.
+What a way of writing programs tells, it still tells: keep a bank to yourself.
+
+list tells what is in a bank. It may as well be written by hand: bank.toml has a
+table [[engine]] with name and command for each engine."""
+
+_EPILOG = """\
+Exit status:
+    0  something was added; a bank was listed
+    1  nothing was added
+    2  the input was bad
+    3  the harness itself failed, or there is no sandbox
+
+Examples:
+  gtp-harness bank add graded --commands score
+  gtp-harness bank add ~/2017/graded --bank ~/banks/go1 --assignment ~/course/go1
+  gtp-harness bank list ~/banks/go1
+  gtp-harness strength @go-scoring --assignment go-scoring --bank ~/banks/go1"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if given.action not in ("add", "list") or not given.folder:
+        parser.error("expected add GRADED or list BANK")
+    never_fail_to_encode()
+    if given.action == "list":
+        return _list(storing.read(Path(given.folder)))
+    return _add(given)
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    parser = Parser("bank", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness bank add GRADED [OPTION…]\n       gtp-harness bank list BANK"
+    parser.add_argument("action", nargs="?", choices=("add", "list"), help=argparse.SUPPRESS)
+    parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
+    add = parser.add_argument
+    add("--bank", default="bank", metavar="DIR",
+        help="the bank, made if need be (default: %(default)s)")  # fmt: skip
+    add("--commands", nargs="+", action="extend", default=[], metavar="NAME",
+        help="only what tests of these commands show counts (default: all)")  # fmt: skip
+    add("--assignment", metavar="A",
+        help="by name or folder (default: the one that was graded, if it ships)")  # fmt: skip
+    add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
+    add("--key", metavar="FILE", help="the key of the ledger (default: beside it)")
+    add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+        help="submissions at a time (default: the number of cores)")  # fmt: skip
+    add("--sandbox", choices=[one for one in SANDBOXES if one != "off"], default="auto",
+        help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
+    add("--python", metavar="PATH", default="", help="the engines' Python")
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser
+
+
+# --- list --------------------------------------------------------------------------------------
+
+
+def _list(bank: Bank) -> int:
+    of = f" of {bank.assignment}" if bank.assignment else ""
+    print(f"{number_of(len(bank.entries), 'engine')}{of}")
+    for one in bank.entries:
+        print(visible(f"  {one.name}  {one.sentence or one.command}"))
+    if bank.left_out:
+        print("left out:")
+    for why, count in sorted(bank.left_out.items()):
+        print(visible(f"  {count:4}  {why}"))
+    return ExitCode.OK
+
+
+# --- add ---------------------------------------------------------------------------------------
+
+
+def _add(given: argparse.Namespace) -> int:
+    from harness.grading.ledger.ledger import Ledger, naming_damage
+
+    path = Path(given.folder)
+    path = path / "ledger.sqlite" if path.is_dir() else path
+    if not path.is_file():
+        raise UsageError(f"{given.folder} is not the folder of a grading: there is no {path}")
+    key = Path(given.key) if given.key else None
+    with naming_damage(path), closing(Ledger(path, key)) as ledger:
+        found = assignment.find(given.assignment or _graded(ledger, path))
+        needs.require(found)
+        with with_python(found, given.python) as found:
+            return _taken(given, found, ledger, path.parent / "originals")
+
+
+def _graded(ledger: Ledger, path: Path) -> str:
+    """Return the name of the assignment that was graded."""
+    from harness import shipped
+
+    last = ledger.last_run()
+    name = last[1].assignment if last else ""
+    if name not in shipped.names():
+        raise UsageError(f"{path} is of the assignment {name!r}: --assignment names its folder")
+    return name
+
+
+def _taken(given: argparse.Namespace, found: Assignment, ledger: Ledger, originals: Path) -> int:
+    from harness.grading import grade
+    from harness.grading.banking.former import NOTHING, Selection, left_out
+    from harness.grading.banking.trying import Trial
+
+    ledger.check()
+    plan, folder = grade.remembered(ledger), Path(given.bank)
+    wanted = _wanted(given, found)
+    class_ = _class(plan, found, ledger, originals)
+    selection = Selection(class_, found.files.required, _counting(given.commands, plan))
+    before = storing.read(folder) if (folder / storing.FILE).exists() else Bank("", (), {})
+    tasks = class_[0].unit.tasks if class_ else ()
+    trial = Trial(grade.means(wanted, plan), tasks, plan.planned)
+    added = selection.into(folder, before, trial.run)
+    refused = [(one.key, NOTHING) for one in plan.submissions if one.refused]
+    added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
+    storing.keep_course(folder, grade.overlay(wanted))
+    entries = (*before.entries, *added.entries)
+    storing.write(folder, Bank(found.key, entries, left_out(before, added)))
+    _say(added, folder)
+    return ExitCode.OK if added.entries else ExitCode.FAILED
+
+
+def _wanted(given: argparse.Namespace, found: Assignment) -> Wanted:
+    from harness.grading.grade import Wanted
+
+    return Wanted(
+        found,
+        None,
+        Path(given.bank),
+        overlay=Path(given.overlay) if given.overlay else None,
+        sandbox=given.sandbox,
+        jobs=given.jobs or len(os.sched_getaffinity(0)),
+    )
+
+
+def _class(plan: Plan, found: Assignment, ledger: Ledger, originals: Path) -> list[Former]:
+    """Return the submissions that were graded, each with what the ledger has of it."""
+    from harness.grading import grade
+    from harness.grading.attempts.assembly import Reader
+    from harness.grading.banking.former import Former
+    from harness.grading.ledger.store import Store
+
+    reader = Reader(ledger, found, {(one.kind, one.name): one.path for one in plan.cases})
+    planned = grade.by_key(plan.planned)
+    units = grade.units(plan, Store(originals))
+    return [Former(unit, reader.attempts(planned[unit.submission.key])) for unit in units]
+
+
+def _counting(names: Sequence[str], plan: Plan) -> Callable[[Place], bool]:
+    """Return what tells whether a test counts: by the name of its command, or all do.
+
+    Raises:
+        UsageError: no test is of such a command.
+    """
+    commands = {
+        (case.kind, case.name, step.line): step.command.partition(" ")[0]
+        for case in plan.cases
+        for step in case.read().steps
+        if step.is_test
+    }
+    for name in names:
+        if name not in commands.values():
+            known = ", ".join(sorted(set(commands.values())))
+            raise UsageError(f"--commands: no test of that grading is of {name!r}, but of {known}")
+    return lambda place: not names or commands[place] in names
+
+
+def _say(added: Added, folder: Path) -> None:
+    count = number_of(len(added.entries), "engine")
+    print(f"{count} added to {folder}, {number_of(len(added.left_out), 'submission')} left out")
+    for one in added.entries:
+        print(visible(f"  {one.name}  {one.sentence}"))
+    for key, why in added.left_out:
+        print(visible(f"  not {key}: {why}"))

@@ -1,0 +1,69 @@
+"""The options of a command that measures tests by wrong engines."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.assignments import banked
+from harness.assignments.assignment import Assignment
+from harness.assignments.python import with_python
+from harness.banks.mutating import mutant_engines
+from harness.banks.records import WrongEngine
+from harness.cli.arguments import Parser, whole
+from harness.errors import UsageError
+from harness.options import SANDBOXES
+
+
+def add_options(parser: Parser) -> None:
+    """Add what names wrong engines, and how they are started."""
+    add = parser.add_argument_group("wrong engines, started in a sandbox").add_argument
+    add("--bank", action="append", default=[], metavar="BANK",
+        help="a folder of wrong engines (gtp-harness bank); may be repeated")  # fmt: skip
+    add("--engine", action="append", default=[], metavar="COMMAND",
+        help="a wrong engine's command, as in a shell; may be repeated")  # fmt: skip
+    add("--mutants", type=whole(1, "a number of mutants"), default=0, metavar="N",
+        help="so many mutants of a reference in Python, each with one change")  # fmt: skip
+    add("--reference", metavar="COMMAND",
+        help="the program of which mutants are made (default: the assignment's)")  # fmt: skip
+    add("--sandbox", choices=SANDBOXES, default="auto",
+        help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
+
+
+def are_named(given: argparse.Namespace) -> bool:
+    """Whether the command line names wrong engines."""
+    return bool(given.bank or given.engine or given.mutants)
+
+
+@contextlib.contextmanager
+def engines(given: argparse.Namespace, found: Assignment) -> Iterator[list[WrongEngine]]:
+    """Give the wrong engines that the command line names; they are there meanwhile."""
+    with contextlib.ExitStack() as stack:
+        own = found
+        if given.bank and found.starts_python:
+            own = stack.enter_context(with_python(found))
+        named = stack.enter_context(banked.engines(own, given.bank, given.engine, given.sandbox))
+        all_ = [*named, *_mutants(given, found, stack)]
+        if not all_:
+            raise UsageError(f"there is no engine in {', '.join(given.bank)}")
+        yield all_
+
+
+def _mutants(
+    given: argparse.Namespace, found: Assignment, stack: contextlib.ExitStack
+) -> list[WrongEngine]:
+    if not given.mutants:
+        return []
+    room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gtp-harness-")))
+    room.chmod(0o755)  # an engine in a sandbox is another user
+    return mutant_engines(_reference(given, found), given.mutants, given.seed, room)
+
+
+def _reference(given: argparse.Namespace, found: Assignment) -> str:
+    """Return the command of the program that mutants are made of."""
+    if not given.reference:
+        raise UsageError("--mutants are made of a program in Python: --reference names it")
+    return str(given.reference)

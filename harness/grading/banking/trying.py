@@ -1,0 +1,79 @@
+"""Anonymous programs run as submissions are run: unpacked, built, and asked all case files."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.grading.attempts.runner import Desk, Means
+from harness.grading.attempts.units import Broke, Done, Task, Unit
+from harness.grading.banking.behaviour import Behaviour, behaviour
+from harness.grading.banking.former import Program
+from harness.grading.ledger import canonical_json
+from harness.grading.ledger.ledger import Planned
+from harness.grading.records import Submission
+from harness.intake.packing import pack_alike
+from harness.records import FileResult
+from harness.running import jobs
+from harness.signals import ending_on_signals
+
+
+class Trial:
+    """Runs programs that are in nobody's ledger."""
+
+    def __init__(self, means: Means, tasks: Sequence[Task], planned: Sequence[Planned]) -> None:
+        """``tasks``: the case files; ``planned``: what the assignment calls them, by basis."""
+        self._means = means
+        self._tasks = tuple(tasks)
+        self._called = {one.basis: (one.kind, one.name) for one in planned}
+
+    def run(self, programs: Mapping[str, Program]) -> dict[str, Behaviour | None]:
+        """Return what programs did, by their keys; None: nothing."""
+        with tempfile.TemporaryDirectory(prefix="gtp-harness-") as folder:
+            units = [self._unit(key, one, Path(folder)) for key, one in programs.items()]
+            return dict(zip(programs, self._results(units), strict=True))
+
+    def _unit(self, key: str, program: Program, folder: Path) -> Unit:
+        lying, packed = folder / f"{key}.files", folder / f"{key}.tar"
+        for name, content in program.files.items():
+            path = lying / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            path.chmod(0o755 if name in program.run else 0o644)
+        pack_alike(packed, lying, {name: name for name in program.files})
+        own = Submission(key, (), kept=tuple(sorted(program.files)))
+        return Unit(own, packed, program.digest, self._tasks)
+
+    def _results(self, units: Sequence[Unit]) -> list[Behaviour | None]:
+        """Run units side by side. What is asked alone in a grading is so here as well."""
+        means, heard = self._means, [dict[str, FileResult]() for _ in units]
+        limits, box = means.assignment.limits, means.assignment.box
+
+        def on_note(index: int, word: object) -> None:
+            if isinstance(word, Broke):
+                raise HarnessError(f"the harness broke: {word.message}")
+            if isinstance(word, Done) and word.result != canonical_json.NOTHING:
+                heard[index][word.basis] = canonical_json.loads(FileResult, word.result)
+
+        with ending_on_signals(), closing(Desk(means, limits, box, alone=False)) as desk:
+            desk.expect(units)
+            ends = jobs.run_all(units, desk.work, means.jobs, on_note, desk.close, forked=True)
+            with closing(ends):
+                for _, end in ends:
+                    if isinstance(end, jobs.Fault):
+                        raise HarnessError(f"the harness broke: {end.message}")
+        return [self._behaviour(found) for found in heard]
+
+    def _behaviour(self, found: Mapping[str, FileResult]) -> Behaviour | None:
+        cases = {task.basis: task.case for task in self._tasks}
+        results = [
+            (*self._called[basis], canonical_json.restored(result, cases[basis], _NO_FIGURES))
+            for basis, result in found.items()
+        ]
+        return behaviour(results) if results else None
+
+
+_NO_FIGURES = canonical_json.Figures()

@@ -1,0 +1,83 @@
+"""Mutants of a program in Python: single changes, the same each time."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from harness.banks.mutants import mutants
+from harness.banks.mutating import mutant_engines
+from harness.errors import UsageError
+
+PROGRAM = """\
+def legal(board, point):
+    if not on_board(point) or board[point] != 0:
+        return False
+    for other in near(point):
+        if board[other] == 0:
+            return True
+    return point < 5 and board[0] + 1 > 2
+"""
+
+
+def test_each_has_one_change_and_is_a_program():
+    whole = ast.unparse(ast.parse(PROGRAM)).splitlines()
+    found = mutants({"a.py": PROGRAM}, 100, 0)
+    assert len(found) > 15
+    for one in found:
+        ast.parse(one.source)
+        changed = [
+            n
+            for n, (a, b) in enumerate(zip(whole, one.source.splitlines(), strict=False))
+            if a != b
+        ]
+        assert changed, one
+        assert one.file == "a.py"
+    assert len({one.source for one in found}) > len(found) - 3, "few changes come to the same"
+
+
+def test_the_same_seed_draws_the_same():
+    first, again, other = (mutants({"a.py": PROGRAM}, 5, seed) for seed in (1, 1, 2))
+    assert first == again != other
+    assert len(first) == len({one.name for one in first}) == 5
+
+
+def test_they_are_in_the_order_of_the_lines():
+    lines = [int(one.sentence.split(":")[1]) for one in mutants({"a.py": PROGRAM}, 100, 0)]
+    assert lines == sorted(lines)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "a.py:2: if not on_board(point): for if not on_board(point) or board[point] != 0:",
+        "a.py:2: if board[point] != 0: for if not on_board(point) or board[point] != 0:",
+        "a.py:3: return True for return False",
+        "a.py:5: if board[other] != 0: for if board[other] == 0:",
+        "a.py:7: return point <= 5 and board[0] + 1 > 2 for return point < 5 and board[0] + 1 > 2",
+    ],
+)
+def test_what_people_forget_is_among_them(sentence):
+    assert sentence in {one.sentence for one in mutants({"a.py": PROGRAM}, 100, 0)}
+
+
+def test_what_is_no_python_gives_none():
+    assert mutants({"a.txt": "a board:\n  x"}, 5, 0) == []
+
+
+def test_modules_beside_the_program_are_changed_too(tmp_path):
+    (tmp_path / "main.py").write_text("import rules\nrules.go()\n")
+    (tmp_path / "rules.py").write_text("def go():\n    print(1)\n    print(2)\n")
+    (tmp_path / "unused.py").write_text("x = 1\n")
+    room = tmp_path / "room"
+    found = mutant_engines(f"python3 {tmp_path}/main.py -q", 50, 0, room)
+    assert {one.sentence.partition(":")[0] for one in found} == {"main.py", "rules.py"}
+    first = found[0]
+    assert first.command == f"python3 {room}/{first.name}/main.py -q"
+    assert (room / first.name / "unused.py").is_file()
+
+
+def test_a_program_of_another_language_is_told():
+    with pytest.raises(UsageError, match="mutants are made of a program in Python"):
+        mutant_engines("gnugo --mode gtp", 5, 0, None)
