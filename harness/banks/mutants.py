@@ -76,9 +76,8 @@ def mutants(files: Mapping[str, str], count: int, seed: int) -> list[Mutant]:
         if source != written[site.file]:
             sentence = f"{site.file}:{site.line}: {_told(written[site.file], source)}"
             found.setdefault(_name(site), Mutant(_name(site), sentence, site.file, source))
-    order = {one: place for place, one in enumerate(sorted(sites))}
-    places = {_name(site): order[site] for site in sites}
-    return sorted(found.values(), key=lambda one: places[one.name])
+    order = {_name(one): (one.file, one.line, one.number, one.kind) for one in sites}
+    return sorted(found.values(), key=lambda one: order[one.name])
 
 
 def _parsed(text: str) -> ast.Module | None:

@@ -25,6 +25,7 @@ _KINDS = {
     "BANK": FOLDERS,
     "GRADED": FOLDERS,
     "PROGRAM": PROGRAMS,
+    "COMMAND": PROGRAMS,
     "TEST": CASES,
     "CASES": CASES,
 }

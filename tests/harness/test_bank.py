@@ -152,7 +152,7 @@ def test_nobody_is_named(bank):
         named = {one for one in words if re.search(rf"(?<![a-z0-9]){one}(?![a-z0-9])", said)}
         assert named - {"right"} == set(), name
         assert "babbage" not in said
-        assert not re.search("#(?! Wrong| Nothing| why)", text.decode()), name
+        assert not re.search("#(?! Wrong| Nothing| why|!/usr)", text.decode()), name
 
 
 def test_it_is_the_same_each_time(bank, graded, tmp_path):
@@ -176,7 +176,7 @@ def test_the_bank_measures_tests(bank, graded, capsys):
     own = graded.parent / "scoring"
     one, other = own / "area.gtp", own / "known.gtp"
     command = ["strength", str(one), str(other), "--assignment", str(own), "--bank", str(bank)]
-    assert main(command) == ExitCode.FAILED  # the oracle knows more than the class was asked
+    assert main(command) == ExitCode.OK
     said = capsys.readouterr().out
     assert f"{one}  " in said
     assert "3 of 3 engines caught" in said

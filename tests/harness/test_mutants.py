@@ -66,11 +66,11 @@ def test_what_is_no_python_gives_none():
     assert mutants({"a.txt": "a board:\n  x"}, 5, 0) == []
 
 
-def test_modules_beside_the_program_are_changed_too(tmp_path):
-    (tmp_path / "main.py").write_text("import rules\nrules.go()\n")
+def test_modules_beside_the_program_are_changed_too(tmp_path, tmp_path_factory):
+    (tmp_path / "main.py").write_text("import rules\nfor _ in range(2):\n    rules.go()\n")
     (tmp_path / "rules.py").write_text("def go():\n    print(1)\n    print(2)\n")
     (tmp_path / "unused.py").write_text("x = 1\n")
-    room = tmp_path / "room"
+    room = tmp_path_factory.mktemp("room")
     found = mutant_engines(f"python3 {tmp_path}/main.py -q", 50, 0, room)
     assert {one.sentence.partition(":")[0] for one in found} == {"main.py", "rules.py"}
     first = found[0]

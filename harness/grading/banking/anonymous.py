@@ -22,7 +22,7 @@ import sys
 import tokenize
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -30,6 +30,8 @@ from typing import NamedTuple
 _SEVERAL = 3  # programs that use a word before it is nobody's name
 _SHORTEST = 2  # letters of a name
 _SHORTEST_ID = 4  # letters and digits of an id
+# Letters of a word with which a login begins or ends: of anybody's, and of the author's own.
+_SHORTEST_PART, _SHORTEST_OWN = 5, 3
 
 _C = (".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".java")
 _BUILD = ("makefile", "gnumakefile", "cmakelists.txt")
@@ -181,6 +183,7 @@ class Names:
         """``programs``: of the whole class: what several of them say is no name of anybody."""
         self._words: set[str] = set()
         self._ids: set[str] = set()
+        people = tuple(people)
         phrases: set[str] = set()
         for one in people:
             parts = [part for part in _WORD.findall(_plain(one.name)) if len(part) >= _SHORTEST]
@@ -188,7 +191,9 @@ class Names:
             phrases.update(_phrases(one.name))
             for text in one.ids:
                 self._learn(text)
-        self._words -= _COMMON | _said_by_several(programs)
+        self._common = _COMMON | _said_by_several(programs)
+        self._words -= self._common
+        self._parts = _affixes(people, _SHORTEST_PART)
         self._phrases = _any_of(phrases, r"[^\W_]")
         self._any_id = _any_of(self._ids, r"[^\W_]")
 
@@ -198,13 +203,16 @@ class Names:
         self._ids |= {one.casefold() for one in (text, local) if len(one) >= _SHORTEST_ID}
         self._words |= {part for part in _WORD.findall(_plain(local)) if len(part) >= _SHORTEST_ID}
 
-    def without(self, files: Files, kept: Collection[str] = ()) -> dict[str, tuple[str, bytes]]:
+    def without(
+        self, files: Files, kept: Collection[str] = (), authors: Sequence[Person] = ()
+    ) -> dict[str, tuple[str, bytes]]:
         """Return a program's files with neutral words for all names.
 
         By its name each file's new name and content.
         ``kept``: names of files that stay, as the course wants them.
         """
-        words = _Neutral()
+        own = (self._parts | _affixes(authors, _SHORTEST_OWN)) - self._common
+        words = _Neutral(self._words | own)
         found = {}
         for name, content in sorted(files.items()):
             called = name if name in kept else self._clean(name, words)
@@ -218,24 +226,24 @@ class Names:
         for wanted in (self._phrases, self._any_id):
             if wanted:
                 text = wanted.sub(lambda match: words.like(match[0]), text)
-        return _WORD.sub(lambda match: self._humps(match[0], words), text)
-
-    def _humps(self, word: str, words: _Neutral) -> str:
-        if self._is_name(word):
-            return words.like(word)
-        return _HUMP.sub(
-            lambda match: words.like(match[0]) if self._is_name(match[0]) else match[0], word
-        )
-
-    def _is_name(self, word: str) -> bool:
-        return _plain(word) in self._words
+        return _WORD.sub(lambda match: words.instead(match[0]), text)
 
 
 class _Neutral:
     """Neutral words, one for each name, in the order in which they are met."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
         self._known: dict[str, str] = {}
+
+    def instead(self, word: str) -> str:
+        """Return a word, or what stands for it or for names in it."""
+        if _plain(word) in self._names:
+            return self.like(word)
+        return _HUMP.sub(
+            lambda match: self.like(match[0]) if _plain(match[0]) in self._names else match[0],
+            word,
+        )
 
     def like(self, name: str) -> str:
         """Return the word for a name, in capitals where that is."""
@@ -267,6 +275,18 @@ def _joined(parts: list[str]) -> set[str]:
         return set()
     first, last = parts[0], parts[-1]
     return {first + last, last + first, first[0] + last, last + first[0]}
+
+
+def _affixes(people: Iterable[Person], shortest: int) -> set[str]:
+    """Return with what logins begin and end: a platform may tell of a name no more than that."""
+    texts = (text for one in people for text in (one.name, *one.ids))
+    logins = {part for text in texts for part in _WORD.findall(_plain(text.partition("@")[0]))}
+    return {
+        part
+        for login in logins
+        for length in range(shortest, len(login))
+        for part in (login[:length], login[-length:])
+    }
 
 
 def _phrases(name: str) -> set[str]:

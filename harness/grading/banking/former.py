@@ -102,9 +102,12 @@ class Selection:
                 self._left_out[one.key] = f"it cannot be made anonymous: {error}"
             except (ArchiveError, UsageError):
                 self._left_out[one.key] = GONE
-        names = Names(_people(class_), [one.files for one in plain.values()])
+        authors = {one.key: _authors(one) for one in class_}
+        people = [person for some in authors.values() for person in some]
+        names = Names(people, [one.files for one in plain.values()])
         return {
-            key: _renamed(one, names.without(one.files, required)) for key, one in plain.items()
+            key: _renamed(one, names.without(one.files, required, authors[key]))
+            for key, one in plain.items()
         }
 
     def _sort(self, one: Former) -> None:
@@ -215,11 +218,10 @@ def _renamed(one: Program, files: Mapping[str, tuple[str, bytes]]) -> Program:
     return Program(dict(files.values()), run)
 
 
-def _people(class_: Iterable[Former]) -> list[Person]:
-    """Return everybody whose name may stand in a program: members, and what files were called."""
+def _authors(one: Former) -> list[Person]:
+    """Return those whose names may stand in a program."""
     return [
         Person(student.name, (student.key, *(text for _, text in student.ids)))
-        for one in class_
         for student in one.unit.submission.students
     ]
 
