@@ -105,6 +105,7 @@ def test_files_are_found_from_where_the_case_is(asked, tmp_path, monkeypatch):
 def test_in_its_box_it_sees_the_files_that_commands_name(asked, tmp_path, monkeypatch):
     if not works():
         pytest.skip("no sandbox works on this machine")
+    tmp_path.chmod(0o755)
     declared = DECLARED.replace('sandbox = "off"', "").replace(" log", "")
     declared += '[[command]]\nname = "load"\narguments = [{ files = "*.txt" }]\n'
     cases = tmp_path / "cases"
