@@ -45,7 +45,7 @@ Exit status:
 Examples:
   gtp-harness run --history runs.sqlite ./engine cases/
   gtp-harness history runs.sqlite
-  gtp-harness history runs.sqlite --html trend.html --json trend.json"""
+  gtp-harness history runs.sqlite --output trend --json trend.json"""
 
 
 def main(arguments: list[str]) -> int:
@@ -56,19 +56,21 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.file:
         parser.error("FILE is needed")
-    for path in filter(None, (given.html, given.json)):
-        files.try_to_write(path)
+    if given.json:
+        files.try_to_write(given.json)
+    if given.output:
+        files.try_to_write_into(given.output)
     never_fail_to_encode()
     found = _trends(given)
-    if given.html:
-        from harness.history.page import history_page
+    if given.output:
+        from harness.history import pages
 
-        files.write(given.html, history_page(found))
+        pages.write(given.output, found)
     if given.json:
         from harness.history.document import document
 
         files.write(given.json, [document(found)], without_surrogates)
-    if {given.html, given.json}.isdisjoint(files.STDOUT):
+    if given.json not in files.STDOUT:
         _show(found, given)
     return ExitCode.OK
 
@@ -99,7 +101,7 @@ def command_line() -> Parser:
     parser.usage = "gtp-harness history FILE [OPTION…]"
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
     add = parser.add_argument
-    add("--html", metavar="PAGE", help="write a page with plots (-: to standard output)")
+    add("--output", metavar="DIR", help="write pages: index.html, each file's tests and runs")
     add("--json", metavar="FILE", help="write all of it as JSON (-: to standard output)")
     add(
         "--program", metavar="PROGRAM", help="whose runs, as typed (default: that of the last run)"

@@ -2,6 +2,6 @@
 
 :mod:`~harness.history.store` is the file; :mod:`~harness.history.keeping` makes its rows of a run;
 :mod:`~harness.history.trends` and :mod:`~harness.history.statistics` find the trends, pure;
-:mod:`~harness.history.text`, :mod:`~harness.history.document` and :mod:`~harness.history.page`
-show them.
+:mod:`~harness.history.text`, :mod:`~harness.history.document` and :mod:`~harness.history.pages`
+show them; :mod:`~harness.history.courses` is what pages tell of each test, run by run.
 """

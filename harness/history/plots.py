@@ -1,193 +1,246 @@
 """Pictures of a history as inline SVG: they run nothing, follow the page's colors, and speak.
 
-Lengths are CSS pixels. Runs go from left to right, the last one on the right.
+They hold shapes alone, which may be stretched to any width; words stand beside them as text. Runs
+go from left to right, the last one on the right. Units of a picture are its own: 10 across for a
+run, 100 up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from statistics import median
+import math
+from collections.abc import Iterable, Iterator, Sequence
 
-from harness.history.records import Flaky, RunKept, Slower
-from harness.history.text import counts, counts_text, seconds
+from harness.history.courses import Course, FileCourse
+from harness.history.records import RunKept, Seen, Spread, State
+from harness.history.statistics import spread
+from harness.history.text import counts, counts_text, in_words, seconds
 from harness.report.markup import NOTHING, Markup, joined
 
-_WIDTH, _LEFT, _RIGHT = 720, 56, 10
-_BARS = 150  # runs in one picture
+_RUN, _HEIGHT = 10, 100
+_LONG = 78  # units of the longest time in a small plot, 80 wide
+_SHORTEST = 1e-4  # seconds that a scale of times begins with at least
 _KINDS = {  # the parts of a bar, from below: class, verdicts
-    "pass": ("passed", "PASSED"),
-    "known": ("failed",),
-    "lost": ("not run", "not judged"),
-    "fail": ("FAILED",),
+    "p": ("passed", "PASSED"),
+    "x": ("failed",),
+    "w": ("not run", "not judged"),
+    "f": ("FAILED",),
 }
+_KIND_OF = {verdict: kind for kind, verdicts in _KINDS.items() for verdict in verdicts}
+_STRIPES = {"p": (60, 40), "x": (45, 55), "w": (30, 70), "f": (0, 100)}  # from above, height
 
-STYLE = """
-.wide{overflow-x:auto}svg.plot{color:var(--ink-2);font:11px system-ui,sans-serif}
-.plot text{fill:currentColor}.plot .axis{stroke:var(--line);fill:none}
-.plot .mid{stroke:var(--ink);stroke-width:1.5;fill:none}
-.plot .pt{fill:var(--link)}.plot .hot{fill:var(--fail)}.plot .hit{fill:transparent}
-.k-pass{fill:#9ec9ae}.k-known{fill:var(--line)}.k-lost{fill:#8d6cb8}.k-fail{fill:var(--fail)}
-@media(prefers-color-scheme:dark){.k-pass{fill:#2c5a3d}.k-lost{fill:#cfa9f5}}
-.key{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;
-font-size:.85rem;color:var(--ink-2);margin:.4rem 0}
-.key svg{display:inline;vertical-align:middle}
+STYLE = r"""
+.hp{min-width:0}.hp svg,.strip{display:block;width:100%;print-color-adjust:exact;
+-webkit-print-color-adjust:exact}.hp svg{height:110px;border-bottom:1px solid var(--line-2)}
+.hp figcaption{font-size:var(--t-sm);color:var(--ink-2);margin-bottom:var(--s1)}
+.hp figcaption b{color:var(--ink);font-weight:620}
+.ends{display:flex;justify-content:space-between;font-size:var(--t-xs);color:var(--ink-2)}
+.kp{fill:color-mix(in srgb,var(--pass-s) 45%,var(--card))}.kx{fill:var(--mute-s)}
+.kw{fill:var(--warn-s)}.kf{fill:var(--fail-s)}.kt{fill:var(--mute-s)}.kn{fill:var(--accent)}
+.qa,.md{pointer-events:none}.md{fill:var(--ink)}
+.qa{fill:color-mix(in srgb,var(--accent) 16%,transparent)}
+.hit{fill:transparent}.strip{height:16px;max-width:300px}
+.box-t{width:80px;height:16px;flex:none}.box-t .wh{fill:var(--mute-s)}
+.box-t .bx{fill:color-mix(in srgb,var(--accent) 45%,var(--card))}
+.key{display:flex;flex-wrap:wrap;gap:4px var(--s4);list-style:none;padding:0;
+font-size:var(--t-sm);color:var(--ink-2);margin-top:var(--s2)}
+.key li{display:flex;gap:6px;align-items:center}.key svg{width:12px;height:12px}
 """.replace("\n", "")
 
-_WORDS = {"pass": "passed", "known": "failed as expected", "lost": "not run", "fail": "FAILED"}
+_SVG = Markup(
+    '<svg class="%s" viewBox="0 0 %s 100" preserveAspectRatio="none" role="img" '
+    'aria-label="%s">%s</svg>'
+)
+_RECT = Markup('<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>')
+_FIGURE = Markup(
+    '<figure class="hp"><figcaption>%s</figcaption>%s<p class="ends" aria-hidden="true">'
+    "<span>run %s</span><span>run %s</span></p></figure>\n"
+)
+
+
+def _rect(kind: str, x: float, y: float, width: float, height: float) -> Markup:
+    return _RECT % (kind, f"{x:g}", f"{y:.4g}", f"{width:g}", f"{height:.4g}")
+
+
+def _hint(x: float, words: str) -> Markup:
+    """Return what tells of a run when a pointer is over its column."""
+    return Markup("<g>%s<title>%s</title></g>") % (_rect("hit", x, 0, _RUN, _HEIGHT), words)
+
+
+# --- verdicts ----------------------------------------------------------------------------------
 
 
 def verdicts(runs: Sequence[RunKept]) -> Markup:
-    """Return a bar for each run: its tests by verdict."""
-    shown = runs[-_BARS:]
-    most = max((sum(counts(run).values()) for run in shown), default=0)
+    """Return a bar for each run: its tests by verdict; nothing where there are none."""
+    found = [counts(run) for run in runs]
+    most = max((sum(one.values()) for one in found), default=0)
     if not most:
         return NOTHING
-    height, step = 150.0, (_WIDTH - _LEFT - _RIGHT) / len(shown)
-    bars = joined(
-        _bar(run, _LEFT + place * step, step, height, most) for place, run in enumerate(shown)
+    drawn = joined(
+        _bar(one, place * _RUN, most) + _hint(place * _RUN, f"run {run.number}: {in_words(one)}")
+        for place, (run, one) in enumerate(zip(runs, found, strict=True))
     )
-    axis = Markup('<path class="axis" d="M%s %sH%s"/>') % (
-        _LEFT,
-        f"{height + 10.5:g}",
-        _WIDTH - _RIGHT,
-    )
-    label = Markup('<text x="%s" y="18" text-anchor="end">%s</text>') % (_LEFT - 6, most)
-    title = f"Verdicts of {len(shown)} runs"
-    drawn = axis + label + bars + _numbers(shown, step, height + 24)
-    key = joined(
-        Markup(
-            '<span><svg width="12" height="12" viewBox="0 0 12 12">'
-            '<rect class="k-%s" width="12" height="12" rx="2"/></svg> %s</span>'
-        )
-        % (kind, words)
-        for kind, words in _WORDS.items()
-    )
-    return _svg(height + 30, title, drawn) + Markup('<p class="key">%s</p>') % key
+    last = runs[-1]
+    label = f"Verdicts of {len(runs)} runs; the last, run {last.number}: {counts_text(last)}"
+    picture = _SVG % ("", len(runs) * _RUN, label, drawn)
+    caption = Markup("<b>Verdicts</b> of %s runs, up to %s tests") % (len(runs), most)
+    return _FIGURE % (caption, picture, runs[0].number, last.number) + _key()
 
 
-def _bar(run: RunKept, x: float, step: float, height: float, most: int) -> Markup:
-    found, y, parts = counts(run), height + 10, []
+def _bar(found: dict[str, int], x: float, most: int) -> Markup:
+    y, parts = float(_HEIGHT), []
     for kind, names in _KINDS.items():
         count = sum(found.get(name, 0) for name in names)
         if count:
-            part = max(height * count / most, 1.0)
-            y -= part
-            parts.append(
-                Markup('<rect class="k-%s" x="%s" y="%s" width="%s" height="%s"/>')
-                % (kind, f"{x + step * 0.1:.1f}", f"{y:.1f}", f"{step * 0.8:.1f}", f"{part:.1f}")
-            )
-    return Markup("<g>%s%s</g>") % (joined(parts), _hit(x, step, height, _told(run)))
+            height = max(_HEIGHT * count / most, 2.0)
+            y = max(y - height, 0.0)
+            parts.append(_rect(f"k{kind}", x + 1, y, _RUN - 2, height))
+    return joined(parts)
 
 
-def _told(run: RunKept) -> str:
-    return f"run {run.number}, {run.started}: {counts_text(run)}"
+_WORDS = {"f": "FAILED", "w": "not run", "x": "failed as expected", "p": "passed"}
 
 
-def _hit(x: float, step: float, height: float, words: str) -> Markup:
-    return Markup('<rect class="hit" x="%s" y="0" width="%s" height="%s"/><title>%s</title>') % (
-        f"{x:.1f}",
-        f"{step:.1f}",
-        f"{height + 14:g}",
-        words,
+def _key() -> Markup:
+    entry = Markup(
+        '<li><svg viewBox="0 0 12 12" aria-hidden="true">'
+        '<rect class="k%s" width="12" height="12" rx="2"/></svg>%s</li>'
     )
+    return Markup('<ul class="key">%s</ul>\n') % joined(entry % pair for pair in _WORDS.items())
 
 
-def _numbers(runs: Sequence[RunKept], step: float, y: float) -> Markup:
-    """Return the numbers of some runs below their places: never so many that they touch."""
-    every = max(1, -(-len(runs) * 40 // (_WIDTH - _LEFT - _RIGHT)))
-    return joined(
-        Markup('<text x="%s" y="%s" text-anchor="middle">%s</text>')
-        % (f"{_LEFT + (place + 0.5) * step:.1f}", f"{y:g}", run.number)
-        for place, run in enumerate(runs)
-        if (len(runs) - 1 - place) % every == 0
+def failures(file: FileCourse) -> Markup:
+    """Return how many tests of a file failed in each run, as bars."""
+    by_run = [
+        sum(one is not None and one.result.verdict == "FAILED" for one in column)
+        for column in zip(*(course.seen for course in file.courses), strict=True)
+    ]
+    most = max(by_run, default=0)
+    if not most:
+        return NOTHING
+    drawn = joined(
+        _rect("kf", place * _RUN + 1, _HEIGHT - high, _RUN - 2, high)
+        for place, high in enumerate(_HEIGHT * count / most for count in by_run)
+        if high
     )
+    label = f"FAILED from run to run: at most {most}, in the last one {by_run[-1]}"
+    return _SVG % ("strip", len(by_run) * _RUN, label, drawn)
+
+
+def course(one: Course) -> Markup:
+    """Return a test from run to run: low where it passed, high where it failed."""
+    drawn = joined(
+        _rect(f"k{kind}", place * _RUN, *_stripe(kind, size))
+        for verdict, place, size in ((at.verdict, at.first, at.size) for at in one.streaks())
+        if (kind := _KIND_OF.get(verdict))
+    )
+    failed = sum(seen is not None and seen.passed is False for seen in one.seen)
+    asked = sum(seen is not None for seen in one.seen)
+    label = f"failed in {failed} of the last {asked} runs that asked it, last: {one.verdict}"
+    return _SVG % ("strip", len(one.seen) * _RUN, label, drawn)
+
+
+def _stripe(kind: str, size: int) -> tuple[float, float, float]:
+    top, height = _STRIPES[kind]
+    return top, size * _RUN - 1, height
+
+
+# --- times -------------------------------------------------------------------------------------
 
 
 def durations(runs: Sequence[RunKept]) -> Markup:
-    """Return a dot for each whole run: how long its files took together."""
-    points = [(run.number, sum(file.seconds for file in run.files)) for run in runs[-_BARS:]]
-    return dots(points, len(points), f"Seconds of {len(points)} runs") if points else NOTHING
+    """Return how long the files of each whole run took together."""
+    whole = [run for run in runs if run.state is State.WHOLE and run.files]
+    times = [(run.number, sum(file.seconds for file in run.files)) for run in whole]
+    return times_of_runs("Time of all files", times)
 
 
-def times(one: Slower) -> Markup:
-    """Return a dot for each run that was compared, and the medians before and now as lines."""
-    return dots([*one.before, *one.now], len(one.before), f"Times of {one.test.name}")
+def times_of_runs(title: str, *parts: Sequence[tuple[int, float]]) -> Markup:
+    """Return times in seconds, a bar for each run; nothing where there are none.
+
+    Of each of the ``parts`` (times before and now) the quartiles are a band and the median a line
+    across its bars, and all three are told as text.
+    """
+    known = [part for part in parts if part]
+    times = [time for part in known for time in part]
+    longest = max((value for _, value in times), default=0.0)
+    if not longest:
+        return NOTHING
+    spreads = [spread([value for _, value in part]) for part in known]
+    words = " → ".join(map(_in_words, spreads))
+    drawn = joined(_times(known, spreads, longest * 1.05))
+    label = f"{title} of {len(times)} runs: {words}"
+    picture = _SVG % ("", len(times) * _RUN, label, drawn)
+    caption = Markup("<b>%s</b> %s; at most %s") % (title, words, seconds(longest))
+    return _FIGURE % (caption, picture, times[0][0], times[-1][0])
 
 
-def dots(points: Sequence[tuple[int, float]], parting: int, title: str) -> Markup:
-    """Return times by run; from place ``parting`` on they are marked, and each part's median."""
-    height, top = 110.0, max(value for _, value in points) * 1.05 or 1.0
-    step = (_WIDTH - _LEFT - _RIGHT) / len(points)
-
-    def y(value: float) -> float:
-        return height + 10 - height * value / top
-
-    drawn = joined(
-        Markup('<g><circle class="%s" cx="%s" cy="%s" r="3.5"/><title>run %s: %s</title></g>')
-        % (
-            "pt" if place < parting else "hot",
-            f"{_LEFT + (place + 0.5) * step:.1f}",
-            f"{y(value):.1f}",
-            run,
-            seconds(value),
-        )
-        for place, (run, value) in enumerate(points)
-    )
-    for start, end in ((0, parting), (parting, len(points))):
-        if part := [value for _, value in points[start:end]]:
-            drawn += Markup('<path class="mid" d="M%s %sH%s"/>') % (
-                f"{_LEFT + start * step:.1f}",
-                f"{y(median(part)):.1f}",
-                f"{_LEFT + end * step:.1f}",
-            )
-    axis = Markup('<path class="axis" d="M%s %sH%s"/>') % (
-        _LEFT,
-        f"{height + 10.5:g}",
-        _WIDTH - _RIGHT,
-    )
-    label = Markup('<text x="%s" y="18" text-anchor="end">%s</text>') % (
-        _LEFT - 6,
-        seconds(top / 1.05),
-    )
-    zero = Markup('<text x="%s" y="%s" text-anchor="end">0</text>') % (
-        _LEFT - 6,
-        f"{height + 12:g}",
-    )
-    ends = [(0, points[0][0])] + [(len(points) - 1, points[-1][0])] * (len(points) > 1)
-    numbers = joined(
-        Markup('<text x="%s" y="%s" text-anchor="middle">run %s</text>')
-        % (f"{_LEFT + (place + 0.5) * step:.1f}", f"{height + 25:g}", run)
-        for place, run in ends
-    )
-    return _svg(height + 30, title, axis + label + zero + drawn + numbers)
+def _in_words(one: Spread) -> str:
+    return f"{seconds(one.median)} (quartiles {seconds(one.low)} and {seconds(one.high)})"
 
 
-def course(one: Flaky) -> Markup:
-    """Return a mark for each run of a flaky test: low where it passed, high where it failed."""
-    seen = one.seen[-_BARS:]
-    step = min(14.0, (_WIDTH - 4) / len(seen))
-    marks = joined(
-        Markup(
-            '<g><rect class="k-%s" x="%s" y="%s" width="%s" height="%s"/><title>'
-            "run %s: %s</title></g>"
-        )
-        % (
-            "pass" if seen_.passed else "fail",
-            f"{place * step + 1:.1f}",
-            10 if seen_.passed else 1,
-            f"{step - 1:.1f}",
-            7 if seen_.passed else 16,
-            seen_.run.number,
-            seen_.result.verdict,
-        )
-        for place, seen_ in enumerate(seen)
-    )
-    title = f"failed in {one.failed} of {len(one.seen)} runs"
-    return _svg(18, title, marks, width=step * len(seen) + 2)
+# A bar up from the ground, told when a pointer is over it.
+_TIMED = Markup('<path class="k%s" d="M%s 100v-%sh6v%sz"><title>run %s: %s</title></path>')
 
 
-def _svg(height: float, title: str, body: str, width: float = _WIDTH) -> Markup:
-    return Markup(
-        '<svg class="plot" role="img" width="%s" height="%s" viewBox="0 0 %s %s">'
-        "<title>%s</title>%s</svg>"
-    ) % (f"{width:g}", f"{height:g}", f"{width:g}", f"{height:g}", title, body)
+def _times(
+    parts: Sequence[Sequence[tuple[int, float]]], spreads: Sequence[Spread], top: float
+) -> Iterator[Markup]:
+    place = 0
+    for kind, part, one in zip(("t", "n"), parts, spreads, strict=False):
+        x, width = place * _RUN, len(part) * _RUN
+        for run, value in part:
+            height = f"{_HEIGHT * value / top:.4g}"
+            yield _TIMED % (kind, place * _RUN + 2, height, height, run, seconds(value))
+            place += 1
+        high = _HEIGHT * (1 - one.high / top)
+        yield _rect("qa", x, high, width, max(_HEIGHT * (one.high - one.low) / top, 1))
+        yield _rect("md", x, _HEIGHT * (1 - one.median / top), width, 1)
+
+
+class Scale:
+    """Where times stand in small plots that are to be compared: each width is a factor."""
+
+    def __init__(self, times: Iterable[float]) -> None:
+        known = [max(time, _SHORTEST) for time in times]
+        self.first, self.last = min(known, default=1.0), max(known, default=1.0)
+        self._factor = math.log(self.last / self.first) or 1.0
+
+    def at(self, time: float) -> float:
+        """Return where a time stands, in units."""
+        share = math.log(max(time, _SHORTEST) / self.first) / self._factor
+        return 1 + _LONG * min(max(share, 0.0), 1.0)
+
+
+_BOX = Markup(
+    '<svg class="box-t" viewBox="0 0 80 16" aria-hidden="true">'
+    '<path class="wh" d="M%s 7h%sv2h-%sz"/><path class="bx" d="M%s 3h%sv10h-%sz"/>'
+    '<path class="md" d="M%s 1h2v14h-2z"/></svg>'
+)
+
+
+_TIME = Markup("<span>%s%s <small>%s to %s</small></span>")
+
+
+def time(times: Sequence[tuple[int, float]], scale: Scale) -> Markup:
+    """Return the spread of some times as a small plot and as text; nothing where there are none.
+
+    A line goes from the shortest to the longest, a box from quartile to quartile, a stroke is at
+    the median; the text has the median and the quartiles.
+    """
+    values = [value for _, value in times]
+    if not values:
+        return NOTHING
+    one = spread(values)
+    ends = (_from_to(scale, min(values), max(values)), _from_to(scale, one.low, one.high))
+    drawn = _BOX % (*ends[0], *ends[1], f"{scale.at(one.median) - 1:.3g}")
+    return _TIME % (drawn, *map(seconds, (one.median, one.low, one.high)))
+
+
+def _from_to(scale: Scale, low: float, high: float) -> tuple[str, str, str]:
+    width = f"{max(scale.at(high) - scale.at(low), 2):.3g}"
+    return f"{scale.at(low) - 1:.3g}", width, width
+
+
+def kind_of(seen: Seen | None) -> str:
+    """Return the class of a verdict; "" where a test was not asked, or says nothing."""
+    return _KIND_OF.get(seen.result.verdict, "") if seen else ""

@@ -79,8 +79,12 @@ def counts(run: RunKept) -> dict[str, int]:
 
 def counts_text(run: RunKept) -> str:
     """Return the counts of a run in words."""
-    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts(run).items())
-    return f"{listed or 'no tests'} in {seconds(sum(file.seconds for file in run.files))}"
+    return f"{in_words(counts(run))} in {seconds(sum(file.seconds for file in run.files))}"
+
+
+def in_words(found: dict[str, int]) -> str:
+    """Return how often each verdict came."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in found.items()) or "no tests"
 
 
 def engine_of(run: RunKept) -> str:
@@ -94,40 +98,59 @@ def place(path: str, line: int, name: str) -> str:
 
 
 def broken(one: Change) -> str:
-    """Return since when a test fails."""
+    """Return which test fails, and since when."""
     where = place(one.test.path, one.now.result.line, one.test.name)
-    return f"{where}: FAILED since {_run(one.now)}, passed in {_run(one.before)}; {one.cause}"
+    return f"{where}: {since(one)}"
+
+
+def since(one: Change) -> str:
+    """Return since when a test fails."""
+    return f"FAILED since {run_of(one.now)}, passed in {run_of(one.before)}; {one.cause}"
 
 
 def change(one: Change) -> str:
-    """Return from what to what a verdict changed, and when."""
+    """Return of which test the verdict changed, from what to what, and when."""
     where = place(one.test.path, one.now.result.line, one.test.name)
-    verdicts = f"{one.before.result.verdict} → {one.now.result.verdict}"
-    return f"{where}: {verdicts} in {_run(one.now)}; {one.cause}"
+    return f"{where}: {verdicts(one)} in {run_of(one.now)}; {one.cause}"
 
 
-def _run(seen: Seen) -> str:
+def verdicts(one: Change) -> str:
+    """Return from what to what a verdict changed."""
+    return f"{one.before.result.verdict} → {one.now.result.verdict}"
+
+
+def run_of(seen: Seen) -> str:
+    """Return the number and the day of a run."""
     return f"run {seen.run.number} ({seen.run.started[:10]})"
 
 
 def flaky(one: Flaky, signs: str = "✓✗") -> str:
-    """Return how often a flaky test failed, and a sign for each run, the last on the right."""
+    """Return which test is flaky and how, and a sign for each run, the last on the right."""
     where = place(one.test.path, one.line, one.test.name)
     row = "".join(signs[not seen.passed] for seen in one.seen[-_SEEN:])
+    return f"{where}: {flakiness(one)}  {row}"
+
+
+def flakiness(one: Flaky) -> str:
+    """Return how often a flaky test failed, with the 95 % interval of the share."""
     low, high = one.interval
-    told = f"failed in {one.failed} of {len(one.seen)} runs ({low:.0%} to {high:.0%})  {row}"
-    return f"{where}: {told}{'; --rerun gave other verdicts' if one.rerun else ''}"
+    told = f"failed in {one.failed} of {len(one.seen)} runs ({low:.0%} to {high:.0%})"
+    return f"{told}{'; --rerun gave other verdicts' if one.rerun else ''}"
 
 
 def slower(one: Slower) -> str:
+    """Return which test got slower, and how."""
+    return f"{place(one.test.path, one.line, one.test.name)}: {slowed(one)}"
+
+
+def slowed(one: Slower) -> str:
     """Return how much slower a test got, with the spread of its times."""
-    where = place(one.test.path, one.line, one.test.name)
     if not one.test.path:
         low, middle, high = (f"{value:.2f}" for value in one.spread_now[:3])
         times = f"{middle} times as long as usual ({low} to {high}); it may be the machine"
     else:
         times = f"{spread(one.spread_before)} → {spread(one.spread_now)}, {one.ratio:.2f} times"
-    return f"{where}: {times}; p = {one.chance:.2g}"
+    return f"{times}; p = {one.chance:.2g}"
 
 
 def spread(one: Spread) -> str:

@@ -42,7 +42,7 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
     programs = list(dict.fromkeys(run.program for run in reversed(runs)))
     chosen = program if program is not None else (programs or [""])[0]
     mine = [run for run in runs if run.program == chosen]
-    seen = _seen(mine)
+    seen = by_test(mine)
     changes = [change for one in seen.values() for change in _changes(one)]
     changes.sort(key=lambda change: -change.now.run.number)
     slower, whole, compared = _slower(mine, seen)
@@ -61,7 +61,8 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
     )
 
 
-def _seen(runs: Iterable[RunKept]) -> dict[Test, list[Seen]]:
+def by_test(runs: Iterable[RunKept]) -> dict[Test, list[Seen]]:
+    """Return what was seen of each test, in the order of the runs."""
     found: dict[Test, list[Seen]] = {}
     for run in runs:
         for file in run.files:
@@ -128,8 +129,8 @@ def _slower(
     """Return the tests that got slower, whether all did, and how many could be compared."""
     if not runs:
         return (), None, 0
-    alike = {run.number for run in runs if run.circumstances == runs[-1].circumstances}
-    times = {test: _times(one, alike) for test, one in seen.items()}
+    same = alike(runs)
+    times = {test: times_of(one, same) for test, one in seen.items()}
     factors = _factors(times)
     whole = _compared(_WHOLE, 0, list(factors.items()), {})
     found = [
@@ -149,13 +150,18 @@ def _much(one: Slower) -> bool:
     return one.ratio >= FACTOR and apart >= LEAST
 
 
-def _times(seen: Sequence[Seen], alike: set[int]) -> Times:
-    """Return the times of a test as it is now, one for each run."""
+def alike(runs: Sequence[RunKept]) -> set[int]:
+    """Return the runs whose times may be compared with those of the last one."""
+    return {run.number for run in runs if run.circumstances == runs[-1].circumstances}
+
+
+def times_of(seen: Sequence[Seen], runs: set[int]) -> Times:
+    """Return the times of a test as it is now, one for each of these ``runs``."""
     text = seen[-1].result.text
     found = {
         one.run.number: one.result.seconds
         for one in seen
-        if one.run.number in alike and one.result.text == text
+        if one.run.number in runs and one.result.text == text
     }
     return [(run, seconds) for run, seconds in found.items() if seconds is not None]
 

@@ -15,10 +15,9 @@ import pytest
 
 from harness.cli import main
 from harness.errors import ReportError, UsageError
-from harness.history import document, keeping, page, plots, statistics, store, text
+from harness.history import document, keeping, statistics, store, text
 from harness.history.records import State
 from harness.history.trends import trends
-from harness.report.html.style import PLAIN
 from harness.report.paint import Paint
 from tests import golden
 from tests.harness.made_history import made_history, made_result, made_run, made_test, rich_history
@@ -237,10 +236,6 @@ def test_the_formats():
     lines = "".join(f"{line}\n" for line in text.lines(found, Paint(0)))
     golden.check(GOLDEN / "history.txt", lines)
     golden.check(GOLDEN / "history.json", document.document(found))
-    shown = "".join(page.history_page(found))
-    golden.check(GOLDEN / "history.html", shown.replace(PLAIN + plots.STYLE, "(style)"))
-    assert "<script" not in shown
-    assert "http" not in shown.replace("http-equiv", "")
 
 
 def test_the_program_is_that_of_the_last_run_or_chosen():
@@ -249,7 +244,6 @@ def test_the_program_is_that_of_the_last_run_or_chosen():
     assert trends("h", 1, runs, "./other").others == ("./engine",)
     assert trends("h", 1, []).runs == ()
     list(text.lines(trends("h", 1, []), Paint(0)))
-    list(page.history_page(trends("h", 1, [])))
 
 
 def test_long_lists_are_cut_short():
@@ -262,7 +256,6 @@ def test_long_lists_are_cut_short():
     lines = list(text.lines(found, Paint(0)))
     assert len(lines) < 80
     assert lines.count("  and 280 more (--json has all)") == 2
-    assert "".join(page.history_page(found)).count("more: --json has all") == 3
 
 
 # --- the file ----------------------------------------------------------------------------------
@@ -471,9 +464,10 @@ def test_runs_and_their_history(here, capsys):
     assert "h.sqlite (format version 1): 2 runs of ./engine" in out
     assert "good.gtp:3  2 say b: FAILED → passed in run 2" in out
     assert "the test changed" in out
-    assert main(["history", "h.sqlite", "--html", "page.html", "--json", "-"]) == 0
+    assert main(["history", "h.sqlite", "--output", "pages", "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["schema"] == "gtp-harness/history"
-    assert Path("page.html").read_text().startswith("<!DOCTYPE html>")
+    pages = {page.name for page in Path("pages").iterdir()}
+    assert pages == {"index.html", "good.gtp.html"}
 
 
 @pytest.mark.parametrize("how", ["text", "folder", "foreign", "newer", "damaged"])

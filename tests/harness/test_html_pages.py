@@ -36,7 +36,7 @@ TAGS = """html head meta title style body nav a h1 h2 h3 h4 ul li dl dt dd secti
 ATTRIBUTES = """lang charset http-equiv content name href class id data-l xmlns role width height
     viewbox x y rx fill transform stroke stroke-linecap stroke-width d cx cy r text-anchor
     font-family font-size font-weight style tabindex title type placeholder scope open min max
-    value aria-label aria-hidden aria-pressed focusable
+    value colspan aria-label aria-labelledby aria-hidden aria-pressed focusable
     data-v data-c data-k data-w data-h data-m data-start data-moves data-komi data-command
     data-gomoku data-fail data-copy data-gtp data-sgf data-step data-numbers data-go data-filter
     data-verdict

@@ -1,0 +1,349 @@
+"""The pages about one case file of a history: its tests × runs, and a card for each with news.
+
+A row has a cell for each streak of a verdict, not for each run: 5,386 tests in 50 runs that all
+passed are as many cells, and a screen reader says eight runs at once. What failed stands first; a
+page ends before it is too large, and the next one goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from harness.history import plots, text
+from harness.history.courses import Course, FileCourse, Streak
+from harness.history.records import Change, RunKept, Test, Trends
+from harness.history.tallies import of_file
+from harness.records import Verdict
+from harness.report.html.names import link, part_name
+from harness.report.html.parts import Frame, dot, headline, page, part_links
+from harness.report.html.style import MATRIX
+from harness.report.markup import NOTHING, Markup, joined
+from harness.text import number_of
+from harness.visible import one_line
+
+_LARGEST = 1_100_000  # characters of rows and cards in one page
+_CHANGES = 60  # of one test that are listed
+_COMMAND = 80  # characters
+
+STYLE = (
+    MATRIX
+    + r"""
+.scroll.runs{direction:rtl}.runs table{direction:ltr;margin:0 auto 0 0}
+.hg td{position:relative;overflow:hidden}.hg tbody .f,.hg tbody .p,.hg tbody .x,
+.hg tbody .w{background-image:repeating-linear-gradient(90deg,transparent 0 24px,
+var(--card) 24px 26px)}.hg tbody .x{background-color:var(--mute-s)}
+.hg tbody .w{background-color:var(--warn-s)}.hg tbody .n{background:none}
+.hg .f a{text-align:left;padding-left:6px}.hg td b{position:absolute;width:1px;height:1px;
+overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.hg .k:after{content:"~";position:absolute;right:5px;top:3px;font-weight:700;color:var(--ink)}
+.hg .f.k:after{color:#fff}.hg thead th{min-width:24px;vertical-align:bottom;padding-bottom:2px}
+.hg thead a{display:grid;place-items:center;min-height:24px;color:var(--ink-2);
+text-decoration:none;font-weight:500}.hg thead a:hover{text-decoration:underline}
+.hg thead .e a{border-left:3px solid var(--accent);color:var(--ink)}.hg.long thead a{
+writing-mode:vertical-rl}.hg .c0{min-width:min(300px,38vw);max-width:min(420px,44vw);
+overflow-wrap:anywhere}.hg .c0 code{background:none;padding:0}.hg .c0 .dot{margin-right:6px;
+vertical-align:-3px}.hg .c0 small{color:var(--ink-2);font-size:12px}
+.hg tbody .of,.hg tbody .tm{background:none;color:var(--ink);white-space:nowrap;
+text-align:left!important;padding-right:12px}.tm span{display:inline-flex;gap:8px;
+align-items:center}.tm small{color:var(--ink-2);font-size:12px}
+.ht ul{padding-left:1.2em}.ht .body>*+*{margin-top:var(--s3)}.ht .body{padding:var(--s4) var(--s5)}
+.ht+.ht{margin-top:var(--s2)}.ht summary code{background:none;padding:0}
+.ht summary>span{min-width:0}.ht .times{display:grid;grid-template-columns:repeat(auto-fit,
+minmax(min(260px,100%),1fr));gap:var(--s4)}.two{display:grid;gap:var(--s5);
+grid-template-columns:repeat(auto-fit,minmax(min(300px,100%),1fr));margin:var(--s4) 0}
+@page wide{size:A4 landscape}@media print{.runs{page:wide;direction:ltr}.hg tbody .f,.hg tbody .p,
+.hg tbody .x,.hg tbody .w{background-image:none}.hg thead th{min-width:0}
+.hg thead a{writing-mode:vertical-rl}table.hg{padding:0;border-spacing:1px}
+.hg .c0{position:static;max-width:220px;min-width:0}.hg tbody .tm{padding-right:6px}}
+""".replace("\n", "")
+)
+
+Addresses = dict[Test, str]
+
+
+class _Row(NamedTuple):
+    """A test as markup."""
+
+    course: Course
+    row: Markup
+    card: Markup
+
+
+def file_pages(
+    found: Trends, runs: Sequence[RunKept], file: FileCourse, name: str, addresses: Addresses
+) -> Iterator[tuple[str, Iterator[Markup]]]:
+    """Yield the names and the contents of the pages about a file.
+
+    ``name``: of the first, without ``.html``. ``addresses``: filled with where each test is.
+    """
+    parts = list(_cut(_rows(file, runs)))
+    for number, rows in enumerate(parts, 1):
+        own = part_name(name, number)
+        addresses.update({row.course.test: _address(own, row) for row in rows})
+    for number, rows in enumerate(parts, 1):
+        heading = file.path + (f", part {number}" if number > 1 else "")
+        crumbs = ((f"History of {one_line(found.program, 40)}", "index.html"), (heading, ""))
+        body = _body(file, runs, rows, name, (number, len(parts)))
+        yield part_name(name, number), page(heading, body, _frame(crumbs))
+
+
+def _frame(crumbs: Sequence[tuple[str, str]]) -> Frame:
+    return Frame(crumbs, script=True, style=plots.STYLE + STYLE)
+
+
+def _address(page_: str, row: _Row) -> str:
+    return f"{link(page_)}#{'t' if row.card else 'r'}{row.course.number}"
+
+
+def _cut(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
+    """Yield the rows of each page: as many as it has room for."""
+    some: list[_Row] = []
+    size = 0
+    for row in rows:
+        size += len(row.row) + len(row.card)
+        if size > _LARGEST and some:
+            yield some
+            some, size = [], len(row.row) + len(row.card)
+        some.append(row)
+    yield some
+
+
+def _body(
+    file: FileCourse,
+    runs: Sequence[RunKept],
+    rows: Sequence[_Row],
+    name: str,
+    part: tuple[int, int],
+) -> Iterator[Markup]:
+    links = part_links(name, *part)
+    yield Markup("<h1>%s</h1>\n") % file.path
+    if part[0] == 1:
+        yield Markup('<div class="two">%s%s</div>\n') % (
+            headline(of_file([one for one in file.runs if one][-1])),
+            plots.times_of_runs("Time of the file", file.times),
+        )
+    yield links
+    yield from _grid(runs, rows, file)
+    yield from _cards(rows)
+    yield links
+
+
+# --- tests × runs ------------------------------------------------------------------------------
+
+_GRID = Markup(
+    '<section aria-labelledby="grid"><div class="sec-h"><h2 id="grid">Tests and runs</h2>'
+    '<p class="sub">What failed last time first; the last run at the right. Times are on one '
+    "scale, from %s to %s, on which a step is a factor.%s</p></div>"
+    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
+    'aria-label="Filter tests" placeholder="Filter tests"><span class="btns">%s</span>'
+    '<span class="sub" id="shown" role="status">%s of %s</span>'
+    '<span class="sub kb"><kbd>&larr;</kbd> <kbd>&uarr;</kbd> <kbd>&darr;</kbd> '
+    "<kbd>&rarr;</kbd> from cell to cell</span></div>"
+    '<div class="card scroll runs" tabindex="0" role="region" aria-label="Tests and runs, '
+    'scrolls sideways"><table class="mx hg%s"><thead><tr>%s</tr></thead>\n<tbody>'
+)
+_END = Markup(
+    '</tbody></table></div><ul class="key">'
+    '<li><svg viewBox="0 0 12 12" aria-hidden="true"><rect class="kf" width="12" height="12" '
+    'rx="2"/></svg>&#10005; FAILED</li><li><svg viewBox="0 0 12 12" aria-hidden="true">'
+    '<rect class="kp" width="12" height="12" rx="2"/></svg>passed</li>'
+    '<li><svg viewBox="0 0 12 12" aria-hidden="true"><rect class="kx" width="12" height="12" '
+    'rx="2"/></svg>&middot; failed as expected</li>'
+    '<li><svg viewBox="0 0 12 12" aria-hidden="true"><rect class="kw" width="12" height="12" '
+    'rx="2"/></svg>&ndash; not run or not judged</li><li>empty: not asked</li>'
+    "<li>~ flaky: --rerun gave other verdicts</li></ul></section>\n"
+)
+_HEADS = Markup(
+    '<th scope="col" class="c0"><button type="button">Test</button></th>'
+    '<th scope="col"><button type="button">Failed</button></th>'
+    '<th scope="col"><button type="button">Time, with quartiles</button></th>'
+)
+_CHOICES = (
+    ("f", "Failing"),
+    ("c", "Changed"),
+    ("k", "Flaky"),
+    ("s", "Slower"),
+    ("p", "Passing"),
+)
+_CHOICE = Markup(
+    '<button type="button" class="btn" data-verdict="%s" aria-pressed="%s">%s</button>'
+)
+
+
+def _grid(runs: Sequence[RunKept], rows: Sequence[_Row], file: FileCourse) -> Iterator[Markup]:
+    if not rows:
+        yield Markup("<p>The file has no tests.</p>")
+        return
+    scale = _scale(file)
+    kinds = " ".join(_kinds(row.course) for row in rows).split()
+    choices = _CHOICE % ("all", "true", "All") + joined(
+        _CHOICE % (kind, "false", words) for kind, words in _CHOICES if kind in kinds
+    )
+    heads = _HEADS + joined(_head(runs, place) for place in range(len(runs)))
+    width = " long" if runs[-1].number > 999 else ""
+    ends = (text.seconds(scale.first), text.seconds(scale.last))
+    engine = " Where a column's number has a line at its left, the engine is another one."
+    told = engine if '<th scope="col" class="e"' in heads else ""
+    yield _GRID % (*ends, told, choices, len(rows), len(rows), width, heads)
+    yield from (row.row for row in rows)
+    yield _END
+
+
+def _head(runs: Sequence[RunKept], place: int) -> Markup:
+    run = runs[place]
+    engine = text.engine_of(run)
+    before = runs[place - 1] if place else run
+    is_other = (text.engine_of(before), before.digest) != (engine, run.digest)
+    told = f"run {run.number}, {run.started[:16]}, {engine}{', another engine' * is_other}"
+    return Markup('<th scope="col"%s><a href="index.html#r%s" title="%s">%s</a></th>') % (
+        Markup(' class="e"') if is_other else NOTHING,
+        run.number,
+        told,
+        run.number,
+    )
+
+
+def _scale(file: FileCourse) -> plots.Scale:
+    return plots.Scale(seconds for one in file.courses for _, seconds in one.times)
+
+
+def _rows(file: FileCourse, runs: Sequence[RunKept]) -> Iterator[_Row]:
+    scale = _scale(file)
+    for one in file.courses:
+        card = _card(one) if one.has_news else NOTHING
+        yield _Row(one, _row(one, scale, bool(card), runs), card)
+
+
+_ROW = Markup(
+    '<tr data-v="%s" id="r%s"><th scope="row" class="c0" data-k="%s">%s%s <small>:%s</small></th>'
+    '<td class="of" data-k="%s">%s</td><td class="tm" data-k="%s">%s</td>%s</tr>\n'
+)
+
+
+def _row(one: Course, scale: plots.Scale, has_card: bool, runs: Sequence[RunKept]) -> Markup:
+    asked = [seen for seen in one.seen if seen]
+    failed = sum(seen.passed is False for seen in asked)
+    name = Markup("<code>%s</code>") % one_line(one.test.name, _COMMAND)
+    if has_card:
+        name = Markup('<a href="#t%s">%s</a>') % (one.number, name)
+    told = Markup("%s of %s") % (failed, len(asked)) if failed else NOTHING
+    spread = one.spread
+    return _ROW % (
+        _kinds(one),
+        one.number,
+        one.number,
+        _sign(one),
+        name,
+        one.line,
+        failed,
+        told,
+        f"{spread.median:.6f}" if spread else -1,
+        plots.time(one.times, scale),
+        joined(_cell(streak, one, runs) for streak in one.streaks()),
+    )
+
+
+def _sign(one: Course) -> Markup:
+    return dot(Verdict(one.verdict), one.last.result.flaky)
+
+
+def _kinds(one: Course) -> str:
+    """Return what a filter finds a test by."""
+    kinds = {
+        "f": one.verdict == "FAILED" and not one.is_gone,
+        "c": one.changes,
+        "k": one.flaky,
+        "s": one.slower,
+        "p": one.last.passed,
+    }
+    return " ".join(kind for kind, is_so in kinds.items() if is_so) or "x"
+
+
+_CELL = Markup('<td class="%s"%s>%s<b>%s</b></td>')
+_SIGNS = {"x": Markup("&middot;"), "w": Markup("&ndash;"), "": NOTHING, "p": NOTHING}
+
+
+def _cell(streak: Streak, one: Course, runs: Sequence[RunKept]) -> Markup:
+    """Return one cell for all runs of a streak; where the test failed it is a link to its card."""
+    wide = Markup(' colspan="%s"') % streak.size if streak.size > 1 else NOTHING
+    if not streak.verdict:
+        return Markup('<td class="n"%s></td>') % wide
+    kind = plots.kind_of(one.seen[streak.first]) or "w"
+    words = streak.verdict + (f" in {streak.size} runs" if streak.size > 1 else "")
+    kinds = f"{kind} k" if streak.flaky else kind
+    if kind == "f":
+        shown = Markup('<td class="%s"%s><a href="#t%s"><b>%s since run %s</b></a></td>')
+        return shown % (kinds, wide, one.number, words, runs[streak.first].number)
+    return _CELL % (kinds, wide, _SIGNS[kind], words)
+
+
+# --- a card for each test with news ------------------------------------------------------------
+
+_CARD = Markup(
+    '<details class="card ht" data-c="%s"%s><summary>%s<span><code>%s</code> '
+    '<span class="sub">line %s</span></span></summary><div class="body" id="t%s">%s</div>'
+    "</details>\n"
+)
+
+
+def _cards(rows: Sequence[_Row]) -> Iterator[Markup]:
+    shown = [row.card for row in rows if row.card]
+    if shown:
+        yield Markup(
+            '<section aria-labelledby="news"><div class="sec-h"><h2 id="news">What happened</h2>'
+            '<p class="sub">%s with news. <span class="js-only kb"><kbd>n</kbd> next failure, '
+            "<kbd>p</kbd> previous</span></p></div>"
+        ) % number_of(len(shown), "test")
+        yield from shown
+        yield Markup("</section>\n")
+
+
+def _card(one: Course) -> Markup:
+    is_failing = one.verdict == "FAILED" and not one.is_gone
+    told = [Markup("<li>%s</li>") % words for words in _told(one)]
+    body = (
+        Markup("<ul>%s</ul>%s") % (joined(told), plots.course(one)),
+        _times(one),
+        _changes(one.changes[:_CHANGES]),
+    )
+    return _CARD % (
+        _kinds(one),
+        Markup(" data-fail") if is_failing else NOTHING,
+        _sign(one),
+        one_line(one.test.name, _COMMAND),
+        one.line,
+        one.number,
+        joined(body),
+    )
+
+
+def _told(one: Course) -> Iterator[str]:
+    if one.is_gone:
+        yield "No longer in the file."
+    if one.broken:
+        yield f"{text.since(one.broken)}."
+    elif one.verdict == "FAILED" and not one.changes:
+        yield "FAILED in every run that asked it."
+    if one.flaky:
+        yield f"Flaky: {text.flakiness(one.flaky)}."
+    if one.slower:
+        yield f"Slower: {text.slowed(one.slower)}."
+
+
+def _times(one: Course) -> Markup:
+    if one.slower:
+        return plots.times_of_runs("Time", one.slower.before, one.slower.now)
+    return plots.times_of_runs("Time", one.times)
+
+
+def _changes(changes: Sequence[Change]) -> Markup:
+    if not changes:
+        return NOTHING
+    listed = joined(Markup("<li>%s</li>") % _change(one) for one in changes)
+    return Markup('<div><p class="lab">Changes of its verdict</p><ul>%s</ul></div>') % listed
+
+
+def _change(one: Change) -> Markup:
+    run = Markup('<a href="index.html#r%s">%s</a>') % (one.now.run.number, text.run_of(one.now))
+    return Markup("%s: %s; %s") % (run, text.verdicts(one), one.cause)

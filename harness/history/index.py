@@ -1,0 +1,319 @@
+"""The first page of a history: what broke when, the flaky, the slower; its files; its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from harness.history import plots, text
+from harness.history.courses import FileCourse, shown_runs
+from harness.history.grid import STYLE as GRID
+from harness.history.grid import Addresses
+from harness.history.records import Change, FileKept, Flaky, RunKept, Slower, State, Test, Trends
+from harness.history.tallies import of_file, of_run
+from harness.report.html.names import link
+from harness.report.html.parts import Frame, bar, box, facts, headline, page
+from harness.report.markup import NOTHING, Markup, joined
+from harness.text import more, number_of
+from harness.visible import one_line
+
+_RUNS = 100  # the last ones that are listed
+_CAUSES, _TESTS, _CHANGES = 30, 50, 25  # listed of what broke, for each cause, for each run
+_FLAKY, _SLOWER = 100, 50
+_COMMAND = 80  # characters
+
+STYLE = r"""
+.news{list-style:none;padding:0}.news li{display:grid;gap:2px var(--s4);
+grid-template-columns:minmax(0,1fr) minmax(0,300px);align-items:center;padding:6px var(--s5);
+border-top:1px solid var(--line)}.news a{overflow-wrap:anywhere}.news p{font-size:var(--t-sm);
+color:var(--ink-2)}.news code{background:none;padding:0}.card>h3{padding:var(--s3) var(--s5) 2px}
+.card>h3+.sub{padding:0 var(--s5) var(--s2)}.slow{display:grid;gap:var(--s3) var(--s5);
+grid-template-columns:repeat(auto-fit,minmax(min(380px,100%),1fr))}.slow h3{
+overflow-wrap:anywhere;margin-bottom:var(--s2)}.slow p{margin-top:var(--s2)}
+.rn{border-top:1px solid var(--line)}.rn:first-child{border-top:0}.rh{display:grid;width:100%;
+grid-template-columns:minmax(0,15rem) minmax(60px,200px) minmax(0,1fr);gap:2px var(--s4);
+align-items:center;font-weight:400;font-size:14px}.rh b{font-weight:620}
+.rn>.rh{padding:var(--s3) var(--s5) var(--s3) 38px}.rn .body{padding:0 var(--s5) var(--s4) 38px}
+.rn ul{padding-left:1.2em;font-size:var(--t-sm)}
+@media(max-width:860px){.news li,.rh{grid-template-columns:minmax(0,1fr)}.ft .box-t{display:none}
+.strip{max-width:none}.news li,.card>h3,.card>h3+.sub{padding-left:var(--s4);
+padding-right:var(--s4)}}@media print{.rn,.news li{break-inside:avoid}}
+""".replace("\n", "")
+
+
+def index_page(
+    found: Trends, files: Sequence[FileCourse], names: Sequence[str], addresses: Addresses
+) -> Iterator[Markup]:
+    """Yield the first page; page ``names`` go with the ``files``."""
+    index = _Index(found, files, names, addresses)
+    frame = Frame(script=True, style=plots.STYLE + GRID + STYLE)
+    return page(f"History of {one_line(found.program, 40)}", index.body(), frame)
+
+
+class _Index:
+    """The first page; tests are linked to their places on the pages of the files."""
+
+    def __init__(
+        self,
+        found: Trends,
+        files: Sequence[FileCourse],
+        names: Sequence[str],
+        addresses: Addresses,
+    ) -> None:
+        self._found, self._files, self._names = found, files, names
+        self._addresses = addresses
+        self._courses = {one.test: one for file in files for one in file.courses}
+
+    def body(self) -> Iterator[Markup]:
+        """Yield what the page shows."""
+        yield self._hero()
+        yield from self._broken()
+        yield from self._flaky()
+        yield from self._slower()
+        yield from self._table()
+        yield from self._runs()
+        yield _HOW
+
+    def _hero(self) -> Markup:
+        found = self._found
+        last = [run for run in found.runs if run.files][-1:]
+        known = facts(
+            (
+                ("Engine", text.engine_of(last[0]) if last else ""),
+                ("Command", found.program),
+                ("Runs", text.headline(found)),
+                ("Other programs in the file", ", ".join(found.others)),
+            )
+        )
+        shown = Markup('<div class="hero"><div><h1>History of test runs</h1>%s</div>%s</div>\n')
+        return shown % (known, headline(of_run(last[0])) if last else NOTHING)
+
+    def _named(self, test: Test, line: int) -> Markup:
+        """Return a test as a link to where its runs are, if they are shown."""
+        name = Markup("<code>%s</code>") % one_line(test.name, _COMMAND)
+        if address := self._addresses.get(test):
+            name = Markup('<a href="%s">%s</a>') % (address, name)
+        return name + Markup(' <span class="sub">%s:%s</span>') % (test.path, line)
+
+    def _row(self, test: Test, line: int, told: str = "") -> Markup:
+        """Return a test with its course beside it."""
+        words = Markup("<p>%s</p>") % told if told else NOTHING
+        course = self._courses.get(test)
+        drawn = plots.course(course) if course else NOTHING
+        return Markup("<li><div>%s%s</div>%s</li>\n") % (self._named(test, line), words, drawn)
+
+    # --- what broke, the flaky, the slower ---
+
+    def _broken(self) -> Iterator[Markup]:
+        """Yield what broke, by the run since when and by what else changed."""
+        found = self._found.broken
+        if not found:
+            return
+        groups = [list(some) for _, some in groupby(found, _occasion)]
+        yield _section("broken", f"Broken now ({len(found)})", "")
+        for some in groups[:_CAUSES]:
+            yield self._cause(some)
+        left = sum(map(len, groups[_CAUSES:]))
+        yield from (_more(left), Markup("</section>\n"))
+
+    def _cause(self, some: Sequence[Change]) -> Markup:
+        one = some[0]
+        rows = joined(self._row(each.test, each.now.result.line) for each in some[:_TESTS])
+        shown = Markup(
+            '<div class="card keep"><h3><a href="#r%s">Since %s</a>, %s</h3>'
+            '<p class="sub">%s</p><ul class="news">%s</ul>%s</div>\n'
+        )
+        return shown % (
+            one.now.run.number,
+            text.run_of(one.now),
+            one.cause,
+            f"{number_of(len(some), 'test')} FAILED now; engine: {text.engine_of(one.now.run)}",
+            rows,
+            _more(len(some) - _TESTS),
+        )
+
+    def _flaky(self) -> Iterator[Markup]:
+        found: Sequence[Flaky] = self._found.flaky
+        if found:
+            yield _section("flaky", f"Flaky ({len(found)})", _FLAKY_IS)
+            rows = (self._row(one.test, one.line, text.flakiness(one)) for one in found[:_FLAKY])
+            yield Markup('<div class="card"><ul class="news">%s</ul>%s</div></section>\n') % (
+                joined(rows),
+                _more(len(found) - _FLAKY),
+            )
+
+    def _slower(self) -> Iterator[Markup]:
+        found = self._found
+        if found.slower or found.whole or not found.compared:
+            yield _section("slower", f"Slower ({len(found.slower)})", _SLOWER_IS)
+            yield _whole(found.whole) if found.whole else NOTHING
+            yield Markup('<div class="slow">')
+            yield from map(self._slowed, found.slower[:_SLOWER])
+            yield Markup("</div>%s") % _more(len(found.slower) - _SLOWER)
+            told = NOTHING if found.compared else Markup("<p>%s</p>") % text.NOT_COMPARED
+            yield told + Markup("</section>\n")
+
+    def _slowed(self, one: Slower) -> Markup:
+        return Markup('<div class="card pad keep"><h3>%s</h3>%s<p class="sub">%s</p></div>\n') % (
+            self._named(one.test, one.line),
+            plots.times_of_runs("Time", one.before, one.now),
+            text.slowed(one),
+        )
+
+    # --- files ---
+
+    def _table(self) -> Iterator[Markup]:
+        if not self._files:
+            return
+        scale = plots.Scale(seconds for file in self._files for _, seconds in file.times)
+        order = sorted(zip(self._files, self._names, strict=True), key=_failures)
+        rows = joined(_file(file, name, rank, scale) for rank, (file, name) in enumerate(order))
+        count = len(self._files)
+        yield _TABLE % (count, count, rows)
+
+    # --- runs ---
+
+    def _runs(self) -> Iterator[Markup]:
+        runs = self._found.runs[-_RUNS:]
+        drawn = shown_runs(self._found)
+        yield _section("runs", "Runs", "The last one first.")
+        yield Markup('<div class="two">%s%s</div>\n<div class="card">') % (
+            Markup("<div>%s</div>") % plots.verdicts(drawn),
+            plots.durations(drawn),
+        )
+        changes: dict[int, list[Change]] = {}
+        for one in self._found.changes:
+            changes.setdefault(one.now.run.number, []).append(one)
+        for run in reversed(runs):
+            yield self._run(run, changes.get(run.number, []))
+        left = len(self._found.runs) - len(runs)
+        yield Markup("</div>%s</section>\n") % _more(left, "And {} earlier: --json has all.")
+
+    def _run(self, run: RunKept, changes: Sequence[Change]) -> Markup:
+        head = _RUN_HEAD % (
+            run.number,
+            run.started.replace("T", " ").rstrip("Z"),
+            _state(run),
+            bar(of_run(run)),
+            _happened(changes),
+            text.engine_of(run),
+            text.counts_text(run),
+        )
+        if not changes:
+            return Markup('<div class="rn" id="r%s">%s</div>\n') % (run.number, head)
+        rows = joined(self._change(one) for one in changes[:_CHANGES])
+        rest = _more(len(changes) - _CHANGES)
+        return _RUN % (run.number, head, rows, rest, run.circumstances)
+
+    def _change(self, one: Change) -> Markup:
+        named = self._named(one.test, one.now.result.line)
+        return Markup("<li>%s: %s; %s</li>\n") % (named, text.verdicts(one), one.cause)
+
+
+_FLAKY_IS = (
+    "With the same engine and test the verdict went back and forth, or a --rerun gave another "
+    "one. In brackets the 95 % interval of the share of failures (Wilson)."
+)
+_SLOWER_IS = (
+    "The last 5 runs against up to 20 before: medians and quartiles, a one-sided rank test (Mann "
+    "and Whitney). At most one in 20 of those listed is expected to be there by chance "
+    "(Benjamini and Hochberg)."
+)
+_HOW = Markup(
+    '<p class="sub">Times are compared between runs on one host with the same options and '
+    "tests.</p>\n"
+)
+_RUN_HEAD = Markup(
+    '<div class="rh"><span><b>Run %s</b> <span class="sub">%s UTC</span>%s</span>%s<span>%s'
+    '<span class="sub">%s; %s</span></span></div>'
+)
+_RUN = Markup(
+    '<details class="rn"><summary id="r%s">%s</summary><div class="body"><ul>%s</ul>%s'
+    '<p class="sub">%s</p></div></details>\n'
+)
+_TABLE = Markup(
+    '<section aria-labelledby="files"><div class="sec-h"><h2 id="files">Files</h2></div>'
+    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
+    'aria-label="Filter files" placeholder="Filter files">'
+    '<span class="sub" id="shown" role="status">%s of %s</span></div>'
+    '<div class="card ft"><table><thead><tr>'
+    '<th scope="col"><button type="button">File</button></th>'
+    '<th scope="col"><button type="button">Last run</button></th>'
+    '<th scope="col"><button type="button">Failures, run by run</button></th>'
+    '<th scope="col"><button type="button">Time, with quartiles</button></th>'
+    "</tr></thead>\n<tbody>%s</tbody></table></div></section>\n"
+)
+_FILE = Markup(
+    '<tr data-v="%s"><td data-k="%s"><a class="fn" href="%s"><span class="dot %s"></span>'
+    '<span><b>%s</b></span></a></td><td data-k="%s"><div class="tb2">%s<span class="sub">%s</span>'
+    '</div></td><td data-k="%s">%s</td><td class="tm" data-k="%s">%s</td></tr>\n'
+)
+
+
+def _section(name: str, title: str, told: str) -> Markup:
+    shown = Markup(
+        '<section aria-labelledby="%s"><div class="sec-h"><h2 id="%s">%s</h2>'
+        '<p class="sub">%s</p></div>\n'
+    )
+    return shown % (name, name, title, told)
+
+
+def _more(count: int, words: str = "And {} more: --json has all.") -> Markup:
+    told = more(count, words)
+    return Markup('<p class="sub pad">%s</p>') % told if told else NOTHING
+
+
+def _occasion(one: Change) -> tuple[int, str]:
+    return one.now.run.number, one.cause
+
+
+def _whole(one: Slower) -> Markup:
+    return box("All tests together", Markup("<p>%s</p>") % text.slowed(one), "warn")
+
+
+def _state(run: RunKept) -> Markup:
+    if run.state is State.WHOLE:
+        return NOTHING
+    return Markup(' <span class="pill w">%s</span>') % str(run.state.value)
+
+
+def _happened(changes: Sequence[Change]) -> Markup:
+    broke = sum(not one.now.passed for one in changes)
+    parts = (("f", broke, "broke"), ("p", len(changes) - broke, "mended"))
+    return joined(
+        Markup('<span class="pill %s">%s %s</span> ') % part for part in parts if part[1]
+    )
+
+
+# --- a file ------------------------------------------------------------------------------------
+
+
+def _failures(pair: tuple[FileCourse, str]) -> tuple[bool, int]:
+    """Return what puts a file first: the engine broke at it; then the most failures."""
+    last = _last(pair[0])
+    return not last.failure, -of_file(last).failed
+
+
+def _last(file: FileCourse) -> FileKept:
+    return [one for one in file.runs if one][-1]
+
+
+def _file(file: FileCourse, name: str, rank: int, scale: plots.Scale) -> Markup:
+    last, spread = _last(file), file.spread
+    counts = of_file(last)
+    kind = "f" if counts.failed or last.failure else "p"
+    words = f"{counts.failed} of {counts.tests} FAILED" if counts.failed else ""
+    return _FILE % (
+        kind,
+        rank,
+        link(name),
+        kind,
+        file.path,
+        counts.failed,
+        bar(counts),
+        "the engine broke" if last.failure else words or f"{counts.passes} passed",
+        sum(len(one.changes) for one in file.courses),
+        plots.failures(file),
+        f"{spread.median:.6f}" if spread else -1,
+        plots.time(file.times, scale),
+    )

@@ -1,0 +1,27 @@
+"""A history as pages: ``index.html``, and for each case file its tests × runs.
+
+As with the pages of a run, each stands alone and loads nothing, and a click can do no more than
+filter, sort and move.
+"""
+
+from __future__ import annotations
+
+from harness.history.courses import file_courses, shown_runs
+from harness.history.grid import Addresses, file_pages
+from harness.history.index import index_page
+from harness.history.records import Trends
+from harness.report import files
+from harness.report.html.names import page_names
+
+
+def write(folder: str, found: Trends) -> None:
+    """Write all pages into a folder, which is there.
+
+    Raises :class:`ReportError` when one cannot be written.
+    """
+    runs, courses = shown_runs(found), file_courses(found)
+    names, addresses = page_names([file.path for file in courses]), Addresses()
+    for file, name in zip(courses, names, strict=True):
+        for own, parts in file_pages(found, runs, file, name, addresses):
+            files.write(f"{folder}/{own}.html", parts)
+    files.write(f"{folder}/index.html", index_page(found, courses, names, addresses))

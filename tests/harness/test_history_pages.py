@@ -1,0 +1,275 @@
+"""The pages of a history: tests × runs, times with their spread, all of it linked; large ones."""
+
+from __future__ import annotations
+
+import random
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import ReportError
+from harness.history import grid, index, pages, plots
+from harness.history.courses import RUNS, file_courses, shown_runs
+from harness.history.statistics import spread
+from harness.history.trends import trends
+from harness.report.html.script import SCRIPT
+from harness.report.html.style import PLAIN
+from tests import golden
+from tests.harness.made_history import (
+    WORDS,
+    made_history,
+    made_result,
+    made_run,
+    made_test,
+    rich_history,
+)
+from tests.harness.test_html_pages import Page
+
+GOLDEN = Path(__file__).parent / "golden" / "history"
+LARGEST = 1_500_000  # bytes of a page
+
+
+def told(runs):
+    return trends("h.sqlite", 1, runs, "./engine")
+
+
+def numbered(runs):
+    return [run._replace(number=number) for number, run in enumerate(runs, 1)]
+
+
+def runs_of(rows):
+    """Runs of the file a.tst: a row for each test, a letter for each run (blank: not asked)."""
+    tests = [made_test("a.tst", number) for number in range(len(rows))]
+    return [
+        made_run(
+            place + 1,
+            [
+                made_result(letter, test=test)._replace(line=test.id)
+                for test, letter in zip(tests, column, strict=True)
+                if letter != " "
+            ],
+        )
+        for place, column in enumerate(zip(*rows, strict=True))
+    ]
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory):
+    """The pages of a history with one of everything, by their names."""
+    folder = tmp_path_factory.mktemp("rich")
+    pages.write(str(folder), told(numbered(rich_history())))
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def test_pages_are_as_they_were_looked_at(rich):
+    styles = (grid.STYLE, index.STYLE, plots.STYLE, PLAIN)
+    for name in ("index.html", "a.html"):
+        shown = rich[name].replace(SCRIPT, "(script)")
+        for style in styles:
+            shown = shown.replace(style, "")
+        golden.check(GOLDEN / name, shown)
+
+
+def test_pages_are_well_formed_and_load_nothing(rich):
+    for text in rich.values():
+        assert Page(text).scripts
+        assert not re.search(r"https?:|//|<img|<link|url\(", text.replace(SCRIPT, ""))
+
+
+def test_every_link_leads_somewhere(rich):
+    read = {name: Page(text) for name, text in rich.items()}
+    for name, page in read.items():
+        for address in page.links:
+            there, _, anchor = unquote(address).partition("#")
+            assert anchor == "" or anchor in read[there or name].ids, address
+
+
+def test_a_history_of_nothing_is_a_page(tmp_path):
+    pages.write(str(tmp_path), trends("h", 1, []))
+    assert "0 runs" in Page((tmp_path / "index.html").read_text()).text
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "index.html").mkdir()
+    with pytest.raises(ReportError, match="cannot write"):
+        pages.write(str(tmp_path), told(made_history("PF")))
+
+
+# --- tests × runs ------------------------------------------------------------------------------
+
+
+class Cells(HTMLParser):
+    """The rows of the table of tests and runs: of each its cells as class, runs and words."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.rows: list[list[list]] = []
+        self._is_cell = False
+        self.feed(text[text.index('class="mx') :])
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        if tag == "tr" and "data-v" in found:
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self._is_cell = tag == "td" and found.get("class", "of") not in ("of", "tm")
+            if self._is_cell:
+                self.rows[-1].append([found["class"], int(found.get("colspan", 1)), ""])
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "table"):
+            self._is_cell = False
+
+    def handle_data(self, data):
+        if self._is_cell:
+            self.rows[-1][-1][2] += data
+
+
+KINDS = {"P": "p", "F": "f", "x": "x", "X": "p", "-": "w", " ": "n"}
+
+
+@given(st.lists(st.text("PFxX- ", min_size=6, max_size=6), min_size=1, max_size=5))
+def test_the_cells_of_a_row_are_its_verdicts(rows):
+    """As many columns as runs, whatever is drawn in one cell; a word for each."""
+    found = told(runs_of([*rows, "PPPPPP"]))  # so that no run is without any
+    (file,) = file_courses(found)
+    runs = shown_runs(found)
+    drawn = Cells('class="mx' + "".join(row.row for row in grid._rows(file, runs))).rows
+    by_test = {course.test.id: cells for course, cells in zip(file.courses, drawn, strict=True)}
+    for number, row in enumerate(rows):
+        if row.strip():
+            cells = [(kind, word) for kind, size, word in by_test.pop(number) for _ in range(size)]
+            assert [kind for kind, _ in cells] == [KINDS[letter] for letter in row]
+            for letter, (_, words) in zip(row, cells, strict=True):
+                assert WORDS.get(letter, "") in words
+    assert list(by_test) == [len(rows)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "order"),
+    [
+        (["PP", "PF", "FF"], [1, 2, 0]),  # what broke, before what never passed
+        (["PPF", "PFF", "FFF"], [0, 1, 2]),  # what broke last comes first
+        (["PP", "P-", "FF"], [2, 1, 0]),
+        (["PPPP", "PFPP", "PFFP"], [1, 2, 0]),  # flaky, or once mended
+        (["PP", "xx", "FF", "PP"], [2, 1, 0, 3]),
+        (["FFF ", "PPPP", "PPPF"], [2, 1, 0]),  # no longer asked: last
+    ],
+)
+def test_what_failed_stands_first(rows, order):
+    (file,) = file_courses(told(runs_of(rows)))
+    assert [course.test.id for course in file.courses] == order
+
+
+def test_a_run_that_asked_a_file_twice_shows_the_failure():
+    run = made_run(1, [made_result("F")])
+    twice = run._replace(files=run.files + made_run(1, [made_result("P")]).files)
+    (file,) = file_courses(told([twice]))
+    assert [course.verdict for course in file.courses] == ["FAILED"]
+
+
+def test_the_last_runs_are_shown():
+    found = told(made_history("P" * (RUNS + 20)))
+    assert [run.number for run in shown_runs(found)] == list(range(21, RUNS + 21))
+    (file,) = file_courses(found)
+    assert [(one.first, one.size) for one in file.courses[0].streaks()] == [(0, RUNS)]
+    assert len(file.courses[0].times) == RUNS + 20, "times are compared with all there are"
+
+
+def test_a_run_without_a_file_leaves_its_column_empty(tmp_path):
+    runs = [*made_history("PP"), made_run(3, [made_result("P", test=made_test("b.tst"))])]
+    pages.write(str(tmp_path), told(runs))
+    (cells,) = Cells((tmp_path / "a.html").read_text()).rows
+    assert cells == [["p", 2, "passed in 2 runs"], ["n", 1, ""]]
+
+
+def test_a_column_tells_when_the_engine_is_another_one(rich):
+    heads = re.findall(r'<th scope="col"( class="e")?><a href="index.html#r(\d+)"', rich["a.html"])
+    assert [number for kind, number in heads if kind] == ["9"]
+
+
+# --- what is told ------------------------------------------------------------------------------
+
+
+def test_the_first_page_tells_what_broke_by_the_run_and_the_cause(rich):
+    text = Page(rich["index.html"]).text
+    for words in (
+        "Broken now (1)",
+        "Since run 9 (2026-03-09), the engine changed",
+        "Flaky (1)",
+        "failed in 1 of 4 runs",
+        "Slower (1)",
+        "200 ms (198 ms to 204 ms) → 405 ms (400 ms to 410 ms), 2.00 times",
+        "Run 9",
+        "1 broke",
+        "interrupted",
+        "begun",
+    ):
+        assert words in text, words
+
+
+def test_a_plot_of_times_tells_the_median_and_the_quartiles():
+    times = [(run, run / 10) for run in range(1, 6)]
+    drawn = plots.times_of_runs("Time", times)
+    assert "<b>Time</b> 300 ms (quartiles 200 ms and 400 ms); at most 500 ms" in drawn
+    assert re.findall(r"<title>(.*?)</title>", drawn)[0] == "run 1: 100 ms"
+    assert plots.times_of_runs("Time", []) == ""
+
+
+@given(st.lists(st.floats(0, 1e4), min_size=1, max_size=30))
+def test_a_spread_is_drawn_in_its_order(times):
+    """Whisker, box, stroke: within the picture, and within one another."""
+    drawn = plots.time(list(enumerate(times)), plots.Scale([*times, 0.5]))
+    ends, box, middle = re.findall(r'd="M([\d.e-]+) \dh([\d.e-]+)v', drawn)
+    (low, wide), (first, width), (stroke, _) = (
+        tuple(map(float, pair)) for pair in (ends, box, middle)
+    )
+    assert -0.5 <= low <= first + 0.2
+    assert first + width <= low + wide + 0.7 <= 81.5
+    assert first - 1 <= stroke <= first + width + 0.7
+    assert spread(times).median >= 0
+
+
+# --- large ones --------------------------------------------------------------------------------
+
+
+def large(tests: int, runs: int, files: int, share: float):
+    """Runs of many tests, of which a share fails now and then; times with noise."""
+    rng = random.Random(16)
+    asked = [made_test(f"f{n % files}.tst", n, f"reg_genmove black {n}") for n in range(tests)]
+    unsteady = set(rng.sample(range(tests), int(tests * share)))
+    return [
+        made_run(
+            number,
+            [
+                made_result(
+                    "F" if n in unsteady and rng.random() < 0.3 else "P",
+                    rng.uniform(0.1, 0.2),
+                    test=test,
+                )
+                for n, test in enumerate(asked)
+            ],
+        )._replace(started=f"2026-01-01T{number // 60:02d}:{number % 60:02d}:00Z")
+        for number in range(1, runs + 1)
+    ]
+
+
+@pytest.mark.long(15)
+@pytest.mark.parametrize(("files", "share"), [(1, 0.02), (11, 0.2)])
+def test_a_large_suite_is_cut_into_pages_that_open_at_once(tmp_path, files, share):
+    pages.write(str(tmp_path), told(large(5_386, 50, files, share)))
+    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    assert max(sizes.values()) < LARGEST, sizes
+    rows = [
+        row
+        for name in sizes
+        if name != "index.html"
+        for row in Cells((tmp_path / name).read_text()).rows
+    ]
+    assert len(rows) == 5_386
+    assert all(sum(size for _, size, _ in row) == 50 for row in rows)
