@@ -104,8 +104,9 @@ class Splitter:
         return self._record(block[start.start() :], invalid)
 
     def _record(self, block: bytes, invalid: bytes) -> Reply:
-        raw = decode(block.rstrip(b"\n"))
-        self.not_utf8 += not block.isascii() and re.search(_UNDECODED, raw) is not None
+        raw = block.rstrip(b"\n").decode("utf-8", "surrogateescape")
+        if not block.isascii() and re.search(_UNDECODED, raw):
+            self.not_utf8 += 1
         text = raw.partition(" ")[2].strip(BLANKS)
         if self._tabs and (found := re.match(_TAB, raw)):
             text = raw[found.end() :].strip(BLANKS)
