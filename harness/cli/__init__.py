@@ -12,7 +12,7 @@ from oracle import interrupts  # all else after main() is called: until then Ctr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
 # name: (module, what it does, in one line)
 COMMANDS = {
@@ -41,18 +41,37 @@ def main(arguments: list[str] | None = None) -> int:
     """
     if arguments is not None:
         return _answer(arguments)
-    status = interrupts.answered("gtp-harness", _answer_and_flush)
-    import gc
+    return interrupts.answered("gtp-harness", _answer_and_flush)
 
-    gc.freeze()  # the system takes back all memory: nobody need look for cycles in it
-    return status
+
+def program() -> NoReturn:
+    """Be the program ``gtp-harness``: run it and end the process.
+
+    The system takes back the memory of a process at once; Python would go over all that was
+    loaded and found. Whoever watches the process, or is at work in it, gets the usual end.
+    """
+    status = main()
+    threads = sys.modules.get("threading")
+    if sys.gettrace() or sys.getprofile() or (threads and threads.active_count() > 1):
+        sys.exit(status)
+    import atexit
+    import os
+
+    atexit._run_exitfuncs()
+    os._exit(_settled(status))
 
 
 def _answer_and_flush() -> int:
     from harness.cli import streams
 
     streams.open_all()
-    return streams.settled(_answer(sys.argv[1:]))
+    return _settled(_answer(sys.argv[1:]))
+
+
+def _settled(status: int) -> int:
+    from harness.cli import streams
+
+    return streams.settled(status)
 
 
 def _answer(arguments: list[str]) -> int:

@@ -109,7 +109,7 @@ def test_ctrl_c_at_each_step_of_a_command_prints_no_traceback(module):
 LOADED_FIRST = ("harness/__init__.py", "harness/cli/__init__.py", "oracle/__init__.py")
 LOADED_FIRST += ("oracle/interrupts.py", "harness/cli/__main__.py")
 # And what is done until Ctrl-C is heeded.
-DONE_FIRST = ("<module>", "main", "answered", "_leave_at_once", "_Leave", "__init__")
+DONE_FIRST = ("<module>", "program", "main", "answered", "_leave_at_once", "_Leave", "__init__")
 
 
 def interrupted_after(milliseconds: int) -> tuple[int, str]:
@@ -140,6 +140,39 @@ def test_ctrl_c_at_any_moment_prints_no_traceback_but_pythons_own():
             assert (status, said) == (130, "gtp-harness: interrupted\n")
             heeded += 1
     assert heeded
+
+
+ENDS = [  # what is there at the end, and what it still says
+    ("import atexit; atexit.register(print, 'at exit')", b"at exit\n"),
+    (
+        "import threading, time; threading.Thread(target=lambda: time.sleep(0.3) or print('done'))"
+        ".start()",
+        b"done\n",
+    ),
+    ("import sys; sys.setprofile(lambda *_: None)", b""),
+]
+
+
+@pytest.mark.parametrize(("before", "said"), ENDS)
+def test_the_end_of_the_program_leaves_nothing_out(before, said):
+    code = f"{before}; import sys; sys.argv = ['gtp-harness', '--version']"
+    done = started([sys.executable, "-c", f"{code}; from harness.cli import program; program()"])
+    first, _, rest = done.stdout.partition(b"\n")
+    assert (done.returncode, first[:11], rest, done.stderr) == (0, b"gtp-harness", said, b"")
+
+
+def test_the_end_of_the_program_notices_output_that_cannot_be_written():
+    """Of what is written last, too."""
+    code = (
+        "import atexit, sys; sys.argv = ['gtp-harness', '--version'];"
+        " from harness.cli import program; atexit.register(print, 'at exit'); program()"
+    )
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, stdout=full, stderr=-1, check=False
+        )
+    assert done.returncode == 3
+    assert b"cannot write to standard output" in done.stderr
 
 
 @pytest.mark.parametrize("module", ["harness.cli", "oracle.cli"])
