@@ -191,6 +191,7 @@ class Repeat(NamedTuple):
 
     start: str = ""  # of a command line, for a shell: all but the case file; "": not known
     whole_ids: bool = False  # tests with the same id are one, as GNU Go has it
+    shipped: str = ""  # the assignment whose case files these are, so that @NAME means them
 
 
 class RunResult(NamedTuple):

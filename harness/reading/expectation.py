@@ -2,7 +2,8 @@
 
 The tree of the expression is walked for texts that it matches, the shortest first. Each one is
 tried with the matcher itself before it is shown. What leaves too much open to be shown by an
-example stays an expression, and is called one.
+example is told by what is fixed of it, its beginning or the words it must have; else it stays an
+expression, and is called one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import islice, product
+from itertools import islice, permutations, product
 from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MOST = 64  # texts that are looked at
-_LISTED = 3  # right answers that are all shown
+_LISTED = 6  # right answers that are all shown
 _ROOM = 60  # characters of several answers in a line
+_SEVERAL = 3  # repetitions, words of a list in any order, or points of an area: fewer are listed
 _LONGEST = 20_000  # characters of an expression that is read, and of an example
 _ANY_CASE = "(?i)"
 _ANYTHING = {
@@ -34,6 +36,9 @@ _ANYTHING = {
     ".": "any single character",
 }
 ANY = "any answer but an error"  # where there is no expression
+_ANY_ORDER = "these, in any order:"
+_EITHER_CASE = " (upper or lower case)"
+EMPTY = "(nothing)"  # an empty answer; an engine may well say "nothing"
 
 
 class Examples(NamedTuple):
@@ -51,10 +56,16 @@ class Shown(NamedTuple):
     example: str | None  # None: there is none; all is said in ``before``
     after: str = ""
     any_case: bool = False
+    pattern: str = ""  # the expression, where the words only say that there is one
+
+    @property
+    def words(self) -> str:
+        """All of it but the expression."""
+        example = EMPTY if self.example == "" else self.example or ""
+        return f"{self.before}{example}{self.after}"
 
     def __str__(self) -> str:
-        example = "(empty)" if self.example == "" else self.example or ""
-        return f"{self.before}{example}{self.after}"
+        return f"{self.words} {self.pattern}" if self.pattern else self.words
 
 
 def in_words(pattern: Pattern | None) -> str:
@@ -78,26 +89,69 @@ def is_literal(pattern: Pattern | None) -> bool:
 
 def shown(pattern: Pattern, near: str = "") -> Shown:
     """Return an expectation in words; of several answers the one that is nearest to ``near``."""
-    before = "anything but " if pattern.negated else ""
-    if pattern.expression in _ANYTHING:
-        return Shown(before + _ANYTHING[pattern.expression], None)
-    found = examples(pattern.expression)
-    if not found.texts:
-        return Shown(f"{before}an answer that matches the pattern {pattern.expression}", None)
-    nearest = max(found.texts, key=lambda text: _likeness(text, near)) if near else found.texts[0]
-    first, after = _others(found, nearest)
-    case = " (upper or lower case)" if found.any_case else ""
-    return Shown(before + first, nearest, after + case, found.any_case)
+    told = _shown(pattern.expression, near)
+    return told._replace(before=f"anything but {told.before}") if pattern.negated else told
+
+
+def _shown(expression: str, near: str) -> Shown:
+    if expression in _ANYTHING:
+        return Shown(_ANYTHING[expression], None)
+    found = examples(expression)
+    if found.texts:
+        return _by_examples(found, near)
+    told = _by_what_is_fixed(expression)
+    if told:
+        return Shown(told, None)
+    return Shown("an answer that matches the pattern", None, pattern=expression)
+
+
+def _by_examples(found: Examples, near: str) -> Shown:
+    case = _EITHER_CASE * found.any_case
+    area = _area(found)
+    if area:
+        return Shown(area + case, None)
+    texts = found.texts
+    nearest = max(texts, key=lambda text: _likeness(text, near)) if near else texts[0]
+    before, after = _others(found, nearest)
+    return Shown(before, nearest, after + case, found.any_case)
 
 
 def _others(found: Examples, nearest: str) -> tuple[str, str]:
     """Return what stands before an example and after it."""
     texts = found.texts
-    if not found.complete or len(texts) > _LISTED or sum(map(len, texts)) > _ROOM:
-        return "", " or …" if len(texts) > 1 or not found.complete else ""
+    if not found.complete:
+        return "such as ", ""
+    if is_any_order(texts):
+        return f"{_ANY_ORDER} ", ""
+    if len(texts) > _LISTED or (len(texts) > 1 and sum(map(len, texts)) > _ROOM):
+        return f"one of {len(texts)} answers, such as ", ""
     place = texts.index(nearest)
-    before = "".join(f"{text or '(empty)'} or " for text in texts[:place])
-    return before, "".join(f" or {text or '(empty)'}" for text in texts[place + 1 :])
+    before = "".join(f"{text or EMPTY} or " for text in texts[:place])
+    return before, "".join(f" or {text or EMPTY}" for text in texts[place + 1 :])
+
+
+def is_any_order(texts: Sequence[str]) -> bool:
+    """Whether texts are all orders of the same words, and there are several of them."""
+    words = sorted(texts[0].split())
+    orders = {tuple(text.split()) for text in texts}
+    return 1 < len(texts) == len(orders) and orders == set(islice(permutations(words), _MOST))
+
+
+_VERTEX = re.compile(r"([A-HJ-Za-hj-z])([1-9][0-9]?)")
+_COLUMNS = "abcdefghjklmnopqrstuvwxyz"
+
+
+def _area(found: Examples) -> str:
+    """Return all points of a rectangle by two corners of it; "" if the texts are no such thing."""
+    matched = [_VERTEX.fullmatch(text) for text in found.texts]
+    if not found.complete or len(matched) <= _SEVERAL or None in matched:
+        return ""
+    points = {(_COLUMNS.index(one[1].lower()), int(one[2])): one[0] for one in matched if one}
+    columns, rows = ([min(side), max(side)] for side in zip(*points, strict=True))
+    width, height = columns[1] - columns[0] + 1, rows[1] - rows[0] + 1
+    if not width * height == len(points) == len(matched) or 1 in (width, height):
+        return ""
+    return f"any point from {points[columns[0], rows[0]]} to {points[columns[1], rows[1]]}"
 
 
 def _likeness(text: str, near: str) -> int:
@@ -122,13 +176,9 @@ def examples(expression: str) -> Examples:
         return Examples(tuple(texts), len(plain) <= _MOST)
     if len(expression) > _LONGEST:
         return Examples()
-    from harness.reading import java_regex
-
     any_case = expression.startswith(_ANY_CASE)
     try:
-        # Without the flag, or each letter would be a choice of two.
-        tree = _parser.parse(java_regex.in_python(expression.removeprefix(_ANY_CASE)))
-        words = _sequence(tree)
+        words = _sequence(_tree(expression))
         matches = matcher(expression)
         texts = [text for text in words.texts if text == text.strip() and matches(text)]
     except (_TooGeneralError, PatternError, UndecidedError, re.error, RecursionError):
@@ -136,6 +186,13 @@ def examples(expression: str) -> Examples:
     any_case = any_case and any(map(_has_letters, texts))
     different = {text.lower() if any_case else text: text for text in reversed(texts)}
     return Examples(tuple(reversed(different.values())), words.complete, any_case)
+
+
+def _tree(expression: str) -> list[tuple[Any, Any]]:
+    """Return an expression as Python reads it, with no flag: each letter would be two."""
+    from harness.reading import java_regex
+
+    return list(_parser.parse(java_regex.in_python(expression.removeprefix(_ANY_CASE))))
 
 
 def _has_letters(text: str) -> bool:
@@ -201,7 +258,7 @@ def _repeat(value: tuple[int, int, Any]) -> _Words:
     once = _sequence(what)
     if all(text.isspace() for text in once.texts):
         return _Words([once.texts[0] * min(least, _MOST)] if once.texts else [])
-    if most - least > _LISTED or most > _MOST:
+    if most - least > _SEVERAL or most > _MOST:
         raise _TooGeneralError
     found, times = [], _Words([""])
     for count in range(most + 1):
@@ -227,3 +284,102 @@ _KINDS: dict[Any, Callable[[Any], _Words]] = {
     ops.ASSERT: lambda _: _NOTHING,
     ops.ASSERT_NOT: lambda _: _NOTHING,
 }
+
+
+# --- what is fixed of an expression that leaves the rest open ----------------------------------
+
+_NO_WORD = "Z0"  # that nobody expects
+_TAILS = ("", _NO_WORD, f" {_NO_WORD}", f"\n{_NO_WORD}")  # what may follow a beginning
+_VERBS = {  # by whether anything may stand before what is fixed, and after it
+    (True, True): "contains",
+    (False, True): "begins with",
+    (True, False): "ends with",
+}
+
+
+@cache
+def _by_what_is_fixed(expression: str) -> str:
+    """Return how every answer begins or ends, or what it has; "" if that is not known."""
+    if len(expression) > _LONGEST:
+        return ""
+    try:
+        nodes, matches = _tree(expression), matcher(expression)
+        told, words = _fixed_list(nodes, matches) or _fixed_part(nodes, matches)
+    except (_TooGeneralError, PatternError, UndecidedError, re.error, RecursionError):
+        return ""
+    any_case = expression.startswith(_ANY_CASE) and _has_letters(words)
+    return f"{told} {words}{_EITHER_CASE * any_case}" if told else ""
+
+
+def _fixed_part(
+    nodes: Sequence[tuple[Any, Any]], matches: Callable[[str], object]
+) -> tuple[str, str]:
+    """Return what all answers do, begin, end or contain, and with what: ``.*`` stands beside it.
+
+    Both are "" where that is not known.
+    """
+    is_open = _is_anything(nodes[0]), _is_anything(nodes[-1])
+    inner = nodes[is_open[0] : len(nodes) - is_open[1]]
+    found = _sequence(inner)
+    texts = list(dict.fromkeys(found.texts))
+    if is_open not in _VERBS or not found.complete or not _is_plain(inner):
+        return "", ""
+    if len(texts) > _LISTED or any(text != text.strip() or not text for text in texts):
+        return "", ""
+    before, after = (_TAILS if one else ("",) for one in is_open)
+    if not all(matches(f"{a}{text}{z}".strip()) for text in texts for a in before for z in after):
+        return "", ""
+    return f"an answer that {_VERBS[is_open]}", " or ".join(texts)
+
+
+_PLAIN_KINDS = (ops.LITERAL, ops.IN)
+
+
+def _is_plain(nodes: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether nodes are characters and choices of them, and ask for nothing around them."""
+    for kind, value in nodes:
+        if kind is ops.BRANCH:
+            inner = [node for way in value[1] for node in way]
+        elif kind is ops.SUBPATTERN:
+            inner = value[3]
+        elif kind in _PLAIN_KINDS:
+            continue
+        else:
+            return False
+        if not _is_plain(inner):
+            return False
+    return True
+
+
+def _is_anything(node: tuple[Any, Any]) -> bool:
+    """Whether a node is ``.*``."""
+    kind, value = node
+    if kind not in (ops.MAX_REPEAT, ops.MIN_REPEAT):
+        return False
+    least, most, what = value
+    if len(what) == 1 and what[0][0] is ops.SUBPATTERN:
+        what = what[0][1][3]
+    return least == 0 and most is ops.MAXREPEAT and [one for one, _ in what] == [ops.ANY]
+
+
+def _fixed_list(
+    nodes: Sequence[tuple[Any, Any]], matches: Callable[[str], object]
+) -> tuple[str, str] | None:
+    """Return what is said of words in any order, and these: of ``(?=.*A1)(?=.*B2).*`` and such."""
+    words = [_looked_for(value) for kind, value in nodes if kind is ops.ASSERT]
+    orders = islice(permutations(words), _MOST)
+    if len(words) < 2 or not all(matches(" ".join(order)) for order in orders):
+        return None
+    listed = " ".join(words)
+    has_more = any(map(matches, (f"{listed} {_NO_WORD}", f"{_NO_WORD} {listed}")))
+    return f"an answer that contains {_ANY_ORDER}" if has_more else _ANY_ORDER, listed
+
+
+def _looked_for(value: tuple[int, Sequence[tuple[Any, Any]]]) -> str:
+    r"""Return the one text of a look-ahead such as ``(?=.*\bA1\b)``."""
+    direction, inner = value
+    parts = [one for one in inner if one[0] is not ops.AT and not _is_anything(one)]
+    found = _sequence(parts)
+    if direction < 0 or len(found.texts) != 1 or not found.complete:
+        raise _TooGeneralError
+    return found.texts[0]

@@ -60,9 +60,7 @@ class Repeating:
     """Makes the command lines that repeat tests of one file."""
 
     def __init__(self, repeat: Repeat, case: CaseFile) -> None:
-        path = case.path
-        # An option or a suite has no such name.
-        self._start = f"{repeat.start} {shell_word(f'./{path}' if path[:1] in '-@' else path)}"
+        self._start = f"{repeat.start} {shell_word(_name(repeat, case.path))}"
         self._whole_ids = repeat.whole_ids
         self._ids = Counter(_id(line) for line in case.lines)
 
@@ -71,6 +69,13 @@ class Repeating:
         is_named = step.id >= 0 and (self._whole_ids or self._ids[_id(step.text)] == 1)
         which = f"--ids {step.id}" if is_named else f"--lines {step.line}"
         return f"{self._start} {which}"
+
+
+def _name(repeat: Repeat, path: str) -> str:
+    """Return what a case file is called on the command line."""
+    if repeat.shipped:
+        return f"@{repeat.shipped}/{path.removesuffix('.gtp')}"
+    return f"./{path}" if path[:1] in "-@" else path  # an option or a suite has no such name
 
 
 def _id(line: str) -> str:

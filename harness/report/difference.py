@@ -18,7 +18,7 @@ from typing import NamedTuple
 from harness.engine.replies import foreign_id
 from harness.errors import UndecidedError
 from harness.reading.deadline import within
-from harness.reading.expectation import examples, in_words, shown
+from harness.reading.expectation import EMPTY, examples, in_words, shown
 from harness.records import Pattern, Reply
 
 # Longer texts are only compared from both ends: aligning takes quadratic time.
@@ -66,6 +66,8 @@ def _difference(pattern: Pattern | None, reply: Reply) -> Difference:
         told = (Segment(wanted.before, False),)
         return Difference(told, (Segment(reply.text, False),), _hint(pattern, reply))
     expected, got = _align(wanted.example, reply.text, any_case=wanted.any_case)
+    if not wanted.example:
+        expected = [Segment(EMPTY, bool(reply.text))]
     whole = _merge([Segment(wanted.before, False), *expected, Segment(wanted.after, False)])
     return Difference(whole, _merge(got), _hint(pattern, reply))
 
@@ -133,18 +135,17 @@ def _merge(segments: list[Segment]) -> tuple[Segment, ...]:
 
 def _hint(pattern: Pattern | None, reply: Reply) -> str:
     """Return what the difference may come from, in words that are true whatever it was."""
-    usual = "" if reply.ok else "This is an error, not an answer."
     if pattern is None or len(reply.text) > _MAX_HINT:
-        return usual
+        return ""
     if pattern.negated:
-        return usual or "This reply must not come."
+        return "This reply must not come." if reply.ok else ""
     first_hint = partial(_first_hint, _HINTS if reply.ok else _ERROR_HINTS, pattern.expression)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of sets that later versions of re may read otherwise
         try:
-            return within(_HINT_SECONDS, first_hint, reply.text) or usual
+            return within(_HINT_SECONDS, first_hint, reply.text)
         except (re.error, UndecidedError):  # an expression of another dialect, or a heavy one
-            return usual
+            return ""
 
 
 def _first_hint(hints: _Hints, expression: str, text: str) -> str:

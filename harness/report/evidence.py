@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from harness.reading.expectation import examples
+from harness.reading.expectation import examples, is_any_order
 from harness.records import Outcome, Pattern, Step, Verdict
 from harness.typed import NamedTuple
+from oracle.color import EMPTY
 from oracle.grid import Grid
+from oracle.text import listing
+from oracle.vertex import vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from oracle.vertex import Point
 
 _VERTEX = re.compile(r"(?<![^\s,;:()\[\]{}|])([A-Z])([1-9]\d?)(?![^\s,;:()\[\]{}|])", re.I)
+_CHOOSE = ("genmove", "reg_genmove")  # commands that are answered with a move
+_NAMED = 4  # occupied points that are named
 _LONGEST = 4_000  # characters of a text that is looked through
 
 
@@ -50,6 +55,37 @@ def evidence(step: Step, outcome: Outcome, diagram: Diagram) -> Evidence:
     return Evidence(asked, right, missing, wrong)
 
 
+def objection(step: Step, outcome: Outcome, diagram: Diagram) -> str:
+    """Return what speaks against the points of a reply where it should be moves, or "".
+
+    Such as ", which is occupied". Whether points are moves is told by the right ones: these are
+    empty. An engine's own move is one in any case.
+    """
+    board, letters, reply = diagram.position.grid, diagram.letters, outcome.reply
+    if reply is None or not reply.ok or outcome.verdict is not Verdict.FAILED:
+        return ""
+    expected, _ = _expected(step.pattern, board, letters)
+    if not _are_moves(step, expected, diagram):
+        return ""
+    came = points(reply.text, board, letters)
+    taken = [one for one in came if diagram.position.color_at(one) != EMPTY]
+    is_single = bool(_VERTEX.fullmatch(reply.text))
+    if is_single:
+        return ", which is occupied" if taken else "" if came else ", which is not on the board"
+    if not taken:
+        return ""
+    names = listing([vertex(one, letters) for one in taken[:_NAMED]])
+    if len(taken) > _NAMED:
+        return f", of which {len(taken)} are occupied, {names} among them"
+    return f", of which {names} {'is' if len(taken) == 1 else 'are'} occupied"
+
+
+def _are_moves(step: Step, expected: tuple[Point, ...], diagram: Diagram) -> bool:
+    if step.command.partition(" ")[0] in _CHOOSE:
+        return True
+    return bool(expected) and all(diagram.position.color_at(one) == EMPTY for one in expected)
+
+
 def points(text: str, board: Grid, letters: str) -> tuple[Point, ...]:
     """Return the points of a board that a text names."""
     named = (
@@ -68,7 +104,8 @@ def _expected(
     assert pattern is not None
     texts = examples(pattern.expression).texts
     found = {point for text in texts for point in points(text, board, letters)}
-    return tuple(sorted(found)), len(texts) == 1 and len(found) > 1
+    is_list = len(texts) == 1 or is_any_order(texts)
+    return tuple(sorted(found)), is_list and len(found) > 1
 
 
 def _is_known(pattern: Pattern | None) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from harness.reading.expectation import in_words, is_literal
-from harness.records import FileResult, Outcome, Repeat, Step, Verdict
+from harness.reading.expectation import is_literal
+from harness.records import FileResult, Outcome, Pattern, Repeat, Step, Verdict
 from harness.report.context import Context, contexts
-from harness.report.difference import Segment, difference
+from harness.report.difference import Segment
 from harness.report.paint import VERDICTS, Paint
+from harness.report.sides import Side, Sides, sides
 from harness.report.view import (
     WORDS,
     Break,
@@ -77,8 +78,8 @@ class Terminal:
         lines = [
             self._headline(view.file, step, outcome),
             *(self.paint("dim", f"{_INDENT}# {line}") for line in comment),
-            *self._sides(step, outcome),
-            *self._reason(context.because),
+            *self._sides(step, sides(view, outcome)),
+            *self._wrapped("because", context.because),
             *self._board(view.boards.get(outcome.step), above),
             *self._named("loaded", context.loaded),
             *self._named("again", context.again),
@@ -96,36 +97,32 @@ class Terminal:
         command = self.paint("bold", one_line(step.text, _WIDTH))
         return f"{verdict}{flaky}  {command}  {self.paint('dim', _place(file, step.line))}"
 
-    def _sides(self, step: Step, outcome: Outcome) -> Iterator[str]:
-        reply = outcome.reply
-        expected = in_words(step.pattern)
-        sides: list[tuple[str, tuple[Segment, ...]]] = [("expected", (Segment(expected, False),))]
-        hint = ""
-        if reply is not None and outcome.verdict is Verdict.FAILED:
-            marked = difference(step.pattern, reply, step.id)
-            sides = [("expected", marked.expected or sides[0][1]), ("got", marked.got)]
-            hint = marked.hint
-        elif reply is not None:
-            sides.append(("got", (Segment(reply.text, False),)))
-        for label, segments in sides:
-            yield from self._side(label, segments)
-        if self._patterns and step.pattern and not is_literal(step.pattern):
-            yield from self._side("pattern", [Segment(step.pattern.text, False)])
-        if hint:
-            yield self.paint("dim", " " * _TEXT + hint)
+    def _sides(self, step: Step, told: Sides) -> Iterator[str]:
+        yield from self._wrapped("asked", told.asked)
+        yield from self._side("expected", told.expected)
+        if told.got:
+            yield from self._side("got", told.got)
+        if step.pattern and self._is_shown(step.pattern, told.expected):
+            yield from self._side("pattern", Side((Segment(step.pattern.text, False),)))
+        if told.hint:
+            yield self.paint("dim", " " * _TEXT + told.hint)
 
-    def _reason(self, reason: str) -> Iterator[str]:
-        for place, line in enumerate(textwrap.wrap(visible(reason), _WRAP)):
-            yield f"{_INDENT + ('' if place else 'because'):{_TEXT}}{line}"
+    def _is_shown(self, pattern: Pattern, told: Side) -> bool:
+        return bool(told.pattern) or (self._patterns and not is_literal(pattern))
 
-    def _side(self, label: str, segments: Sequence[Segment]) -> Iterator[str]:
-        """Yield a labelled text, its further lines under the first."""
-        shown = [Segment(visible(text), differs) for text, differs in segments]
+    def _wrapped(self, label: str, sentences: str) -> Iterator[str]:
+        for place, line in enumerate(textwrap.wrap(visible(sentences), _WRAP)):
+            yield f"{_INDENT + ('' if place else label):{_TEXT}}{line}"
+
+    def _side(self, label: str, side: Side) -> Iterator[str]:
+        """Yield a labelled text, its further lines under the first, and what it says."""
+        said = [Segment(f" ({side.said})", False)] if side.said else []
+        shown = [Segment(visible(text), differs) for text, differs in (*side.segments, *said)]
         text = "".join(self._mark(text) if differs else text for text, differs in shown)
-        lines = text.splitlines() or [self.paint("dim", "(empty)")]
+        lines = text.splitlines()
         yield f"{_INDENT + label:{_TEXT}}{lines[0]}"
         yield from (" " * _TEXT + line for line in lines[1:])
-        if not self.paint.on and len(lines) == 1 and not all(s.differs for s in shown):
+        if not self.paint.on and len(lines) == 1 and not all(s.differs for s in side.segments):
             carets = "".join(("^" if differs else " ") * len(text) for text, differs in shown)
             if carets.strip():
                 yield " " * _TEXT + carets.rstrip()

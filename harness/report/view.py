@@ -12,6 +12,7 @@ from harness.typed import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.vocabulary.boards import Board
+    from harness.vocabulary.wordings import Wordings
     from oracle.draw import Diagram
 
 # Verdicts in words a reader need not look up, each with a sign that does not hang on color.
@@ -28,6 +29,7 @@ WORDS = {
 _NONE: Mapping[int, str] = {}
 _NO_SETUPS: Mapping[int, SetUp] = {}
 _NO_LEGEND: Mapping[str, str] = {}
+_NO_WORDINGS: Wordings = {}
 _MOST_STEPS = 20_000  # of a file: beyond, reasons might take longer than a reader waits
 _MOST_REASONS = 200  # in one file
 
@@ -42,6 +44,7 @@ class FileView(NamedTuple):
     reasons: Mapping[int, str] = _NONE  # by step: why the right answer is right, where asked for
     setups: Mapping[int, SetUp] = _NO_SETUPS  # by step: what leads to it, where asked for
     legend: Mapping[str, str] = _NO_LEGEND  # what the marks of reasons on boards mean
+    wordings: Wordings = _NO_WORDINGS  # what commands ask and answers say
 
 
 def view(file: FileResult, board: Board | None = None) -> FileView:
@@ -76,7 +79,9 @@ def _with_reasons(view: FileView) -> FileView:
     found = agreed(file, failed[:_MOST_REASONS], own[0], view.boards)
     told = {step: why.text for step, why in found.items()}
     drawn = marked(view.boards, found)
-    return view._replace(boards=drawn, reasons=told, legend=own[0].legend)
+    return view._replace(
+        boards=drawn, reasons=told, legend=own[0].legend, wordings=own[0].wordings
+    )
 
 
 def is_remarkable(outcome: Outcome) -> bool:

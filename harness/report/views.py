@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from harness.judging.boards import boards
 from harness.judging.explain import marked, reasons
+from harness.reading.setups import SetUp, setups
 from harness.records import Exchange, FileResult, Reply, Verdict
 from harness.report.tally import tally
 from harness.report.view import FileView, is_remarkable
@@ -33,6 +34,10 @@ class _Drawn(NamedTuple):
     boards: dict[int, Diagram]
     marked: dict[int, Diagram]  # with what the reasons point at
     reasons: dict[int, str]
+    setups: dict[int, SetUp]
+
+
+_NOTHING = _Drawn({}, {}, {}, {})
 
 
 class Views:
@@ -55,7 +60,7 @@ class Views:
         """
         seen = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
         wrong = {outcome.step for outcome in seen if outcome.verdict is Verdict.FAILED}
-        drawn = self._drawn(file, path or file.case.path) if seen else _Drawn({}, {}, {})
+        drawn = self._drawn(file, path or file.case.path) if seen else _NOTHING
         shown = {outcome.step for outcome in seen} & drawn.boards.keys()
         short = file._replace(case=file.case._replace(path=name))
         return FileView(
@@ -64,7 +69,9 @@ class Views:
             seen,
             {step: (drawn.marked if step in wrong else drawn.boards)[step] for step in shown},
             {step: drawn.reasons[step] for step in wrong & drawn.reasons.keys()},
+            setups=drawn.setups,
             legend=self._specification.legend if self._specification else {},
+            wordings=self._specification.wordings if self._specification else {},
         )
 
     def _drawn(self, file: FileResult, path: str) -> _Drawn:
@@ -79,7 +86,8 @@ class Views:
         own = self._specification
         found = boards(placed, tests, self._natures, own.board if own else None)
         why = reasons(placed, tests, own) if own else {}
-        return _Drawn(found, marked(found, why), {step: one.text for step, one in why.items()})
+        told = {step: one.text for step, one in why.items()}
+        return _Drawn(found, marked(found, why), told, setups(placed.case, tests, self._natures))
 
 
 def _course(file: FileResult, natures: Natures) -> _Course:

@@ -16,6 +16,7 @@ from harness.specifications.truth import InProcess, Truth
 from harness.vocabulary.boards import GO, Board
 from harness.vocabulary.facts import Read
 from harness.vocabulary.forms import Forms
+from harness.vocabulary.wordings import Wordings
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import MISTAKES, Mistake
@@ -48,6 +49,9 @@ class Specification:
     board: Board = GO
     # What the marks mean that explanations put on a board.
     legend: Mapping[str, str] = field(default_factory=dict)
+
+    # What its commands ask and answer, in words.
+    wordings: Wordings = field(default_factory=dict)
 
     # Likeness of tests, and images of them:
     # What answers depend on beside the position, by command.

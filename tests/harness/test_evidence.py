@@ -38,6 +38,7 @@ def seen(command, reply, pattern, verdict=V.FAILED, diagram=NINE):
         # A list, in any order and over several lines.
         ("list_stones black", "= D4 C3 D3", "[C3 D3 E3]", "", "C3 D3", "E3", "D4"),
         ("eyes", "= A1\nB2", "[A1 B2 C3]", "", "A1 B2", "C3", ""),
+        ("list_stones black", "= D4 C3", "[C3 E3|E3 C3]", "", "C3", "E3", "D4"),
         # No list came: what is right is not missing in it.
         ("list_stones black", "=", "[C3 D3]", "", "C3 D3", "", ""),
         ("list_stones black", "? cannot D4", "[C3 D3]", "", "C3 D3", "", ""),

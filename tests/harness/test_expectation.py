@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.reading.expectation import examples, in_words, is_literal, shown
+from harness.reading.expectation import EMPTY, examples, in_words, is_literal, shown
 from harness.reading.pattern import matcher
 from harness.records import Pattern
 
@@ -22,17 +23,35 @@ TABLE = [
     (r"B\+4(\.0)?", "B+4 or B+4.0"),
     (r"B\+4|B\+4\.0", "B+4 or B+4.0"),
     ("0", "0"),
-    ("", "(empty)"),
-    ("(|pass)", "(empty) or pass"),
+    ("", "(nothing)"),
+    ("(|pass)", "(nothing) or pass"),
     ("C3|D4|E5", "C3 or D4 or E5"),
-    ("C3|D4|E5|F6", "C3 or …"),
+    ("C3|D4|E5|F6|G7|H8", "C3 or D4 or E5 or F6 or G7 or H8"),
+    ("C3|D4|E5|F6|G7|H8|J9", "one of 7 answers, such as C3"),
+    ("a" * 40 + "|" + "b" * 40, "one of 2 answers, such as " + "a" * 40),
     ("(?i)Win a1", "Win a1 (upper or lower case)"),
     ("(?i)(a1|b2)", "a1 or b2 (upper or lower case)"),
     ("(?i)(a1|A1)", "a1 (upper or lower case)"),
     (r"(?i)illegal move: \"a10\" wrong coordinate", 'illegal move: "a10" wrong coordinate'
      " (upper or lower case)"),
     ("(?i)10", "10"),
-    ("[a-e][1-5]", "a1 or …"),
+    ("[a-e][1-5]", "any point from a1 to e5"),
+    ("b2|a1|a2|b1", "any point from a1 to b2"),
+    ("(?i)[ghj]9|[ghj]10", "any point from g9 to j10 (upper or lower case)"),
+    ("a1|b2|c3|d4", "a1 or b2 or c3 or d4"),
+    ("a1|a2|a3|a4", "a1 or a2 or a3 or a4"),
+    ("a1|a2|b1|B2", "any point from a1 to B2"),
+    ("a1|a2|b1|B2|b2", "a1 or a2 or b1 or B2 or b2"),
+    (r"(?i)[a-hj-z]([1-9]|1[0-9]|2[0-5])", "such as a1 (upper or lower case)"),
+    ("A1 B2|B2 A1", "these, in any order: A1 B2"),
+    ("A1 B2 C3|A1 C3 B2|B2 A1 C3|B2 C3 A1|C3 A1 B2|C3 B2 A1", "these, in any order: A1 B2 C3"),
+    ("A1 B2 C3|A1 C3 B2|B2 A1 C3|B2 C3 A1|C3 A1 B2", "A1 B2 C3 or A1 C3 B2 or B2 A1 C3"
+     " or B2 C3 A1 or C3 A1 B2"),
+    (r"(?=.*\bA1\b)(?=.*\bB2\b).*", "an answer that contains these, in any order: A1 B2"),
+    (r"(?=.*A1)(?=.*B2)\w+ \w+", "these, in any order: A1 B2"),
+    (r"(?i)(?=.*a1)(?=.*b2).*", "an answer that contains these, in any order: a1 b2"
+     " (upper or lower case)"),
+    (r"(?=.*A1)(?=.*B2)x", r"an answer that matches the pattern (?=.*A1)(?=.*B2)x"),
     (r"There is 1 eye for black\.", "There is 1 eye for black."),
     (r"\QB+1\E", "B+1"),
     ("W.14", "W.14"),
@@ -43,16 +62,30 @@ TABLE = [
     (".", "any single character"),
     (".*", "any answer"),
     (".+", "any answer that is not empty"),
-    ("B.*", "an answer that matches the pattern B.*"),
+    ("B.*", "an answer that begins with B"),
+    ("(B|W).*", "an answer that begins with B or W"),
+    ("(?i)win.*", "an answer that begins with win (upper or lower case)"),
+    ("(?i)10.*", "an answer that begins with 10"),
+    (".*pass", "an answer that ends with pass"),
+    (".*[Ee]rror.*", "an answer that contains Error or error"),
+    ("B.+", "an answer that matches the pattern B.+"),
+    (r"B\b.*", r"an answer that matches the pattern B\b.*"),
+    ("B$.*", "an answer that matches the pattern B$.*"),
+    ("(?!B1)B.*", "an answer that matches the pattern (?!B1)B.*"),
+    ("B.*C.*", "an answer that matches the pattern B.*C.*"),
+    (" B.*", "an answer that matches the pattern  B.*"),
+    (".*.*", "an answer that matches the pattern .*.*"),
+    ("a|.*b", "an answer that matches the pattern a|.*b"),
     (r"B\+[0-9]+", r"an answer that matches the pattern B\+[0-9]+"),
     (r"(a|b)\1", r"an answer that matches the pattern (a|b)\1"),
     ("[^x]", "an answer that matches the pattern [^x]"),
     ("(?!a)a", "an answer that matches the pattern (?!a)a"),
-    ("!", "anything but (empty)"),
+    ("!", "anything but (nothing)"),
     ("!a1", "anything but a1"),
     ("!a1|b1", "anything but a1 or b1"),
     ("!.*", "anything but any answer"),
-    ("!B.*", "anything but an answer that matches the pattern B.*"),
+    ("!B.*", "anything but an answer that begins with B"),
+    ("!B.+", "anything but an answer that matches the pattern B.+"),
     ("B+1", "an answer that matches the pattern B+1"),
     ("a" * 30_000, "a" * 30_000),
     ("a?" * 11_000, "an answer that matches the pattern " + "a?" * 11_000),
@@ -73,13 +106,14 @@ def test_without_an_expression_any_answer_will_do():
 @pytest.mark.parametrize(
     ("text", "near", "example", "told"),
     [
-        ("C3|D4|E5|F6", "F7", "F6", "F6 or …"),
+        ("C3|D4|E5|F6|G7|H8|J9", "F7", "F6", "one of 7 answers, such as F6"),
+        ("A1 B2|B2 A1", "B2 A2", "B2 A1", "these, in any order: B2 A1"),
         (r"B\+4(\.0)?", "B+5.0", "B+4.0", "B+4 or B+4.0"),
         (
             "(?i)(win a1|blockwin b1 b2|random c3 c4|openfour d1)",
             "BLOCKWIN B1",
             "blockwin b1 b2",
-            "blockwin b1 b2 or … (upper or lower case)",
+            "win a1 or blockwin b1 b2 or random c3 c4 or openfour d1 (upper or lower case)",
         ),
     ],
 )
@@ -119,10 +153,41 @@ def test_every_example_is_right_and_more_are_there_where_more_are_told(expressio
     assume(found.texts)
     matches = matcher(expression)
     assert all(map(matches, found.texts))
+    assume(expression not in {".", ".*", ".+"})
     told = in_words(pattern(expression))
-    assert told.startswith(tuple(text or "(empty)" for text in found.texts))
+    assert any((text or EMPTY) in told for text in found.texts)
     right = {text for text in _TEXTS if text == text.strip() and matches(text)}
-    if "or …" in told:
+    if "such as" in told:
         assert len(right | {*found.texts}) > 1
     if found.complete and not any_case and "." not in expression.replace(r"\.", ""):
         assert {"".join(t.split()) for t in right} <= {"".join(t.split()) for t in found.texts}
+
+
+_FIXED = st.sampled_from(["a", "b", "ab", "(a|b)", "[ab]", r"\.", "a?", r"\b", "$", "(?!a)"])
+_OPEN = st.sampled_from([("", ".*"), (".*", ""), (".*", ".*")])
+
+
+@given(st.lists(_FIXED, min_size=1, max_size=3).map("".join), _OPEN)
+def test_what_is_said_of_a_beginning_or_an_end_is_so_of_all_texts(fixed, around):
+    expression = fixed.join(around)
+    told = in_words(pattern(expression))
+    verb = re.search("that (begins with|ends with|contains) (.*)", told)
+    assume(verb)
+    parts = tuple(verb[2].split(" or "))
+    says = {
+        "begins with": lambda text: text.startswith(parts),
+        "ends with": lambda text: text.endswith(parts),
+        "contains": lambda text: any(part in text for part in parts),
+    }[verb[1]]
+    matches = matcher(expression)
+    assert [text for text in _TEXTS if bool(matches(text)) != says(text)] == []
+
+
+@pytest.mark.parametrize("expression", ["[a-e][1-5]", "(b2|a1|a2|b1)", "[c-e]([3-9]|10)"])
+def test_the_points_of_an_area_are_those_that_match(expression):
+    first, last = re.findall("[a-z][0-9]+", in_words(pattern(expression)))
+    rows = range(int(first[1:]), int(last[1:]) + 1)
+    letters = [chr(code) for code in range(ord(first[0]), ord(last[0]) + 1)]
+    assert {f"{letter}{row}" for letter in letters for row in rows} == {
+        *examples(expression).texts
+    }

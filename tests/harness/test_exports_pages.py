@@ -108,7 +108,8 @@ def test_a_student_reads_why_an_answer_is_wrong(pages):
     for words in (
         "2.86 of 5",
         "3 of 7 tests passed.",
-        "It answers as if neutral points were White's: 4 of 4 failures explained",
+        "One mistake would explain all 4 failures",
+        "Your program answers as if neutral points were White's.",
         "White gets a stone in: the empty points touch both colors.",
         "BecauseBlack: 1 stone + 0 points of territory = 1.",
         "last move: W A1",

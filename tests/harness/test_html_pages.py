@@ -197,7 +197,7 @@ def test_failures_that_differ_by_their_ids_are_one_way_of_failing():
     ]  # fmt: skip
     found = str(ways([view(made_file("a.gtp", lines))], ["a.gtp.html"]))
     assert re.findall(r"<b>(\d+)</b>", found) == ["2"]
-    assert '<pre class="noc">? unknown command</pre>' in found
+    assert '<pre class="noc">an error: unknown command</pre>' in found
     assert "2 other ways not listed" in found
 
 

@@ -173,7 +173,7 @@ def test_junit_says_what_the_run_says():
     ]
     failure = score[1][0]
     assert failure.get("message") == "expected B+24.5 or B+24.5.0, got 'B+23.5'"
-    assert score[6][0].get("message") == "expected (empty), got 'A B\n1 . X'"
+    assert score[6][0].get("message") == "expected (nothing), got 'A B\n1 . X'"
     assert [case[0].tag for case in rules.findall("testcase")][1:] == ["skipped"] * 2 + ["error"]
     assert rules.findtext("system-err").startswith("starting\\x07 up\n<b>Traceback</b>\n")
     assert [len(case) for case in other] == [0, 0]

@@ -1,33 +1,52 @@
-"""The page for a student: the mark and why, and what is wrong with each failed test.
+"""The page for a student: the mark and its parts, each failed test, how to repeat it at home.
 
 It is made of a :class:`~harness.grading.exports.showing.Feedback` alone, which has nothing that
 the student must not see. It stands alone: its style is inside, it loads nothing, and the script of
-all pages, where there are boards, adds only what a click can do.
+all pages adds only what a click can do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
+from harness.assignments.at_home import AtHome
+from harness.grading.exports.feedback_style import STYLE
 from harness.grading.exports.material import Files, Material, Shown, as_file
 from harness.grading.exports.showing import Feedback, PrivateTest
-from harness.grading.exports.style import STYLE
 from harness.grading.records import ClassResult, Log, Marks, PartMark, Student, decimal
-from harness.records import Verdict
+from harness.records import Diagnosis, Outcome, Repeat, Step, Verdict
+from harness.report.context import contexts
 from harness.report.html.card import card
-from harness.report.html.parts import Frame, as_class, badge, box, facts, in_words, items, page
+from harness.report.html.parts import (
+    KEYS,
+    Frame,
+    as_class,
+    badge,
+    box,
+    command_line,
+    facts,
+    in_words,
+    items,
+    page,
+)
 from harness.report.html.trouble import Crashes, troubles
 from harness.report.markup import NOTHING, Markup, escape, joined
+from harness.report.tally import total
 from harness.report.view import WORDS, FileView
-from harness.text import number_of
+from harness.text import more, number_of
 from harness.visible import one_line
 
 _COMMAND = 120  # characters
-_CARDS = 40  # failed tests in full in one file
+_REPLY = 60  # characters of a right one
+_OPEN = 3  # failed tests that are unfolded
+_CARDS = 60  # tests in full of one kind
+_NAMED = 40  # others, by name
 _UNSAFE = (
     "Submissions were run without protection from one another and from what they run on. Do not "
     "trust these results as you would others."
 )
+_NO_REPEAT = Repeat()
 
 
 def files(material: Material) -> Files:
@@ -51,8 +70,7 @@ def student_page(title: str, student: str, body: Markup) -> Iterator[Markup]:
     ``title``: of the assignment.
     """
     head = Markup('<p class="sub">%s</p><h1>%s</h1>\n') % (title, student)
-    has_boards = '<details class="card test"' in body
-    frame = Frame(boards=has_boards, script=has_boards, style=STYLE)
+    frame = Frame(boards='<details class="card test"' in body, script=True, style=STYLE)
     return page(f"{title}: {student}", (head, body), frame)
 
 
@@ -70,53 +88,65 @@ def body_of(shown: Feedback) -> Iterator[Markup]:
         _marks(shown.marks),
         _refused(shown),
         _faults(shown),
-        _diagnoses(shown),
+        *map(_diagnosis, shown.diagnoses),
         _build(shown),
     )
-    if shown.public:
-        yield Markup("<h2>Public tests</h2>\n")
-    yield from _files(shown.public, "P")
+    yield from _tests("Public tests", shown.public, "P", shown.home.repeat)
     yield from _private(shown)
+    if shown.public:
+        yield _at_home(shown.home)
     yield _handed_in(shown)
     python = f" Your program was run by {shown.python}." if shown.python else ""
-    yield Markup('<p class="sub">Graded with gtp-harness %s.%s</p>') % (shown.version, python)
+    yield Markup('<p class="sub end">Graded with gtp-harness %s.%s</p>') % (shown.version, python)
 
 
 # --- the mark ----------------------------------------------------------------------------------
 
+_HERO = Markup(
+    '<div class="card hero mark"><div><p class="big"><b class="n"><span class="vh">Mark: </span>%s'
+    '</b> <span>of %s</span></p>%s%s</div><ul class="pts">%s</ul></div>\n'
+)
+_PART = Markup(
+    '<li><span class="pn">%s</span><span class="num"><b>%s</b>%s</span>%s<span class="sub">%s'
+    "</span></li>"
+)
+_OF = Markup(' <span class="sub">of %s</span>')
+_AMOUNT = Markup(
+    '<span class="bar" aria-hidden="true"><i class="a" style="width:%s%%"></i></span>'
+)
+
 
 def _marks(marks: Marks) -> Markup:
-    note = box("Note", Markup("<p>%s</p>") % marks.note, "warn") if marks.note else NOTHING
     if marks.withheld:
-        return note
-    rows = joined(_part(part) for part in marks.parts if part.of or part.points)
-    late = ""
+        return box("Note", Markup("<p>%s</p>") % marks.note, "warn") if marks.note else NOTHING
+    parts = [_part(part) for part in marks.parts if part.of or part.points]
     if marks.deduction:
-        late = _row("Late", f"−{decimal(marks.deduction)}", "", marks.deduction_reason)
-    return Markup(
-        '<p class="total"><b>%s <small>of %s</small></b></p>%s<table class="marks">'
-        '<thead><tr><th>Part</th><th class="num">Points</th><th class="num">of</th><th>'
-        "Why</th></tr></thead><tbody>%s%s</tbody><tfoot>%s</tfoot></table>"
-    ) % (
+        late = f"−{decimal(marks.deduction)}"
+        parts.append(_PART % ("Late", late, NOTHING, NOTHING, marks.deduction_reason))
+    note = Markup('<p class="sub">%s</p>') % marks.note if marks.note else NOTHING
+    return _HERO % (
         decimal(marks.total),
         decimal(marks.of),
+        _amount(marks.total, marks.of),
         note,
-        rows,
-        late,
-        _row("Total", decimal(marks.total), decimal(marks.of), ""),
+        joined(parts),
     )
 
 
 def _part(part: PartMark) -> Markup:
     open_end = "" if part.complete else " What could not be judged does not count."
-    return _row(part.name, decimal(part.points), decimal(part.of), part.reason + open_end)
+    return _PART % (
+        part.name,
+        decimal(part.points),
+        _OF % decimal(part.of),
+        _amount(part.points, part.of),
+        part.reason + open_end,
+    )
 
 
-def _row(name: str, points: str, of: str, why: str) -> Markup:
-    return Markup(
-        '<tr><td>%s</td><td class="num">%s</td><td class="num" data-l="of">%s</td><td>'
-        "%s</td></tr>\n"
-    ) % (name, points, of, why)
+def _amount(points: Fraction, of: Fraction) -> Markup:
+    share = 100 * points / of if of else Fraction(0)
+    return _AMOUNT % decimal(min(max(share, Fraction(0)), Fraction(100)), 0)
 
 
 # --- the submission ----------------------------------------------------------------------------
@@ -134,13 +164,20 @@ def _faults(shown: Feedback) -> Markup:
     return box("What is wrong with the files", items(shown.faults)) if shown.faults else NOTHING
 
 
-def _diagnoses(shown: Feedback) -> Markup:
-    if not shown.diagnoses:
-        return NOTHING
-    told = map(str, shown.diagnoses)
-    return box(
-        "What would explain the failures", items(one[0].upper() + one[1:] for one in told), "odd"
-    )
+_EXPLAINED = Markup(
+    '<section class="call"><h2>%s</h2><p>Your program answers <b>%s</b>.</p></section>\n'
+)
+
+
+def _diagnosis(one: Diagnosis) -> Markup:
+    """Return what would explain the failures of the public tests."""
+    count = len(one.sets[0])
+    mistakes = "One mistake" if count == 1 else f"{count} mistakes together"
+    if one.failures < one.total:
+        explained = f"{one.failures} of {one.total} failures"
+    else:
+        explained = f"all {one.total} failures" if one.total > 1 else "the failure"
+    return _EXPLAINED % (f"{mistakes} would explain {explained}", one.reasons)
 
 
 def _build(shown: Feedback) -> Markup:
@@ -150,11 +187,7 @@ def _build(shown: Feedback) -> Markup:
     output = Markup("<pre>%s</pre>") % build.output if build.output.strip() else NOTHING
     if not build.ok:
         return box("It does not build", Markup("<p>%s</p>%s") % (build.message, output))
-    return (
-        Markup("<details><summary>It was built: output</summary>%s</details>") % output
-        if output
-        else NOTHING
-    )
+    return _folded("It was built", "output", output) if output else NOTHING
 
 
 def _handed_in(shown: Feedback) -> Markup:
@@ -170,7 +203,8 @@ def _handed_in(shown: Feedback) -> Markup:
         )
     )
     remarks = items(shown.remarks) if shown.remarks else NOTHING
-    return Markup("<h2>What you handed in</h2>\n%s%s%s") % (known, remarks, _log(shown.log))
+    said = known + remarks + _log(shown.log)
+    return _folded("What you handed in", one_line(shown.name, _COMMAND), said)
 
 
 def _log(log: Log | None) -> Markup:
@@ -190,80 +224,180 @@ def _log(log: Log | None) -> Markup:
     return Markup("<h3>The log of your own test</h3>%s%s") % (shown, told)
 
 
+_FOLDED = Markup(
+    '<details class="card fold"><summary>%s <span class="sub">%s</span></summary>'
+    '<div class="in">%s</div></details>\n'
+)
+
+
+def _folded(title: str | Markup, more: str, body: Markup) -> Markup:
+    """Return a card that is opened by a click."""
+    return _FOLDED % (title, more, body)
+
+
 # --- tests -------------------------------------------------------------------------------------
 
-
-def _files(views: Sequence[FileView], anchor: str) -> Iterator[Markup]:
-    """What became of case files: those with something to look at first, and in full."""
-    crashes = Crashes(seen.file for seen in views)
-    for place, seen in enumerate(views, 1):
-        if not _is_plain(seen):
-            yield from _file(seen, f"{anchor}{place}L", crashes)
-    for seen in filter(_is_plain, views):
-        yield _passed(seen, f"{seen.file.case.path}: ")
+_SECTION = Markup('<section aria-label="%s"><div class="sec-h"><h2>%s</h2>%s%s</div>\n')
 
 
-def _is_plain(seen: FileView) -> bool:
-    """Whether everything is plainly passed, and there is nothing to be said of the file."""
-    plain = seen.tally.passed == seen.tally.tests > 0 and not seen.remarkable
-    return plain and not any(troubles(seen.file))
-
-
-def _file(seen: FileView, anchor: str, crashes: Crashes) -> Iterator[Markup]:
-    """What became of one case file: everything that is not plainly passed in full."""
-    yield Markup('<h3 class="file">%s</h3>%s') % (seen.file.case.path, in_words(seen.tally))
-    yield from troubles(seen.file, crashes=crashes)
-    for outcome in seen.remarkable[:_CARDS]:
-        yield card(seen, outcome, anchor=anchor)
-    if len(seen.remarkable) > _CARDS:
-        yield Markup("<p>%s more are not shown.</p>") % (len(seen.remarkable) - _CARDS,)
-    yield _passed(seen)
-
-
-def _passed(seen: FileView, name: str = "") -> Markup:
-    steps = seen.file.case.steps
-    listed = [
-        Markup("<li><code>%s</code></li>") % one_line(steps[outcome.step].text, _COMMAND)
-        for outcome in seen.file.outcomes
-        if outcome.verdict is Verdict.PASSED and not outcome.flaky
+def _tests(title: str, views: Sequence[FileView], anchor: str, repeat: Repeat) -> Iterator[Markup]:
+    """What became of case files: what went wrong first and in full, then what passed."""
+    if not views:
+        return
+    shown = [
+        (seen, f"{anchor}{place}L", outcome)
+        for place, seen in enumerate(views, 1)
+        for outcome in seen.remarkable
     ]
-    if not listed:
+    keys = KEYS if shown else NOTHING
+    counts = in_words(total([seen.tally for seen in views]))
+    yield _SECTION % (title, title, counts, keys)
+    yield from _troubles(views)
+    told = [contexts(seen, repeat) for seen in views]
+    context = {seen.file.case.path: one for seen, one in zip(views, told, strict=True)}
+    for place, (seen, name, outcome) in enumerate(shown[:_CARDS]):
+        path = seen.file.case.path
+        around = context[path](outcome.step)
+        is_open = place < _OPEN
+        yield card(seen, outcome, anchor=name, context=around, is_open=is_open, file=path)
+    yield _others([(seen, outcome) for seen, _, outcome in shown[_CARDS:]])
+    yield _passed(views)
+    yield Markup("</section>\n")
+
+
+def _troubles(views: Sequence[FileView]) -> Iterator[Markup]:
+    """What went wrong with whole files, below their names."""
+    crashes = Crashes(seen.file for seen in views)
+    for seen in views:
+        found = joined(troubles(seen.file, crashes=crashes))
+        if found:
+            yield Markup('<h3 class="file">%s</h3>%s') % (seen.file.case.path, found)
+
+
+def _others(shown: Sequence[tuple[FileView, Outcome]]) -> Markup:
+    """Return the names of tests that there is no room for."""
+    if not shown:
         return NOTHING
-    count = f"✓ {name}{number_of(len(listed), 'test')} passed"
-    return Markup("<details><summary>%s</summary><ul>%s</ul></details>\n") % (
-        count,
-        joined(listed),
+    listed = [
+        Markup("%s <code>%s</code> %s")
+        % (badge(outcome.verdict, outcome.flaky), _command(seen, outcome), _place(seen, outcome))
+        for seen, outcome in shown[:_NAMED]
+    ]
+    rest = more(len(shown) - _NAMED, "and {} more")
+    return _folded(
+        f"{number_of(len(shown), 'more test')}", "", items([*listed, rest] if rest else listed)
     )
 
 
+def _passed(views: Sequence[FileView]) -> Markup:
+    """Return what plainly passed, file by file."""
+    found = [(seen, list(filter(_is_plain, seen.file.outcomes))) for seen in views]
+    count = sum(len(outcomes) for _, outcomes in found)
+    if not count:
+        return NOTHING
+    listed = joined(_passed_of(seen, outcomes) for seen, outcomes in found if outcomes)
+    title = Markup('<span class="dot p"></span>%s passed') % number_of(count, "test")
+    return _folded(title, "what was asked, and your answers", listed)
+
+
+def _is_plain(outcome: Outcome) -> bool:
+    return outcome.verdict is Verdict.PASSED and not outcome.flaky
+
+
+def _passed_of(seen: FileView, outcomes: Sequence[Outcome]) -> Markup:
+    listed = joined(
+        Markup("<li><code>%s</code>%s</li>") % (_command(seen, outcome), _answer(outcome))
+        for outcome in outcomes
+    )
+    return Markup('<h3 class="file">%s</h3><ul>%s</ul>') % (seen.file.case.path, listed)
+
+
+def _answer(outcome: Outcome) -> Markup:
+    if outcome.reply is None or not outcome.reply.text:
+        return NOTHING
+    return Markup(" &rarr; <code>%s</code>") % one_line(outcome.reply.text, _REPLY)
+
+
+def _command(seen: FileView, outcome: Outcome) -> str:
+    return one_line(seen.file.case.steps[outcome.step].text, _COMMAND)
+
+
+def _place(seen: FileView, outcome: Outcome) -> str:
+    step: Step = seen.file.case.steps[outcome.step]
+    return f"{seen.file.case.path}, line {step.line}"
+
+
 def _private(shown: Feedback) -> Iterator[Markup]:
+    if shown.private_files:
+        yield from _tests("Private tests", shown.private_files, "S", _NO_REPEAT)
+        return
     if not shown.private:
         return
-    yield Markup("<h2>Private tests</h2>\n")
-    if shown.private_files:
-        yield from _files(shown.private_files, "S")
-        return
+    counts = Markup('<p class="sub">%s</p>') % _count(shown.private)
+    yield _SECTION % ("Private tests", "Private tests", counts, NOTHING)
     if any(test.command for test in shown.private):
         yield from _commands(shown.private)
     else:
         listed = joined(Markup("<li>%s</li>") % _verdict(test) for test in shown.private)
-        yield Markup('<ul class="dots">%s</ul>') % listed
+        yield Markup('<ul class="dots card">%s</ul>') % listed
+    yield Markup("</section>\n")
+
+
+def _count(tests: Sequence[PrivateTest]) -> str:
+    passed = sum(test.verdict is Verdict.PASSED for test in tests)
+    hidden = "" if any(test.command for test in tests) else "; what they ask is not shown"
+    return f"{passed} of {len(tests)} passed{hidden}"
 
 
 def _commands(tests: tuple[PrivateTest, ...]) -> Iterator[Markup]:
     yield Markup(
-        '<table class="t"><thead><tr><th>No.</th><th>Result</th><th>Command</th></tr></thead>'
+        '<div class="card"><table class="t"><thead><tr><th>No.</th><th>Result</th><th>Command</th>'
+        "</tr></thead><tbody>\n"
     )
-    yield Markup("<tbody>\n")
     for test in tests:
         command = escape(one_line(test.command, _COMMAND))
         yield (
             Markup("<tr><td>%s</td><td>%s</td><td><code>%s</code></td></tr>\n")
             % (test.number, badge(test.verdict), command)
         )
-    yield Markup("</tbody></table>")
+    yield Markup("</tbody></table></div>")
 
 
 def _verdict(test: PrivateTest) -> Markup:
     sign, word = WORDS[test.verdict]
     return Markup('%s <span class="v %s">%s %s</span>') % (test.number, as_class(word), sign, word)
+
+
+# --- at home -----------------------------------------------------------------------------------
+
+_HOME = Markup(
+    '<section aria-label="Repeat it at home"><h2>Repeat it at home</h2><p>In the folder '
+    "<code>%s</code>, with the same gtp-harness%s:</p>%s</section>\n"
+)
+_LINE = Markup('<p class="lab">%s</p>%s')
+
+
+def _at_home(home: AtHome) -> Markup:
+    beside = Markup(", and with the course's <code>%s</code> beside it") % home.beside
+    lines = []
+    if home.all_tests:
+        lines.append(
+            _LINE
+            % (
+                "All public tests; for one of them, the line is with it above",
+                command_line(home.all_tests),
+            )
+        )
+    elif home.repeat.start:
+        lines.append(Markup('<p class="sub">%s</p>') % _COURSE_FILES)
+    lines.append(
+        _LINE
+        % (
+            "Before you hand in again: all of that, and the files themselves",
+            command_line(home.check),
+        )
+    )
+    return _HOME % (home.folder, beside if home.beside else NOTHING, joined(lines))
+
+
+_COURSE_FILES = "The case files that the lines above name are those that your course hands out."

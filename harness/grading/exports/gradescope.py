@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from harness.grading.exports.material import Files, Material
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import PartMark, decimal
-from harness.reading.expectation import in_words
 from harness.records import Outcome, Verdict
-from harness.report.difference import difference
+from harness.report.sides import Sides, sides
 from harness.report.view import WORDS, FileView
 from harness.visible import one_line, visible
 from oracle.draw import draw_text
@@ -102,15 +101,18 @@ def _test(seen: FileView, outcome: Outcome, *, with_board: bool) -> Test:
     name = f"{seen.file.case.path}:{step.line}: {step.command}"
     lines = [WORDS[outcome.verdict][1]]
     if outcome.verdict is Verdict.FAILED and outcome.reply:
-        lines += [
-            f"expected: {in_words(step.pattern)}",
-            f"got:      {outcome.reply.text}",
-            difference(step.pattern, outcome.reply, step.id).hint,
-            seen.reasons.get(outcome.step, ""),
-        ]
+        lines += [*_sides(sides(seen, outcome)), seen.reasons.get(outcome.step, "")]
         if with_board and outcome.step in seen.boards:
             lines.append(draw_text(seen.boards[outcome.step]))
     return _status(name, outcome.verdict, "\n".join(line for line in lines if line))
+
+
+def _sides(told: Sides) -> Iterator[str]:
+    yield told.asked
+    for label, side in (("expected: ", told.expected), ("got:      ", told.got)):
+        if side:
+            yield f"{label}{side}"
+    yield told.hint
 
 
 def _status(name: str, verdict: Verdict, output: str) -> Test:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from harness.assignments.assignment import VISIBLE, Assignment, Part
+from harness.assignments.at_home import AtHome, at_home
 from harness.grading.attempts.test_results import Tested, tests
 from harness.grading.marks.marking import is_meant
 from harness.grading.records import (
@@ -70,6 +71,7 @@ class Feedback(NamedTuple):
     is_unsafe: bool  # run without a sandbox
     version: str
     python: str  # that ran the engine; empty: none
+    home: AtHome  # how public tests are repeated
 
 
 def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
@@ -96,6 +98,7 @@ def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
         is_unsafe=result.is_unsafe,
         version=result.version,
         python=result.python,
+        home=at_home(assignment),
     )
 
 

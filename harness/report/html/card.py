@@ -10,13 +10,14 @@ from harness.reading import expectation
 from harness.reading.setups import comments
 from harness.records import Outcome, Step, Verdict
 from harness.report.context import Context, contexts
-from harness.report.difference import Segment, difference
+from harness.report.difference import Segment
 from harness.report.evidence import evidence
 from harness.report.html.board import figure, is_large
 from harness.report.html.names import Log
-from harness.report.html.parts import KINDS, LOOK, dot, pill
+from harness.report.html.parts import KINDS, LOOK, command_line, dot, pill
 from harness.report.html.times import in_words
 from harness.report.markup import NOTHING, Markup, escape, joined
+from harness.report.sides import Side, Sides, komi_of, sides
 from harness.report.view import FileView
 from harness.visible import one_line
 
@@ -24,11 +25,10 @@ _COMMAND = 320  # characters
 _HEADING = 140  # characters
 _PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.S)
-_WRONG = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
 
 _CARD = Markup(
     '<details class="card test" data-c="%s"%s%s><summary>%s<span><h3>%s</h3>'
-    '<span class="meta">%s%s</span></span></summary><div class="body%s" id="%s%s">%s'
+    '<span class="meta">%s%s</span></span>%s</summary><div class="body%s" id="%s%s">%s'
     '<div class="say">%s</div></div></details>\n'
 )
 
@@ -42,24 +42,26 @@ def card(  # noqa: PLR0913 - what pages differ in
     context: Context | None = None,
     folder: str | None = None,
     is_open: bool = True,
+    file: str = "",
 ) -> Markup:
     """Return the card of one result.
 
     ``log``: the GTP log; None: there is none. ``anchor``: what its name begins
     with, unique on the page together with the line. ``context``: what is told besides the answer;
     None: what the view knows. ``folder``: of the page; None: nothing is linked to. ``is_open``:
-    whether it is unfolded.
+    whether it is unfolded. ``file``: the name of the case file; "": the page is about one.
     """
     step = view.file.case.steps[outcome.step]
     told = context or contexts(view)(outcome.step)
-    diagram = view.boards.get(outcome.step)
+    diagram, sided = view.boards.get(outcome.step), sides(view, outcome)
     heading, rest = _heading(view, outcome.step, told.comment)
     command = Markup("<code>%s</code>") % one_line(step.text, _COMMAND)
     meta = (pill(outcome.verdict, outcome.flaky), command if heading else NOTHING)
     kinds = " large" if diagram and is_large(diagram) else "" if diagram else " bare"
     said = (
         _comment(rest, diagram is not None),
-        _sides(step, outcome),
+        _asked(sided.asked),
+        _sides(sided),
         _reason(told.because),
         _pattern(step, log),
         _loaded(told.loaded, folder),
@@ -73,7 +75,8 @@ def card(  # noqa: PLR0913 - what pages differ in
         dot(outcome.verdict, outcome.flaky),
         heading or command,
         Markup(" ").join(part for part in meta if part),
-        _place(step, outcome),
+        _place(step, outcome, file),
+        _in_short(sided),
         kinds,
         anchor,
         step.line,
@@ -123,42 +126,60 @@ def _comment(text: str, has_board: bool) -> Markup:
     )
 
 
-def _place(step: Step, outcome: Outcome) -> Markup:
+def _place(step: Step, outcome: Outcome, file: str) -> Markup:
     seconds = f" · {in_words(outcome.reply.seconds)}" if outcome.reply else ""
-    return Markup(" <span>line %s%s</span>") % (step.line, seconds)
+    name = f"{file}, " if file else ""
+    return Markup(" <span>%sline %s%s</span>") % (name, step.line, seconds)
+
+
+_SHORT = 18  # characters of either side, where a card is folded
+_IN_SHORT = Markup(
+    '<span class="exg mono"><span class="okc"><span class="vh">expected </span>%s</span> '
+    '<span aria-hidden="true">&rarr;</span> <span class="noc"><span class="vh">got </span>%s'
+    "</span></span>"
+)
+
+
+def _in_short(told: Sides) -> Markup:
+    """Return both sides for a card that is folded, where the reply is wrong and they are short."""
+    if not told.is_wrong or told.got is None:
+        return NOTHING
+    both = [
+        one_line("".join(text for text, _ in side.segments)) for side in (told.expected, told.got)
+    ]
+    return _IN_SHORT % tuple(both) if max(map(len, both)) <= _SHORT else NOTHING
 
 
 # --- what is right, and what came --------------------------------------------------------------
 
 
-def _sides(step: Step, outcome: Outcome) -> Markup:
+def _asked(question: str) -> Markup:
+    return _told("Asked", Markup("<p>%s</p>") % question) if question else NOTHING
+
+
+def _sides(told: Sides) -> Markup:
     """The expectation beside the reply, with what differs marked where the test failed."""
-    reply = outcome.reply
-    if reply is None:
-        return Markup('<dl class="ev one">%s</dl>') % _side("o", "Expected", _expected(step))
-    expected, got, hint = _expected(step), escape(reply.text), NOTHING
-    is_wrong = outcome.verdict in _WRONG
-    if is_wrong:
-        marked = difference(step.pattern, reply, step.id)
-        expected, got = _marked(marked.expected) or expected, _marked(marked.got)
-        hint = Markup('<p class="sub">%s</p>') % marked.hint if marked.hint else NOTHING
-    kinds = ("e", "✓ Expected", "g", "✕ Got") if is_wrong else (*("o", "Expected"), *("o", "Got"))
-    sides = _side(*kinds[:2], expected) + _side(*kinds[2:], got)
-    return Markup('<dl class="ev">%s</dl>%s') % (sides, hint)
+    got, signs = told.got, ("e", "✓ Expected", "g", "✕ Got")
+    if not told.is_wrong:
+        signs = ("o", "Expected", "o", "Got")
+    if got is None:
+        return Markup('<dl class="ev one">%s</dl>') % _side(*signs[:2], told.expected)
+    hint = Markup('<p class="sub">%s</p>') % told.hint if told.hint else NOTHING
+    both = _side(*signs[:2], told.expected) + _side(*signs[2:], got)
+    return Markup('<dl class="ev">%s</dl>%s') % (both, hint)
 
 
-def _side(kind: str, heading: str, text: Markup) -> Markup:
-    shown = text or Markup('<i class="sub">(empty)</i>')
-    return Markup('<div class="%s"><dt>%s</dt><dd><pre>%s</pre></dd></div>') % (
+def _side(kind: str, heading: str, side: Side) -> Markup:
+    return Markup('<div class="%s"><dt>%s</dt><dd>%s<pre>%s</pre>%s</dd></div>') % (
         kind,
         heading,
-        shown,
+        Markup("<b>%s</b>") % side.said if side.said else NOTHING,
+        _marked(side.segments),
+        _PATTERN % side.pattern if side.pattern else NOTHING,
     )
 
 
-def _expected(step: Step) -> Markup:
-    told = escape(expectation.in_words(step.pattern))
-    return told if step.pattern else Markup("<i>%s</i>") % told
+_PATTERN = Markup('<details class="pat"><summary>The pattern</summary><code>%s</code></details>')
 
 
 def _marked(segments: tuple[Segment, ...]) -> Markup:
@@ -174,9 +195,12 @@ def _reason(text: str) -> Markup:
 
 def _pattern(step: Step, log: Log | None) -> Markup:
     """Return the expression, where it tells more; pages with a log are an author's."""
-    if not log or step.pattern is None or expectation.is_literal(step.pattern):
+    pattern = step.pattern
+    if not log or pattern is None or expectation.is_literal(pattern):
         return NOTHING
-    return _told("Pattern", Markup("<p><code>%s</code></p>") % step.pattern.text)
+    if expectation.shown(pattern).pattern:  # it stands beside the expectation
+        return NOTHING
+    return _told("Pattern", Markup("<p><code>%s</code></p>") % pattern.text)
 
 
 def _told(name: str, text: Markup) -> Markup:
@@ -187,26 +211,9 @@ def _told(name: str, text: Markup) -> Markup:
 
 
 def _figure(view: FileView, outcome: Outcome) -> Markup:
-    steps, diagram = view.file.case.steps, view.boards[outcome.step]
-    step = steps[outcome.step]
+    step, diagram = view.file.case.steps[outcome.step], view.boards[outcome.step]
     seen = evidence(step, outcome, diagram)
-    setup = view.setups.get(outcome.step)
-    return figure(
-        diagram,
-        seen,
-        view.legend,
-        _komi(steps, setup.first if setup else 0, outcome.step),
-        step.command,
-    )
-
-
-def _komi(steps: tuple[Step, ...], first: int, test: int) -> str:
-    """Return the komi that the set-up of a test sets, "" if it sets none."""
-    for step in reversed(steps[first:test]):
-        name, _, value = step.command.partition(" ")
-        if name == "komi":
-            return value.strip()
-    return ""
+    return figure(diagram, seen, view.legend, komi_of(view, outcome.step), step.command)
 
 
 def _loaded(path: str, folder: str | None) -> Markup:
@@ -223,13 +230,7 @@ def _loaded(path: str, folder: str | None) -> Markup:
 
 
 def _again(command: str) -> Markup:
-    if not command:
-        return NOTHING
-    shown = Markup(
-        '<div class="cmd"><pre tabindex="0"><b aria-hidden="true">$ </b><span>%s</span></pre>'
-        '<button type="button" class="btn js-only" data-copy>Copy</button></div>'
-    )
-    return _told("Repeat this test", shown % command)
+    return _told("Repeat this test", command_line(command)) if command else NOTHING
 
 
 _COPIES = Markup(

@@ -9,6 +9,7 @@ from harness.reading import expectation
 from harness.records import Outcome, RunResult, Step, Verdict
 from harness.report.html.names import Log, link, part_name
 from harness.report.html.parts import (
+    KEYS,
     KINDS,
     LOOK,
     Frame,
@@ -180,7 +181,7 @@ class _Pages:
             Markup(
                 '<section aria-label="To look at"><div class="sec-h"><h2>To look at</h2>%s</div>'
             )
-            % _KEYS
+            % KEYS
         )
         for place, outcome in enumerate(shown):
             yield card(
@@ -241,10 +242,6 @@ _NEXT = Markup(
     '<button type="button" class="btn js-only" data-go="-1" aria-label="Previous failure">'
     '&lsaquo;</button><button type="button" class="btn js-only" data-go="1" '
     'aria-label="Next failure">&rsaquo;</button>'
-)
-_KEYS = Markup(
-    '<p class="sub js-only kb"><kbd>n</kbd> next failure, <kbd>p</kbd> previous, '
-    "<kbd>&larr;</kbd> <kbd>&rarr;</kbd> through the set-up</p>"
 )
 _CONTENTS = Markup(
     '<nav aria-label="To look at"><p class="lab">To look at: %s</p><ul>%s</ul></nav>\n'

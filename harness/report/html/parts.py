@@ -217,6 +217,21 @@ def headline(counts: Tally) -> Markup:
     return shown % (large, bar(counts, "big-bar"), in_words(counts))
 
 
+KEYS = Markup(
+    '<p class="sub js-only kb"><kbd>n</kbd> next failure, <kbd>p</kbd> previous, '
+    "<kbd>&larr;</kbd> <kbd>&rarr;</kbd> through the set-up</p>"
+)
+_COMMAND = Markup(
+    '<div class="cmd"><pre tabindex="0"><b aria-hidden="true">$ </b><span>%s</span></pre>'
+    '<button type="button" class="btn js-only" data-copy>Copy</button></div>'
+)
+
+
+def command_line(text: str) -> Markup:
+    """Return a command line for a shell, to be copied."""
+    return _COMMAND % text
+
+
 def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
     """Return a list of terms and what they are; empty ones are left out."""
     rows = joined(Markup("<dt>%s</dt><dd>%s</dd>") % (term, text) for term, text in pairs if text)

@@ -161,14 +161,14 @@ background:var(--card);border:1px solid var(--line);font-style:normal;text-decor
 color:var(--pass)}.grid .f{background:var(--fail-s);border-color:var(--fail-s);color:#fff}
 .grid .x{color:var(--ink-2)}.grid .w{background:var(--warn-t);border-color:var(--warn-s);
 color:var(--warn)}.plot-t{width:100%;height:36px;display:block;margin-top:6px}
-.tf{stroke:var(--fail-s)}.tp{stroke:var(--mute-s)}
-"""
-
-_CARDS = r"""
 .cmd{display:flex;align-items:flex-start;gap:var(--s2);background:var(--sunk);
 border-radius:var(--r2);padding:8px 8px 8px 14px}.cmd pre{margin:0;flex:1;min-width:0;
 white-space:pre-wrap;overflow-wrap:anywhere;font-size:var(--t-sm);line-height:1.6;padding:4px 0}
 .cmd pre b{color:var(--ink-3);font-weight:400;user-select:none}
+.tf{stroke:var(--fail-s)}.tp{stroke:var(--mute-s)}
+"""
+
+_CARDS = r"""
 .ev{display:grid;grid-template-columns:1fr 1fr;border:1px solid var(--line);
 border-radius:var(--r2);overflow:hidden}.ev>div{padding:10px 14px 12px;min-width:0}
 .ev>div+div{border-left:1px solid var(--line)}.ev dd{margin:2px 0 0}
@@ -222,7 +222,11 @@ box-shadow:0 0 0 2px var(--accent)}.test .say{min-width:0}.test .say p{overflow-
 .test .say>pre{font-size:var(--t-sm)}.ev dd pre{font-size:15px;font-weight:600;line-height:1.45;
 max-height:20rem;overflow:auto}.ev .e pre{color:var(--pass)}.ev .g pre{color:var(--fail)}
 .ev .o pre{color:var(--ink)}.ev dd i{font-style:normal;font-weight:400}
-.ev.one{grid-template-columns:1fr}figcaption{font-size:var(--t-sm);color:var(--ink-2);
+.ev.one{grid-template-columns:1fr}.ev dd b+pre{font-size:var(--t-sm);font-weight:400}
+.pat{margin-top:4px;font-size:var(--t-sm)}.pat>summary{padding:0;font-weight:400;
+color:var(--ink-2)}.exg{font-size:var(--t-sm);white-space:nowrap;align-self:center}
+.exg .okc,.exg .noc{padding:2px 6px;border-radius:var(--r1)}.test[open] .exg{display:none}
+figcaption{font-size:var(--t-sm);color:var(--ink-2);
 margin-top:var(--s2);overflow-wrap:anywhere}.board .lb{font-size:9px}.board .lbk{fill:#fff}
 .board .lbw{fill:#16181d}.board .cover{fill:var(--wood-1)}
 .sP,.sC{display:none}.nums .sP{display:inline}.nums .lm{display:none}
@@ -263,7 +267,7 @@ td{border:0;padding:0;text-align:left!important}.tb2{grid-template-columns:minma
 td[data-l]:before{content:attr(data-l) " ";color:var(--ink-2);font-size:var(--t-xs)}
 }@media(max-width:520px){.ev{grid-template-columns:1fr}
 .ev>div+div{border-left:0;border-top:1px solid var(--line)}
-.test>summary{padding:var(--s3) var(--s4)}.box{padding:var(--s3) var(--s4)}
+.test>summary{padding:var(--s3) var(--s4)}.exg{display:none}.box{padding:var(--s3) var(--s4)}
 }@media print{.lay{display:block}.toc{display:none}
 .test{content-visibility:visible}.ev dd pre,.box pre,.gp pre{max-height:none}
 .test h3{font-size:12pt}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.reading.expectation import ANY, EMPTY, in_words
 from harness.records import Outcome, Step, Verdict
 from harness.report.html.file import card_addresses
 from harness.report.markup import NOTHING, Markup
@@ -70,11 +71,9 @@ def _failures(view: FileView, name: str) -> Iterator[tuple[_Way, _Failed]]:
 
 
 def _way(step: Step, outcome: Outcome) -> _Way:
-    from harness.reading.expectation import in_words
-
     reply, name = outcome.reply, step.command.partition(" ")[0]
     assert reply is not None
-    got = one_line(reply.text if reply.ok else f"? {reply.text}", _ROOM)  # without its id
+    got = one_line(reply.text if reply.ok else f"an error: {reply.text}", _ROOM)  # without its id
     return _Way(name, one_line(in_words(step.pattern), _ROOM) if reply.ok else "", got)
 
 
@@ -83,7 +82,7 @@ def _card(way: _Way, tests: Sequence[_Failed]) -> Markup:
     count = f"tests in {number_of(len(paths), 'file')}"
     named = Markup(", ").join(_link(one) for one in tests[:_LINKS])
     rest = more(len(tests) - _LINKS, " and {} more")
-    expected, got = way.expected or "any answer but an error", way.got or "(empty)"
+    expected, got = way.expected or ANY, way.got or EMPTY
     return _CARD % (len(tests), count, way.command, expected, got, named + rest)
 
 

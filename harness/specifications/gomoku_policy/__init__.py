@@ -7,6 +7,7 @@ from dataclasses import replace
 from harness.specifications import gomoku_rules
 from harness.vocabulary import facts
 from harness.vocabulary.forms import CASELESS, SETTING
+from harness.vocabulary.wordings import Wording
 from oracle.natures import ASKS, STANDARD, Nature
 
 _RULES = gomoku_rules.SPECIFICATION
@@ -24,6 +25,10 @@ SPECIFICATION = replace(
         "genmove": STANDARD["genmove"].needing(_POLICY),
     },
     relatives=(_RULES.key,),  # a file about the policy may show mistakes in the rules
+    wordings={
+        **_RULES.wordings,
+        "policy_moves": Wording("Which moves does the policy consider, and of which type?"),
+    },
     depends={**_RULES.depends, "policy_moves": facts.policy},
     reset=("policy random",),
 )

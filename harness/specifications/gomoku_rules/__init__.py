@@ -6,6 +6,7 @@ from harness.specifications.record import Specification
 from harness.vocabulary import facts
 from harness.vocabulary.boards import GOMOKU
 from harness.vocabulary.forms import CASELESS, EXACT, GTP, MOVE
+from harness.vocabulary.wordings import Wording, one_of
 from oracle.answers.gomoku_policy import policy_moves
 from oracle.color import color_of
 from oracle.gtp.protocol import Engine, split
@@ -21,6 +22,20 @@ def choices(engine: Engine, command: str) -> tuple[str, ...]:
     _, moves = policy_moves(session.game.position, color, session.policy)
     return tuple(vertex(point) for point in moves)
 
+
+def _refusal(answer: str) -> str:
+    return "" if answer else "Nothing: the move is legal"
+
+
+_COLORS = one_of({"black": "Black's", "white": "White's"})
+_RESULTS = one_of(
+    {
+        "black": "Black has won",
+        "white": "White has won",
+        "draw": "A draw",
+        "unknown": "Nobody yet: the game goes on",
+    }
+)
 
 SPECIFICATION = Specification(
     "gomoku-rules",
@@ -39,6 +54,14 @@ SPECIFICATION = Specification(
         "*": "a stone of the line",
         "+": "a move of the answer",
         "-": "a point that must be empty",
+    },
+    wordings={
+        "play": Wording("{0} plays at {1}: what does the engine answer?", _refusal),
+        "genmove": Wording("Which move does {0} make?"),
+        "gogui-rules_legal_moves": Wording("Which moves are legal?"),
+        "gogui-rules_side_to_move": Wording("Whose turn is it?", _COLORS),
+        "gogui-rules_final_result": Wording("Who has won?", _RESULTS),
+        "gogui-rules_board_size": Wording("How many lines has the board?"),
     },
     depends={
         "gogui-rules_side_to_move": facts.turn,

@@ -7,6 +7,7 @@ from harness.vocabulary import facts
 from harness.vocabulary.boards import Board
 from harness.vocabulary.forms import EXACT, PICTURE, SET_UP
 from harness.vocabulary.transformations import COLORS, LARGER
+from harness.vocabulary.wordings import YES_OR_NO, Wording
 from oracle.natures import ASKS, NOTHING, Nature
 from oracle.vertex import SENSEI_LETTERS
 
@@ -32,6 +33,13 @@ SPECIFICATION = Specification(
         "!": "what is missing",
         "s": "an eye space",
         "n": "no eye space",
+    },
+    wordings={
+        "is_valid": Wording("Is {0} a valid file of a board?", YES_OR_NO),
+        "eyes": Wording("How many eyes has Black?"),
+        "twoeyes": Wording("How many eyes of Black are near another one?"),
+        "eyespaces": Wording("How many eye spaces has Black?"),
+        "display": Wording("How is this board drawn?"),
     },
     depends={"is_valid": facts.file},
     # The program is asked about black's eyes on a board of 9 by 9.

@@ -6,6 +6,7 @@ from harness.specifications.record import Specification
 from harness.vocabulary import facts
 from harness.vocabulary.boards import Board
 from harness.vocabulary.forms import EXACT, SET_UP
+from harness.vocabulary.wordings import YES_OR_NO, Wording
 from oracle.natures import ASKS
 
 SPECIFICATION = Specification(
@@ -27,6 +28,14 @@ SPECIFICATION = Specification(
         "L": "a liberty",
         "x": "captured or not legal",
         "t": "territory",
+    },
+    wordings={
+        "is_captured": Wording("Is {0} captured?", YES_OR_NO),
+        "score": Wording("What is the score of {0}?"),
+        "is_legal": Wording("Is a move of {0} at {1} legal?", YES_OR_NO),
+        "can_play": Wording("May {0} play at {1}, ko included?", YES_OR_NO),
+        "captures": Wording("How many prisoners has {0} taken?"),
+        "is_over": Wording("Is the game over?", YES_OR_NO),
     },
     depends={
         "can_play": facts.ko,

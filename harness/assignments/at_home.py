@@ -1,0 +1,48 @@
+"""How a student repeats at home what was tested: command lines, for the folder handed in."""
+
+from __future__ import annotations
+
+import shlex
+from typing import NamedTuple
+
+from harness import shipped
+from harness.assignments.assignment import Assignment
+from harness.records import Repeat
+
+_FOLDER = "{folder}/"
+
+
+class AtHome(NamedTuple):
+    """Command lines to be given in the folder that is handed in."""
+
+    folder: str  # its name
+    beside: str  # the course's folder that must lie beside it; "": none
+    check: str  # all public tests, and what else is looked at
+    repeat: Repeat  # of single tests; empty: only ``check`` can start the program
+    all_tests: str  # "" likewise, or where the case files do not ship
+
+
+def at_home(assignment: Assignment) -> AtHome:
+    """Return how the public tests of an assignment are repeated."""
+    is_shipped = assignment.place == shipped.folder() / assignment.key
+    repeat = Repeat(_start(assignment), shipped=assignment.key if is_shipped else "")
+    tests = f"{repeat.start} @{assignment.key}/{shipped.PUBLIC}"
+    return AtHome(
+        assignment.archive.folder,
+        assignment.engine.overlay,
+        f"gtp-harness check --assignment {shlex.quote(assignment.key)}",
+        repeat,
+        tests if repeat.start and is_shipped else "",
+    )
+
+
+def _start(assignment: Assignment) -> str:
+    """Return the beginning of a command line that runs tests.
+
+    It is "" where the program needs an adapter, or is built first: only ``check`` does that.
+    """
+    if assignment.adapter or assignment.build:
+        return ""
+    first, *others = shlex.split(assignment.engine.command)
+    words = [first.replace(_FOLDER, "./"), *(word.replace(_FOLDER, "") for word in others)]
+    return f"gtp-harness run --report {shlex.quote(shlex.join(words))}"

@@ -1,0 +1,136 @@
+"""What was asked, what is right and what came, in plain words: one form for every report.
+
+Whoever reads it need know neither regular expressions nor GTP: an expectation is told by the
+answers that meet it, an error is called one, and a move to an occupied point says so.
+"""
+
+from __future__ import annotations
+
+from harness.reading.expectation import EMPTY, examples, in_words, shown
+from harness.records import Outcome, Pattern, Step, Verdict
+from harness.report.difference import Segment, difference
+from harness.report.evidence import objection
+from harness.typed import NamedTuple
+from harness.vocabulary.wordings import asked, said
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.report.view import FileView
+    from harness.vocabulary.wordings import Wordings
+
+_WRONG = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
+
+
+class Side(NamedTuple):
+    """The expectation, or the reply."""
+
+    segments: tuple[Segment, ...]  # of its text, with what differs
+    said: str = ""  # what it says, in words; "": the text says it itself
+    pattern: str = ""  # the expression, where the text only says that there is one
+
+    def __str__(self) -> str:
+        told = "".join(text for text, _ in self.segments)
+        return " ".join(filter(None, (told, self.pattern, self.said and f"({self.said})")))
+
+
+class Sides(NamedTuple):
+    """One test for a reader."""
+
+    asked: str  # what its command asks; "": there are no words for it
+    expected: Side
+    got: Side | None  # None: no reply
+    hint: str  # what the difference may come from, or ""
+    is_wrong: bool  # whether the reply is not what is expected
+
+
+def sides(view: FileView, outcome: Outcome) -> Sides:
+    """Return what a reader is told of one result of a file."""
+    step = view.file.case.steps[outcome.step]
+    is_wrong = outcome.verdict in _WRONG and outcome.reply is not None
+    expected, got, hint = _marked(step, outcome) if is_wrong else _plain(step, outcome)
+    if got and (diagram := view.boards.get(outcome.step)):
+        against = objection(step, outcome, diagram)
+        got = got._replace(segments=(*got.segments, *_unmarked(against)))
+    question = asked(view.wordings, step.command, komi_of(view, outcome.step))
+    expected, got = _with_words(view.wordings, step, outcome, expected, got)
+    return Sides(question, expected, got, hint, is_wrong)
+
+
+def komi_of(view: FileView, test: int) -> str:
+    """Return the komi that the set-up of a test sets, "" if it sets none."""
+    setup = view.setups.get(test)
+    for step in reversed(view.file.case.steps[setup.first if setup else 0 : test]):
+        name, _, value = step.command.partition(" ")
+        if name == "komi":
+            return value.strip()
+    return ""
+
+
+# --- both texts --------------------------------------------------------------------------------
+
+
+def _plain(step: Step, outcome: Outcome) -> tuple[Side, Side | None, str]:
+    reply = outcome.reply
+    got = Side(_reply(outcome, _unmarked(reply.text))) if reply else None
+    return _expected(step.pattern), got, ""
+
+
+def _marked(step: Step, outcome: Outcome) -> tuple[Side, Side, str]:
+    """Return both with what differs marked, and a hint."""
+    reply = outcome.reply
+    assert reply is not None
+    found, expected = difference(step.pattern, reply, step.id), _expected(step.pattern)
+    if found.expected and not expected.pattern:
+        expected = Side(found.expected)
+    return expected, Side(_reply(outcome, found.got)), found.hint
+
+
+def _expected(pattern: Pattern | None) -> Side:
+    if pattern is None:
+        return Side(_unmarked(in_words(None)))
+    told = shown(pattern)
+    return Side(_unmarked(told.words), pattern=told.pattern)
+
+
+def _reply(outcome: Outcome, segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
+    """Return the pieces of a reply, after a word that it is an error if it is one."""
+    has_words = any(text for text, _ in segments)
+    if outcome.reply is None or outcome.reply.ok:
+        return segments if has_words else (Segment(EMPTY, outcome.verdict in _WRONG),)
+    word = "an error: " if has_words else "an error without a word"
+    return (Segment(word, outcome.verdict in _WRONG), *segments)
+
+
+def _unmarked(text: str) -> tuple[Segment, ...]:
+    return (Segment(text, False),) if text else ()
+
+
+# --- what they say -----------------------------------------------------------------------------
+
+
+def _with_words(
+    wordings: Wordings, step: Step, outcome: Outcome, expected: Side, got: Side | None
+) -> tuple[Side, Side | None]:
+    """Return both with what they say; if they say the same, it is the form that is wrong."""
+    right = _said_by_all(wordings, step, _texts(step.pattern))
+    reply = outcome.reply
+    came = _said_by_all(wordings, step, [reply.text] if reply and reply.ok else [])
+    if right == came and outcome.verdict in _WRONG:
+        return expected, got
+    return expected._replace(said=right), got._replace(said=came) if got else None
+
+
+def _texts(pattern: Pattern | None) -> Sequence[str]:
+    """Return all right answers, none where there is no telling."""
+    if pattern is None or pattern.negated:
+        return ()
+    found = examples(pattern.expression)
+    return found.texts if found.complete else ()
+
+
+def _said_by_all(wordings: Wordings, step: Step, answers: Sequence[str]) -> str:
+    """Return what all answers say, "" if that is not one and the same."""
+    words = {said(wordings, step.command, answer) for answer in answers}
+    return words.pop() if len(words) == 1 else ""

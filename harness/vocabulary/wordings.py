@@ -1,0 +1,69 @@
+"""What commands ask and what their answers say, in words for a student. Pure.
+
+The words stand in the specifications, by the name of the command. An answer in another form than
+the specification's is not put into words: what is wrong with it may be its form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from oracle.color import NAMES, color_of
+
+_SCORE = re.compile(r"([BW])\+([0-9]+(?:\.[0-9]*[1-9])?)(?:\.0)?")
+
+
+def _nothing(_: str) -> str:
+    return ""
+
+
+class Wording(NamedTuple):
+    """The words for one command."""
+
+    question: str  # {0}, {1} … are its arguments, {with_komi} the komi where it is known
+    answer: Callable[[str], str] = _nothing  # "": the answer says it itself
+
+
+Wordings = Mapping[str, Wording]  # by the name of the command
+
+
+def asked(wordings: Wordings, command: str, komi: str = "") -> str:
+    """Return what a command asks, "" where there are no words for it; ``komi``: "" is unknown."""
+    name, *arguments = command.split() or [""]
+    if name not in wordings:
+        return ""
+    with_komi = f", with a komi of {komi}" if komi else ""
+    try:
+        return wordings[name].question.format(*map(_spoken, arguments), with_komi=with_komi)
+    except IndexError:  # a test of what an engine says to a command without its arguments
+        return ""
+
+
+def said(wordings: Wordings, command: str, answer: str) -> str:
+    """Return what an answer says, "" where there are no words for it."""
+    name = command.partition(" ")[0]
+    return wordings[name].answer(answer) if name in wordings else ""
+
+
+def _spoken(argument: str) -> str:
+    """Return an argument as it is spoken of: a color by its name."""
+    color = color_of(argument)
+    return argument if color is None else NAMES[color].capitalize()
+
+
+def lead(answer: str) -> str:
+    """Return a score in words, such as ``Black leads by 3.5``; a whole number has no fraction."""
+    if answer == "0":
+        return "A draw"
+    found = _SCORE.fullmatch(answer)
+    return f"{_spoken(found[1])} leads by {found[2]}" if found else ""
+
+
+def one_of(words: Mapping[str, str]) -> Callable[[str], str]:
+    """Return what puts answers into words that are a few: these, by the answer."""
+    return lambda answer: words.get(answer, "")
+
+
+YES_OR_NO = one_of({"true": "Yes", "false": "No"})
