@@ -60,6 +60,18 @@ def chromium() -> str:
     return program("chromium")
 
 
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[object]:
+    """Debian's Chromium, once for all tests of a module, driven by Playwright."""
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=flags)
+        yield opened
+        opened.close()
+
+
 @pytest.fixture(scope="session")
 def gawk() -> str:
     return program("gawk")

@@ -53,6 +53,8 @@ SCRIPT = (
     "</pre></code></td></table></title></style>"
     "<script>document.title = 'owned'</script><img src=x onerror=\"document.title = 'owned'\">"
 )
+LONG = "x" * 3_000
+UNSAFE = "off: --unsafe-no-sandbox was given"
 FORMULA = "=cmd|' /C calc'!A0"
 
 AREA = """\
@@ -375,6 +377,18 @@ def made_class(visible: str = "verdict") -> ClassResult:
         ),
         python="Python 3.11.7 with numpy 1.23.5",
     )
+
+
+def wide_class() -> ClassResult:
+    """A class in which nothing can be relied on, everything may be seen, and names are long."""
+    result = made_class("everything")
+    first = result.graded[0]
+    names = first.submission._replace(
+        students=(student("ada", LONG, 1),), name=LONG, remarks=(LONG,), faults=(LONG,)
+    )
+    wide = first._replace(submission=names, suspicion=Suspicion(1, 8, 8, 0.0, f"{LONG} {SCRIPT}"))
+    wide = wide._replace(marks=wide.marks._replace(note=LONG))
+    return result._replace(graded=(wide, *result.graded[1:]), sandbox=UNSAFE)
 
 
 def items(graded: list[Graded]) -> tuple[Item, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import re
-from urllib.parse import quote, unquote
+from html import unescape
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +15,7 @@ from harness.grading.exports import writing as exports
 from harness.grading.exports.feedback import body_of, student_page
 from harness.grading.exports.report import report_page
 from harness.grading.exports.showing import feedback
-from harness.grading.records import PUBLIC, Attempt, Suspicion
+from harness.grading.records import PUBLIC, Attempt
 from harness.records import Failure, FailureKind
 from harness.report.html.script import SCRIPT as PROGRAM
 from harness.report.views import Views
@@ -24,36 +24,24 @@ from harness.visible import visible
 from tests.harness.made_class import (
     PLACE,
     SCRIPT,
+    UNSAFE,
     attempts,
     made_class,
     marked,
     student,
     submission,
+    wide_class,
     with_reply,
 )
 from tests.harness.test_html_pages import Page
-from tests.harness.test_pages_in_browser import WIDTHS, looked_into
 from tests.harness.test_report_formats import runs
-
-LONG = "x" * 3_000
-UNSAFE = "off: --unsafe-no-sandbox was given"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A class in which nothing can be relied on, and everything may be seen."""
     folder = tmp_path_factory.mktemp("class")
-    result = made_class("everything")
-    long = result.graded[0]
-    names = long.submission._replace(
-        students=(student("ada", LONG, 1),), name=LONG, remarks=(LONG,), faults=(LONG,)
-    )
-    wide = long._replace(submission=names, suspicion=Suspicion(1, 8, 8, 0.0, f"{LONG} {SCRIPT}"))
-    marks = wide.marks._replace(note=LONG)
-    result = result._replace(
-        graded=(wide._replace(marks=marks), *result.graded[1:]), sandbox=UNSAFE
-    )
-    exports.write(result, folder)
+    exports.write(wide_class(), folder)
     return folder
 
 
@@ -232,38 +220,6 @@ def test_the_matrix_has_a_line_for_each_run_of_equal_results():
     assert "<title>a.gtp:1 score</title>" in drawn
 
 
-# --- in a real browser -------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def found(chromium, folder, tmp_path_factory):
-    names = ["class.html", *(f"feedback/{key}.html" for key in ("ada", "bob", "hal", "zzz"))]
-    (folder / "owned.htm").write_text(f"<!DOCTYPE html><title></title><body>{SCRIPT}")
-    profile = tmp_path_factory.mktemp("profile")
-    return looked_into(chromium, folder, [*map(quote, names), "owned.htm"], [], profile)
-
-
-@pytest.mark.processes
-def test_what_an_engine_sends_is_text_in_a_browser(found):
-    """A page that did not escape it would be renamed, and one is."""
-    assert {look["page"] for look in found if look["title"] == "owned"} == {"owned.htm"}
-    assert [look["page"] for look in found if look["loads"]] == ["owned.htm"] * len(WIDTHS)
-    assert {look["scripts"] for look in found} <= {0, 1}
-
-
-def test_nothing_scrolls_sideways_in_a_browser(found):
-    wide = [(look["page"], look["width"]) for look in found if look["wide"] > look["width"]]
-    assert wide == []
-
-
-def test_boards_are_seen_in_a_browser(found):
-    for look in found:
-        if look["page"] in ("feedback/bob.html", "feedback/hal.html"):
-            boards = look["boards"]
-            assert len(boards) >= 3
-            assert all(90 < width <= look["width"] - 32 for width in boards)
-
-
 def test_the_hostile_reply_is_there_to_be_read(folder):
-    page = html.unescape((folder / "feedback/zzz.html").read_text())
+    page = unescape((folder / "feedback/zzz.html").read_text())
     assert SCRIPT in page.replace("<mark>", "").replace("</mark>", "")

@@ -1,254 +1,396 @@
-"""The pages in a real browser, as wide as a phone and as a desk's screen."""
+"""All pages in a real browser: as wide as a phone and a desk, light, dark, printed, by keyboard.
+
+A page is as it should be without its script too, for mails and lockdown take scripts away.
+"""
 
 from __future__ import annotations
 
-import html as stdlib_html
-import json
 import re
-import subprocess
-from urllib.parse import quote
+from collections import Counter
+from itertools import groupby
+from pathlib import PurePath
 
+import pypdfium2
 import pytest
 
-from harness.records import Failure, FailureKind
-from harness.report import html
-from harness.report.view import view
-from tests.harness.made_run import RUN, Line, V, made_file
+from tests.harness import made_site
+from tests.harness.browsing import DESK, PHONE, complaints, go, names, opened, sights
+from tests.harness.made_site import SCRIPT
 
-WIDTHS = (320, 360, 768, 1280)
-LONG = "x" * 3_000
+pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 
-# What does not wrap by itself: words without end, a board of 25 by 25, long names.
-WIDE = made_file(
-    f"folder/{'n' * 120}.gtp",
-    [
-        Line("boardsize 25"),
-        Line("clear_board"),
-        Line("play b z25"),
-        Line(f"1 echo {LONG}", f"=1 {LONG}", f"[{LONG}y]", V.FAILED),
-        Line(f"play b {LONG}", f"? {LONG}"),
-        Line("2 list", "=2 " + "a1 " * 2_000, "[.*]", V.PASSED),
-    ],
-    stderr=LONG,
-    warnings=(LONG,),
-)
+WIDTHS = (320, PHONE, 768, DESK)
 
-# Would rename the page that shows it if it were not text there.
-SCRIPT = (
-    "</pre></code></td></table></title></style>"
-    "<script>document.title = 'owned'</script><img src=x onerror=\"document.title = 'owned'\">"
-)
-HOSTILE = made_file(
-    "hostile.gtp",
-    [
-        Line("refused", f"? {SCRIPT}"),
-        Line("1 name", f"= {SCRIPT}", f"[{SCRIPT}.*]", V.FAILED, invalid=SCRIPT),
-        Line("2 name", f"= {SCRIPT}", "[.*]", V.PASSED),
-    ],
-    stderr=SCRIPT,
-    warnings=(SCRIPT,),
-    failures=(Failure(FailureKind.DIED, SCRIPT),),
-    name=SCRIPT,
-    version=SCRIPT,
-)
 
-# Opens every page in a frame of every width, follows every link into it, and writes down what it
-# finds; the frames' documents can be looked into because all are files (see the flag below).
-PROBE = """<!DOCTYPE html><body><pre id="found"></pre><script>
-const PAGES = %s, WIDTHS = %s, found = [];
-const loaded = frame => new Promise(done => frame.onload = done);
-async function look(page, width) {
-  const frame = document.createElement("iframe");
-  frame.style.cssText = `width:${width}px;height:800px;border:0`;
-  frame.src = page;
-  document.body.append(frame);
-  await loaded(frame);
-  const root = frame.contentDocument.documentElement;
-  found.push({
-    page, width,
-    wide: root.scrollWidth,
-    title: frame.contentDocument.title,
-    scripts: root.querySelectorAll("script").length,
-    loads: root.querySelectorAll("script[src],img,iframe,object,embed,link,base,form").length,
-    boards: [...root.querySelectorAll("details[open] svg[data-m]")]
-      .map(svg => svg.getBoundingClientRect().width),
-    text: root.textContent.length,
-    color: frame.contentWindow.getComputedStyle(root.querySelector("body")).color,
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    made_site.write(folder)
+    return folder
+
+
+def kind(name: str) -> tuple[str, str]:
+    """What a page is about: its folder, and whether it is a first page, a log or another one."""
+    path = PurePath(name)
+    is_first = path.stem in ("index", "class")
+    return str(path.parent), "first" if is_first else "log" if ".out" in path.name else "other"
+
+
+@pytest.fixture(scope="module")
+def kinds(site):
+    """The largest page of each kind."""
+    groups = [list(some) for _, some in groupby(sorted(names(site), key=kind), kind)]
+    return [max(some, key=lambda name: (site / name).stat().st_size) for some in groups]
+
+
+# --- as it opens -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def seen(browser, site):
+    return sights(browser, site, WIDTHS)
+
+
+def test_nothing_scrolls_sideways(browser, site, seen):
+    plain = sights(browser, site, (PHONE, DESK), java_script_enabled=False)
+    wide = [(one.page, one.width, one.wide) for one in (*seen, *plain) if one.wide > one.width]
+    assert wide == []
+
+
+def test_what_an_engine_sends_is_text(browser, seen, tmp_path):
+    """A page that did not escape it would be renamed, as one is."""
+    assert "owned" not in {one.title for one in seen}
+    (tmp_path / "owned.htm").write_text(f"<!DOCTYPE html><title></title><body>{SCRIPT}")
+    page = browser.new_page()
+    go(page, tmp_path / "owned.htm")
+    assert page.title() == "owned"
+    page.close()
+
+
+def test_no_page_loads_anything_or_has_a_script_but_the_one(seen):
+    assert [one.page for one in seen if one.loads or one.scripts > 1] == []
+
+
+def test_boards_fit_and_are_seen(seen):
+    boards = [(width, one) for one in seen for width in one.boards]
+    assert len(boards) > len(WIDTHS) * 10
+    for width, one in boards:
+        assert 90 < width <= one.width - 32, one
+        assert width >= min(300, one.width - 90), "large, and on a phone as wide as it"
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_every_link_leads_to_what_is_then_seen(browser, site, script):
+    """In a closed card, too; a line of a log stands below the bar."""
+    lost, count = [], 0
+    with opened(browser, width=PHONE, java_script_enabled=script) as page:
+        for name in names(site):
+            go(page, site / name)
+            links = page.eval_on_selector_all("a[href]", "found => found.map(one => one.href)")
+            count += len(links)
+            for address in sorted({link for link in links if not link.endswith("#main")}):
+                go(page, address)
+                if not page.evaluate(_IS_THERE):
+                    lost.append((name, address))
+    assert lost == []
+    assert count > 100
+
+
+_IS_THERE = """() => {
+  if (!location.hash) return true;
+  const there = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const box = there && there.getBoundingClientRect();
+  return box && there.checkVisibility() && box.top >= -1 && box.top < innerHeight;
+}"""
+
+
+# --- for everybody -----------------------------------------------------------------------------
+
+LOOKS = [
+    {"width": DESK, "color_scheme": "light"},
+    {"width": PHONE, "color_scheme": "dark"},
+]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=["desk-light", "phone-dark"])
+def test_nothing_hinders_a_screen_reader(browser, site, kinds, look):
+    """Neither in cards that are open nor in those that were closed; contrast is checked, too."""
+    found = {}
+    with opened(browser, **look) as page:
+        for name in kinds:
+            go(page, site / name)
+            page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            found[name] = complaints(page)
+    assert {name: told for name, told in found.items() if told} == {}
+
+
+# Ink on its surface, by the names of the style's colors; axe does not look at boards and plots.
+ON = [
+    *((ink, surface) for ink in ("ink", "ink-2", "link") for surface in ("bg", "card", "sunk")),
+    *((ink, "card") for ink in ("ink-3", "fail", "pass", "warn")),
+    *((kind, f"{kind}-t") for kind in ("fail", "pass", "warn")),
+    *(("coord", wood) for wood in ("wood-1", "wood-2")),
+]
+_COLORS = """names => {
+  const probe = document.createElement("i");
+  document.body.append(probe);
+  return names.map(name => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color.match(/[\\d.]+/g).slice(0, 3).map(Number);
   });
-  frame.remove();
-}
-async function follow(page, anchor) {
-  const frame = document.createElement("iframe");
-  frame.style.cssText = "width:360px;height:300px;border:0";
-  frame.src = page + "#" + anchor;
-  document.body.append(frame);
-  await loaded(frame);
-  const target = frame.contentDocument.getElementById(anchor);
-  const box = target.getBoundingClientRect();
-  found.push({page, anchor, seen: box.top >= 0 && box.top < 300});
-  frame.remove();
-}
-(async () => {
-  for (const page of PAGES.pages) for (const width of WIDTHS) await look(page, width);
-  for (const [page, anchor] of PAGES.anchors) await follow(page, anchor);
-  document.getElementById("found").textContent = JSON.stringify(found);
-})();
-</script>"""
+}"""
 
 
-def browse(chromium: str, page: str, profile) -> str:
-    """Return a page as it is after its scripts have run."""
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--allow-file-access-from-files",
-        "--virtual-time-budget=20000",
-        "--dump-dom",
+@pytest.mark.parametrize("how", ["light", "dark", "print"])
+def test_text_stands_out_from_what_is_behind_it(browser, site, how):
+    """WCAG 2.2, 1.4.3: the brighter one has at least 4.5 times the luminance."""
+    wanted = sorted({name for pair in ON for name in pair})
+    with opened(
+        browser, site / "run/index.html", color_scheme=how.replace("print", "light")
+    ) as page:
+        page.emulate_media(media="print" if how == "print" else "screen")
+        colors = dict(zip(wanted, page.evaluate(_COLORS, wanted), strict=True))
+    weak = {pair: contrast(*(colors[name] for name in pair)) for pair in ON}
+    assert {pair: ratio for pair, ratio in weak.items() if ratio < 4.5} == {}
+
+
+def contrast(one, other) -> float:
+    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return round((bright + 0.05) / (dark + 0.05), 2)
+
+
+def luminance(color) -> float:
+    parts = [part / 255 for part in color]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     ]
-    command = [chromium, *flags, f"--user-data-dir={profile}", page]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return done.stdout
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-@pytest.fixture(scope="module")
-def found(chromium, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    run = RUN._replace(files=(*RUN.files, WIDE, HOSTILE), program=LONG, errors=(LONG, SCRIPT))
-    html.write(folder, run, [view(file) for file in run.files])
-    pages = {path.name: path.read_text() for path in folder.glob("*.html")}
-    anchors = [
-        (quote(name), anchor)
-        for name, text in pages.items()
-        for anchor in re.findall(r' id="([LT]\d+|stderr)"', text)
-    ]
-    (folder / "owned.htm").write_text(f"<!DOCTYPE html><title></title><body>{SCRIPT}")
-    names = [*map(quote, pages), "owned.htm"]
-    return looked_into(chromium, folder, names, anchors, tmp_path_factory.mktemp("profile"))
+def test_contrast_is_that_of_the_standard():
+    assert contrast((0, 0, 0), (255, 255, 255)) == 21
+    assert contrast((0x77, 0x77, 0x77), (255, 255, 255)) == 4.48
 
 
-def looked_into(chromium: str, folder, names, anchors, profile) -> list[dict]:
-    """What the browser finds of the pages of a folder, in all widths, and of their anchors."""
-    listed = json.dumps({"pages": names, "anchors": anchors})
-    (folder / "probe.htm").write_text(PROBE % (listed, json.dumps(WIDTHS)))
-    dom = browse(chromium, (folder / "probe.htm").as_uri(), profile)
-    text = re.search(r'<pre id="found">(.*?)</pre>', dom, re.DOTALL)[1]
-    assert text, "the pages could not be looked into"
-    seen = json.loads(stdlib_html.unescape(text))
-    assert len(seen) == len(names) * len(WIDTHS) + len(anchors)
-    return seen
+def test_all_is_said_without_the_script(browser, site, kinds):
+    """What the script adds are ways to move, and nothing to read."""
+    texts = []
+    for script in (True, False):
+        with opened(browser, java_script_enabled=script) as page:
+            some = []
+            for name in kinds:
+                go(page, site / name)
+                some.append(page.evaluate(_SAID))
+            texts.append(some)
+    assert texts[0] == texts[1]
 
 
-def looks(found):
-    return [look for look in found if "width" in look and look["page"] != "owned.htm"]
+_SAID = """() => {
+  const isShown = [...document.querySelectorAll(".js-only")].some(one => one.checkVisibility());
+  if (isShown !== document.documentElement.classList.contains("js")) return "what a click adds";
+  document.querySelectorAll(".js-only,#say,script,style").forEach(one => one.remove());
+  return document.body.textContent;
+}"""
 
 
-@pytest.mark.processes
-def test_nothing_scrolls_sideways(found):
-    assert [look for look in looks(found) if look["wide"] > look["width"]] == []
+# --- on paper ----------------------------------------------------------------------------------
 
 
-def test_no_page_has_a_script_but_the_one(found):
-    assert [look for look in looks(found) if look["loads"] or look["scripts"] > 1] == []
+def letters(text: str) -> Counter:
+    return Counter(re.sub(r"[^A-Za-z0-9]", "", text))
 
 
-def test_what_an_engine_sends_is_text(found):
-    """A page that did not escape it would be renamed, and one is."""
-    renamed = {look["page"] for look in found if look.get("title") == "owned"}
-    assert renamed == {"owned.htm"}
+def test_nothing_is_cut_on_paper(browser, site, kinds):
+    """Every letter and figure that a page has on paper is within one of its sheets."""
+    with opened(browser, width=700) as page:
+        page.emulate_media(media="print")
+        for name in kinds:
+            go(page, site / name)
+            told = letters(page.evaluate(_ON_PAPER))
+            sheets = pypdfium2.PdfDocument(page.pdf(format="A4", prefer_css_page_size=True))
+            printed = letters("".join(one.get_textpage().get_text_bounded() for one in sheets))
+            assert told - printed == Counter(), name
 
 
-def test_boards_fit_and_are_seen(found):
-    boards = [(width, look) for look in looks(found) for width in look["boards"]]
-    assert len(boards) == len(WIDTHS) * 7
-    for width, look in boards:
-        assert 90 < width <= look["width"] - 32, look
-        assert width >= min(300, look["width"] - 90), "large, and on a phone as wide as it"
+# What is there for screen readers alone is on no paper.
+_ON_PAPER = """() => {
+  [...document.querySelectorAll("body *")]
+    .filter(one => getComputedStyle(one).clipPath.startsWith("inset"))
+    .forEach(one => one.remove());
+  return document.body.innerText;
+}"""
 
 
-def test_every_anchor_is_scrolled_to(found):
-    anchors = [look for look in found if "anchor" in look]
-    assert len(anchors) > 20
-    assert [look for look in anchors if not look["seen"]] == []
+def test_boards_keep_their_colors_on_paper(browser, site):
+    """Browsers leave backgrounds out to save ink, unless they are told to keep one."""
+    with opened(browser, site / "run/score.html") as page:
+        sheets = pypdfium2.PdfDocument(page.pdf(format="A4"))
+    drawn = [one.render(scale=0.5).to_numpy()[..., :3].reshape(-1, 3) for one in sheets]
+    wood = sum(int(((abs(one - (0xC3, 0xE2, 0xF4))).max(axis=1) < 24).sum()) for one in drawn)
+    assert wood > 5_000, "pixels like #f4e2c3; they come as blue, green, red"
 
 
-# --- what a click adds --------------------------------------------------------------------------
+# --- by keyboard alone -------------------------------------------------------------------------
 
-# Does what a reader does, in a frame, and writes down what is then to be seen.
-CLICKS = """<!DOCTYPE html><body><pre id="found"></pre><script>
-const found = {}, frame = document.createElement("iframe");
-frame.style.cssText = "width:1280px;height:900px;border:0";
-frame.src = "score.html";
-frame.onload = () => {
-  const page = frame.contentDocument, all = s => [...page.querySelectorAll(s)];
-  const one = s => page.querySelector(s), stones = () => one(".sS").getAttribute("d");
-  const press = key => page.dispatchEvent(
-    new frame.contentWindow.KeyboardEvent("keydown", {key, bubbles: true}));
-  found.has_script = page.documentElement.classList.contains("js");
-  found.end = stones();
-  one('[data-step="-999"]').click();
-  found.start = stones();
-  one('[data-step="1"]').click();
-  found.first = stones();
-  found.said = one(".step output").textContent;
-  one('[data-step="999"]').click();
-  found.again = stones();
-  one("[data-numbers]").click();
-  found.numbers = all(".no-t").map(x => x.textContent).sort();
-  press("n");
-  found.next = page.activeElement.parentNode.querySelector(".body").id;
-  press("n");
-  found.after = page.activeElement.parentNode.querySelector(".body").id;
-  press("p");
-  found.back = page.activeElement.parentNode.querySelector(".body").id;
-  const shown = () => all("tr[data-v]").filter(x => !x.hidden).length;
-  found.rows = shown();
-  one('[data-verdict="f"]').click();
-  found.failed = shown();
-  one("[data-filter]").value = "undo";
-  one("[data-filter]").dispatchEvent(new Event("input"));
-  found.undo = shown();
-  found.address = frame.contentWindow.location.hash;
-  document.getElementById("found").textContent = JSON.stringify(found);
-};
-document.body.append(frame);
-</script>"""
+_FOCUS = """() => {
+  const at = document.activeElement;
+  return [at.tagName, (at.getAttribute("aria-label") || at.textContent).trim().slice(0, 40)];
+}"""
 
 
-@pytest.fixture(scope="module")
-def clicked(chromium, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("clicks")
-    html.write(folder, RUN, [view(file) for file in RUN.files])
-    (folder / "clicks.htm").write_text(CLICKS)
-    profile = tmp_path_factory.mktemp("profile")
-    dom = browse(chromium, (folder / "clicks.htm").as_uri(), profile)
-    text = re.search(r'<pre id="found">(.*?)</pre>', dom, re.DOTALL)[1]
-    assert text, "the script did not do what a click asks for"
-    return json.loads(stdlib_html.unescape(text))
+def focus(page) -> tuple[str, str]:
+    """The element that has the focus, and its name."""
+    return tuple(page.evaluate(_FOCUS))
 
 
-@pytest.mark.processes
-def test_a_set_up_is_stepped_through(clicked):
+def test_tab_leads_through_a_page_in_its_order(browser, site, kinds):
+    """Every stop is seen, stands after the one before it, and shows that it has the focus."""
+    with opened(browser, width=PHONE) as page:
+        for name in kinds:
+            go(page, site / name)
+            page.keyboard.press("Tab")
+            assert focus(page) == ("A", "To the content"), name
+            for _ in range(25):
+                page.keyboard.press("Tab")
+                stop = page.evaluate(_STOP)
+                assert stop != "none", (name, focus(page))
+                if stop == "end":
+                    break
+
+
+_STOP = """() => {
+  const at = document.activeElement, last = window.last;
+  if (at === document.body) return "end";
+  window.last = at;
+  const box = at.getBoundingClientRect(), how = getComputedStyle(at);
+  const isAfter = !last || last.compareDocumentPosition(at) & 4;
+  const isSeen = at.checkVisibility() && box.bottom > 0 && box.top < innerHeight;
+  return isAfter && isSeen && how.outlineStyle !== "none" ? "stop" : "none";
+}"""
+
+
+def test_the_first_stop_leads_to_the_content(browser, site):
+    with opened(browser, site / "run/score.html") as page:
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+
+
+def card(page) -> str:
+    return page.evaluate("document.activeElement.parentNode.querySelector('.body').id")
+
+
+def test_keys_lead_to_failures_and_through_their_set_ups(browser, site):
     """The first failed test stands after B C3, W A1, B A2, B B1, which takes A1."""
-    assert clicked["has_script"]
-    assert clicked["start"] == ""
-    assert clicked["first"] == "M59 59"
-    assert clicked["said"] == "1 of 4 · B C3"
-    assert set(clicked["again"][1:].split("L")) == set(clicked["end"][1:].split("L"))
-    assert clicked["numbers"] == ["1", "3", "4"]
+    with opened(browser, site / "run/score.html") as page:
+        cards = []
+        for key in "nnp":
+            page.keyboard.press(key)
+            cards.append(card(page))
+        assert cards == ["T16", "T19", "T16"]
+        figure = page.locator("details:has(#T16) figure")
+        end = stones(figure)
+        said = []
+        for _ in range(4):
+            page.keyboard.press("ArrowLeft")
+            said.append(figure.locator("output").inner_text())
+        assert said == ["3 of 4 · B A2", "2 of 4 · W A1", "1 of 4 · B C3", "0 of 4"]
+        assert stones(figure) == set()
+        page.keyboard.press("ArrowRight")
+        assert stones(figure) == {"59 59"}
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
+        assert stones(figure) == end
+        page.keyboard.press("Enter")
+        assert not figure.is_visible()
 
 
-def test_keys_lead_to_failures(clicked):
-    assert (clicked["next"], clicked["after"], clicked["back"]) == ("T16", "T19", "T16")
+def stones(figure) -> set[str]:
+    drawn = figure.locator(".sS").get_attribute("d") or ""
+    return set(drawn[1:].split("L")) - {""}
 
 
-def test_a_filter_is_kept_in_the_address(clicked):
-    assert clicked["rows"] == 10
-    assert clicked["failed"] == 6
-    assert clicked["undo"] == 1
-    assert clicked["address"] == "#q=undo&v=f"
+def test_a_slider_steps_and_numbers_are_shown(browser, site):
+    with opened(browser, site / "run/score.html") as page:
+        figure = page.locator("details:has(#T16) figure")
+        figure.locator("input").focus()
+        page.keyboard.press("Home")
+        assert figure.locator("output").inner_text() == "0 of 4"
+        page.keyboard.press("End")
+        figure.locator("[data-numbers]").focus()
+        page.keyboard.press("Space")
+        assert sorted(figure.locator(".no-t").all_text_contents()) == ["1", "3", "4"]
+
+
+def test_a_filter_and_an_order_are_kept_in_the_address(browser, site):
+    with opened(browser, site / "run/score.html") as page:
+        rows = page.locator("tr[data-v]:visible")
+        assert rows.count() == 10
+        page.locator('[data-verdict="f"]').focus()
+        page.keyboard.press("Enter")
+        assert rows.count() == 6
+        page.locator("[data-filter]").focus()
+        page.keyboard.type("undo")
+        assert (rows.count(), page.locator("#shown").inner_text()) == (1, "1 of 10")
+        address = page.url
+        assert address.endswith("#q=undo&v=f")
+        page.keyboard.press("n")
+        assert page.locator("[data-filter]").input_value() == "undon", "a letter, in a field"
+        go(page, site / "run/index.html")
+        go(page, address)
+        assert rows.count() == 1
+        go(page, site / "run/index.html")
+        page.locator("th button", has_text="Time").focus()
+        page.keyboard.press("Enter")
+        times = page.locator("td.num").evaluate_all("all => all.map(one => +one.dataset.k)")
+        assert times == sorted(times)
+        page.reload()
+        kept = page.locator("td.num").evaluate_all("all => all.map(one => +one.dataset.k)")
+        assert kept == times
+
+
+def test_arrows_lead_through_a_history(browser, site):
+    """One stop of the Tab key; left, right, up and down as the cells stand."""
+    with opened(browser, site / "history/a.html") as page:
+        links = page.locator(".mx a")
+        assert links.count() > 15
+        assert page.locator('.mx a[tabindex="0"]').count() == 1
+        page.locator('.mx a[tabindex="0"]').focus()
+        assert focus(page) == ("A", "1")
+        page.keyboard.press("ArrowRight")
+        assert focus(page) == ("A", "2")
+        page.keyboard.press("ArrowDown")
+        assert focus(page)[1] == "FAILED since run 2", "the flaky test, which failed in run 2"
+        page.keyboard.press("ArrowRight")
+        assert focus(page)[1] == "FAILED since run 5"
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowDown")
+        assert focus(page)[1] == "FAILED since run 5"
+        page.keyboard.press("Enter")
+        assert page.evaluate("location.hash.slice(0, 2)") == "#t"
+        assert page.locator(":target").is_visible()
+
+
+def test_cards_unfold_without_the_script(browser, site):
+    with opened(browser, site / "history/a.html", java_script_enabled=False) as page:
+        first = page.locator("details.ht").first
+        first.locator("summary").focus()
+        page.keyboard.press("Enter")
+        assert first.locator(".body").is_visible()
+        page.keyboard.press("Space")
+        assert not first.locator(".body").is_visible()
+
+
+def test_what_is_wide_scrolls_by_keyboard(browser, site):
+    """The last runs are seen first, and arrows lead to those before."""
+    with opened(browser, site / "history/a.html", width=320) as page:
+        region = page.locator(".runs")
+        assert region.evaluate("one => one.scrollWidth > one.clientWidth")
+        last = page.locator(".hg thead a").last
+        assert last.evaluate("one => one.getBoundingClientRect().right <= innerWidth")
+        region.focus()
+        before = region.evaluate("one => one.scrollLeft")
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_function(
+            "before => document.querySelector('.runs').scrollLeft < before", arg=before
+        )

@@ -156,7 +156,7 @@ line-height:1.35}.toc li a:hover{background:var(--sunk)}.toc li a>span+span{min-
 overflow-wrap:anywhere}.toc li .dot{margin-top:1px}.toc b{font-weight:550;display:block}
 .toc small{color:var(--ink-2);font-size:12px;overflow-wrap:anywhere}
 .grid{display:flex;flex-wrap:wrap;gap:2px;margin-top:8px;font-size:12px;line-height:1}
-.grid>*{width:20px;height:20px;display:grid;place-items:center;border-radius:5px;
+.grid>*{width:24px;height:24px;display:grid;place-items:center;border-radius:5px;
 background:var(--card);border:1px solid var(--line);font-style:normal;text-decoration:none;
 color:var(--pass)}.grid .f{background:var(--fail-s);border-color:var(--fail-s);color:#fff}
 .grid .x{color:var(--ink-2)}.grid .w{background:var(--warn-t);border-color:var(--warn-s);

@@ -1,0 +1,101 @@
+"""Pages in a real browser: how they are opened, and what is looked for on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import axe_playwright_python
+
+PHONE, DESK = 390, 1280  # CSS pixels
+_AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+_MILLISECONDS = 120_000  # on a busy machine, too
+
+
+class Sight(NamedTuple):
+    """What is seen of a page as it opens."""
+
+    page: str  # its path in the folder
+    width: int  # of the window
+    wide: int  # of what is shown, in CSS pixels
+    title: str
+    scripts: int
+    loads: int  # elements that could load something
+    boards: tuple[float, ...]  # widths of the boards that are unfolded
+
+
+_SIGHT = """() => {
+  const root = document.documentElement, all = s => [...root.querySelectorAll(s)];
+  return [
+    root.scrollWidth, document.title, all("script").length,
+    all("script[src],img,iframe,object,embed,link,base,form").length,
+    all("details[open] svg[data-m]").map(svg => svg.getBoundingClientRect().width),
+  ];
+}"""
+
+
+@contextmanager
+def opened(browser, address: Path | str = "", width: int = DESK, **how: object) -> Iterator:
+    """A page in a window of its own; ``how``: the scheme of colors, without script …
+
+    What it loads besides files, or complains of, fails the test at the end.
+    """
+    context = browser.new_context(viewport={"width": width, "height": 900}, **how)
+    context.set_default_timeout(_MILLISECONDS)
+    page, wrong = context.new_page(), []
+    page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
+    page.on("console", lambda told: wrong.append(f"{page.url}: {told.text}"))
+    page.on("request", lambda asked: wrong.append(asked.url) if _is_far(asked.url) else None)
+    if address:
+        go(page, address)
+    yield page
+    context.close()
+    assert not wrong, wrong
+
+
+def _is_far(address: str) -> bool:
+    return not address.startswith(("file:", "data:", "blob:"))
+
+
+def go(page, address: Path | str) -> None:
+    """Open a file, or an address, and wait until it is there."""
+    page.goto(address.as_uri() if isinstance(address, Path) else address)
+
+
+def names(folder: Path) -> list[str]:
+    """The pages of a folder, by their paths in it."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
+
+
+def sights(browser, folder: Path, widths: Sequence[int], **how: object) -> list[Sight]:
+    """What is seen of every page of a folder in windows of these widths."""
+    found = []
+    with opened(browser, **how) as page:
+        for width in widths:
+            page.set_viewport_size({"width": width, "height": 900})
+            for name in names(folder):
+                go(page, folder / name)
+                wide, title, scripts, loads, boards = page.evaluate(_SIGHT)
+                found.append(Sight(name, width, wide, title, scripts, loads, tuple(boards)))
+    return found
+
+
+@cache
+def _axe() -> str:
+    return _AXE.read_text()
+
+
+def complaints(page) -> list[str]:
+    """What axe finds on a page, of any severity: its rule, and the first places."""
+    page.evaluate(_axe())
+    found = page.evaluate(
+        """async () => {
+          const found = await axe.run(document, {rules: {"target-size": {enabled: true}}});
+          return found.violations.map(one => [
+            one.id, one.nodes.length, one.nodes[0].html, one.nodes[0].failureSummary]);
+        }"""
+    )
+    return [f"{rule} ({count}): {html[:200]} {why}" for rule, count, html, why in found]
