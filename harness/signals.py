@@ -8,60 +8,47 @@ it, and neither does what the harness itself cannot do without.
 
 from __future__ import annotations
 
+# Not ``signal``, which makes enumerations first, and of what it returns: the functions are the
+# same, and there are 60 signals.
+import _signal as signal  # type: ignore[import-not-found]
 import contextlib
-import signal
 import sys
-
-# signal.getsignal() makes enumerations: there are 60 signals, asked about for each engine.
-from _signal import getsignal as _handler  # type: ignore[import-not-found]
-from collections.abc import Iterator
-from signal import (
+from _signal import (
     SIG_DFL,
     SIG_IGN,
     SIGCHLD,
     SIGHUP,
     SIGINT,
     SIGKILL,
-    SIGPIPE,
     SIGSTOP,
     SIGTERM,
-    SIGXFSZ,
 )
+from collections.abc import Iterator
 from time import monotonic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-# Python ignores these two, and subprocess.Popen gives them back to what it starts.
-_OF_PYTHON = {SIGPIPE, SIGXFSZ}
 _SOON = 0.01  # seconds
 _ECHO = 0.5  # seconds after a signal in which another one is the same wish
 _times: list[float] = []  # of time.monotonic(), when signals came
 _received: list[int] = []  # the numbers of signals that ended what was under way
-_CHANGEABLE = sorted(signal.valid_signals() - {SIGKILL, SIGSTOP})
-_NOT_OF_PYTHON = [int(number) for number in _CHANGEABLE if number not in _OF_PYTHON]
+CHANGEABLE = sorted(signal.valid_signals() - {SIGKILL, SIGSTOP})
 
 
 def set_defaults() -> None:
     """Let every signal do what it does by default, and block none: for what executes an engine."""
-    for number in _CHANGEABLE:
+    for number in CHANGEABLE:
         with contextlib.suppress(OSError):  # one that the C library keeps for itself
             signal.signal(number, SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def are_inherited() -> bool:
-    """Whether a program executed now by ``Popen`` would ignore a signal, or block one."""
-    return int(SIG_IGN) in map(_handler, _NOT_OF_PYTHON) or bool(
-        signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    )
-
-
 def notice_children() -> None:
     """Let the kernel tell how children ended: where SIGCHLD is ignored it forgets that at once."""
     with contextlib.suppress(ValueError):  # not the main thread
-        if signal.getsignal(SIGCHLD) is SIG_IGN:
+        if signal.getsignal(SIGCHLD) == SIG_IGN:
             signal.signal(SIGCHLD, SIG_DFL)
 
 
@@ -85,7 +72,7 @@ def _nothing(_number: int, _frame: object) -> None:
 
 def leave_sigint_to_the_parent() -> None:
     """Let Ctrl-C do nothing to this process, a worker: its parent gets it, and ends it."""
-    if signal.getsignal(SIGINT) is not SIG_IGN:
+    if signal.getsignal(SIGINT) != SIG_IGN:
         signal.signal(SIGINT, _nothing)
 
 
@@ -124,7 +111,7 @@ def exit_status() -> int:
 def ending_on_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP unwind the stack, as Ctrl-C does, so that engines are ended."""
     # One that is ignored, as under nohup, stays so; one that is handled is somebody else's.
-    deadly = [number for number in (SIGTERM, SIGHUP) if signal.getsignal(number) is SIG_DFL]
+    deadly = [number for number in (SIGTERM, SIGHUP) if signal.getsignal(number) == SIG_DFL]
     try:
         for number in deadly:
             _times.clear()  # what ended something else is no echo

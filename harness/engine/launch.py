@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-import signal
-import subprocess
 import sys
 import time
+from _signal import SIGKILL, SIGTERM  # type: ignore[import-not-found]
 
 from harness import signals
 from harness.engine import leftovers
+from harness.engine.spawn import spawn
 from harness.errors import EngineError, UsageError
 from harness.paths import joined
 from harness.processes import descendants
@@ -133,7 +133,7 @@ class Engine(Protocol):
 class Launcher(Protocol):
     """Starts programs and ends them, with all they have started."""
 
-    def start(self, words: list[str], folder: str, output: int = subprocess.PIPE) -> Engine:
+    def start(self, words: list[str], folder: str, output: int | None = None) -> Engine:
         """Start the program ``words`` in ``folder`` with three pipes.
 
         ``output``: what its standard output is instead of a pipe (a terminal's descriptor).
@@ -149,17 +149,27 @@ class Launcher(Protocol):
         """
 
 
-class PlainEngine(subprocess.Popen[bytes]):
-    """A process of our own."""
+class PlainEngine:
+    """A process of our own, the program ``words``; see :class:`Engine`."""
+
+    def __init__(self, words: list[str], folder: str, output: int | None = None) -> None:
+        """Start it; raises :class:`OSError` if that cannot be done."""
+        self.pid, self.stdin, self.stdout, self.stderr = spawn(words[0], words, folder, output)
+        self._status: int | None = None  # once it was collected
 
     def status(self) -> int | None:
-        """Return what ``returncode`` will be, without collecting it: its id stays its own."""
-        if self.returncode is not None:
-            return self.returncode
+        """Return how it ended, without collecting it: its id stays its own."""
+        if self._status is not None:
+            return self._status
         end = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if end is None:
             return None
         return end.si_status if end.si_code == os.CLD_EXITED else -end.si_status
+
+    def collect(self) -> None:
+        """Wait for its end; from then on its id may be another's."""
+        if self._status is None:
+            self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
     def processes(self) -> list[int]:
         """Return the ids of it and of all it started."""
@@ -182,22 +192,12 @@ class PlainLauncher:
         signals.notice_children()
         self._known: frozenset[int] = frozenset()
 
-    def start(self, words: list[str], folder: str, output: int = subprocess.PIPE) -> PlainEngine:
+    def start(self, words: list[str], folder: str, output: int | None = None) -> PlainEngine:
         """Start a program; see :class:`Launcher`."""
         path = find_program(words[0])
         self._known = frozenset(leftovers.children())
         try:
-            process = PlainEngine(
-                [path, *words[1:]],
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=subprocess.PIPE,
-                cwd=folder,
-                start_new_session=True,
-                # A function of ours between fork and exec has its price: only where it is needed.
-                preexec_fn=signals.set_defaults if signals.are_inherited() else None,
-            )
+            process = PlainEngine([path, *words[1:]], folder, output)
         except OSError as error:
             failure = Failure(FailureKind.NOT_STARTED, _why_not(path, error))
             raise EngineError(failure) from None
@@ -207,14 +207,14 @@ class PlainLauncher:
     def end(self, engine: PlainEngine) -> list[str]:
         """End a program and all it started; see :class:`Launcher`."""
         if engine.status() is None:
-            _signal_group(engine, signal.SIGTERM)
+            _signal_group(engine, SIGTERM)
             _wait_for_exit(engine, _SIGTERM_PATIENCE)
-            os.kill(engine.pid, signal.SIGKILL)  # Popen.kill() might collect it
+            os.kill(engine.pid, SIGKILL)
             os.waitid(os.P_PID, engine.pid, os.WEXITED | os.WNOWAIT)
         # Until it is waited for, a dead process keeps its id: nobody else's group can be hit.
         left = leftovers.end_leftovers(self._known)
-        _signal_group(engine, signal.SIGKILL)
-        engine.wait()
+        _signal_group(engine, SIGKILL)
+        engine.collect()
         leftovers.engines.discard(engine.pid)
         return left
 
@@ -229,12 +229,16 @@ def describe_end(status: int) -> str:
     """Say how a process ended: ``Popen.returncode`` in words that follow "the engine …"."""
     if status < 0:
         return f"was killed by {_signal_name(-status)}"
+    import signal
+
     if status > 128 and status - 128 in set(signal.Signals):
         return f"ended with exit status {status}, which usually means {_signal_name(status - 128)}"
     return f"ended with exit status {status}"
 
 
 def _signal_name(number: int) -> str:
+    import signal
+
     try:
         name = signal.Signals(number).name
     except ValueError:
@@ -242,7 +246,7 @@ def _signal_name(number: int) -> str:
     return f"{name} ({(signal.strsignal(number) or '').lower()})"
 
 
-def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def _signal_group(process: PlainEngine, number: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
 

@@ -10,7 +10,7 @@ process computes, not what the clock shows: however busy the machine, no verdict
 
 from __future__ import annotations
 
-import signal
+import _signal as signal  # type: ignore[import-not-found]
 from collections.abc import Callable
 
 from harness.errors import UndecidedError

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import struct
 import time
+from _signal import SIGTERM  # type: ignore[import-not-found]
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from harness import signals
@@ -223,7 +223,7 @@ class _Pool:
         """End the work under way."""
         ended = list(self._workers.values())
         for worker in ended:
-            os.kill(worker.pid, signal.SIGTERM)
+            os.kill(worker.pid, SIGTERM)
         if self.hears_out and self._arriving:
             self._on_note(*self._arriving)
         for worker in ended:

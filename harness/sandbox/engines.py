@@ -8,7 +8,6 @@ in the rest.
 from __future__ import annotations
 
 import os
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -189,9 +188,9 @@ class BoxedLauncher:
         self._spent = 0.0  # seconds of processor time, by programs that have ended
         self._under_way: dict[BoxedEngine, BoxLauncher] = {}
 
-    def start(self, words: list[str], folder: str, output: int = subprocess.PIPE) -> BoxedEngine:
+    def start(self, words: list[str], folder: str, output: int | None = None) -> BoxedEngine:
         """Start a program; see :class:`harness.engine.launch.Launcher`."""
-        if output != subprocess.PIPE:
+        if output is not None:
             raise SandboxError("there is no terminal in a sandbox: --pty does not go with it")
         try:
             shown = (self._shown, self._hidden, self._submission)
