@@ -59,6 +59,7 @@ class Options(NamedTuple):
     """What a run may be told, as on the command line but with nothing of its output."""
 
     dialect: str = "gogui"  # or "gnugo"
+    protocol: str = "gtp"  # a name of harness.engine.protocols
     jobs: int = 0  # files in parallel; 0: as many as there are cores
     limits: Limits = PATIENT
     gtpfile: str | None = None  # commands sent before each file

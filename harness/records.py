@@ -18,6 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.mistakes import Mistake
 
+GTP_FILE, ANSWERS_FILE = "gtp", "txt"  # formats of case files
+DONE = "= 1"  # the status line of a command that was done
+
 
 class Verdict(enum.Enum):
     """What became of one test; the values are the words of GNU Go's ``eval.sh``."""
@@ -58,16 +61,23 @@ class CaseFile(NamedTuple):
     path: str  # as named on the command line
     steps: tuple[Step, ...]
     lines: tuple[str, ...]
+    format: str = GTP_FILE  # or ANSWERS_FILE
 
 
 class Reply(NamedTuple):
     """An engine's reply to one command."""
 
-    ok: bool  # began with =, not with ?
+    ok: bool  # began with =, not with ?; of a status line: it is no error
     text: str  # after the first blank, trimmed, all lines
-    raw: str  # all of it, from = or ? to before the empty line
+    raw: str  # all of it, from = or ? to before the empty line; to the end of a status line
     seconds: float  # since the command was sent or, if later, the reply before it came
     invalid: str = ""  # what came before the = or ?
+    status: str = ""  # the line that ends it; "" in GTP, which has none
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the engine says that it did not do what it was told."""
+        return not self.ok or self.status not in ("", DONE)
 
 
 class FailureKind(enum.Enum):

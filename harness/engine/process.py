@@ -3,7 +3,7 @@
 A pseudo-terminal echoes, cuts lines at 4,096 bytes, merges standard error and costs a hundred
 milliseconds for each engine; so the three streams are pipes, and pexpect reads from the one that
 carries the replies. What would make pexpect slow is avoided: no delay after a read, no patterns,
-and a searcher that looks for the empty line in the fresh bytes only.
+and a searcher that looks for the end of a reply in the fresh bytes only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pexpect.spawnbase import SpawnBase
 from harness.engine.clock import NEVER, Clock, are_asleep
 from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, Launcher, describe_end
-from harness.engine.replies import end_of_last_reply
+from harness.engine.protocols import GTP, Protocol
 from harness.errors import EngineError, StarvedError
 from harness.limit import Limit
 from harness.options import Limits
@@ -47,26 +47,32 @@ _NAP = 1000  # milliseconds of sleep at a time where there is no limit
 _MODEM = "speaks the Go Modem Protocol (GNU Go speaks GTP with --mode gtp)"
 
 
-class _EmptyLine:
-    """A pexpect searcher: FOUND at an empty line, TOO_MUCH when there is none for too long.
+class _Searcher:
+    """A pexpect searcher: FOUND at the end of a reply, TOO_MUCH when there is none for too long.
 
     MODEM when the engine speaks another protocol, as GNU Go does without ``--mode gtp``: it would
     wait for ever.
     """
 
     FOUND, TOO_MUCH, timeout_index, eof_index, MODEM = range(5)
-    longest_string = 3  # bytes of the read before that may belong to the empty line
+    longest_string = 3  # bytes of the read before that may belong to an empty line
     start = 0  # of the window: all of it matches, up to ``end``
     match = None
 
-    def __init__(self, max_output: int) -> None:
+    def __init__(self, max_output: int, protocol: Protocol) -> None:
         self._max_output = max_output
+        self._protocol = protocol
+        self.begin()
+
+    def begin(self) -> None:
+        """Look for the end of another reply."""
+        self._end = self._protocol.finder()
         self.seen = 0
         self.end = 0
 
     def search(self, window: bytes, fresh: int, _size: int | None = None) -> int:
         self.seen += fresh
-        self.end = end_of_last_reply(window)
+        self.end = self._end(window, fresh)
         if self.end:
             return self.FOUND
         if self.seen > self._max_output:
@@ -104,6 +110,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         self._stderr_fd = process.stderr.fileno()
         self._exit = process.exit_descriptor()
         self.looks = _LOOKS
+        self.whole = GTP.whole  # of the protocol
         self._is_awake = False  # it has written; until then, and when it ends, it takes its time
         self._replies_alone = [self.child_fd]  # what is ready nearly always
         self._poll = select.poll()
@@ -128,7 +135,7 @@ class _Output(fdspawn):  # type: ignore[misc]
             return b""
         data = self.read_nonblocking(_READ_SIZE)
         self._is_awake = True
-        if data[-2:] == b"\n\n" and b"\r" not in data:
+        if data[-2:] == self.whole and b"\r" not in data:
             return data
         self._ahead.append(data)
         return b""
@@ -328,11 +335,12 @@ class EngineProcess:
         *,
         written: int = 0,
         crowded: bool = False,
+        protocol: Protocol = GTP,
     ) -> None:
         """Start the engine.
 
         ``written``: bytes that another one wrote for the same file. ``crowded``: other engines
-        are at work on every core.
+        are at work on every core. ``protocol``: it tells where replies end.
         """
         self._launcher = launcher
         self._max_output = limits.max_output or sys.maxsize
@@ -343,11 +351,13 @@ class EngineProcess:
         os.set_blocking(self._stdin_fd, False)
         self.clock = Clock(self._process.processes)
         self._output = _Output(self._process, self._stdout, limits, self.clock, written)
+        self._output.whole = protocol.whole
         if crowded:
             self._output.looks = _LOOKS_IN_A_CROWD
-        self._searcher = _EmptyLine(self._max_output)
+        self._protocol = protocol
+        self._searcher = _Searcher(self._max_output, protocol)
         self._deaf = False  # closed its input
-        self.unfinished = b""  # what came after the last empty line, once read() has raised
+        self.unfinished = b""  # what came after the last reply, once read() has raised
 
     @property
     def stderr(self) -> BothEnds:
@@ -388,7 +398,7 @@ class EngineProcess:
             raise self._silent() from None
 
     def read(self, deadline: float) -> bytes:
-        """Return what has come up to the last empty line, waiting for one if need be.
+        """Return what has come up to the end of the last reply, waiting for one if need be.
 
         ``deadline``: of :attr:`clock`.
 
@@ -406,7 +416,7 @@ class EngineProcess:
             raise self._ended() from None
         except TIMEOUT:
             raise self._silent() from None
-        searcher.seen = 0
+        searcher.begin()
         found = output.expect_loop(searcher, None)
         if found == searcher.FOUND:
             return bytes(output.before + output.after)
@@ -423,7 +433,7 @@ class EngineProcess:
         return self._output.stirs()
 
     def take(self, seconds: float) -> bytes:
-        """Return what comes within so many seconds, up to the last empty line; perhaps nothing.
+        """Return what comes within so many seconds, up to the last reply's end; perhaps nothing.
 
         An engine that is kept from the processor meanwhile may still do what it is about to do.
 
@@ -434,7 +444,7 @@ class EngineProcess:
         if seconds:
             self._gather_until_asleep()
         data = b""
-        while end_of_last_reply(self._output.waiting):
+        while self._protocol.end(self._output.waiting):
             data += self.read(self.clock.now())
         return data
 

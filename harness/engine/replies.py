@@ -112,4 +112,5 @@ class Splitter:
             text = raw[found.end() :].strip(BLANKS)
         if len(text) < _MEMO_LENGTH:
             text = intern(text)
-        return _new(Reply, (raw[0] == "=", text, raw, 0.0, decode(invalid) if invalid else ""))
+        before = decode(invalid) if invalid else ""
+        return _new(Reply, (raw[0] == "=", text, raw, 0.0, before, ""))

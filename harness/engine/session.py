@@ -2,7 +2,8 @@
 
 Commands are sent in groups, each in one write, and every reply of a group is awaited before the
 next. Nothing is ever sent past a command that ends, or may end, with the next input, and no more
-than :data:`WINDOW` bytes are in flight: unbounded writing deadlocks once both pipes are full.
+than :data:`WINDOW` bytes are in flight: unbounded writing deadlocks once both pipes are full. What
+a reply is, the protocol says: :mod:`harness.engine.protocols`.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from itertools import accumulate
 from harness.engine.clock import NEVER
 from harness.engine.launch import describe_end
 from harness.engine.process import EngineProcess, too_much
-from harness.engine.replies import Splitter, end_of_last_reply
+from harness.engine.protocols import GTP, Protocol
 from harness.errors import AsleepError, EngineError, StarvedError
 from harness.limit import Limit
 from harness.options import Limits
 from harness.records import Failure, FailureKind, Reply, Waiting
-from harness.text import decode
+from harness.text import decode, encode
 
 WINDOW = 4096
 # Seconds in which a reply that nothing had asked for may still come before a test.
@@ -75,6 +76,7 @@ class Session:
         patience: float = 0.0,
         on_wait: Callable[[Waiting | None], object] | None = None,
         started_in: str = "",
+        protocol: Protocol = GTP,
     ) -> None:
         """Begin a conversation.
 
@@ -84,6 +86,7 @@ class Session:
         after which an engine that sleeps may be left alone (:class:`AsleepError`); 0: none.
         ``on_wait``: told of a command that takes longer than LONG, and None when it is answered.
         ``started_in``: the folder to name if the engine dies at its start; "": none is named.
+        ``protocol``: what both sides speak.
         """
         self.warnings: list[str] = []
         self.answers_too_often = False  # it has done so
@@ -93,7 +96,8 @@ class Session:
         self._since = self._clock.now()  # the same as its limits have it
         self._limits = limits
         self._trace = trace
-        self._splitter = Splitter(tabs=strict)
+        self._protocol = protocol
+        self._splitter = protocol.splitter(strict=strict)
         self._strict = strict
         self._last = b""  # the last command sent
         self._surplus: list[Reply] = []
@@ -185,8 +189,8 @@ class Session:
         """Give the first of the replies that came together the time that all of them took."""
         before = self.arrived
         self.arrived, self._since = self._clock.arrived()
-        ok, text, raw, _, invalid = fresh[0]
-        fresh[0] = _new(Reply, (ok, text, raw, self.arrived - before, invalid))
+        ok, text, raw, _, invalid, status = fresh[0]
+        fresh[0] = _new(Reply, (ok, text, raw, self.arrived - before, invalid, status))
         self._silent_so_far = False
         if self._told_at and self._on_wait:
             self._told_at = 0.0
@@ -269,7 +273,7 @@ class Session:
             )
 
     def leave(self) -> Reply | None:
-        """Say ``quit`` and let the engine end; return its reply, if it gave one.
+        """Say farewell and let the engine end; return its reply, if it gave one.
 
         Silence is no error here, nor is any other way to end.
         """
@@ -277,7 +281,7 @@ class Session:
         self._patience = 0.0
         self._limits = self._limits._replace(timeout=self._limits.quit, startup=self._limits.quit)
         with suppress(EngineError):
-            self.ask([b"quit\n"], replies)
+            self.ask([encode(self._protocol.farewell) + b"\n"], replies)
         self.close(max(0.01, self._limits.quit - (self._clock.now() - self._since)))
         return replies[0] if replies else None
 
@@ -292,8 +296,8 @@ class Session:
         end = self._process.finish(patience)
         if patience:
             self._warn_of_end(end.status)
-        if self._splitter.split(end.output[: end_of_last_reply(end.output)]):
-            self._note_surplus("'quit'")
+        if self._splitter.split(end.output[: self._protocol.end(end.output)]):
+            self._note_surplus(f"'{self._protocol.farewell}'")
         if self._splitter.not_utf8:
             self.warnings.append("some replies were not UTF-8")
         if self._process.stderr.overflows:
@@ -309,10 +313,12 @@ class Session:
     def _warn_of_end(self, status: int | None) -> None:
         if status is None:
             self.warnings.append(
-                f"the engine still ran {self._limits.quit:g} s after quit; it was ended by force"
+                f"the engine still ran {self._limits.quit:g} s after {self._protocol.farewell};"
+                " it was ended by force"
             )
         elif status:
-            self.warnings.append(f"after quit the engine {describe_end(status)}")
+            said = f"after {self._protocol.farewell} the engine {describe_end(status)}"
+            self.warnings.append(said)
 
     @property
     def stderr(self) -> str:
@@ -372,9 +378,7 @@ class Session:
         output = self._splitter.invalid + self._process.unfinished
         if not output.strip():
             return ""
-        if output[:1] in b"=?":
-            return f" It had written {_quoted(output)}, but a reply ends with an empty line."
-        return f" It had written {_quoted(output)}, but a reply begins with = or ?."
+        return f" It had written {_quoted(output)}, but {self._protocol.lacking(output)}."
 
     def _show(self, mark: str, lines: str) -> None:
         assert self._trace is not None

@@ -1,7 +1,8 @@
-"""Case files: GTP commands with expectations, read into a :class:`~harness.records.CaseFile`.
+"""Case files: commands with expectations, read into a :class:`~harness.records.CaseFile`.
 
-The grammar is in ``cases/README.md``. Reading is pure: bytes in, steps or an error with its line
-out.
+The grammar is in ``cases/README.md``: that of files for GTP is read here, that of answers with
+status lines in :mod:`harness.reading.answers`. Reading is pure: bytes in, steps or an error with
+its line out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from sys import intern
 
 from harness.errors import CaseError, PatternError
 from harness.reading.dialect import Dialect, named
-from harness.records import CaseFile, Step
+from harness.records import ANSWERS_FILE, CaseFile, Step
 from harness.text import BLANKS, decode
 
 # A command's id, as gogui-regress reads it: Java's Integer.parseInt() of all before the blank.
@@ -27,6 +28,7 @@ _UNUSUAL = bytes([*range(9), *range(14, 28), *range(128, 256)])
 _NOT_PLAIN = "#0123456789+-"  # a line that begins with another is a command without an id
 _new = tuple.__new__  # a step for each of 100,000 lines: three times as fast as Step(...)
 
+ANSWERS_SUFFIX = f".{ANSWERS_FILE}"  # of files that may be of answers with status lines
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -53,15 +55,27 @@ def read_commands(path: str) -> tuple[str, ...]:
 def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
     """Read the text ``data`` of the case file named ``path``.
 
-    Bytes that are not UTF-8 go to the engine as they came.
+    Its name and a status line tell which format it has. Bytes that are not UTF-8 go to the engine
+    as they came.
 
     Raises:
         CaseError: a line of it is wrong.
         UsageError: there is no such dialect.
     """
     lines = split_lines(data, path)
+    if path.lower().endswith(ANSWERS_SUFFIX) and (found := _of_answers(lines, path)):
+        return found
     steps = _steps(lines, _trimmed(lines, data), path, named(dialect))
     return CaseFile(path, tuple(steps), tuple(lines))
+
+
+def _of_answers(lines: list[str], path: str) -> CaseFile | None:
+    """Return a file of answers with status lines; None: it has no such line."""
+    from harness.reading import answers
+
+    if not answers.is_of_answers(lines):
+        return None
+    return CaseFile(path, tuple(answers.steps(lines, path)), tuple(lines), ANSWERS_FILE)
 
 
 def content(path: str, what: str = "") -> bytes:

@@ -1,7 +1,8 @@
 """Two ways to read the same case files: gogui-regress's and GNU Go's own.
 
 They differ in which pattern belongs to which test and in what a pattern is matched against. A
-:class:`Dialect` has all of the difference.
+:class:`Dialect` has all of the difference. A file in a format of its own is judged in its own way,
+whatever the dialect: :func:`of` knows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from harness.errors import PatternError, UsageError
 from harness.reading import pattern
-from harness.records import Outcome, Pattern, Reply, Step, Verdict
+from harness.records import GTP_FILE, CaseFile, Outcome, Pattern, Reply, Step, Verdict
 from harness.text import BLANKS
 
 
@@ -20,6 +21,8 @@ class Dialect:
 
     name = "gogui"
     settles_late = False  # whether an outcome may be another one at the end of the file
+    # Returns a reply with the text that is judged; None: that is its text.
+    judged: Callable[[Reply], Reply] | None = None
 
     def pattern_part(self, line: str) -> str | None:
         """Return what follows ``#?`` in a line of which that is the first word."""
@@ -60,6 +63,10 @@ class Dialect:
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """Return the outcomes of a whole file as they are to be reported."""
         return outcomes
+
+    def heard(self, reply: Reply) -> Reply:
+        """Return a reply in GTP as an engine would give it that files of this kind are for."""
+        return reply
 
 
 class GnuGo(Dialect):
@@ -110,6 +117,15 @@ class GnuGo(Dialect):
 
 
 DIALECTS = {dialect.name: dialect for dialect in (Dialect(), GnuGo())}
+
+
+def of(case: CaseFile, dialect: Dialect) -> Dialect:
+    """Return how a case file is judged in a run of that dialect: files of other formats alike."""
+    if case.format == GTP_FILE:
+        return dialect
+    from harness.reading.answers import ANSWERS
+
+    return ANSWERS
 
 
 def named(name: str) -> Dialect:

@@ -100,7 +100,7 @@ def matcher(expression: str) -> Callable[[str], object]:
     from harness.reading import java_regex
 
     compiled = _compile(java_regex.in_python, expression)
-    test = _bounded(expression, compiled.fullmatch)
+    test = bounded(expression, compiled.fullmatch)
     if not java_regex.depends_on_script(expression):
         return test
     return _by_script(test, expression)
@@ -113,7 +113,7 @@ def _by_script(test: Callable[[str], object], expression: str) -> Callable[[str]
     @cache
     def knowing(beyond: str) -> Callable[[str], object]:
         in_python = partial(java_regex.in_python, beyond=beyond)
-        return _bounded(expression, _compile(in_python, expression).fullmatch)
+        return bounded(expression, _compile(in_python, expression).fullmatch)
 
     def by_script(text: str) -> object:
         if text.isascii():
@@ -135,7 +135,7 @@ def searcher(expression: str) -> Callable[[str], object]:
     from harness.reading import awk_regex
 
     compiled = _compile(awk_regex.searched_in_python, expression)
-    return _bounded(expression, compiled.search)
+    return bounded(expression, compiled.search)
 
 
 def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str]:
@@ -148,7 +148,7 @@ def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str
             raise PatternError(f"{what}: {error}") from None
 
 
-def _bounded(expression: str, test: Callable[[str], object]) -> Callable[[str], object]:
+def bounded(expression: str, test: Callable[[str], object]) -> Callable[[str], object]:
     """Return ``test``, under a deadline unless its time can only grow with the text's length."""
     if len(re.findall(_WAYS, re.sub(_NO_WAYS, "", expression))) < 2:
         return test

@@ -1,23 +1,26 @@
-"""What the Go Text Protocol says about a row of commands and their replies. Pure."""
+"""What a protocol says about a row of commands and their replies. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
-from harness.records import CaseFile, Reply, Step
+from harness.engine.protocols import GTP, Protocol
+from harness.records import DONE, CaseFile, Reply, Step
 from harness.text import encode, more
-from oracle.natures import STANDARD, Natures
+from oracle.natures import Natures
 
 _CONTROL = r"[\x00-\x08\x0b-\x1f\x7f]"
 _STATUS_AND_ID = r"[=?]([0-9]*)"
 
 
-def as_sent(case: CaseFile) -> list[bytes]:
+def as_sent(case: CaseFile, protocol: Protocol = GTP) -> list[bytes]:
     """Return what is sent for each step, newline included, in the file's own bytes."""
     if not case.steps:
         return []
-    text = "\n".join([step.text for step in case.steps]) + "\n"
+    has_ids = protocol.has_ids
+    lines = [step.text for step in case.steps] if has_ids else [one.command for one in case.steps]
+    text = "\n".join(lines) + "\n"
     return encode(text).splitlines(keepends=True)
 
 
@@ -47,25 +50,37 @@ def own_step(command: str) -> Step:
     return Step(0, command, -1, command, is_test=False, pattern=None)
 
 
-def is_quit(step: Step) -> bool:
+def is_quit(step: Step, protocol: Protocol) -> bool:
     """Return whether the step ends the engine."""
-    return STANDARD.at_hand(step.command.partition(" ")[0]).ends
+    return step.command.partition(" ")[0] == protocol.farewell
 
 
 def count_errors(steps: Iterable[Step], replies: Sequence[Reply | None]) -> int:
-    """Return how many setup commands were answered with ``?``."""
+    """Return how many setup commands were refused, without those that the file has so."""
     pairs = zip(steps, replies, strict=False)
-    bad = [step for step, reply in pairs if reply is not None and not reply.ok]
-    return sum(not step.is_test and step.id < 0 for step in bad)
+    odd = [(step, one) for step, one in pairs if one is not None and (not one.ok or one.status)]
+    return sum(is_trouble(step, reply) and step.id < 0 for step, reply in odd)
+
+
+def is_trouble(step: Step, reply: Reply) -> bool:
+    """Whether a setup command was refused, and its file does not say that it will be."""
+    if step.is_test or not reply.is_refusal:
+        return False
+    return step.pattern is None or step.pattern.text.rpartition("\n")[2] != reply.status
 
 
 def warnings(
-    steps: Iterable[Step], replies: Sequence[Reply | None], *, without_ids: bool = False
+    steps: Iterable[Step],
+    replies: Sequence[Reply | None],
+    protocol: Protocol = GTP,
+    *,
+    without_ids: bool = False,
 ) -> list[str]:
     """Return a sentence for each kind of breach of the protocol, with the first case of it.
 
     ``without_ids``: a reply without its command's id is none.
     """
+    is_right = _id_is_right if protocol.has_ids else _is_done
     first: dict[str, str] = {}
     count: dict[str, int] = {}
     plain: str | None = None  # what the last command without an id was answered with, if well
@@ -75,10 +90,10 @@ def warnings(
         raw, id_ = reply.raw, step.id
         if id_ < 0 and raw is plain and not reply.invalid:
             continue
-        if raw.isprintable() and not reply.invalid and _id_is_right(id_, raw):
+        if raw.isprintable() and not reply.invalid and is_right(id_, raw):
             plain = raw if id_ < 0 else plain
             continue
-        for kind, what in _breaches(step, reply, without_ids=without_ids):
+        for kind, what in _breaches(step, reply, protocol, without_ids=without_ids):
             first.setdefault(kind, f"{_place(step.line)}: {what}")
             count[kind] = count.get(kind, 0) + 1
     return [
@@ -102,14 +117,23 @@ def _id_is_right(wanted: int, raw: str) -> bool:
     return found is not None and found[1] != "" and found[1].lstrip("0") == f"{wanted or ''}"
 
 
-def _breaches(step: Step, reply: Reply, *, without_ids: bool) -> Iterable[tuple[str, str]]:
+def _is_done(_: int, raw: str) -> bool:
+    return raw == DONE
+
+
+def _breaches(
+    step: Step, reply: Reply, protocol: Protocol, *, without_ids: bool
+) -> Iterable[tuple[str, str]]:
     command = f"the reply to '{step.command:.60}'"
     found = re.match(_STATUS_AND_ID, reply.raw)
     is_missing = found is not None and not found[1]
-    if not _id_is_right(step.id, reply.raw) and not (without_ids and is_missing):
+    is_right = not protocol.has_ids or _id_is_right(step.id, reply.raw)
+    if not is_right and not (without_ids and is_missing):
         has = f"the id {found[1]:.20}" if found and found[1] else "no id"
         wanted = f"the id {step.id}" if step.id >= 0 else "none"
         yield "id", f"{command} has {has}, the command has {wanted}"
+    if odd := protocol.oddity(reply):
+        yield "end", f"{command} {odd}"
     if reply.invalid:
         yield "invalid", f"text without = or ? came before {command}: '{reply.invalid:.60}'"
     if control := re.search(_CONTROL, reply.raw):

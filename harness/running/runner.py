@@ -1,7 +1,7 @@
 """One case file against one fresh engine: the file, a session, a result.
 
 The order is gogui-regress's: the commands of ``--gtpfile``, ``name``, ``version``, ``cputime``,
-the file, ``cputime``, ``quit``.
+the file, ``cputime``, ``quit``. Another protocol than GTP has other commands of the harness's own.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from time import monotonic
 from harness.engine.clock import NEVER
 from harness.engine.launch import Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
+from harness.engine.protocols import GTP, Protocol
 from harness.engine.replies import foreign_id
 from harness.engine.session import Session, groups
 from harness.errors import AsleepError, EngineError, UndecidedError
 from harness.limit import Limit
 from harness.options import Options
-from harness.reading.dialect import Dialect
+from harness.reading.dialect import Dialect, of
 from harness.records import (
     CaseFile,
     Exchange,
@@ -65,6 +66,7 @@ class Setting(NamedTuple):
     on_test: Callable[[CaseFile, Outcome], object] | None = None  # told as soon as one is judged
     patience: Patience | None = None  # the launcher runs several engines at a time if need be
     natures: Natures = EVERYONES  # of the commands of all files
+    protocol: Protocol = GTP  # that the engine speaks
 
 
 class Judged(NamedTuple):
@@ -132,11 +134,16 @@ class _Run:
         self._launcher = setting.launcher(case)
         self._own_folder = os.path.dirname(os.path.abspath(case.path))
         self._on_test = setting.on_test
-        self._is_strict = setting.options.strict
-        self._judged_by = setting.dialect.verdict
-        self._lines = protocol.as_sent(case)
+        spoken = setting.protocol
+        self._is_strict = setting.options.strict or spoken.is_strict
+        self._checks_ids = self._is_strict and spoken.has_ids
+        self._dialect = of(case, setting.dialect)
+        self._judged_by = self._dialect.verdict
+        self._judged = self._dialect.judged
+        self._farewell = spoken.farewell
+        self._lines = protocol.as_sent(case, spoken)
         self._alone = protocol.unfollowed(case.steps, setting.natures)
-        self._one_by_one = setting.options.lockstep or setting.options.strict
+        self._one_by_one = setting.options.lockstep or self._is_strict
         if self._one_by_one:
             self._alone = [True] * len(case.steps)
         self._failed = 0
@@ -217,6 +224,7 @@ class _Run:
             options.pty,
             written=self._written,
             crowded=self._setting.crowded,
+            protocol=self._setting.protocol,
         )
         process.clock.beside = self._setting.beside
         return process
@@ -231,10 +239,11 @@ class _Run:
             limits,
             setting.trace,
             setting.ends,
-            strict=setting.options.strict,
+            strict=self._is_strict,
             patience=short,
             on_wait=self._wait,
             started_in="" if setting.options.folder else self._own_folder,
+            protocol=setting.protocol,
         )
 
     def _wait(self, waiting: Waiting | None) -> None:
@@ -280,7 +289,8 @@ class _Run:
 
     def _prepare(self) -> None:
         self._set_up(self._before)
-        self._own(["name", "version", "cputime"], self._before)
+        if prelude := self._setting.protocol.prelude:
+            self._own(prelude, self._before)
 
     def _set_up(self, exchanges: list[Exchange]) -> None:
         for command in self._setting.gtp_commands:
@@ -293,14 +303,15 @@ class _Run:
         """Bring an engine that was started again to where the one before would be."""
         sent: list[Exchange] = []
         try:
-            self._own(["name"], sent)
+            if prelude := self._setting.protocol.prelude:
+                self._own(prelude[:1], sent)
             self._set_up(sent)
             for command in place.settings:
                 self._own([command], sent)
         finally:
             self._restarts[-1] = Restart(place.step, tuple(sent))
 
-    def _own(self, commands: list[str], exchanges: list[Exchange]) -> list[Reply]:
+    def _own(self, commands: Sequence[str], exchanges: list[Exchange]) -> list[Reply]:
         """Send commands of the harness's own; record them, answered or not."""
         replies: list[Reply] = []
         lines = [encode(command) + b"\n" for command in commands]
@@ -335,16 +346,18 @@ class _Run:
             self._session.ask(lines, fresh, judged=step.is_test)
         except EngineError:
             # Silence after quit is no error.
-            if step.is_test or len(fresh) < len(lines) - 1 or not protocol.is_quit(step):
+            if step.is_test or len(fresh) < len(lines) - 1 or not self._is_quit(step):
                 raise
         finally:
             self._replies += fresh
         if step.is_test and self._judge(index, step, fresh[-1]):
             return True
-        return step.command.startswith("quit") and self._quits(index, step)
+        return step.command.startswith(self._farewell) and self._quits(index, step)
 
     def _judge(self, index: int, step: Step, reply: Reply) -> bool:
         verdict = self._verdict(step, reply)
+        if self._judged:
+            reply = self._judged(reply)
         outcome = _new(Outcome, (index, verdict, reply, False))
         self._outcomes.append(outcome)
         if self._on_test:
@@ -355,21 +368,25 @@ class _Run:
         return self._setting.options.fail_fast
 
     def _verdict(self, step: Step, reply: Reply) -> Verdict:
-        if self._is_strict and foreign_id(reply.raw, step.id):
+        if self._checks_ids and foreign_id(reply.raw, step.id):
             reply = reply._replace(ok=False)  # it answers another command
         try:
             return self._judged_by(step.pattern, reply)
         except UndecidedError:
             return Verdict.NOT_JUDGED
 
+    def _is_quit(self, step: Step) -> bool:
+        return protocol.is_quit(step, self._setting.protocol)
+
     def _quits(self, index: int, step: Step) -> bool:
         """Return whether the step has ended the engine; it should be the last one."""
-        if not protocol.is_quit(step):
+        if not self._is_quit(step):
             return False
         self._quit = True
         after = len(self._case.steps) - index - 1
         if after:
-            what = f"'quit' in line {step.line} ended the engine; {after} commands follow it"
+            quit_ = f"{self._farewell!r} in line {step.line}"
+            what = f"{quit_} ended the engine; {after} commands follow it"
             raise EngineError(Failure(FailureKind.DIED, f"{what}."))
         return True
 
@@ -377,8 +394,9 @@ class _Run:
         if self._quit:
             self._session.close(self._setting.options.limits.quit)
         else:
-            self._own(["cputime"], self._after)
-            self._after.append(Exchange("quit", self._session.leave()))
+            if clock := self._setting.protocol.clock:
+                self._own([clock], self._after)
+            self._after.append(Exchange(self._farewell, self._session.leave()))
 
     def cut(self) -> Judged:
         """Return what is known when it is broken off."""
@@ -396,7 +414,7 @@ class _Run:
         warnings = [warning for session in self._sessions for warning in session.warnings]
         return FileResult(
             case=case,
-            outcomes=tuple(self._setting.dialect.settle_outcomes(case.steps, outcomes)),
+            outcomes=tuple(self._dialect.settle_outcomes(case.steps, outcomes)),
             replies=tuple(replies),
             before=tuple(self._before),
             after=tuple(self._after),
@@ -415,7 +433,8 @@ class _Run:
         answered = [(text, reply) for text, reply in self._before if reply is not None]
         steps = (*(protocol.own_step(text) for text, _ in answered), *self._case.steps)
         replies = [*(reply for _, reply in answered), *self._replies]
-        return protocol.warnings(steps, replies, without_ids=self._setting.options.strict)
+        spoken = self._setting.protocol
+        return protocol.warnings(steps, replies, spoken, without_ids=self._is_strict)
 
     def _cpu_seconds(self) -> float:
         """Return the difference of the answers to the two cputime commands, 0 if it is absurd."""

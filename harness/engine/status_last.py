@@ -1,0 +1,99 @@
+"""Replies that end with a status line, as the course has spoken since 2024. Pure.
+
+The answer to a command is any number of lines, and then one that begins with ``=``: ``= 1``, it
+was done; ``= -1``, it was refused; ``= illegal move: …``. There is no id. Empty lines mean
+nothing, and blanks at the ends of a line neither. A line that begins with ``==`` is part of the
+answer: so some draw the edge of a board.
+"""
+
+from __future__ import annotations
+
+import re
+
+from harness.engine.protocols import NAMES, Protocol
+from harness.engine.replies import Splitter
+from harness.reading.statuses import EXPECTED, is_known, is_success, with_status
+from harness.records import Reply
+from harness.text import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.engine.protocols import Finder
+
+# A status line with the line end after it, and the blanks and empty lines that follow.
+_END = re.compile(rb"(?:\A|(?<=[\r\n]))=(?!=)[^\r\n]*[\r\n]\s*")
+_UNDECODED = re.compile("[\udc80-\udcff]")
+_SHOWN = 60  # characters of a status line in a message
+
+
+class StatusLast(Protocol):
+    """Answers that end with a status line."""
+
+    name = NAMES[1]
+    whole = b""
+    has_ids = False
+    is_strict = True
+    prelude = ()
+    clock = ""
+    farewell = "exit"
+
+    def end(self, data: bytes) -> int:
+        return max((found.end() for found in _END.finditer(data)), default=0)
+
+    def finder(self) -> Finder:
+        return _Finder().end
+
+    def splitter(self, *, strict: bool) -> Splitter:
+        return _Splitter()
+
+    def lacking(self, output: bytes) -> str:
+        if re.search(rb"(?:\A|[\r\n])=(?!=)[^\r\n]*\Z", output):
+            return "a status line ends with a line end"
+        if output.lstrip()[:1] == b"?":
+            return f"an answer ends with {EXPECTED} (an error that begins with ? is GTP's)"
+        return f"an answer ends with {EXPECTED}"
+
+    def oddity(self, reply: Reply) -> str:
+        if is_known(reply.status):
+            return ""
+        return f"ends with {reply.status[:_SHOWN]!r}, expected {EXPECTED}"
+
+
+class _Finder:
+    """Looks for status lines in output that comes in pieces, however small, each once."""
+
+    def __init__(self) -> None:
+        self._begun = b""  # the first bytes of the line that has not ended; it is all they tell
+
+    def end(self, window: bytes, fresh: int) -> int:
+        """See :data:`harness.engine.protocols.Finder`."""
+        data = self._begun + window[len(window) - fresh :]
+        found = STATUS_LAST.end(data)
+        line = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        self._begun = data[line : line + 2]
+        return len(window) - len(data) + found if found else 0
+
+
+class _Splitter(Splitter):
+    """Cuts output into answers; nothing is left over between them."""
+
+    def split(self, data: bytes) -> list[Reply]:
+        replies: list[Reply] = []
+        lines: list[bytes] = []
+        for line in data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"):
+            lines.append(line)
+            if line[:1] == b"=" and line[1:2] != b"=":
+                replies.append(self._answer(lines))
+                lines = []
+        return replies
+
+    def _answer(self, lines: list[bytes]) -> Reply:
+        raw = decode(b"\n".join(lines).strip(b"\n"))
+        self.not_utf8 += _UNDECODED.search(raw) is not None
+        stripped = [line.strip() for line in raw.split("\n")]
+        *answer, status = [line for line in stripped if line]
+        text = with_status("\n".join(answer), status)
+        return Reply(is_success(status), text, raw, 0.0, "", status)
+
+
+STATUS_LAST = StatusLast()

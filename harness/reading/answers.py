@@ -1,0 +1,193 @@
+"""Case files of answers that end with a status line: the ``.txt`` tests of the course since 2024.
+
+The grammar is in ``cases/README.md``. A command is followed by the lines of its answer and its
+status. They are read and judged here; :mod:`harness.reading.conversion` writes them. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+from harness.errors import CaseError, PatternError
+from harness.reading import statuses
+from harness.reading.dialect import Dialect
+from harness.reading.pattern import bounded
+from harness.reading.statuses import EXPECTED, is_known, is_status
+from harness.records import Pattern, Reply, Step, Verdict
+from harness.text import BLANKS
+from harness.typed import NamedTuple
+
+COUNTS = "?"  # before a command: its answer is judged
+EXPRESSION = "@"  # before the first line of an answer, or any: a regular expression
+_COMMENT = "#"
+_SHOWN = 60  # characters of a line in a message
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
+
+
+class Answers(Dialect):
+    """How the files of the course are judged: the whole answer, and its status to the letter."""
+
+    name = "answers"
+
+    def verdict(self, expected: Pattern | None, reply: Reply) -> Verdict:
+        """Judge an answer; one without a status that is known fails.
+
+        Raises:
+            UndecidedError: matching takes too long.
+        """
+        assert expected is not None  # a file of this kind has an answer for each command
+        answer, status = _parted(statuses.whole(reply))
+        wanted, due = _parted(expected.text)
+        passes = status == due and is_known(status) and bool(_tester(wanted)(answer))
+        return Verdict.PASSED if passes else Verdict.FAILED
+
+    judged = staticmethod(statuses.judged)
+    heard = staticmethod(statuses.of_gtp)
+
+
+ANSWERS = Answers()
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+class _Line(NamedTuple):
+    number: int  # 1-based
+    text: str  # without blanks at its ends
+
+
+def is_of_answers(lines: Sequence[str]) -> bool:
+    """Whether some line of a text is a status line, as in no other kind of text."""
+    return any(is_known(line.strip(BLANKS)) for line in lines)
+
+
+def steps(lines: Sequence[str], path: str) -> list[Step]:
+    """Return the commands of a file with their answers.
+
+    Raises:
+        CaseError: a command has no status, or a line is wrong.
+    """
+    return [_step(block, path) for block in _blocks(lines, path)]
+
+
+def _blocks(lines: Sequence[str], path: str) -> Iterator[list[_Line]]:
+    """Yield the lines of each command: itself, its answer, its status."""
+    block: list[_Line] = []
+    for line in _told(lines):
+        block.append(line)
+        if is_status(line.text):
+            yield block
+            block = []
+    if block:
+        what = f"found the end of the file after {block[0].text[:_SHOWN]!r}"
+        raise CaseError(f"{what}, expected {EXPECTED}", path, block[-1].number)
+
+
+def _told(lines: Sequence[str]) -> Iterator[_Line]:
+    """Yield the lines that are neither empty nor comments."""
+    for number, line in enumerate(lines, 1):
+        text = line.strip(BLANKS)
+        if text and not text.startswith(_COMMENT):
+            yield _Line(number, text)
+
+
+def _step(block: list[_Line], path: str) -> Step:
+    (number, first), *answer = block
+    if not answer:
+        what = f"found {first[:_SHOWN]!r} without a command before it, expected a command"
+        raise CaseError(what, path, number)
+    command = first.removeprefix(COUNTS).strip(BLANKS).replace("\t", " ")
+    if not command:
+        raise CaseError(f"found {first!r} alone, expected a command after it", path, number)
+    if not is_known(answer[-1].text):
+        what = f"found {answer[-1].text[:_SHOWN]!r}, expected {EXPECTED}"
+        raise CaseError(what, path, answer[-1].number)
+    return Step(number, command, -1, command, first.startswith(COUNTS), _pattern(answer, path))
+
+
+def _pattern(answer: list[_Line], path: str) -> Pattern:
+    for line in answer:
+        _refuse_remark(line, path)
+    try:
+        return expected("\n".join(line.text for line in answer))
+    except PatternError as error:
+        raise CaseError(str(error), path, answer[0].number) from None
+
+
+def _refuse_remark(line: _Line, path: str) -> None:
+    """Refuse what might be a comment behind a line: the course's testers read it in two ways."""
+    if re.search(rf"\s{_COMMENT}", line.text):
+        what = f"found '{_COMMENT}' in {line.text[:_SHOWN]!r}"
+        raise CaseError(f"{what}, expected comments in lines of their own", path, line.number)
+
+
+# --- what is expected --------------------------------------------------------------------------
+
+
+def expected(text: str) -> Pattern:
+    """Return the expectation that a file has in these lines, the last of which is the status.
+
+    Raises:
+        PatternError: an expression in it is none.
+    """
+    return Pattern(text, _whole_expression(text), negated=False, expected_fail=False)
+
+
+def _whole_expression(text: str) -> str:
+    """Return what matches the whole answer, its status too, for those who show it.
+
+    Raises:
+        PatternError: an expression in it is none.
+    """
+    answer, status = _parted(text)
+    _tester(answer)
+    found = _expression(answer) if is_expression(answer) else _escaped(answer)
+    return f"{found}\n{_escaped(status)}" if answer else _escaped(status)
+
+
+def is_expression(answer: str) -> bool:
+    """Whether some line of an expected answer is a regular expression."""
+    return answer.startswith(EXPRESSION) or f"\n{EXPRESSION}" in answer
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return the lines of an answer, and its status."""
+    answer, _, status = text.rpartition("\n")
+    return answer, status
+
+
+def _expression(answer: str) -> str:
+    """Return the expression for an answer: with a mark before its first line all of it is one."""
+    lines = answer.split("\n")
+    are_all = lines[0].startswith(EXPRESSION)
+    return "\n".join(
+        line.removeprefix(EXPRESSION) if are_all or line.startswith(EXPRESSION) else _escaped(line)
+        for line in lines
+    )
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+@cache  # many tests expect the same
+def _tester(answer: str) -> Callable[[str], object]:
+    """Return a test of whether an answer, without its status, is the expected one.
+
+    Raises:
+        PatternError: it is not a regular expression.
+    """
+    if not is_expression(answer):
+        return answer.__eq__
+    expression = _expression(answer)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what may change in Python does not concern the user
+        try:
+            compiled = re.compile(expression, re.DOTALL)
+        except (re.error, ValueError, OverflowError, RecursionError) as error:
+            what = f"{expression[:_SHOWN]!r} is not a regular expression"
+            raise PatternError(f"{what}: {error}") from None
+    return bounded(expression, compiled.fullmatch)

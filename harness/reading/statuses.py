@@ -1,0 +1,59 @@
+"""Status lines, with which the answers of some programs end, and what they say. Pure."""
+
+from __future__ import annotations
+
+from harness.records import DONE, Reply
+
+REFUSED = "= -1"
+ILLEGAL = "= illegal move"  # what a status line begins with that says why
+EXPECTED = f"a status line: {DONE}, {REFUSED} or {ILLEGAL}: …"
+
+
+def is_status(line: str) -> bool:
+    """Whether a line, without blanks at its ends, is meant to be a status line."""
+    return line.startswith("=") and not line.startswith("==")
+
+
+def is_known(status: str) -> bool:
+    """Whether a status line is one."""
+    return status in {DONE, REFUSED} or status.startswith(ILLEGAL)
+
+
+def is_success(status: str) -> bool:
+    """Whether a status line is no error: a move that is illegal is an answer, as in GTP."""
+    return status == DONE or status.startswith(ILLEGAL)
+
+
+def with_status(answer: str, status: str) -> str:
+    """Return an answer with what its status says beyond that it was done.
+
+    So expectations of GTP mean the same: ``= illegal move: "a1" occupied`` is the answer to a
+    move, and the status of a refusal is all that there is to be shown.
+    """
+    return "\n".join(part for part in (answer, _said(status)) if part)
+
+
+def whole(reply: Reply) -> str:
+    """Return all of an answer: its lines, and its status."""
+    answer = reply.text.removesuffix(_said(reply.status)).removesuffix("\n")
+    return f"{answer}\n{reply.status}" if answer else reply.status
+
+
+def judged(reply: Reply) -> Reply:
+    """Return a reply with the text that is judged: all of it."""
+    return reply._replace(text=whole(reply))
+
+
+def of_gtp(reply: Reply) -> Reply:
+    """Return a reply of GTP as one that ends with a status line."""
+    if not reply.ok:
+        status, text = REFUSED, _said(REFUSED)
+    elif f"= {reply.text}".startswith(ILLEGAL):
+        status, text = f"= {reply.text}", reply.text
+    else:
+        status, text = DONE, reply.text
+    return reply._replace(text=text, status=status)
+
+
+def _said(status: str) -> str:
+    return "" if status == DONE else status[1:].strip()
