@@ -25,6 +25,7 @@ class Limits(NamedTuple):
 UNTRUSTED = Limits(timeout=10.0, startup=10.0, file=300.0)  # of an engine in a sandbox
 # Of an engine of one's own: it may tune its GPU, then think about a move for minutes.
 PATIENT = Limits(timeout=600.0, startup=600.0)
+GTP, STATUS_LAST = PROTOCOLS = ("gtp", "status last")  # see harness.engine.replies
 SANDBOXES = ("auto", "3", "2", "1", "off")  # the strongest that works, or this level
 
 
@@ -59,7 +60,7 @@ class Options(NamedTuple):
     """What a run may be told, as on the command line but with nothing of its output."""
 
     dialect: str = "gogui"  # or "gnugo"
-    protocol: str = "gtp"  # a name of harness.engine.protocols
+    protocol: str = GTP  # one of PROTOCOLS
     jobs: int = 0  # files in parallel; 0: as many as there are cores
     limits: Limits = PATIENT
     gtpfile: str | None = None  # commands sent before each file

@@ -27,7 +27,7 @@ from harness.declared.declaration import Declaration
 from harness.environments import interpreters
 from harness.environments.records import EnginePython
 from harness.errors import AssignmentError, UsageError
-from harness.options import BoxLimits, Limits
+from harness.options import GTP, BoxLimits, Limits
 from harness.schema import Field, Place
 from oracle.assignments import ASSIGNMENTS
 
@@ -151,6 +151,11 @@ class Assignment(NamedTuple):
         from harness.specifications import EVERYONES
 
         return self.specification.commands if self.specification else EVERYONES
+
+    @property
+    def protocol(self) -> str:
+        """What submissions speak, one of :data:`harness.options.PROTOCOLS`."""
+        return self.declaration.game.protocol if self.declaration else GTP
 
     @property
     def called(self) -> str:

@@ -41,7 +41,7 @@ def sets_of(assignment: Assignment, private: Sequence[str] = ()) -> Iterator[Set
         UsageError: the assignment has no specification.
     """
     public = [str(path) for path in assignment.public_cases()]
-    secret = [*map(str, assignment.private_cases()), *suite.expand(private)]
+    secret = [*map(str, assignment.private_cases()), *suite.expand(private, has_answers=True)]
     thorough = assignment.place / THOROUGH
     specification = specification_of(assignment)
     yield _measured("public", public, specification)

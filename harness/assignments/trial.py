@@ -54,6 +54,7 @@ def try_out(
         folder=folder,
         strict=True,
         restart=assignment.cases.restart,
+        protocol=assignment.protocol,
     )
     if assignment.python:
         own = own._replace(python=assignment.python.described)

@@ -201,7 +201,7 @@ def _config_words(path: str) -> list[str]:
 # --- the command line of a run, made anew -------------------------------------------------------
 
 # What an engine is told, how it is listened to and how it is judged; all else is for one run.
-_KEPT = ("gtpfile", "restart", "lockstep", "pty", "dialect", "game", "sandbox", "show")
+_KEPT = ("gtpfile", "protocol", "restart", "lockstep", "pty", "dialect", "game", "sandbox", "show")
 _LIMITS = ("timeout", "startup", "file", "quit")
 
 

@@ -15,7 +15,7 @@ from harness.cli.console import Console, Style
 from harness.engine.launch import with_seed
 from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode
-from harness.options import PATIENT, UNTRUSTED, Options, limits_of
+from harness.options import GTP, PATIENT, PROTOCOLS, UNTRUSTED, Options, limits_of
 from harness.reading.gathered import gather
 from harness.reading.suite import is_case_like
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
@@ -92,7 +92,9 @@ class _Run:
         self.repeat = repeat(parser, given, self.program)
         _refuse_swapped(self.program, tests)
         self.options = _options(given)
-        self.found = gather(tests, given.dialect, given.only, given.ids, given.lines)
+        self.found = gather(
+            tests, given.dialect, given.only, given.ids, given.lines, protocol=given.protocol
+        )
         if self.found.errors:
             _refuse_unquoted(self.program, tests)
         self.former = _former(given.baseline)
@@ -251,6 +253,12 @@ def _add_engine(parser: Parser) -> None:
     add = parser.add_argument_group("the engine").add_argument
     for flag, name, reader, metavar, what in _LIMITS:
         add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
+    add(
+        "--protocol",
+        choices=PROTOCOLS,
+        default=GTP,
+        help="what it speaks: gtp, or answers that end with a line '= 1' (default: %(default)s)",
+    )
     add("--restart", action="store_true",
         help="after it broke, start it again at the next new board of the file")  # fmt: skip
     add("--lockstep", action="store_true", help="send no command before the last is answered")

@@ -15,6 +15,7 @@ from harness.cli.strength_report import ENGINE, MISTAKE, MUTANT, percent
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.judging.strength import Strength, measure
+from harness.options import STATUS_LAST
 from harness.reading.gathered import gather
 from harness.reading.suite import expand
 from harness.records import CaseFile
@@ -88,7 +89,7 @@ def _tell_cases(parser: Parser, given: argparse.Namespace) -> ExitCode:
     """Put case files to mistakes or engines, and print what came of it."""
     named = assignment.find(given.assignment)
     specification = specification_of(named)
-    cases, errors, _ = gather(given.cases, given.dialect)
+    cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)
     if errors:
         raise UsageError("\n".join(errors))  # a kill rate without them would be too low
     if banks.are_named(given):
@@ -131,7 +132,7 @@ def _sets(given: argparse.Namespace) -> dict[str, set[str]]:
     """Return the paths of each of CASES where there are several to be compared."""
     if len(given.cases) < 2:
         return {}
-    return {one: set(expand([one])) for one in given.cases}
+    return {one: set(expand([one], has_answers=True)) for one in given.cases}
 
 
 def command_line() -> Parser:

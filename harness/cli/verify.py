@@ -13,6 +13,7 @@ from harness.assignments.assignment import specification_of
 from harness.cli.arguments import Parser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.exits import ExitCode
+from harness.options import STATUS_LAST
 from harness.reading.gathered import gather
 from harness.report import files
 from harness.report.paint import Paint
@@ -72,7 +73,7 @@ def main(arguments: list[str]) -> int:
         files.try_to_write(given.json)
     never_fail_to_encode()
     own = specification_of(assignment.find(given.assignment)) if given.assignment else None
-    cases, errors, _ = gather(given.cases, given.dialect)
+    cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)
     found = verify(cases, own, given.dialect)
     allowed = {Kind(name) for name in given.allow}
     paint = Paint(0 if given.no_color else colors(sys.stdout))

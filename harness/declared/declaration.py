@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from harness import schema
 from harness.errors import AssignmentError
-from harness.options import SANDBOXES
+from harness.options import GTP, PROTOCOLS, SANDBOXES
 from harness.schema import Field, Place
 from oracle.assignments import ASSIGNMENTS
 from oracle.vertex import GTP_LETTERS
@@ -26,7 +26,6 @@ STARTS, SETS, MOVES, ASKS, CHOOSES = KINDS = ("starts", "sets", "moves", "asks",
 EXACT, CASELESS, ANY_ORDER, NUMBERS, COLUMNS, FIRST_WORD, FREE = REPLIES = (
     *("exact", "caseless", "any order", "numbers", "columns", "first word", "free"),
 )
-GTP, STATUS_LAST = PROTOCOLS = ("gtp", "status last")
 ALTERNATE, ANY = TURNS = ("alternate", "any")
 POINTS, NUMBERED = VERTICES = ("A1", "x y")
 COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT = DRAWN = (

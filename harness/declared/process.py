@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.engine.process import EngineProcess
+from harness.engine.replies import named
 from harness.engine.session import Session, groups
-from harness.options import BoxLimits, Limits, Options
+from harness.options import GTP, BoxLimits, Limits, Options
 from harness.records import CaseFile, Reply
 from harness.running import protocol
 from harness.running.runs import sandbox_for
@@ -32,6 +33,7 @@ class Program(NamedTuple):
     sandbox: str = "auto"  # one of harness.options.SANDBOXES
     timeout: float = 60.0  # seconds for a reply
     fresh: bool = False  # a new process for each conversation
+    protocol: str = GTP  # one of harness.options.PROTOCOLS
 
     @property
     def command(self) -> list[str]:
@@ -58,6 +60,7 @@ class Asked:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._protocol = named(program.protocol)
         # The longest-lived first: closing it ends the box in which processes run.
         self._sandbox = sandbox_for(
             Options(sandbox=program.sandbox, box=BoxLimits(cpu=0.0)), [], program.natures
@@ -123,10 +126,11 @@ class Asked:
         self._shown = files
         case = CaseFile(str(self._program.folder / "conversation"), (), ())
         launcher = self._sandbox.launcher(case, files)
+        own, spoken = self._program, self._protocol
         process = EngineProcess(
-            launcher, self._program.command, str(self._program.folder), self._program.limits
+            launcher, own.command, str(own.folder), own.limits, protocol=spoken
         )
-        self._session = Session(process, self._program.limits, strict=True)
+        self._session = Session(process, own.limits, strict=True, protocol=spoken)
 
     def _end(self) -> None:
         if self._session:

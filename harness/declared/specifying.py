@@ -71,8 +71,11 @@ def _reference(
 ) -> Reference:
     told = declaration.reference
     assert told is not None
-    program = Program(words, place, own.commands, told.sandbox, told.timeout, told.fresh)
-    return Reference(program, declaration, refuses(declaration.game), told.files)
+    game = declaration.game
+    program = Program(
+        words, place, own.commands, told.sandbox, told.timeout, told.fresh, game.protocol
+    )
+    return Reference(program, declaration, refuses(game), told.files)
 
 
 def _beside(
@@ -100,7 +103,7 @@ def _standard_forms() -> dict[str, Form]:
 def refuses(game: Game) -> Callable[[Reply], bool]:
     """Return what tells whether a reply refuses its command."""
     found = re.compile(game.refused or r"(?!)").search
-    return lambda reply: not reply.ok or found(reply.text) is not None
+    return lambda reply: reply.is_refusal or found(reply.text) is not None
 
 
 # --- natures -----------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """A conversation with one engine, from the inside out.
 
-* ``protocols``: what engines speak: how commands are written, where replies end; ``replies`` and
-  ``status_last`` cut bytes into the replies of one each, pure;
+* ``replies``: what engines speak, and bytes to replies, pure; ``status_last``: another protocol;
 * ``session``: commands and replies, who waits for whom and how long;
 * ``process``: pipes to a process, the only module that knows pexpect; ``ends``: what is kept of
   its standard error;

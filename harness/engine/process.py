@@ -23,7 +23,7 @@ from pexpect.spawnbase import SpawnBase
 from harness.engine.clock import NEVER, Clock, are_asleep
 from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, Launcher, describe_end
-from harness.engine.protocols import GTP, Protocol
+from harness.engine.replies import GTP, Protocol
 from harness.errors import EngineError, StarvedError
 from harness.limit import Limit
 from harness.options import Limits

@@ -1,4 +1,7 @@
-"""An engine's output, cut into replies. Pure: bytes in, records out.
+"""What engines speak, and their output cut into replies. Pure: bytes in, records out.
+
+A :class:`Protocol` says how a command is written, where its reply ends and what a refusal is. GTP
+is the first one; others have modules of their own, which are imported when they are asked for.
 
 GTP 2, section 2.4: a reply is ``=`` or ``?``, an id if the command had one, a blank and text,
 and ends with two consecutive newlines. As under gogui-regress, lines that precede the ``=`` or
@@ -11,8 +14,16 @@ import re
 from collections.abc import Callable
 from sys import intern
 
+from harness.errors import UsageError
+from harness.options import PROTOCOLS
 from harness.records import Reply
 from harness.text import BLANKS, decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # Where in a window of the output, of which so many bytes at its end are new, the last reply
+    # ends; 0: none does.
+    Finder = Callable[[bytes, int], int]
 
 # Engines that print CR or CR LF: the CR of a CR LF is no line of its own.
 _END_WITH_CR = rb"\n\r?\n|\n\r|\r\r"
@@ -114,3 +125,61 @@ class Splitter:
             text = intern(text)
         before = decode(invalid) if invalid else ""
         return _new(Reply, (raw[0] == "=", text, raw, 0.0, before, ""))
+
+
+# --- protocols ---------------------------------------------------------------------------------
+
+
+class Protocol:
+    """The Go Text Protocol."""
+
+    name = PROTOCOLS[0]
+    whole = b"\n\n"  # what is read without a CR and ends so is whole replies; b"": nothing is
+    has_ids = True  # a command may begin with a number, which its reply repeats
+    is_strict = False  # a reply always answers the command that was sent before it came
+    prelude: tuple[str, ...] = ("name", "version", "cputime")  # the harness's own, before a file
+    clock = "cputime"  # what it asks again at the end, to compare; "": nothing
+    farewell = "quit"
+
+    def end(self, data: bytes) -> int:
+        """Return the index behind the last reply in ``data``, which begins with one; or 0."""
+        return end_of_last_reply(data)
+
+    def finder(self) -> Finder:
+        """Return what looks for the end of the reply that begins now, as it comes in."""
+        return lambda window, _: end_of_last_reply(window)
+
+    def splitter(self, *, strict: bool) -> Splitter:
+        """Return what cuts output into replies; ``strict``: as grading listens."""
+        return Splitter(tabs=strict)
+
+    def lacking(self, output: bytes) -> str:
+        """Return why output is no reply yet: a clause that follows "but"."""
+        if output[:1] not in b"=?":
+            return "a reply begins with = or ?"
+        if output.rstrip().rpartition(b"\n")[2] in {b"= 1", b"= -1"}:
+            return "a reply ends with an empty line (is the engine's --protocol 'status last'?)"
+        return "a reply ends with an empty line"
+
+    def oddity(self, reply: Reply) -> str:
+        """Return what is wrong with how a reply ends: words that follow it; "": nothing."""
+        return ""
+
+
+GTP = Protocol()
+
+
+def named(name: str) -> Protocol:
+    """Return the protocol called ``name``.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name == GTP.name:
+        return GTP
+    if name not in PROTOCOLS:
+        known = " and ".join(map(repr, PROTOCOLS))
+        raise UsageError(f"unknown protocol {name!r}; there are {known}")
+    from harness.engine.status_last import STATUS_LAST
+
+    return STATUS_LAST

@@ -3,7 +3,7 @@
 Commands are sent in groups, each in one write, and every reply of a group is awaited before the
 next. Nothing is ever sent past a command that ends, or may end, with the next input, and no more
 than :data:`WINDOW` bytes are in flight: unbounded writing deadlocks once both pipes are full. What
-a reply is, the protocol says: :mod:`harness.engine.protocols`.
+a reply is, the protocol says: :mod:`harness.engine.replies`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itertools import accumulate
 from harness.engine.clock import NEVER
 from harness.engine.launch import describe_end
 from harness.engine.process import EngineProcess, too_much
-from harness.engine.protocols import GTP, Protocol
+from harness.engine.replies import GTP, Protocol
 from harness.errors import AsleepError, EngineError, StarvedError
 from harness.limit import Limit
 from harness.options import Limits

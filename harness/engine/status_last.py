@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import re
 
-from harness.engine.protocols import NAMES, Protocol
-from harness.engine.replies import Splitter
+from harness.engine.replies import Protocol, Splitter
+from harness.options import PROTOCOLS
 from harness.reading.statuses import EXPECTED, is_known, is_success, with_status
 from harness.records import Reply
 from harness.text import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.engine.protocols import Finder
+    from harness.engine.replies import Finder
 
 # A status line with the line end after it, and the blanks and empty lines that follow.
 _END = re.compile(rb"(?:\A|(?<=[\r\n]))=(?!=)[^\r\n]*[\r\n]\s*")
@@ -29,7 +29,7 @@ _SHOWN = 60  # characters of a status line in a message
 class StatusLast(Protocol):
     """Answers that end with a status line."""
 
-    name = NAMES[1]
+    name = PROTOCOLS[1]
     whole = b""
     has_ids = False
     is_strict = True
@@ -66,7 +66,7 @@ class _Finder:
         self._begun = b""  # the first bytes of the line that has not ended; it is all they tell
 
     def end(self, window: bytes, fresh: int) -> int:
-        """See :data:`harness.engine.protocols.Finder`."""
+        """See :data:`harness.engine.replies.Finder`."""
         data = self._begun + window[len(window) - fresh :]
         found = STATUS_LAST.end(data)
         line = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from harness.judging.recognition import specifications_of
 from harness.judging.replaying import Conversation, Memory, Replayer
 from harness.judging.smallest_sets import Search, Set
-from harness.reading.dialect import named
+from harness.reading.dialect import named, of
 from harness.records import Diagnosis, Failure, FileResult, Outcome, Reply, Verdict
 from harness.specifications.record import Specification
 from oracle.mistakes import MISTAKES, Mistake
@@ -215,10 +215,12 @@ def _alike(file: FileResult, outcome: Outcome, mine: Reply) -> bool:
     step, theirs = file.case.steps[outcome.step], outcome.reply
     if outcome.verdict in (Verdict.NOT_JUDGED, Verdict.IGNORED) or theirs is None:
         return True
-    if named("gogui").verdict(step.pattern, mine) is not outcome.verdict:
+    dialect = of(file.case, named("gogui"))
+    if dialect.verdict(step.pattern, mine) is not outcome.verdict:
         return False
     if outcome.verdict in (Verdict.PASSED, Verdict.UNEXPECTED_PASS):
         return True
+    mine = dialect.judged(mine) if dialect.judged else mine
     return _form(step.command, mine) == _form(step.command, theirs)
 
 

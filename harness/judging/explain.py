@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 
 from harness.errors import UndecidedError
-from harness.reading.dialect import named
+from harness.reading.dialect import named, of
 from harness.records import FileResult, Reply, Step, Verdict
 from oracle.draw import Diagram
 from oracle.errors import OracleError
@@ -40,7 +40,7 @@ def agreed(
     """
     from harness.specifications.truth import reply_of
 
-    dialect = named("gogui")
+    dialect = of(file.case, named("gogui"))
 
     def holds(step: Step, answer: str) -> bool:
         with suppress(UndecidedError):

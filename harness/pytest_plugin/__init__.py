@@ -19,6 +19,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--gtp-engine", metavar="PROGRAM",
         help="collect .gtp and .tst files and run them against PROGRAM, split into words as a"
         " shell does; each file gets a fresh engine, started in the file's folder")  # fmt: skip
+    add("--gtp-protocol", choices=("gtp", "status last"), default="gtp",
+        help="what it speaks: gtp, or answers that end with a line '= 1', with which .txt files of"
+        " such answers are collected, too (default: %(default)s)")  # fmt: skip
     add("--gtp-timeout", metavar="S", type=_seconds,
         help="seconds for a command, 0 for no limit (default: as gtp-harness run)")  # fmt: skip
     add("--gtp-dialect", choices=("gogui", "gnugo"), default="gogui",

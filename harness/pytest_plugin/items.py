@@ -22,11 +22,11 @@ import pytest
 from harness.cli.sandbox import shown
 from harness.engine.launch import split_program
 from harness.errors import CaseError, SandboxError, UsageError
-from harness.options import Options, limits_of
+from harness.options import GTP, Options, limits_of
 from harness.reading import casefile
 from harness.reading.expectation import in_a_sentence
 from harness.reading.selection import narrowed
-from harness.reading.suite import SUFFIXES
+from harness.reading.suite import is_case_in_folder
 from harness.records import CaseFile, Outcome, Step, Verdict
 from harness.report.junit import mismatch
 from harness.report.paint import Paint
@@ -62,7 +62,8 @@ class Collecting:
     ) -> CaseFileCollector | None:
         """Take case files; hidden ones only if they are named, as ``gtp-harness run`` does."""
         hidden = file_path.name.startswith(".") and not parent.session.isinitpath(file_path)
-        if file_path.suffix.lower() not in SUFFIXES or hidden:
+        has_answers = parent.config.option.gtp_protocol != GTP
+        if hidden or not is_case_in_folder(str(file_path), has_answers=has_answers):
             return None
         return CaseFileCollector.from_parent(parent, path=file_path)
 
@@ -133,6 +134,7 @@ class CaseFileCollector(pytest.File):
             limits = limits._replace(timeout=given.gtp_timeout)
         return Options(
             dialect=given.gtp_dialect,
+            protocol=given.gtp_protocol,
             jobs=1,
             limits=limits,
             sandbox=given.gtp_sandbox,

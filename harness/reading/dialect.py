@@ -21,6 +21,7 @@ class Dialect:
 
     name = "gogui"
     settles_late = False  # whether an outcome may be another one at the end of the file
+    expects_errors = False  # whether an error may be the answer that is expected
     # Returns a reply with the text that is judged; None: that is its text.
     judged: Callable[[Reply], Reply] | None = None
 
@@ -63,10 +64,6 @@ class Dialect:
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """Return the outcomes of a whole file as they are to be reported."""
         return outcomes
-
-    def heard(self, reply: Reply) -> Reply:
-        """Return a reply in GTP as an engine would give it that files of this kind are for."""
-        return reply
 
 
 class GnuGo(Dialect):

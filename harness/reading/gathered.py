@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from harness.errors import CaseError
+from harness.options import GTP
 from harness.reading import casefile, suite
 from harness.reading.dialect import named
 from harness.reading.selection import Selection
@@ -28,15 +29,18 @@ class Gathered(NamedTuple):
     named: int = 0  # how many files there are, bad ones among them
 
 
-def gather(
+def gather(  # noqa: PLR0913 - what a command line says
     tests: Sequence[str],
     dialect: str = "gogui",
     only: str | None = None,
     ids: str | None = None,
     lines: str | None = None,
+    *,
+    protocol: str = GTP,
 ) -> Gathered:
     """Read the case files that ``tests`` name, as on a command line.
 
+    ``protocol``: that of the engine, or of the assignment; it tells what case files there may be.
     A folder or file that cannot be read becomes an error, and the others are read. So does a
     file without a test whose name is not that of a case file, and the lack of any test at all.
 
@@ -47,8 +51,9 @@ def gather(
     named(dialect)
     selection = Selection(only, ids, lines)
     errors: list[str] = []
-    paths = suite.expand(tests, lambda error: errors.append(str(error)))
-    read = list(_read(paths, dialect, errors))
+    has_answers = protocol != GTP
+    paths = suite.expand(tests, lambda error: errors.append(str(error)), has_answers=has_answers)
+    read = list(_read(paths, dialect, errors, has_answers))
     cases = [one for one in map(selection.of, read) if one is not None]
     if not any(map(has_tests, cases)) and not errors:
         errors.append(_nothing(read, selection))
@@ -60,10 +65,14 @@ def has_tests(case: CaseFile) -> bool:
     return any(step.is_test for step in case.steps)
 
 
-def _read(paths: Sequence[str], dialect: str, errors: list[str]) -> Iterator[CaseFile]:
+def _read(
+    paths: Sequence[str], dialect: str, errors: list[str], has_answers: bool
+) -> Iterator[CaseFile]:
     for path in paths:
         try:
             case = casefile.read(path, dialect)
+            if not has_answers:
+                suite.refuse_answers(case)
             if not suite.is_named_as_case(path) and not has_tests(case):
                 raise CaseError(f"found no test, {_EXPECTED}", path)
         except CaseError as error:

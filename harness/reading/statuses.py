@@ -34,7 +34,9 @@ def with_status(answer: str, status: str) -> str:
 
 
 def whole(reply: Reply) -> str:
-    """Return all of an answer: its lines, and its status."""
+    """Return all of an answer: its lines, and its status. A reply of GTP is given one."""
+    if not reply.status:
+        reply = _of_gtp(reply)
     answer = reply.text.removesuffix(_said(reply.status)).removesuffix("\n")
     return f"{answer}\n{reply.status}" if answer else reply.status
 
@@ -44,8 +46,7 @@ def judged(reply: Reply) -> Reply:
     return reply._replace(text=whole(reply))
 
 
-def of_gtp(reply: Reply) -> Reply:
-    """Return a reply of GTP as one that ends with a status line."""
+def _of_gtp(reply: Reply) -> Reply:
     if not reply.ok:
         status, text = REFUSED, _said(REFUSED)
     elif f"= {reply.text}".startswith(ILLEGAL):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from harness.errors import CaseError
 from harness.paths import joined
 from harness.reading import casefile
-from harness.reading.casefile import split_lines
+from harness.reading.casefile import ANSWERS_SUFFIX, split_lines
+from harness.records import ANSWERS_FILE, CaseFile
 from harness.text import BLANKS
 
 TYPE_CHECKING = False
@@ -16,9 +18,10 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 SUFFIXES = (".gtp", ".tst")
-
+_NO_CASES = "readme"  # what the name of a text begins with that explains case files
 
 Refuse = Callable[[CaseError], object]
+IsCase = Callable[[str], bool]  # of the path of a file
 
 
 def _raise(error: CaseError) -> NoReturn:
@@ -35,7 +38,41 @@ def is_case_like(word: str) -> bool:
     return word.startswith("@") or is_named_as_case(word) or os.path.isdir(word)
 
 
-def expand(tests: Sequence[str], refuse: Refuse = _raise) -> list[str]:
+def is_case_in_folder(path: str, *, has_answers: bool) -> bool:
+    """Whether a file of a folder is a case file.
+
+    ``has_answers``: those of answers with status lines are such. As other texts end in ``.txt``,
+    too, it is the content that tells.
+    """
+    if is_named_as_case(path):
+        return True
+    name = os.path.basename(path).lower()
+    if not has_answers or not name.endswith(ANSWERS_SUFFIX) or name.startswith(_NO_CASES):
+        return False
+    from harness.reading.answers import is_of_answers
+
+    try:
+        return is_of_answers(split_lines(casefile.content(path), path))
+    except CaseError:
+        return True  # whoever reads it tells what is wrong
+
+
+def refuse_answers(case: CaseFile) -> None:
+    """Refuse a file of answers with status lines: replies of GTP cannot be held against it.
+
+    Raises:
+        CaseError: it is one.
+    """
+    if case.format == ANSWERS_FILE:
+        line = case.steps[0].line if case.steps else None
+        what = "found answers that end with a status line, and the engine speaks GTP"
+        expected = "expected --protocol 'status last', or the file converted (gtp-harness convert)"
+        raise CaseError(f"{what}; {expected}", case.path, line)
+
+
+def expand(
+    tests: Sequence[str], refuse: Refuse = _raise, *, has_answers: bool = False
+) -> list[str]:
     """Return the paths of the case files that ``tests`` name, in their order.
 
     * ``@FILE`` is a suite: a name in each line, which may be another ``@FILE``; empty lines and
@@ -44,7 +81,8 @@ def expand(tests: Sequence[str], refuse: Refuse = _raise) -> list[str]:
       cases that ship: see :mod:`harness.shipped`.
     * A folder stands for its ``.gtp`` and ``.tst`` files (``.GTP`` and ``.TST``, too) and those of
       its subfolders, hidden ones left out, sorted by path. Symbolic links are followed; each
-      folder is read once, by its own name if it has one there.
+      folder is read once, by its own name if it has one there. With ``has_answers`` it stands for
+      its ``.txt`` files of answers with status lines as well.
     * Anything else is a case file, whatever its name, and whether it exists or not.
 
     ``refuse``: called with the error of a suite or folder that cannot be read or has no case
@@ -53,14 +91,15 @@ def expand(tests: Sequence[str], refuse: Refuse = _raise) -> list[str]:
     Raises:
         CaseError: a suite contains itself; or what ``refuse`` raises, by default its error.
     """
-    return [path for test in tests for path in _expand(test, (), refuse)]
+    is_case = partial(is_case_in_folder, has_answers=has_answers)
+    return [path for test in tests for path in _expand(test, (), refuse, is_case)]
 
 
-def _expand(test: str, outer: tuple[str, ...], refuse: Refuse) -> Iterator[str]:
+def _expand(test: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -> Iterator[str]:
     if test.startswith("@"):
-        yield from _shipped(test[1:]) or _suite(test[1:], outer, refuse)
+        yield from _shipped(test[1:]) or _suite(test[1:], outer, refuse, is_case)
     elif os.path.isdir(test):  # a name is kept as it was typed
-        yield from _folder(test, refuse)
+        yield from _folder(test, refuse, is_case)
     else:
         yield test
 
@@ -78,7 +117,7 @@ def _is_suite(name: str) -> bool:
     return os.path.exists(name) and not os.path.isdir(name)
 
 
-def _suite(path: str, outer: tuple[str, ...], refuse: Refuse) -> Iterator[str]:
+def _suite(path: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -> Iterator[str]:
     try:
         names = [line.strip(BLANKS) for line in split_lines(casefile.content(path, "suite"), path)]
     except CaseError as error:
@@ -90,7 +129,8 @@ def _suite(path: str, outer: tuple[str, ...], refuse: Refuse) -> Iterator[str]:
         raise CaseError(f"the suite contains itself: {circle}", path)
     for name in names:
         if name and not name.startswith("#"):
-            yield from _expand(_located(name, os.path.dirname(path)), (*outer, own), refuse)
+            place = _located(name, os.path.dirname(path))
+            yield from _expand(place, (*outer, own), refuse, is_case)
 
 
 def _without_file(path: str, message: str) -> CaseError:
@@ -114,9 +154,9 @@ def _located(name: str, folder: str) -> str:
     return mark + (path if is_there(path) or not is_there(beside) else beside)
 
 
-def _folder(path: str, refuse: Refuse) -> list[str]:
+def _folder(path: str, refuse: Refuse, is_case: IsCase) -> list[str]:
     errors: list[CaseError] = []
-    found = sorted(_walk(path, errors))
+    found = sorted(filter(is_case, _walk(path, errors)))
     if not found and not errors:
         expected = " or ".join("*" + suffix for suffix in SUFFIXES)
         errors = [CaseError(f"found no case files in this folder, expected {expected}", path)]
@@ -126,7 +166,7 @@ def _folder(path: str, refuse: Refuse) -> list[str]:
 
 
 def _walk(path: str, errors: list[CaseError]) -> Iterator[str]:
-    """Yield the case files within a folder; links to folders come after all other folders."""
+    """Yield the files within a folder; links to folders come after all other folders."""
 
     def note(error: OSError) -> None:
         errors.append(CaseError(f"the folder cannot be read: {error.strerror}", error.filename))
@@ -141,8 +181,7 @@ def _walk(path: str, errors: list[CaseError]) -> Iterator[str]:
             waiting += filter(os.path.islink, links)
             subfolders[:] = shown
             if own not in seen:
-                named = filter(is_named_as_case, filter(_is_shown, files))
-                yield from (os.path.join(folder, name) for name in named)
+                yield from (os.path.join(folder, name) for name in filter(_is_shown, files))
             seen.add(own)
 
 

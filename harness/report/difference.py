@@ -47,7 +47,7 @@ class Difference(NamedTuple):
 def difference(pattern: Pattern | None, reply: Reply, wanted: int = -1) -> Difference:
     """Compare a reply with the expectation that it did not meet; ``wanted``: the command's id."""
     found = _difference(pattern, reply)
-    if other := foreign_id(reply.raw, wanted):
+    if not reply.status and (other := foreign_id(reply.raw, wanted)):
         hint = (
             f"The reply has the id {other:.20}, the command has {wanted}: it answers another one."
         )

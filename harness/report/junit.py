@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.reading.expectation import in_a_sentence
-from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.records import FileResult, Outcome, Reply, RunResult, Step, Verdict
 from harness.report import files
 from harness.report.context import Context, Contexts, of_run
 from harness.report.markup import escape
@@ -119,10 +119,12 @@ def _result(step: Step, outcome: Outcome, context: Contexts) -> str:
 
 def mismatch(step: Step, outcome: Outcome) -> str:
     """Return expectation and reply in one sentence."""
-    expected = in_a_sentence(step.pattern)
-    reply = outcome.reply
-    got = "no reply" if reply is None else f"'{reply.text}'" if reply.ok else f"? '{reply.text}'"
-    return f"expected {expected}, got {got}"
+    expected, reply = in_a_sentence(step.pattern), outcome.reply
+    return f"expected {expected}, got {_quoted(reply) if reply else 'no reply'}"
+
+
+def _quoted(reply: Reply) -> str:
+    return f"'{reply.text}'" if reply.ok or reply.status else f"? '{reply.text}'"
 
 
 def _told(context: Context) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from harness.reading.setups import SetUp, setups
 from harness.records import Failure, FailureKind, FileResult, Outcome, Step, Verdict
 from harness.report.tally import Tally, tally
+from harness.running.protocol import is_trouble
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -98,7 +99,7 @@ def setup_errors(file: FileResult) -> list[int]:
     return [
         index
         for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True))
-        if reply is not None and not reply.ok and not step.is_test
+        if reply is not None and is_trouble(step, reply)
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from harness.engine.protocols import GTP, Protocol
+from harness.engine.replies import GTP, Protocol
 from harness.records import DONE, CaseFile, Reply, Step
 from harness.text import encode, more
 from oracle.natures import Natures
@@ -18,8 +18,10 @@ def as_sent(case: CaseFile, protocol: Protocol = GTP) -> list[bytes]:
     """Return what is sent for each step, newline included, in the file's own bytes."""
     if not case.steps:
         return []
-    has_ids = protocol.has_ids
-    lines = [step.text for step in case.steps] if has_ids else [one.command for one in case.steps]
+    if protocol.has_ids:
+        lines = [step.text for step in case.steps]
+    else:
+        lines = [step.command for step in case.steps]
     text = "\n".join(lines) + "\n"
     return encode(text).splitlines(keepends=True)
 

@@ -15,8 +15,7 @@ from time import monotonic
 from harness.engine.clock import NEVER
 from harness.engine.launch import Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
-from harness.engine.protocols import GTP, Protocol
-from harness.engine.replies import foreign_id
+from harness.engine.replies import GTP, Protocol, foreign_id
 from harness.engine.session import Session, groups
 from harness.errors import AsleepError, EngineError, UndecidedError
 from harness.limit import Limit

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from harness.engine import replies
 from harness.engine.launch import Launcher, PlainLauncher, as_typed, split_program, with_seed
 from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
@@ -76,7 +77,14 @@ def run(  # noqa: PLR0913 - a door: each has its use
             ``RunResult.errors``, and the others are run; so does a lack of tests.)
     """
     with _without_collecting():
-        found = gather(tests, options.dialect, options.only, options.ids, options.lines)
+        found = gather(
+            tests,
+            options.dialect,
+            options.only,
+            options.ids,
+            options.lines,
+            protocol=options.protocol,
+        )
         return run_gathered(program, found, options, Told(on_progress, on_file), natures)
 
 
@@ -114,6 +122,7 @@ def run_gathered(
         gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
         trace=_to_stderr if options.verbose else None,
         natures=natures,
+        protocol=replies.named(options.protocol),
     )
     sandbox = sandbox_for(options, cases, natures)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

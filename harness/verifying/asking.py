@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from harness.errors import UndecidedError
 from harness.judging import equivalence
 from harness.judging.explain import reason
-from harness.reading.dialect import Dialect
+from harness.reading.dialect import Dialect, of
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
@@ -41,7 +41,7 @@ class _Walk:
     def __init__(self, case: CaseFile, specification: Specification, dialect: Dialect) -> None:
         self._path = case.path
         self._specification = specification
-        self._dialect = dialect
+        self._dialect = of(case, dialect)
         self._engine = specification.right_engine()
         self._is_free = False  # an engine's own choice has led here
         self._unknown = _Unknown()
@@ -97,7 +97,8 @@ class _Walk:
         A test says so by its expectation. What it asks in one place may be repeated in another.
         """
         if not step.is_test:
-            return step.command in self._tested
+            is_expected = step.pattern is not None and self._meets(step, right)
+            return is_expected or step.command in self._tested
         if step.pattern is None:
             return False
         # Gomoku refuses with a successful reply: to expect another text is no hope for a stone.

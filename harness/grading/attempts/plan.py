@@ -17,6 +17,7 @@ from harness.grading.ledger import canonical_json
 from harness.grading.ledger.ledger import Planned
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Submission
 from harness.judging import mistaken
+from harness.options import GTP
 from harness.reading import casefile, suite
 from harness.records import CaseFile
 from harness.text import encode
@@ -68,8 +69,8 @@ def cases(assignment: Assignment, named: Sequence[str] | None, seed: str) -> lis
 
 def public_cases(assignment: Assignment) -> list[Case]:
     """Return the public case files."""
-    paths = assignment.public_cases()
-    return [_read(PUBLIC, path, path.relative_to(assignment.place).as_posix()) for path in paths]
+    place, paths = assignment.place, assignment.public_cases()
+    return [_read(assignment, PUBLIC, path, path.relative_to(place).as_posix()) for path in paths]
 
 
 def private_cases(assignment: Assignment, named: Sequence[str]) -> list[Case]:
@@ -82,26 +83,29 @@ def private_cases(assignment: Assignment, named: Sequence[str]) -> list[Case]:
         UsageError: two have the same name.
     """
     own = [(path, path.name) for path in assignment.private_cases()]
-    pairs = [*own, *(pair for one in named for pair in _expanded(one))]
-    found = [_read(PRIVATE, path, name) for path, name in pairs]
+    pairs = [*own, *(pair for one in named for pair in _expanded(one, assignment))]
+    found = [_read(assignment, PRIVATE, path, name) for path, name in pairs]
     names = [case.name for case in found]
     if doubled := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"two private case files have the same name: {', '.join(doubled)}")
     return found
 
 
-def _expanded(named: str) -> Iterator[tuple[Path, str]]:
+def _expanded(named: str, assignment: Assignment) -> Iterator[tuple[Path, str]]:
     """Yield (path, name): the name within a folder that is named, else the file's own."""
-    for path in map(Path, suite.expand([named])):
+    has_answers = assignment.protocol != GTP
+    for path in map(Path, suite.expand([named], has_answers=has_answers)):
         yield path, path.relative_to(named).as_posix() if Path(named).is_dir() else path.name
 
 
-def _read(kind: str, path: Path, name: str) -> Case:
+def _read(assignment: Assignment, kind: str, path: Path, name: str) -> Case:
     try:
         case = Case(kind, name, path.read_bytes(), str(path.absolute()))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    case.read(str(path))  # a mistake in it is told before anything is run
+    read = case.read(str(path))  # a mistake in it is told before anything is run
+    if assignment.protocol == GTP:
+        suite.refuse_answers(read)
     return case
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from harness.assignments import building, workspace
 from harness.assignments.assignment import Assignment
+from harness.engine import replies
 from harness.engine.launch import Launcher, PlainLauncher, split_program
 from harness.errors import SandboxError, StarvedError
 from harness.grading.attempts import fairness
@@ -326,7 +327,10 @@ class Desk:
     def _setting(self, gauge: _Gauge, room: Path, ends: float, patience: Patience) -> Setting:
         command, folder = self._means.assignment.start(room)
         restart = self._means.assignment.cases.restart
-        options = Options(limits=self._limits, folder=folder, restart=restart, strict=True)
+        protocol = self._means.assignment.protocol
+        options = Options(
+            limits=self._limits, folder=folder, restart=restart, strict=True, protocol=protocol
+        )
         words = tuple(split_program(command))
         return Setting(
             words,
@@ -339,6 +343,7 @@ class Desk:
             # What a program leaves behind is told from another one's in a box only.
             patience=patience if self._sandbox and not self._alone else None,
             natures=self._means.assignment.natures,
+            protocol=replies.named(protocol),
         )
 
 

@@ -21,6 +21,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from harness.options import Options
+from harness.reading.dialect import named, of
 from harness.records import CaseFile, Exchange, Failure, FileResult, Reply, Restart
 from harness.sandbox import relocating
 
@@ -130,7 +132,8 @@ def settled(result: FileResult, folder: str) -> FileResult:
     def reply(one: Reply | None) -> Reply | None:
         if one is None:
             return None
-        return Reply(one.ok, clean(one.text), clean(one.raw), 0.0, clean(one.invalid))
+        said = one._replace(text=clean(one.text), raw=clean(one.raw), invalid=clean(one.invalid))
+        return said._replace(seconds=0.0, status=clean(one.status))
 
     def exchange(one: Exchange) -> Exchange:
         kept = reply(one.reply)
@@ -178,6 +181,11 @@ def restored(result: FileResult, case: CaseFile, figures: Figures) -> FileResult
     def exchanges(some: Sequence[Exchange]) -> tuple[Exchange, ...]:
         return tuple(Exchange(one.text, timed(one.reply)) for one in some)
 
+    judged = of(case, named(Options().dialect)).judged or (lambda reply: reply)
+
+    def as_judged(reply: Reply | None) -> Reply | None:
+        return reply and judged(reply)
+
     before = exchanges(result.before)
     replies = tuple(map(timed, result.replies))
     after = exchanges(result.after)
@@ -188,7 +196,9 @@ def restored(result: FileResult, case: CaseFile, figures: Figures) -> FileResult
         replies=replies,
         after=after,
         restarts=restarts,
-        outcomes=tuple(one._replace(reply=replies[one.step]) for one in result.outcomes),
+        outcomes=tuple(
+            one._replace(reply=as_judged(replies[one.step])) for one in result.outcomes
+        ),
         seconds=figures.seconds,
         cpu_seconds=figures.engine_cpu,
     )
