@@ -20,8 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.engine.replies import Finder
 
-# A status line with the line end after it, and the blanks and empty lines that follow.
-_END = re.compile(rb"(?:\A|(?<=[\r\n]))=(?!=)[^\r\n]*[\r\n]\s*")
+# A status line with the line end after it, and the empty lines that follow.
+_END = re.compile(rb"(?:\A|(?<=[\r\n]))=(?!=)[^\r\n]*[\r\n](?:[ \t]*[\r\n])*")
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _SHOWN = 60  # characters of a status line in a message
 
