@@ -8,7 +8,7 @@ from harness.banks.records import WrongEngine
 from harness.errors import HarnessError
 from harness.judging import mistaken
 from harness.judging.strength import Strength, Test
-from harness.options import UNTRUSTED, Options
+from harness.options import GTP, UNTRUSTED, Options
 from harness.reading.dialect import named
 from harness.reading.gathered import Gathered
 from harness.records import CaseFile, FileResult, Verdict
@@ -27,11 +27,18 @@ class Asker:
     """Asks engines; all are started in the same way."""
 
     def __init__(
-        self, natures: Natures, sandbox: str = "auto", dialect: str = "gogui", jobs: int = 0
+        self,
+        natures: Natures,
+        sandbox: str = "auto",
+        dialect: str = "gogui",
+        jobs: int = 0,
+        *,
+        protocol: str = GTP,
     ) -> None:
         self._natures = natures
         self._options = Options(
             dialect=dialect,
+            protocol=protocol,
             jobs=jobs,
             limits=UNTRUSTED._replace(timeout=_TIMEOUT),
             sandbox=sandbox,

@@ -15,6 +15,7 @@ from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
 from harness.cli.arguments import Parser, number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
+from harness.engine.protocols import named
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.fuzzing import home
@@ -68,7 +69,9 @@ def main(arguments: list[str]) -> int:
     if not given.program or not given.assignment:
         parser.error("PROGRAM and --assignment are needed")
     home.require_hypothesis("fuzz")
-    given.specification = specification_of(assignment.find(given.assignment))
+    found = assignment.find(given.assignment)
+    given.specification = specification_of(found)
+    given.spoken = named(found.protocol)
     if given.json:
         files.try_to_write(given.json)
     findings: list[tuple[Finding, Path]] = []
@@ -106,7 +109,9 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
         with (
             home.hypothesis_at_home_in(room),
             launchers(options, room) as launcher,
-            contextlib.closing(Piped(words, launcher, options.limits, room, natures)) as program,
+            contextlib.closing(
+                Piped(words, launcher, options.limits, room, natures, given.spoken)
+            ) as program,
         ):
             yield Fuzzer(program, given.specification, budget, given.seed, room), room
 

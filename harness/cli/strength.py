@@ -113,7 +113,9 @@ def _by_engines(
     cases: Sequence[CaseFile],
 ) -> Strength:
     """Put the tests to the engines that the command line names."""
-    asker = asking.Asker(specification.commands, given.sandbox, given.dialect)
+    asker = asking.Asker(
+        specification.commands, given.sandbox, given.dialect, protocol=found.protocol
+    )
     bad = asking.failed_by_right(cases, specification, given.dialect)
     with banks.engines(given, found) as engines:
         return asking.measure(

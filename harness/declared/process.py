@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.engine.process import EngineProcess
-from harness.engine.replies import named
+from harness.engine.protocols import named
 from harness.engine.session import Session, groups
 from harness.options import GTP, BoxLimits, Limits, Options
 from harness.records import CaseFile, Reply

@@ -1,6 +1,7 @@
 """A conversation with one engine, from the inside out.
 
-* ``replies``: what engines speak, and bytes to replies, pure; ``status_last``: another protocol;
+* ``replies``: what a protocol is, and GTP: bytes to replies, pure; ``status_last``: another one;
+  ``protocols``: all of them;
 * ``session``: commands and replies, who waits for whom and how long;
 * ``process``: pipes to a process, the only module that knows pexpect; ``ends``: what is kept of
   its standard error;

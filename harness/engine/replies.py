@@ -1,7 +1,7 @@
 """What engines speak, and their output cut into replies. Pure: bytes in, records out.
 
 A :class:`Protocol` says how a command is written, where its reply ends and what a refusal is. GTP
-is the first one; others have modules of their own, which are imported when they are asked for.
+is the first one; :mod:`harness.engine.protocols` has the others.
 
 GTP 2, section 2.4: a reply is ``=`` or ``?``, an id if the command had one, a blank and text,
 and ends with two consecutive newlines. As under gogui-regress, lines that precede the ``=`` or
@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable
 from sys import intern
 
-from harness.errors import UsageError
 from harness.options import PROTOCOLS
 from harness.records import Reply
 from harness.text import BLANKS, decode
@@ -167,19 +166,3 @@ class Protocol:
 
 
 GTP = Protocol()
-
-
-def named(name: str) -> Protocol:
-    """Return the protocol called ``name``.
-
-    Raises:
-        UsageError: there is none.
-    """
-    if name == GTP.name:
-        return GTP
-    if name not in PROTOCOLS:
-        known = " and ".join(map(repr, PROTOCOLS))
-        raise UsageError(f"unknown protocol {name!r}; there are {known}")
-    from harness.engine.status_last import STATUS_LAST
-
-    return STATUS_LAST

@@ -12,6 +12,8 @@ from typing import Protocol
 from harness.engine.clock import NEVER
 from harness.engine.launch import Launcher
 from harness.engine.process import EngineProcess
+from harness.engine.replies import GTP
+from harness.engine.replies import Protocol as Spoken
 from harness.engine.session import Session, groups
 from harness.errors import EngineError
 from harness.options import Limits, Options
@@ -50,18 +52,21 @@ class Piped:
     processes run at a time, never three.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - how a program is started, each by its own choice
         self,
         words: list[str],
         launcher: Callable[[], Launcher],
         limits: Limits,
         folder: Path,
         natures: Natures = STANDARD,
+        spoken: Spoken = GTP,
     ) -> None:
         """Take a program; ``folder``: where it is started and finds the files of scripts.
 
         ``launcher``: returns what starts the next process. ``natures``: what commands do.
+        ``spoken``: the protocol.
         """
+        self._spoken = spoken
         self._natures = natures
         self._words = words
         self._launcher = launcher
@@ -71,7 +76,7 @@ class Piped:
         self._session: Session | None = None
         self._asked = 0  # scripts that its process was sent
         self._is_hasty = False  # the process before was sent one only
-        self._is_strict = False  # each command waits for the reply before
+        self._is_strict = spoken.is_strict  # each command waits for the reply before
         self._next: EngineProcess | None = None  # is starting
 
     def answer(self, script: Script) -> Trace:
@@ -141,7 +146,7 @@ class Piped:
         process = self._next or self._started()
         self._next = self._started() if self._is_hasty else None
         limits = self._limits._replace(timeout=patience, file=0.0)
-        self._session = Session(process, limits, strict=True)
+        self._session = Session(process, limits, strict=True, protocol=self._spoken)
         return self._session
 
     def _ask(self, session: Session, script: Script, replies: list[Reply]) -> None:
@@ -151,7 +156,8 @@ class Piped:
             session.ask(lines[start:end], replies)
 
     def _started(self) -> EngineProcess:
-        return EngineProcess(self._launcher(), self._words, str(self._folder), self._limits)
+        folder, spoken = str(self._folder), self._spoken
+        return EngineProcess(self._launcher(), self._words, folder, self._limits, protocol=spoken)
 
 
 @contextlib.contextmanager

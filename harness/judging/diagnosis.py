@@ -24,7 +24,8 @@ from typing import NamedTuple
 from harness.judging.recognition import specifications_of
 from harness.judging.replaying import Conversation, Memory, Replayer
 from harness.judging.smallest_sets import Search, Set
-from harness.reading.dialect import named, of
+from harness.reading.casefile import dialect_of
+from harness.reading.dialect import named
 from harness.records import Diagnosis, Failure, FileResult, Outcome, Reply, Verdict
 from harness.specifications.record import Specification
 from oracle.mistakes import MISTAKES, Mistake
@@ -215,7 +216,7 @@ def _alike(file: FileResult, outcome: Outcome, mine: Reply) -> bool:
     step, theirs = file.case.steps[outcome.step], outcome.reply
     if outcome.verdict in (Verdict.NOT_JUDGED, Verdict.IGNORED) or theirs is None:
         return True
-    dialect = of(file.case, named("gogui"))
+    dialect = dialect_of(file.case, named("gogui"))
     if dialect.verdict(step.pattern, mine) is not outcome.verdict:
         return False
     if outcome.verdict in (Verdict.PASSED, Verdict.UNEXPECTED_PASS):

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 
 from harness.errors import UndecidedError
-from harness.reading.dialect import named, of
+from harness.reading.casefile import dialect_of
+from harness.reading.dialect import named
 from harness.records import FileResult, Reply, Step, Verdict
 from oracle.draw import Diagram
 from oracle.errors import OracleError
@@ -40,7 +41,7 @@ def agreed(
     """
     from harness.specifications.truth import reply_of
 
-    dialect = of(file.case, named("gogui"))
+    dialect = dialect_of(file.case, named("gogui"))
 
     def holds(step: Step, answer: str) -> bool:
         with suppress(UndecidedError):

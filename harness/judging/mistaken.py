@@ -9,7 +9,8 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from harness.reading.dialect import Dialect, of
+from harness.reading.casefile import dialect_of
+from harness.reading.dialect import Dialect
 from harness.records import CaseFile, Step, Verdict
 from harness.specifications.truth import reply_of
 from oracle.gtp.protocol import Engine
@@ -55,7 +56,7 @@ def failing(case: CaseFile, engine: Engine, dialect: Dialect) -> set[int]:
     When it breaks down, that is the test under way or the next one.
     """
     failed: set[int] = set()
-    dialect = of(case, dialect)
+    dialect = dialect_of(case, dialect)
     for step, raw in answers(case, engine):
         if isinstance(raw, Breakdown):
             return failed | _first_test(case, step)

@@ -14,7 +14,7 @@ from sys import intern
 
 from harness.errors import CaseError, PatternError
 from harness.reading.dialect import Dialect, named
-from harness.records import ANSWERS_FILE, CaseFile, Step
+from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Step
 from harness.text import BLANKS, decode
 
 # A command's id, as gogui-regress reads it: Java's Integer.parseInt() of all before the blank.
@@ -76,6 +76,15 @@ def _of_answers(lines: list[str], path: str) -> CaseFile | None:
     if not answers.is_of_answers(lines):
         return None
     return CaseFile(path, tuple(answers.steps(lines, path)), tuple(lines), ANSWERS_FILE)
+
+
+def dialect_of(case: CaseFile, dialect: Dialect) -> Dialect:
+    """Return how a case file is judged in a run of that dialect: other formats all alike."""
+    if case.format == GTP_FILE:
+        return dialect
+    from harness.reading.answers import ANSWERS
+
+    return ANSWERS
 
 
 def content(path: str, what: str = "") -> bytes:

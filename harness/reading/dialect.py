@@ -2,7 +2,7 @@
 
 They differ in which pattern belongs to which test and in what a pattern is matched against. A
 :class:`Dialect` has all of the difference. A file in a format of its own is judged in its own way,
-whatever the dialect: :func:`of` knows.
+whatever the dialect: :func:`harness.reading.casefile.dialect_of` knows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from harness.errors import PatternError, UsageError
 from harness.reading import pattern
-from harness.records import GTP_FILE, CaseFile, Outcome, Pattern, Reply, Step, Verdict
+from harness.records import Outcome, Pattern, Reply, Step, Verdict
 from harness.text import BLANKS
 
 
@@ -114,15 +114,6 @@ class GnuGo(Dialect):
 
 
 DIALECTS = {dialect.name: dialect for dialect in (Dialect(), GnuGo())}
-
-
-def of(case: CaseFile, dialect: Dialect) -> Dialect:
-    """Return how a case file is judged in a run of that dialect: files of other formats alike."""
-    if case.format == GTP_FILE:
-        return dialect
-    from harness.reading.answers import ANSWERS
-
-    return ANSWERS
 
 
 def named(name: str) -> Dialect:

@@ -20,7 +20,8 @@ from harness.engine.session import Session, groups
 from harness.errors import AsleepError, EngineError, UndecidedError
 from harness.limit import Limit
 from harness.options import Options
-from harness.reading.dialect import Dialect, of
+from harness.reading.casefile import dialect_of
+from harness.reading.dialect import Dialect
 from harness.records import (
     CaseFile,
     Exchange,
@@ -136,7 +137,7 @@ class _Run:
         spoken = setting.protocol
         self._is_strict = setting.options.strict or spoken.is_strict
         self._checks_ids = self._is_strict and spoken.has_ids
-        self._dialect = of(case, setting.dialect)
+        self._dialect = dialect_of(case, setting.dialect)
         self._judged_by = self._dialect.verdict
         self._judged = self._dialect.judged
         self._farewell = spoken.farewell

@@ -13,8 +13,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.engine import replies
 from harness.engine.launch import Launcher, PlainLauncher, as_typed, split_program, with_seed
+from harness.engine.replies import GTP, Protocol
 from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
 from harness.reading import casefile, deadline
@@ -122,7 +122,7 @@ def run_gathered(
         gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
         trace=_to_stderr if options.verbose else None,
         natures=natures,
-        protocol=replies.named(options.protocol),
+        protocol=_protocol(options.protocol),
     )
     sandbox = sandbox_for(options, cases, natures)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -152,6 +152,15 @@ def run_gathered(
     except KeyboardInterrupt:
         raise Interrupted(found(*gathering.so_far())) from None
     return found(gathering.results)
+
+
+def _protocol(name: str) -> Protocol:
+    """Return a protocol; a run of GTP loads no other."""
+    if name == GTP.name:
+        return GTP
+    from harness.engine.protocols import named
+
+    return named(name)
 
 
 def _end(limits: Limits) -> float:

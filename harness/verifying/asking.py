@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from harness.errors import UndecidedError
 from harness.judging import equivalence
 from harness.judging.explain import reason
-from harness.reading.dialect import Dialect, of
+from harness.reading.casefile import dialect_of
+from harness.reading.dialect import Dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
@@ -41,7 +42,7 @@ class _Walk:
     def __init__(self, case: CaseFile, specification: Specification, dialect: Dialect) -> None:
         self._path = case.path
         self._specification = specification
-        self._dialect = of(case, dialect)
+        self._dialect = dialect_of(case, dialect)
         self._engine = specification.right_engine()
         self._is_free = False  # an engine's own choice has led here
         self._unknown = _Unknown()

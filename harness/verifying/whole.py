@@ -13,7 +13,8 @@ from harness.judging import mistaken
 from harness.judging.equivalence import is_judged
 from harness.judging.likeness import Identity, identities
 from harness.judging.recognition import specifications_of
-from harness.reading.dialect import named, of
+from harness.reading.casefile import dialect_of
+from harness.reading.dialect import named
 from harness.records import CaseFile, Reply
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
@@ -84,7 +85,7 @@ def _of_file(
     case: CaseFile, told: Sequence[Asked | Finding], specification: Specification, dialect: str
 ) -> tuple[list[Finding], int]:
     """Return what is wrong with the tests of a file, and how many could not be checked."""
-    judge = Judge(case.path, specification, of(case, named(dialect)))
+    judge = Judge(case.path, specification, dialect_of(case, named(dialect)))
     answers = mistaken_answers(case, specification)
     findings, unchecked = [], 0
     for one in told:

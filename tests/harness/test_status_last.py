@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engine.replies import named
+from harness.engine.protocols import named
 from harness.errors import UsageError
 from harness.options import PROTOCOLS, STATUS_LAST, Limits, Options
 from harness.reading import statuses

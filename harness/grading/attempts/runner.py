@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from harness.assignments import building, workspace
 from harness.assignments.assignment import Assignment
-from harness.engine import replies
+from harness.engine import protocols
 from harness.engine.launch import Launcher, PlainLauncher, split_program
 from harness.errors import SandboxError, StarvedError
 from harness.grading.attempts import fairness
@@ -343,7 +343,7 @@ class Desk:
             # What a program leaves behind is told from another one's in a box only.
             patience=patience if self._sandbox and not self._alone else None,
             natures=self._means.assignment.natures,
-            protocol=replies.named(protocol),
+            protocol=protocols.named(protocol),
         )
 
 

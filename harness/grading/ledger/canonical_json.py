@@ -22,7 +22,8 @@ from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from harness.options import Options
-from harness.reading.dialect import named, of
+from harness.reading.casefile import dialect_of
+from harness.reading.dialect import named
 from harness.records import CaseFile, Exchange, Failure, FileResult, Reply, Restart
 from harness.sandbox import relocating
 
@@ -181,7 +182,7 @@ def restored(result: FileResult, case: CaseFile, figures: Figures) -> FileResult
     def exchanges(some: Sequence[Exchange]) -> tuple[Exchange, ...]:
         return tuple(Exchange(one.text, timed(one.reply)) for one in some)
 
-    judged = of(case, named(Options().dialect)).judged or (lambda reply: reply)
+    judged = dialect_of(case, named(Options().dialect)).judged or (lambda reply: reply)
 
     def as_judged(reply: Reply | None) -> Reply | None:
         return reply and judged(reply)
