@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 
 from harness.errors import UsageError
+from harness.options import PROTOCOLS
 from harness.reading.dialect import named
 from harness.records import Repeat
 from harness.report.context import shell_word
@@ -160,6 +161,15 @@ def figure(count: int) -> str:
     return f"{count // factor}{suffix.replace('K', 'k')}"
 
 
+def protocol(text: str) -> str:
+    """Read the name of a protocol; for shells, a blank in it may be a hyphen."""
+    name = text.replace("-", " ")
+    if name not in PROTOCOLS:
+        expected = " or ".join(map(repr, PROTOCOLS))
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected {expected}")
+    return name
+
+
 def with_config(arguments: list[str]) -> list[str]:
     """Return the command line with the words of its ``--config`` files after its own.
 
@@ -201,7 +211,18 @@ def _config_words(path: str) -> list[str]:
 # --- the command line of a run, made anew -------------------------------------------------------
 
 # What an engine is told, how it is listened to and how it is judged; all else is for one run.
-_KEPT = ("gtpfile", "protocol", "restart", "lockstep", "pty", "dialect", "game", "sandbox", "show")
+_KEPT = (
+    "gtpfile",
+    "protocol",
+    "translate",
+    "restart",
+    "lockstep",
+    "pty",
+    "dialect",
+    "game",
+    "sandbox",
+    "show",
+)
 _LIMITS = ("timeout", "startup", "file", "quit")
 
 

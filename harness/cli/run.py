@@ -10,12 +10,21 @@ from collections.abc import Callable
 from functools import partial
 
 from harness.cli import sandbox, streams, version
-from harness.cli.arguments import Parser, figure, number, repeat, size, whole, with_config
+from harness.cli.arguments import (
+    Parser,
+    figure,
+    number,
+    protocol,
+    repeat,
+    size,
+    whole,
+    with_config,
+)
 from harness.cli.console import Console, Style
 from harness.engine.launch import with_seed
 from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode
-from harness.options import GTP, PATIENT, PROTOCOLS, UNTRUSTED, Options, limits_of
+from harness.options import GTP, PATIENT, UNTRUSTED, Options, limits_of
 from harness.reading.gathered import gather
 from harness.reading.suite import is_case_like
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
@@ -36,10 +45,11 @@ if TYPE_CHECKING:
     from harness.vocabulary.boards import Board
 
 _DESCRIPTION = """\
-Run case files against PROGRAM, an engine that speaks the Go Text Protocol, and
-judge its replies. PROGRAM is one argument, split into words as a shell does.
-TEST is a .gtp or .tst file, a folder of them, @FILE, a list of such names, or
-@NAME, cases that ship, such as @go-scoring (gtp-harness cases lists them).
+Run case files against PROGRAM, an engine that speaks the Go Text Protocol (or
+another --protocol), and judge its replies. PROGRAM is one argument, split into
+words as a shell does. TEST is a .gtp or .tst file (or .txt, of another
+protocol), a folder of them, @FILE, a list of such names, or @NAME, cases that
+ship, such as @go-scoring (gtp-harness cases lists them).
 Each file gets a fresh engine, started in the file's folder. If mistakes that
 people make (gtp-oracle gtp --mistake list) explain the failures, the end of the
 report says which."""
@@ -255,10 +265,14 @@ def _add_engine(parser: Parser) -> None:
         add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
     add(
         "--protocol",
-        choices=PROTOCOLS,
+        type=protocol,
         default=GTP,
-        help="what it speaks: gtp, or answers that end with a line '= 1' (default: %(default)s)",
+        metavar="NAME",
+        help="what it speaks: gtp, or 'status last', answers that end with a line such as"
+        " = 1 (default: %(default)s)",
     )
+    add("--translate", metavar="FILE", default="",
+        help="how its words differ from those of the case files: a table in TOML")  # fmt: skip
     add("--restart", action="store_true",
         help="after it broke, start it again at the next new board of the file")  # fmt: skip
     add("--lockstep", action="store_true", help="send no command before the last is answered")

@@ -19,9 +19,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--gtp-engine", metavar="PROGRAM",
         help="collect .gtp and .tst files and run them against PROGRAM, split into words as a"
         " shell does; each file gets a fresh engine, started in the file's folder")  # fmt: skip
-    add("--gtp-protocol", choices=("gtp", "status last"), default="gtp",
-        help="what it speaks: gtp, or answers that end with a line '= 1', with which .txt files of"
-        " such answers are collected, too (default: %(default)s)")  # fmt: skip
+    add("--gtp-protocol", metavar="NAME", type=_protocol,  # no default: its type would be loaded
+        help="what it speaks: gtp, or 'status last', answers that end with a line such as = 1; of"
+        " these .txt files are collected, too (default: gtp)")  # fmt: skip
+    add("--gtp-translate", metavar="FILE", default="",
+        help="how its words differ from those of the case files: a table in TOML")  # fmt: skip
     add("--gtp-timeout", metavar="S", type=_seconds,
         help="seconds for a command, 0 for no limit (default: as gtp-harness run)")  # fmt: skip
     add("--gtp-dialect", choices=("gogui", "gnugo"), default="gogui",
@@ -29,6 +31,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--gtp-sandbox", metavar="LEVEL", choices=("auto", "3", "2", "1", "off"), default="off",
         help="for an engine that is not trusted: auto, the strongest that works here, or 3, 2, 1"
         " (default: %(default)s)")  # fmt: skip
+
+
+def _protocol(text: str) -> str:
+    from harness.cli.arguments import protocol
+
+    return protocol(text)
 
 
 def _seconds(text: str) -> float:

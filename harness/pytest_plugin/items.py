@@ -62,7 +62,7 @@ class Collecting:
     ) -> CaseFileCollector | None:
         """Take case files; hidden ones only if they are named, as ``gtp-harness run`` does."""
         hidden = file_path.name.startswith(".") and not parent.session.isinitpath(file_path)
-        has_answers = parent.config.option.gtp_protocol != GTP
+        has_answers = (parent.config.option.gtp_protocol or GTP) != GTP
         if hidden or not is_case_in_folder(str(file_path), has_answers=has_answers):
             return None
         return CaseFileCollector.from_parent(parent, path=file_path)
@@ -134,12 +134,16 @@ class CaseFileCollector(pytest.File):
             limits = limits._replace(timeout=given.gtp_timeout)
         return Options(
             dialect=given.gtp_dialect,
-            protocol=given.gtp_protocol,
+            protocol=given.gtp_protocol or GTP,
+            translate=self._translate(given.gtp_translate),
             jobs=1,
             limits=limits,
             sandbox=given.gtp_sandbox,
             show=shown(given.gtp_engine, given.gtp_sandbox),
         )
+
+    def _translate(self, table: str) -> str:
+        return str(self.config.invocation_params.dir / table) if table else ""
 
     def _wanted(self) -> list[bool]:
         """Say of each step whether it is a test of this session.

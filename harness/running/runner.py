@@ -67,6 +67,7 @@ class Setting(NamedTuple):
     patience: Patience | None = None  # the launcher runs several engines at a time if need be
     natures: Natures = EVERYONES  # of the commands of all files
     protocol: Protocol = GTP  # that the engine speaks
+    session: Callable[..., Session] = Session  # what begins a conversation: it may translate
 
 
 class Judged(NamedTuple):
@@ -234,7 +235,7 @@ class _Run:
         short = 0.0
         if setting.patience and memory_is_left():
             short = setting.patience.seconds(limits.timeout)
-        return Session(
+        return setting.session(
             process,
             limits,
             setting.trace,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from harness.engine.launch import Launcher, PlainLauncher, as_typed, split_program, with_seed
 from harness.engine.replies import GTP, Protocol
+from harness.engine.session import Session
 from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
 from harness.reading import casefile, deadline
@@ -123,6 +124,7 @@ def run_gathered(
         trace=_to_stderr if options.verbose else None,
         natures=natures,
         protocol=_protocol(options.protocol),
+        session=_session(options.translate),
     )
     sandbox = sandbox_for(options, cases, natures)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -161,6 +163,15 @@ def _protocol(name: str) -> Protocol:
     from harness.engine.protocols import named
 
     return named(name)
+
+
+def _session(table: str) -> Callable[..., Session]:
+    """Return what begins conversations; ``table``: the file of a translation, "" for none."""
+    if not table:
+        return Session
+    from harness.engine import translation
+
+    return translation.sessions(translation.read(table))
 
 
 def _end(limits: Limits) -> float:
