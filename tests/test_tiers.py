@@ -153,3 +153,40 @@ def test_long_tests_begin_the_shares_of_all_workers(workers):
     assert shares[0][0].name == "c"
     assert [one.name for share in shares for one in share if one.module] == ["d", "e"]
     assert any({"d", "e"} <= {one.name for one in share} for share in shares)
+
+
+SHARED = """\
+import pytest
+
+pytestmark = pytest.mark.long(9)
+
+@pytest.fixture(scope="module", params=["one", "two"])
+def made(request):
+    return request.param
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_with_a_number(made, number):
+    pass
+
+@pytest.mark.parametrize("number", [3, 4])
+def test_with_another(made, number):
+    pass
+"""
+
+
+class Collected:
+    """Keeps the tests that pytest collects."""
+
+    def pytest_collection_finish(self, session):
+        self.found = session.items
+
+
+def test_tests_that_share_what_is_made_are_one_workers(tmp_path):
+    """Whatever parameters of their own they have: else each worker would make it anew."""
+    (tmp_path / "test_sample.py").write_text(SHARED)
+    tests = Collected()
+    words = [str(tmp_path), "--collect-only", "-q", "-p", "no:cacheprovider", "--noconftest"]
+    assert pytest.main(words, plugins=[tests]) == 0
+    kinds = ["one" in item.name for item in arrange(tests.found, 2)]
+    assert kinds == sorted(kinds, reverse=True)
+    assert sum(kinds) == 4

@@ -93,7 +93,7 @@ def arrange(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     groups: dict[object, list[pytest.Item]] = {}
     for item in items:
         for node, _ in item.iter_markers_with_node("long"):
-            together = (node.nodeid, _parameters(item)) if node is not item else item
+            together = (node.nodeid, _shared(item)) if node is not item else item
             groups.setdefault(together, []).append(item)
             break
     shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
@@ -117,8 +117,18 @@ def _seconds(group: list[pytest.Item]) -> float:
     return float(mark.args[0]) if mark and mark.args else _SOME
 
 
-def _parameters(item: pytest.Item) -> str:
-    return item.callspec.id if hasattr(item, "callspec") else ""
+def _shared(item: pytest.Item) -> tuple[str, ...]:
+    """Return the parameters of what a test shares with others: fixtures that outlive one test.
+
+    pytest has no public way to tell them from a test's own; ``test_tiers.py`` notices when this
+    one is gone.
+    """
+    if not hasattr(item, "callspec"):
+        return ()
+    scopes, places = item.callspec._arg2scope, item.callspec.indices
+    return tuple(
+        f"{name} {places[name]}" for name in sorted(places) if scopes[name].value != "function"
+    )
 
 
 def limit_examples(item: pytest.Item, tier: str) -> None:
