@@ -30,10 +30,10 @@ STYLE = (
     MATRIX
     + r"""
 .scroll.runs{direction:rtl}.runs table{direction:ltr;margin:0 auto 0 0}
-.hg td{position:relative;overflow:hidden}.hg tbody .f,.hg tbody .p,.hg tbody .x,
-.hg tbody .w{background-image:repeating-linear-gradient(90deg,transparent 0 24px,
-var(--card) 24px 26px)}.hg tbody .x{background-color:var(--mute-s)}
-.hg tbody .w{background-color:var(--warn-s)}.hg tbody .n{background:none}
+.hg td{position:relative;overflow:hidden}.hg tbody td.f,.hg tbody td.p,.hg tbody td.x,
+.hg tbody td.w{background-image:repeating-linear-gradient(90deg,transparent 0 24px,
+var(--card) 24px 26px)}.hg tbody td.x{background-color:var(--mute-s)}
+.hg tbody td.w{background-color:var(--warn-s)}.hg tbody td.n{background:none}
 .hg .f a{text-align:left;padding-left:6px}.hg td b{position:absolute;width:1px;height:1px;
 overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .hg .k:after{content:"~";position:absolute;right:5px;top:3px;font-weight:700;color:var(--ink)}
@@ -42,8 +42,11 @@ overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 text-decoration:none;font-weight:500}.hg thead a:hover{text-decoration:underline}
 .hg thead .e a{border-left:3px solid var(--accent);color:var(--ink)}.hg.long thead a{
 writing-mode:vertical-rl}.hg .c0{min-width:min(300px,38vw);max-width:min(420px,44vw);
-overflow-wrap:anywhere}.hg .c0 code{background:none;padding:0}.hg .c0 .dot{margin-right:6px;
-vertical-align:-3px}.hg .c0 small{color:var(--ink-2);font-size:12px}
+white-space:normal;overflow-wrap:anywhere;padding-left:12px}table.hg{padding-left:0}
+.hg .c0 code{background:none;padding:0}.hg .c0 .dot{margin-right:6px;
+vertical-align:-3px}.hg .c0 small{color:var(--ink-2);font-size:12px;
+font-weight:400}.hg tbody .c0{font-weight:500}
+.hg thead th:nth-child(-n+3){padding-right:12px}.ht .hp{max-width:640px}
 .hg tbody .of,.hg tbody .tm{background:none;color:var(--ink);white-space:nowrap;
 text-align:left!important;padding-right:12px}.tm span{display:inline-flex;gap:8px;
 align-items:center}.tm small{color:var(--ink-2);font-size:12px}
@@ -52,10 +55,15 @@ align-items:center}.tm small{color:var(--ink-2);font-size:12px}
 .ht summary>span{min-width:0}.ht .times{display:grid;grid-template-columns:repeat(auto-fit,
 minmax(min(260px,100%),1fr));gap:var(--s4)}.two{display:grid;gap:var(--s5);
 grid-template-columns:repeat(auto-fit,minmax(min(300px,100%),1fr));margin:var(--s4) 0}
-@page wide{size:A4 landscape}@media print{.runs{page:wide;direction:ltr}.hg tbody .f,.hg tbody .p,
-.hg tbody .x,.hg tbody .w{background-image:none}.hg thead th{min-width:0}
-.hg thead a{writing-mode:vertical-rl}table.hg{padding:0;border-spacing:1px}
-.hg .c0{position:static;max-width:220px;min-width:0}.hg tbody .tm{padding-right:6px}}
+@page wide{size:A4 landscape}@media print{.scroll.runs{page:wide;
+direction:ltr}.hg tbody td.f,.hg tbody td.p,.hg tbody td.x,
+.hg tbody td.w{background-image:none}.hg thead th,
+.hg tbody td{min-width:0;font-size:9px}.hg thead a{writing-mode:vertical-rl;min-height:0}
+table.hg{width:100%;padding:0;border-spacing:1px}.hg .c0{position:static;max-width:none;
+min-width:0;width:24%;padding-left:4px;font-size:10px}.hg .f a{padding:0;text-align:center;
+font-size:9px}.hg tbody .tm,.hg tbody .of{white-space:normal;padding-right:4px}
+.hg .tm span{display:block}.hg .tm .box-t{display:none}.hg .tm small{font-size:9px}
+.hg td{overflow-wrap:normal}}
 """.replace("\n", "")
 )
 

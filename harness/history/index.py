@@ -26,18 +26,19 @@ STYLE = r"""
 .news{list-style:none;padding:0}.news li{display:grid;gap:2px var(--s4);
 grid-template-columns:minmax(0,1fr) minmax(0,300px);align-items:center;padding:6px var(--s5);
 border-top:1px solid var(--line)}.news a{overflow-wrap:anywhere}.news p{font-size:var(--t-sm);
-color:var(--ink-2)}.news code{background:none;padding:0}.card>h3{padding:var(--s3) var(--s5) 2px}
-.card>h3+.sub{padding:0 var(--s5) var(--s2)}.slow{display:grid;gap:var(--s3) var(--s5);
+color:var(--ink-2)}.news code{background:none;padding:0}.since>h3{padding:var(--s3) var(--s5) 2px}
+.since>.sub{padding:0 var(--s5) var(--s2)}.since+.since{margin-top:var(--s3)}
+.slow{display:grid;gap:var(--s3) var(--s5);
 grid-template-columns:repeat(auto-fit,minmax(min(380px,100%),1fr))}.slow h3{
 overflow-wrap:anywhere;margin-bottom:var(--s2)}.slow p{margin-top:var(--s2)}
 .rn{border-top:1px solid var(--line)}.rn:first-child{border-top:0}.rh{display:grid;width:100%;
 grid-template-columns:minmax(0,15rem) minmax(60px,200px) minmax(0,1fr);gap:2px var(--s4);
 align-items:center;font-weight:400;font-size:14px}.rh b{font-weight:620}
-.rn>.rh{padding:var(--s3) var(--s5) var(--s3) 38px}.rn .body{padding:0 var(--s5) var(--s4) 38px}
+.rn>.rh{padding:var(--s3) var(--s5) var(--s3) 43px}.rn .body{padding:0 var(--s5) var(--s4) 43px}
 .rn ul{padding-left:1.2em;font-size:var(--t-sm)}
 @media(max-width:860px){.news li,.rh{grid-template-columns:minmax(0,1fr)}.ft .box-t{display:none}
-.strip{max-width:none}.news li,.card>h3,.card>h3+.sub{padding-left:var(--s4);
-padding-right:var(--s4)}}@media print{.rn,.news li{break-inside:avoid}}
+.strip{max-width:none}.news li,.since>h3,.since>.sub{padding-left:var(--s4);
+padding-right:var(--s4)}.rn>.rh{padding-left:35px}}@media print{.rn,.news li{break-inside:avoid}}
 """.replace("\n", "")
 
 
@@ -120,7 +121,7 @@ class _Index:
         one = some[0]
         rows = joined(self._row(each.test, each.now.result.line) for each in some[:_TESTS])
         shown = Markup(
-            '<div class="card keep"><h3><a href="#r%s">Since %s</a>, %s</h3>'
+            '<div class="card keep since"><h3><a href="#r%s">Since %s</a>, %s</h3>'
             '<p class="sub">%s</p><ul class="news">%s</ul>%s</div>\n'
         )
         return shown % (
@@ -157,7 +158,7 @@ class _Index:
         return Markup('<div class="card pad keep"><h3>%s</h3>%s<p class="sub">%s</p></div>\n') % (
             self._named(one.test, one.line),
             plots.times_of_runs("Time", one.before, one.now),
-            text.slowed(one),
+            text.factor(one),
         )
 
     # --- files ---
@@ -196,8 +197,7 @@ class _Index:
             _state(run),
             bar(of_run(run)),
             _happened(changes),
-            text.engine_of(run),
-            text.counts_text(run),
+            "; ".join(filter(None, (text.engine_of(run), text.counts_text(run)))),
         )
         if not changes:
             return Markup('<div class="rn" id="r%s">%s</div>\n') % (run.number, head)
@@ -225,7 +225,7 @@ _HOW = Markup(
 )
 _RUN_HEAD = Markup(
     '<div class="rh"><span><b>Run %s</b> <span class="sub">%s UTC</span>%s</span>%s<span>%s'
-    '<span class="sub">%s; %s</span></span></div>'
+    '<span class="sub">%s</span></span></div>'
 )
 _RUN = Markup(
     '<details class="rn"><summary id="r%s">%s</summary><div class="body"><ul>%s</ul>%s'

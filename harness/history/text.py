@@ -145,12 +145,16 @@ def slower(one: Slower) -> str:
 
 def slowed(one: Slower) -> str:
     """Return how much slower a test got, with the spread of its times."""
-    if not one.test.path:
-        low, middle, high = (f"{value:.2f}" for value in one.spread_now[:3])
-        times = f"{middle} times as long as usual ({low} to {high}); it may be the machine"
-    else:
-        times = f"{spread(one.spread_before)} → {spread(one.spread_now)}, {one.ratio:.2f} times"
+    if one.test.path:
+        return f"{spread(one.spread_before)} → {spread(one.spread_now)}, {factor(one)}"
+    low, middle, high = (f"{value:.2f}" for value in one.spread_now[:3])
+    times = f"{middle} times as long as usual ({low} to {high}); it may be the machine"
     return f"{times}; p = {one.chance:.2g}"
+
+
+def factor(one: Slower) -> str:
+    """Return how many times as long a test takes, and how likely that is by chance."""
+    return f"{one.ratio:.2f} times; p = {one.chance:.2g}"
 
 
 def spread(one: Spread) -> str:

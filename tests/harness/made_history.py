@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 from harness.history.records import FileKept, RunKept, State, Test, TestResult
@@ -64,3 +65,24 @@ def rich_history() -> list[RunKept]:
     other = made_run(13, [made_result("F")], program="./other")
     last = made_run(14, [], state=State.BEGUN)
     return [*runs, other, last]
+
+
+def large_history(tests: int, runs: int, files: int, share: float) -> list[RunKept]:
+    """Runs of many tests, of which a share fails now and then; times with noise."""
+    rng = random.Random(16)
+    asked = [made_test(f"f{n % files}.tst", n, f"reg_genmove black {n}") for n in range(tests)]
+    unsteady = set(rng.sample(range(tests), int(tests * share)))
+    return [
+        made_run(
+            number,
+            [
+                made_result(
+                    "F" if n in unsteady and rng.random() < 0.3 else "P",
+                    rng.uniform(0.1, 0.2),
+                    test=test,
+                )
+                for n, test in enumerate(asked)
+            ],
+        )._replace(started=f"2026-01-01T{number // 60:02d}:{number % 60:02d}:00Z")
+        for number in range(1, runs + 1)
+    ]

@@ -11,7 +11,7 @@ from harness.records import Failure, FailureKind
 from harness.report import html
 from harness.report.view import view
 from tests.harness.made_class import wide_class
-from tests.harness.made_history import rich_history
+from tests.harness.made_history import large_history, rich_history
 from tests.harness.made_run import RUN, Line, V, made_file
 
 LONG = "x" * 3_000
@@ -56,8 +56,14 @@ def write(folder: Path) -> None:
     run = RUN._replace(files=(*RUN.files, WIDE, HOSTILE), program=LONG, errors=(LONG, SCRIPT))
     html.write(folder / "run", run, [view(file) for file in run.files])
     exports.write(wide_class(), folder / "class")
-    (folder / "history").mkdir()
-    pages.write(str(folder / "history"), history())
+    for name, found in (("history", history()), ("many-runs", many_runs())):
+        (folder / name).mkdir()
+        pages.write(str(folder / name), found)
+
+
+def many_runs():
+    """A history of as many runs as pages show."""
+    return trends("h.sqlite", 1, large_history(12, 50, 1, 0.5))
 
 
 def history():

@@ -18,6 +18,7 @@ from harness.errors import ReportError
 from harness.reading.setups import comments
 from harness.report import html, json
 from harness.report.baseline import compare
+from harness.report.html.card import title
 from harness.report.html.names import link, page_names
 from harness.report.html.script import SCRIPT, SHA256
 from harness.report.html.ways import ways
@@ -253,6 +254,24 @@ def test_the_comment_that_introduces_a_test():
         ],
     )
     assert [comments(file.case, step) for step in (1, 2, 3)] == ["one\ntwo", "", "three"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "heading"),
+    [
+        (["White lives.", "As said."], "White lives."),
+        (["incident 159", "White lives."], "incident 159 White lives."),
+        (["5 owl_attack C3", "#? [1 (B4|C4)]"], ""),  # a test that is not asked any more
+        (["? [1 B4]", "White lives."], ""),
+        (["5 stones live."], "5 stones live."),
+        ([". X O", "X X X"], ""),
+    ],
+)  # fmt: skip
+def test_a_test_is_called_what_is_said_of_it(lines, heading):
+    text = [*(comment(f"# {line}") for line in lines), Line("6 owl_defend C3", "=6 0", "[1]")]
+    text[-1] = text[-1]._replace(verdict=V.FAILED)
+    file = made_file("x.gtp", text)
+    assert title(view(file), 0, "\n".join(lines)) == (heading or "6 owl_defend C3")
 
 
 # --- pages that are cut into parts ---------------------------------------------------------------

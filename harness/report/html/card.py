@@ -24,6 +24,7 @@ from harness.visible import one_line
 _COMMAND = 320  # characters
 _HEADING = 140  # characters
 _PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
+_TEST = re.compile(r"(?:\d+ [a-z]+_\w+|#?\?).*")  # one that is not asked any more, as a comment
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.S)
 
 _CARD = Markup(
@@ -102,8 +103,12 @@ def _heading(view: FileView, step: int, comment: str) -> tuple[str, str]:
 
 
 def _first_sentence(text: str) -> str:
-    """Return the first sentence of a text, else its first line; "" if it is long or a picture."""
-    if _PICTURE.fullmatch(text.partition("\n")[0]):
+    """Return the first sentence of a text, else its first line; "" if that is long.
+
+    Neither a picture nor a test, commented out, says what the next test is about.
+    """
+    first_line = text.partition("\n")[0]
+    if _PICTURE.fullmatch(first_line) or _TEST.fullmatch(first_line):
         return ""
     words = "\n".join(line for line in text.split("\n") if not _PICTURE.fullmatch(line))
     ended = _SENTENCE.match(words)

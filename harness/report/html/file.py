@@ -181,7 +181,7 @@ class _Pages:
             Markup(
                 '<section aria-label="To look at"><div class="sec-h"><h2>To look at</h2>%s</div>'
             )
-            % KEYS
+            % (KEYS if self._view.tally.failed else NOTHING)
         )
         for place, outcome in enumerate(shown):
             yield card(

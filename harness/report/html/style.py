@@ -103,7 +103,8 @@ margin:var(--s4) 0;font-size:var(--t-sm)}pre{margin:0;white-space:pre-wrap;
 overflow-wrap:anywhere}mark{color:inherit;background:color-mix(in srgb,currentColor 10%,
 transparent);border-bottom:2px solid;border-radius:2px}dl.facts{display:grid;
 grid-template-columns:max-content minmax(0,1fr);gap:2px var(--s4);font-size:var(--t-sm)}
-dl.facts dt{color:var(--ink-2)}dl.facts dd{margin:0;overflow-wrap:anywhere}
+h1+dl.facts{margin-top:var(--s2)}dl.facts dt{color:var(--ink-2)}
+dl.facts dd{margin:0;overflow-wrap:anywhere}
 .v{font-weight:600;white-space:nowrap}.v.FAILED,.v.errors{color:var(--fail)}
 .v.passed,.v.PASSED{color:var(--pass)}.v.failed,.v.ignored{color:var(--ink-2)}
 .v.notrun,.v.notjudged,.v.flaky{color:var(--warn)}.sum{margin:var(--s4) 0}
@@ -281,13 +282,13 @@ padding:8px 12px 12px;font-size:12px;font-variant-numeric:tabular-nums}
 .mx tr{display:table-row}.mx tr[hidden]{display:none}.mx th,.mx td{display:table-cell;padding:0;
 border:0;height:24px}.mx tr:hover{background:none}.mx tbody td{min-width:24px;
 text-align:center!important;border-radius:4px;color:var(--ink-2);background:var(--sunk)}
-.mx tbody .p{background:color-mix(in srgb,var(--pass-s) 26%,var(--card))}
-.mx tbody .f{background:var(--fail-s)}.mx .f a{display:block;line-height:24px;color:#fff;
+.mx tbody td.p{background:color-mix(in srgb,var(--pass-s) 26%,var(--card))}
+.mx tbody td.f{background:var(--fail-s)}.mx .f a{display:block;line-height:24px;color:#fff;
 text-decoration:none;font-weight:700;font-size:12px;border-radius:4px}
 .mx .f a:hover,.mx .f a:focus-visible{outline:2px solid var(--ink);outline-offset:1px}
 .mx .f a:before{content:"\2715"}.mx .c0{position:sticky;left:0;background:var(--card);
-padding-right:10px;z-index:1;text-align:left}.mx .c0 a{color:var(--ink);text-decoration:none;
-font-weight:500}.mx .c0 a:hover{text-decoration:underline}
+padding-right:10px;z-index:1;text-align:left}.mx .c0 a{color:var(--ink);font-weight:500;
+text-decoration-color:var(--line-2)}
 .mx td{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 @media print{.scroll{overflow:visible}.mx tbody td{min-width:0}}
 """
