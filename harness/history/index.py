@@ -18,14 +18,16 @@ from harness.text import more, number_of
 from harness.visible import one_line
 
 _RUNS = 100  # the last ones that are listed
-_CAUSES, _TESTS, _CHANGES = 30, 50, 25  # listed of what broke, for each cause, for each run
+_CAUSES, _TESTS, _CHANGES = 30, 100, 25  # listed of what broke, for each cause, for each run
 _FLAKY, _SLOWER = 100, 50
+_OPEN = 8  # of a long list; the others are folded
 _COMMAND = 80  # characters
 
 STYLE = r"""
 .news{list-style:none;padding:0}.news li{display:grid;gap:2px var(--s4);
 grid-template-columns:minmax(0,1fr) minmax(0,300px);align-items:center;padding:6px var(--s5);
-border-top:1px solid var(--line)}.news a{overflow-wrap:anywhere}.news p{font-size:var(--t-sm);
+border-top:1px solid var(--line)}.more{border-top:1px solid var(--line)}
+section+.sub{margin-top:var(--s4)}.news a{overflow-wrap:anywhere}.news p{font-size:var(--t-sm);
 color:var(--ink-2)}.news code{background:none;padding:0}.since>h3{padding:var(--s3) var(--s5) 2px}
 .since>.sub{padding:0 var(--s5) var(--s2)}.since+.since{margin-top:var(--s3)}
 .slow{display:grid;gap:var(--s3) var(--s5);
@@ -118,30 +120,25 @@ class _Index:
         yield from (_more(left), Markup("</section>\n"))
 
     def _cause(self, some: Sequence[Change]) -> Markup:
-        one = some[0]
-        rows = joined(self._row(each.test, each.now.result.line) for each in some[:_TESTS])
+        one, rows = some[0], [self._row(each.test, each.now.result.line) for each in some[:_TESTS]]
         shown = Markup(
-            '<div class="card keep since"><h3><a href="#r%s">Since %s</a>, %s</h3>'
-            '<p class="sub">%s</p><ul class="news">%s</ul>%s</div>\n'
+            '<div class="card since"><h3><a href="#r%s">Since %s</a>, %s</h3>'
+            '<p class="sub">%s</p>%s</div>\n'
         )
         return shown % (
             one.now.run.number,
             text.run_of(one.now),
             one.cause,
             f"{number_of(len(some), 'test')} FAILED now; engine: {text.engine_of(one.now.run)}",
-            rows,
-            _more(len(some) - _TESTS),
+            _listed(rows, len(some)),
         )
 
     def _flaky(self) -> Iterator[Markup]:
         found: Sequence[Flaky] = self._found.flaky
         if found:
+            rows = [self._row(one.test, one.line, text.flakiness(one)) for one in found[:_FLAKY]]
             yield _section("flaky", f"Flaky ({len(found)})", _FLAKY_IS)
-            rows = (self._row(one.test, one.line, text.flakiness(one)) for one in found[:_FLAKY])
-            yield Markup('<div class="card"><ul class="news">%s</ul>%s</div></section>\n') % (
-                joined(rows),
-                _more(len(found) - _FLAKY),
-            )
+            yield Markup('<div class="card">%s</div></section>\n') % _listed(rows, len(found))
 
     def _slower(self) -> Iterator[Markup]:
         found = self._found
@@ -261,6 +258,19 @@ def _section(name: str, title: str, told: str) -> Markup:
 def _more(count: int, words: str = "And {} more: --json has all.") -> Markup:
     told = more(count, words)
     return Markup('<p class="sub pad">%s</p>') % told if told else NOTHING
+
+
+_LIST = Markup('<ul class="news">%s</ul>')
+_FOLDED = Markup('<details class="more"><summary>%s more</summary>%s%s</details>')
+
+
+def _listed(rows: Sequence[Markup], count: int) -> Markup:
+    """Return a list of which the first are seen at once; ``count``: how many there really are."""
+    first, others = rows[:_OPEN], rows[_OPEN:]
+    if not others:
+        return _LIST % joined(first)
+    rest = _FOLDED % (count - _OPEN, _LIST % joined(others), _more(count - len(rows)))
+    return _LIST % joined(first) + rest
 
 
 def _occasion(one: Change) -> tuple[int, str]:
