@@ -6,7 +6,10 @@ is right if the reference still says that word when it is asked after the move.
 
 from __future__ import annotations
 
-from harness.declared.declaration import CHOOSES, Command
+from collections.abc import Iterator
+from itertools import product
+
+from harness.declared.declaration import CHOOSES, COLOR, VERTEX, Command
 from harness.declared.engine import ReferenceEngine
 from harness.declared.following import places, vertex_of
 from harness.records import Reply
@@ -45,10 +48,20 @@ def choices(engine: Engine, command: str) -> tuple[str, ...]:
     kept, chosen = _parts(asked, right.text)
     if engine.refuses(right) or _is_instead(asked, right) or not chosen:
         return ()
-    state = engine.session.state
-    names = (vertex_of(place, engine.declaration.game) for place in places(state.size))
-    found = dict.fromkeys(name for name in names if _holds(engine, command, asked, kept, name))
-    return tuple(f"{kept} {name}".lstrip() for name in found) or (right.text,)
+    found = [one for one in _replies(engine) if _holds(engine, command, asked, kept, one)]
+    return tuple(f"{kept} {one}".lstrip() for one in found) or (right.text,)
+
+
+def _replies(engine: ReferenceEngine) -> Iterator[str]:
+    """Yield all that may be chosen on a board: a point, and what else a move has to say."""
+    game, move = engine.declaration.game, engine.declaration.move
+    names = [vertex_of(place, game) for place in places(engine.session.state.size)]
+    told = [
+        names if one.drawn == VERTEX else one.words
+        for one in (move.arguments if move else ())
+        if one.drawn != COLOR
+    ]
+    return (" ".join(words) for words in product(*told))
 
 
 def _holds(engine: ReferenceEngine, command: str, asked: Command, kept: str, chosen: str) -> bool:

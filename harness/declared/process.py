@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.declared.answers import keys
 from harness.engine.process import EngineProcess
 from harness.engine.protocols import named
 from harness.engine.session import Session, groups
@@ -19,6 +20,7 @@ from harness.records import CaseFile, Reply
 from harness.running import protocol
 from harness.running.runs import sandbox_for
 from harness.text import encode
+from oracle.gtp.protocol import split
 from oracle.natures import SIZE, Natures
 
 _QUIT = 1.0  # seconds that it is given to end
@@ -53,6 +55,37 @@ class Conversation(NamedTuple):
     commands: tuple[str, ...]
     keys: tuple[bytes, ...]  # of its parts up to each command: equal for what is the same
     files: tuple[str, ...] = ()  # absolute paths that commands name
+
+
+def conversation(commands: tuple[str, ...], natures: Natures) -> Conversation:
+    """Return what is said; files that commands name are looked up from the working directory.
+
+    They are named by their whole paths: the program is started elsewhere. Nothing is said after
+    ``quit``.
+    """
+    ends = (i for i, one in enumerate(commands, 1) if split(one)[:1] == ["quit"])
+    said = commands[: next(ends, len(commands))]
+    files = [_file(command, natures) for command in said]
+    contents = [Path(file).read_bytes() if file else b"" for file in files]
+    told = (_naming(*one) for one in zip(said, files, strict=True))
+    names = keys(zip(said, contents, strict=True))
+    return Conversation(tuple(told), tuple(names), tuple(filter(None, files)))
+
+
+def _file(command: str, natures: Natures) -> str:
+    """Return the path of the file that a command names; "" if it names none that is there."""
+    words = command.split()
+    if len(words) < 2 or not natures[words[0]].names_file:
+        return ""
+    path = Path(words[1]).absolute()
+    return str(path) if path.is_file() else ""
+
+
+def _naming(command: str, file: str) -> str:
+    if not file:
+        return command
+    name, _, *rest = command.split()
+    return " ".join([name, file, *rest])
 
 
 class Asked:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from harness.declared.answers import Answers, Said, keys
+from harness.declared.answers import Answers
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
-from harness.declared.process import Asked, Conversation, Program
+from harness.declared.process import Asked, Conversation, Program, conversation
 from harness.errors import EngineError, ReferenceFailedError
 from harness.records import Reply
 from harness.visible import one_line
-from oracle.gtp.protocol import Engine, split
+from oracle.gtp.protocol import Engine
 
 _SHOWN = 80  # characters of a command in a message
 
@@ -50,15 +50,12 @@ class Reference:
         Raises:
             ReferenceFailedError: the program broke.
         """
-        until = _until_quit(commands)
-        files = [self._file(command) for command in until]
-        names = list(keys(map(_said, until, files)))
-        known = self._answers.known(names)
-        if len(known) == len(until):
+        said = conversation(commands, self.program.natures)
+        known = self._answers.known(said.keys)
+        if len(known) == len(said.keys):
             return tuple(known)
-        told = (_naming(*one) for one in zip(until, files, strict=True))
-        replies = self._heard(Conversation(tuple(told), tuple(names), tuple(filter(None, files))))
-        self._answers.keep(names[len(known) :], replies[len(known) :])
+        replies = self._heard(said)
+        self._answers.keep(said.keys[len(known) :], replies[len(known) :])
         return tuple(replies)
 
     def engine(self) -> Engine:
@@ -70,28 +67,20 @@ class Reference:
         if asked := self._asked.pop(os.getpid(), None):
             asked.close()
 
-    def _heard(self, conversation: Conversation) -> list[Reply]:
+    def _heard(self, said: Conversation) -> list[Reply]:
         if os.getpid() not in self._asked:
             self._asked.clear()
             self._asked[os.getpid()] = Asked(self.program)
         asked = self._asked[os.getpid()]
         with contextlib.suppress(EngineError):
-            return asked.replies(conversation)
+            return asked.replies(said)
         try:
-            return asked.replies(conversation)  # by a new process: the first one may have aged
+            return asked.replies(said)  # by a new process: the first one may have aged
         except EngineError as error:
-            command = conversation.commands[len(asked.answered)]
+            command = said.commands[len(asked.answered)]
             raise ReferenceFailedError(
                 f"the reference did not answer '{one_line(command, _SHOWN)}': {error.message}"
             ) from None
-
-    def _file(self, command: str) -> str:
-        """Return the path of the file that a command names; "" if it names none that is there."""
-        words = command.split()
-        if len(words) < 2 or not self.program.natures[words[0]].names_file:
-            return ""
-        path = Path(words[1]).absolute()
-        return str(path) if path.is_file() else ""
 
 
 def digest(program: Program, files: Sequence[str] = ()) -> str:
@@ -126,21 +115,3 @@ def _stamp(program: str) -> bytes:
     path = Path(program).resolve()
     status = path.stat()
     return f"\0{path}\0{status.st_size}\0{status.st_mtime_ns}".encode("utf-8", "surrogateescape")
-
-
-def _until_quit(commands: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the commands up to the one that ends the program."""
-    ends = (i for i, one in enumerate(commands, 1) if split(one)[:1] == ["quit"])
-    return commands[: next(ends, len(commands))]
-
-
-def _said(command: str, file: str) -> Said:
-    return command, Path(file).read_bytes() if file else b""
-
-
-def _naming(command: str, file: str) -> str:
-    """Return a command with the whole path of the file that it names: the program is elsewhere."""
-    if not file:
-        return command
-    name, _, *rest = command.split()
-    return " ".join([name, file, *rest])
