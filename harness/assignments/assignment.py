@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from harness import schema, shipped
 from harness.adapters.adapter import ADAPTERS, Adapter
+from harness.assignments import usual
 from harness.declared import declaration as declared
 from harness.declared.declaration import Declaration
 from harness.environments import interpreters
@@ -300,10 +301,10 @@ def read(path: Path) -> Assignment:
         raise AssignmentError("is not UTF-8 text", place.file) from None
     except tomllib.TOMLDecodeError as error:
         raise AssignmentError(f"is not TOML: {error}", place.file) from None
-    values = schema.read_table(table, _SCHEMA, place)
+    folder = path.resolve().parent
+    values = schema.read_table(usual.completed(table, folder), _SCHEMA, place)
     declaration = declared.made_of({key: values.pop(key) for key in declared.FIELDS}, place)
     limits = values.pop("limits")
-    folder = path.resolve().parent
     assignment = Assignment(
         key=folder.name,
         place=folder,
@@ -446,7 +447,7 @@ _BUILD = {
     "files": Field(schema.list_of(_file_name), ()),
 }
 _CASES = {
-    "public": Field(schema.list_of(_pattern, 1)),
+    "public": Field(_PATTERNS),
     "private": Field(_PATTERNS, ()),
     "private_visible": Field(schema.one_of(*VISIBLE), "nothing"),
     "restart": Field(schema.flag, True),
@@ -509,6 +510,8 @@ def _contradictions(assignment: Assignment) -> Iterator[tuple[str, object, bool,
         yield "engine.packages", engine.packages, absent, "a file beside the assignment's"
     key, both_told = "specification", assignment.specification_key and assignment.declaration
     yield key, assignment.specification_key, bool(both_told), "no such key beside a declaration"
+    is_none = not (assignment.cases.public or assignment.declaration)
+    yield "cases.public", [], is_none, "a list of at least 1"
     for pattern in assignment.cases.public:
         absent = not any(assignment.place.glob(pattern))
         yield "cases.public", pattern, absent, "a pattern that some case file has"

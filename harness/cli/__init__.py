@@ -28,6 +28,7 @@ COMMANDS = {
     "strength": ("harness.cli.strength", "tell which mistakes people make case files catch"),
     "bank": ("harness.cli.bank", "make a bank of wrong engines, of the classes of former years"),
     "env": ("harness.cli.env", "build the Python environment of a course for its engines"),
+    "calibrate": ("harness.cli.calibrate", "try a declaration before it judges anybody"),
     "doctor": ("harness.cli.doctor", "tell what this machine can and cannot do"),
     "completion": ("harness.cli.completion", "let bash, zsh or fish complete command lines"),
     "man": ("harness.cli.man", "write manual pages"),

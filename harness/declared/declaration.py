@@ -120,6 +120,8 @@ class Declaration(NamedTuple):
         return next(iter(self.of_kind(MOVES)), None)
 
 
+_LATE = "{other} {vertex}"  # wrong where colors take turns
+_BAD = ("{turn} {stone}", "{turn} z99", "x {vertex}", _LATE)
 _ANY, _NO_MOVE = (FREE,), ("resign", "pass")
 _COLOR, _VERTEX, _SIZE = (Argument(word) for word in (COLOR, VERTEX, SIZE))
 # What need not be declared of commands that the Go Text Protocol has, version 2, section 6.3.
@@ -129,7 +131,7 @@ STANDARD: Mapping[str, Command] = {
         Command("boardsize", STARTS, (_SIZE,), reply=_ANY),
         Command("clear_board", STARTS, reply=_ANY),
         Command("komi", SETS, (Argument(words=("0", "5.5", "-3")),), reply=_ANY),
-        Command("play", MOVES, (_COLOR, _VERTEX), reply=_ANY),
+        Command("play", MOVES, (_COLOR, _VERTEX), _BAD, _ANY),
         Command("genmove", CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE, plays=True),
         Command("reg_genmove", CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE),
         Command("undo", MOVES, reply=_ANY),
@@ -141,7 +143,6 @@ STANDARD: Mapping[str, Command] = {
         Command("final_score", ASKS, reply=(NUMBERS,)),
     )
 }
-_BAD = ("{turn} {stone}", "{turn} z99", "x {vertex}")  # of play, where none are declared
 
 
 # --- from a table ------------------------------------------------------------------------------
@@ -200,27 +201,18 @@ def with_standard(commands: tuple[Command, ...], game: Game) -> tuple[Command, .
     kinds = {one.kind for one in commands if one.name not in STANDARD}
     names = {one.name for one in commands}
     added = [
-        _completed(STANDARD[name], game)
+        STANDARD[name]
         for name in ("boardsize", "clear_board", "play")
         if name not in names and STANDARD[name].kind not in kinds
     ]
-    return (*added, *(_completed(one, game) for one in commands))
+    return tuple(_fitting(one, game) for one in (*added, *commands))
 
 
-def _completed(command: Command, game: Game) -> Command:
-    """Return a command with wrong arguments to try, where it plays and none are declared."""
-    if (
-        command.bad
-        or command.kind != MOVES
-        or [a.drawn for a in command.arguments]
-        != [
-            COLOR,
-            VERTEX,
-        ]
-    ):
+def _fitting(command: Command, game: Game) -> Command:
+    """Return a command whose usual wrong arguments are wrong in this game."""
+    if game.turns == ALTERNATE or command.bad != _BAD:
         return command
-    late = ("{other} {vertex}",) if game.turns == ALTERNATE else ()
-    return command._replace(bad=(*_BAD, *late))
+    return command._replace(bad=tuple(one for one in _BAD if one != _LATE))
 
 
 # --- readers of values -------------------------------------------------------------------------

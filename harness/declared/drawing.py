@@ -39,8 +39,9 @@ Answer = Callable[[str], Reply]
 WELL = Reply(True, "", "=", 0.0)
 # What is drawn after the opening, how often: right moves, wrong arguments …
 _MOVE, _BAD, _AGAIN, _BACK = "move", "bad", "again", "back"
-_WEIGHTS = {_MOVE: 12, _BAD: 2, ASKS: 4, CHOOSES: 2, SETS: 1, _AGAIN: 1, _BACK: 1}
-_NEAR, _LISTED = 0.6, 0.4  # how often a point is drawn near a stone, and from a list
+_WEIGHTS = {_MOVE: 24, _BAD: 4, ASKS: 8, CHOOSES: 4, SETS: 2, _AGAIN: 1, _BACK: 2}
+_NEAR, _LISTED = 0.6, 0.6  # how often a point is drawn near a stone, and from a list
+_LOOKED_UP = 0.5  # how often the list is asked for after a right move was refused
 _AGAIN_AT_ONCE = 0.5  # how often a sized board is begun once more
 _OPENED = 0.3  # how often a conversation goes on from one that was given
 _AROUND = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0))
@@ -65,6 +66,7 @@ class Drawer:
         self._folder = folder
         self._openings = openings
         self._choices = _choices(declaration)
+        self._lister = ""  # a question that was once answered with places
 
     def draw(self, length: int, answer: Answer = lambda command: WELL) -> Script:
         """Return a conversation.
@@ -77,10 +79,16 @@ class Drawer:
 
     # --- what is drawn, one piece at a time ---
 
+    def choice(self, state: State) -> str:
+        """Return all that a right move says beside its color."""
+        move = self.declaration.move
+        told = [one for one in (move.arguments if move else ()) if one.drawn != COLOR]
+        return " ".join(self._word(one, move, state, state.size) for one in told) if move else ""
+
     def opening(self, state: State) -> list[str]:
         """Return what begins a board and makes every setting, and perhaps a given conversation."""
         starts = self.declaration.of_kind(STARTS)
-        sized = [one for one in starts if _has_size(one)] or list(starts[:1])
+        sized = [one for one in starts if has_size(one)] or list(starts[:1])
         begun = [self._random.choice(sized)] if sized else []
         more = [
             one for one in starts if one not in sized and self._random.random() < _AGAIN_AT_ONCE
@@ -100,21 +108,25 @@ class Drawer:
 
     def last(self) -> list[Command]:
         """Return the questions at the end."""
-        asks = [*self._choices[ASKS], *self._choices[CHOOSES]]
+        every = (*self._choices[ASKS], *self._choices[CHOOSES])
+        asks = [one for one in every if one.kind == CHOOSES or not one.is_free]
         return self._random.sample(asks, min(len(asks), self._random.choice((1, 2, 3))))
 
-    def command(self, command: Command, state: State) -> str:
-        """Return a command with arguments that are right as far as the declaration tells."""
-        size = self._size()
+    def command(self, command: Command, state: State, size: Place | None = None) -> str:
+        """Return a command with arguments that are right as far as the declaration tells.
+
+        ``size``: columns and rows of the board that it begins; None: drawn.
+        """
+        size = size or self._size()
         words = [self._word(one, command, state, size) for one in command.arguments]
         return " ".join([command.name, *filter(None, words)])
 
-    def bad(self, command: Command, state: State) -> str:
-        """Return a command with one of its wrong arguments."""
+    def bad(self, command: Command, state: State, template: str = "") -> str:
+        """Return a command with one of its wrong arguments; ``template``: this one of them."""
         colors = self.declaration.game.colors
         taken = sorted(state.taken)
         stone = self._random.choice(taken) if taken else (0, 0)
-        arguments = self._random.choice(command.bad).format(
+        arguments = (template or self._random.choice(command.bad)).format(
             turn=state.turn,
             other=state.other,
             color=self._random.choice(colors),
@@ -131,6 +143,18 @@ class Drawer:
     def text(self, name: str) -> str:
         """Return what is in a file that a command names."""
         return (self._folder / name).read_text(encoding="utf-8", errors="replace")
+
+    def read(self, line: str, state: State, reply: str) -> None:
+        """Take a reply: what lists places tells where stones may be played."""
+        before = state.listed
+        state.read(reply)
+        asked = self.declaration.command(line)
+        if asked and asked.kind == ASKS and state.listed is not before and len(state.listed) > 1:
+            self._lister = line
+
+    def look_up(self) -> str:
+        """Return the question after a refused move that lists places, sometimes; "" for none."""
+        return self._lister if self._random.random() < _LOOKED_UP else ""
 
     def _word(self, argument: Argument, command: Command, state: State, size: Place) -> str:
         if argument.drawn == COLOR:
@@ -211,10 +235,12 @@ class _Conversation:
 
     def _say_unless_over(self, command: Command, line: str) -> None:
         """Say a command, unless it plays a stone after the end."""
-        if self._is_over and (command.kind == MOVES or command.plays) and command.arguments:
+        if self._is_over and command.kind == MOVES and command.arguments:
             return
-        self._say(line)
-        if command.kind == MOVES or command.plays:
+        reply = self._say(line)
+        if command.kind == MOVES and self._refuses(reply) and (lister := self._drawer.look_up()):
+            self._say(lister)
+        elif command.kind == MOVES or command.plays:
             self._ask_whether_over()
 
     def _ask_whether_over(self) -> None:
@@ -229,7 +255,7 @@ class _Conversation:
         if command and command.kind == STARTS:
             self._is_over = False
         self._state.hear(line, refused=self._refuses(reply), chosen=reply.text)
-        self._state.read(reply.text)
+        self._drawer.read(line, self._state, reply.text)
         return reply
 
     def _files(self) -> list[tuple[str, str]]:
@@ -252,13 +278,14 @@ def _choices(declaration: Declaration) -> dict[str, tuple[Command, ...]]:
     return {
         _MOVE: tuple(one for one in moves if one.arguments),
         _BAD: tuple(one for one in declaration.commands if one.bad),
-        ASKS: tuple(one for one in asks if not one.is_free) or asks,
+        ASKS: asks,
         CHOOSES: declaration.of_kind(CHOOSES),
         SETS: tuple(one for one in sets if one.arguments),
-        _AGAIN: tuple(one for one in declaration.of_kind(STARTS) if not _has_size(one)),
+        _AGAIN: tuple(one for one in declaration.of_kind(STARTS) if not has_size(one)),
         _BACK: tuple(one for one in (*moves, *sets) if not one.arguments),
     }
 
 
-def _has_size(command: Command) -> bool:
+def has_size(command: Command) -> bool:
+    """Whether a command is told the size of a board."""
     return any(one.drawn in (SIZE, COLUMN_COUNT, ROW_COUNT) for one in command.arguments)

@@ -106,6 +106,12 @@ class ReferenceEngine(Engine):
         self.follow(command, found)
         return found
 
+    def after(self, said: tuple[str, ...]) -> ReferenceEngine:
+        """Return this engine after it has heard some commands."""
+        for command in said:
+            self.reply(command)
+        return self
+
     def follow(self, command: str, reply: Reply) -> None:
         """Go on as if the reference had given this reply, such as the move of another engine."""
         state, name = self.session.state, command.partition(" ")[0]

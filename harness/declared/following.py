@@ -99,12 +99,17 @@ class State:
 
     def as_move(self, line: str, chosen: str) -> str:
         """Return the command that plays what was chosen in reply to one; "" if none plays."""
-        asked, move = self._declaration.command(line.split(maxsplit=1)[0]), self._declaration.move
-        if move is None or asked is None:
+        asked = self._declaration.command(line.partition(" ")[0])
+        if asked is None:
             return ""
         words = bound(asked, line.split()[1:], self._declaration.game)
-        color = words.get(COLOR, self.turn)
-        rest = iter(chosen.split())
+        return self.move_of(words.get(COLOR, self.turn), chosen)
+
+    def move_of(self, color: str, chosen: str) -> str:
+        """Return the command that plays a color's move; "" if none plays."""
+        move, rest = self._declaration.move, iter(chosen.split())
+        if move is None:
+            return ""
         told = []
         for argument in move.arguments:
             count = width(argument, self._declaration.game)
@@ -119,7 +124,7 @@ class State:
         if columns.isdigit() and rows.isdigit():
             self.size = int(columns), int(rows)
         self.moves.clear()
-        self.listed.clear()
+        self.listed = []
         self.turn = self.first
 
     def _move(self, words: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ outlive games. Anything else meets a new process.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +37,11 @@ class Program(NamedTuple):
     timeout: float = 60.0  # seconds for a reply
     fresh: bool = False  # a new process for each conversation
     protocol: str = GTP  # one of harness.options.PROTOCOLS
+    refused: str = ""  # a pattern found in replies that refuse, though they say that all is well
+
+    def refuses(self, reply: Reply) -> bool:
+        """Whether a reply refuses its command."""
+        return not reply.ok or bool(self.refused and re.search(self.refused, reply.text))
 
     @property
     def command(self) -> list[str]:
@@ -111,12 +117,18 @@ class Asked:
             EngineError: the program broke. What it answered before is :attr:`answered`.
         """
         if not (self._session and self._goes_on(conversation)):
-            if not (self._session and self._may_hear(conversation)):
+            is_used = self._session and self._may_hear(conversation)
+            if not (is_used and self._begins(conversation)):
                 self._restart(conversation.files)
-            self._replies = []
         self._said = conversation.keys
         self._ask(conversation.commands[len(self._replies) :])
         return list(self._replies)
+
+    def _begins(self, conversation: Conversation) -> bool:
+        """Ask a used process what sets all; return whether it did: else the last board stays."""
+        self._replies, self._said = [], ()
+        self._ask(_at_once(conversation.commands, self._program.natures))
+        return not any(map(self._program.refuses, self._replies))
 
     @property
     def answered(self) -> tuple[Reply, ...]:
@@ -134,11 +146,11 @@ class Asked:
 
     def _may_hear(self, conversation: Conversation) -> bool:
         """Whether another conversation may be had with this process."""
-        natures = self._program.natures
-        if self._program.fresh or conversation.files or not conversation.commands:
+        natures, commands = self._program.natures, conversation.commands
+        if self._program.fresh or conversation.files or not commands:
             return False
-        is_sized = SIZE in natures[_name(conversation.commands[0])].renews
-        return is_sized and self._modes <= _set_at_once(conversation.commands, natures)
+        is_sized = SIZE in natures[_name(commands[0])].renews
+        return is_sized and self._modes <= _parts(_at_once(commands, natures), natures)
 
     def _ask(self, commands: Sequence[str]) -> None:
         assert self._session is not None
@@ -156,7 +168,7 @@ class Asked:
 
     def _restart(self, files: tuple[str, ...]) -> None:
         self._end()
-        self._shown = files
+        self._shown, self._replies = files, []
         case = CaseFile(str(self._program.folder / "conversation"), (), ())
         launcher = self._sandbox.launcher(case, files)
         own, spoken = self._program, self._protocol
@@ -184,12 +196,15 @@ def _modes(command: str, natures: Natures) -> set[str]:
     return set(nature.lasting) - {SIZE}
 
 
-def _set_at_once(commands: Sequence[str], natures: Natures) -> set[str]:
-    """Return the parts that a conversation sets before it does anything else."""
-    found: set[str] = set()
-    for command in commands:
+def _at_once(commands: Sequence[str], natures: Natures) -> Sequence[str]:
+    """Return what a conversation sets before it does anything else."""
+    for place, command in enumerate(commands):
         nature = natures[_name(command)]
         if not (nature.is_known and (nature.begins_board or nature.is_setting)):
-            break
-        found |= nature.sets
-    return found
+            return commands[:place]
+    return commands
+
+
+def _parts(commands: Sequence[str], natures: Natures) -> set[str]:
+    """Return the parts that commands set."""
+    return {part for command in commands for part in natures[_name(command)].sets}

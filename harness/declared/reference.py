@@ -14,7 +14,7 @@ from harness.declared.answers import Answers
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.declared.process import Asked, Conversation, Program, conversation
-from harness.errors import EngineError, ReferenceFailedError
+from harness.errors import EngineError, HarnessError, ReferenceFailedError
 from harness.records import Reply
 from harness.visible import one_line
 from oracle.gtp.protocol import Engine
@@ -42,7 +42,7 @@ class Reference:
         self._refuses = refuses
         self._answers = Answers(digest(program, files))
         self._asked: dict[int, Asked] = {}  # by the id of our process: none may be shared
-        atexit.register(self.close)
+        atexit.register(self._close_at_exit)
 
     def replies(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
         """Return the right replies to a conversation.
@@ -66,6 +66,10 @@ class Reference:
         """End the process; a later question starts another."""
         if asked := self._asked.pop(os.getpid(), None):
             asked.close()
+
+    def _close_at_exit(self) -> None:
+        with contextlib.suppress(HarnessError):  # its box may have ended before
+            self.close()
 
     def _heard(self, said: Conversation) -> list[Reply]:
         if os.getpid() not in self._asked:

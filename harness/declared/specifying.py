@@ -73,7 +73,14 @@ def _reference(
     assert told is not None
     game = declaration.game
     program = Program(
-        words, place, own.commands, told.sandbox, told.timeout, told.fresh, game.protocol
+        words,
+        place,
+        own.commands,
+        told.sandbox,
+        told.timeout,
+        told.fresh,
+        game.protocol,
+        game.refused,
     )
     return Reference(program, declaration, refuses(game), told.files)
 

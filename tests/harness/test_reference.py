@@ -56,7 +56,7 @@ def test_what_was_asked_once_is_not_asked_again(asked, tmp_path):
 
 def test_another_program_or_command_is_asked_anew(asked, tmp_path):
     asked().truth.replies(GAME)
-    changed = asked(engine=ENGINE.replace("else count", "else count + 1"))
+    changed = asked(engine=ENGINE.replace("WAYS else count", "WAYS else count + 1"))
     assert texts(changed.truth.replies(GAME))[-1] == "2"
     assert texts(asked(DECLARED, ENGINE, "fractions").truth.replies(GAME))[-1] == "1.0"
     assert heard(tmp_path).count("start") == 3
@@ -75,6 +75,18 @@ def test_one_process_answers_as_long_as_that_is_sound(asked, tmp_path):
     assert heard(tmp_path).count("start") == 2
     truth.replies(("play b b1",))
     assert heard(tmp_path).count("start") == 3, "what does not begin a board needs a new process"
+
+
+def test_a_board_that_is_refused_does_not_begin(asked, tmp_path):
+    """A used process would still have the board of the conversation before."""
+    engine = ENGINE.replace(
+        '    if name == "boardsize":', '    if name == "boardsize" and words != ["9"]:'
+    )
+    truth = asked(engine=engine).truth
+    truth.replies(GAME)
+    replies = truth.replies(("boardsize 9", "mode stones", "list"))
+    assert not replies[0].ok
+    assert texts(replies)[-1] == "a1 b1 c1", "as of a new process"
 
 
 def test_a_reference_whose_modes_matter_is_always_new(asked, tmp_path):
@@ -168,7 +180,7 @@ def test_what_is_drawn_is_a_game(asked, tmp_path, seed):
     assert modes, "every conversation makes every setting"
     ended = False
     for command, reply in zip(script.commands, replies, strict=True):
-        assert not (ended and command.startswith(("play", "genmove"))), "no stone after the end"
+        assert not (ended and command.startswith("play")), "no stone after the end"
         ended = reply.text == "yes" if command == "over" else ended and "board" not in command
 
 
@@ -243,13 +255,13 @@ def test_all_right_choices_are_known(asked):
     engine.reply("play b b1")
     assert choices(engine, "genmove w") == ("a1", "c1")
     assert choices(engine, "list") == ()
-    engine.reply("play w a1")
+    engine.reply("boardsize 4")
     assert choices(engine, "solve") == (), "it says that it does not know"
 
 
 def test_a_choice_keeps_what_it_must(asked):
     winning = ENGINE.replace(
-        '''return f"{turn} {free()[0]}" if len(free()) > 1 else "unknown"''',
+        '''return f"{found} {free()[0]}"''',
         '''return f"b {free()[0]}" if "c1" in free() else "w"''',
     )
     engine = asked(DECLARED + SOLVER, winning).right_engine()

@@ -1,0 +1,65 @@
+"""What the file of a declared assignment need not say: how a submission is handed in and marked.
+
+The defaults are those of a submission that is run as the reference is: the same files, in an
+archive named after the assignment's folder; a point for the public tests, one more for private
+ones if there are any.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+_DECLARING = ("reference", "game", "command")  # keys, of which a declaration has one
+_CASES = ("*.gtp", "*.tst", "*.txt")
+_LEFT_OUT = (*("__pycache__/", "*.pyc", ".DS_Store", "._*", "__MACOSX/", ".git/", "gtp_log"),)
+
+
+def completed(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the table of an assignment file with what a declared one may leave out.
+
+    ``folder``: in which the file lies. What is there stays as it is, right or wrong.
+    """
+    if not any(key in table for key in _DECLARING):
+        return dict(table)
+    return {**dict(_usual(table, folder)), **table}
+
+
+def _usual(table: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, Any]]:
+    yield "title", folder.name
+    yield "archive", {"name": f"{folder.name}.tgz", "folder": folder.name}
+    yield "cases", {"public": _patterns(folder), "private": _patterns(folder, "private/")}
+    yield (
+        "marks",
+        [_part("public"), *([_part("private")] if _patterns(folder, "private/") else [])],
+    )
+    yield "late", {"deduction": 0}
+    words, files = _started(table, folder)
+    if files:
+        yield "engine", {"command": shlex.join(words)}
+        others = sorted({f"*{Path(name).suffix}" for name in files})
+        yield "files", {"required": files, "allowed": others, "left_out": list(_LEFT_OUT)}
+
+
+def _patterns(folder: Path, within: str = "") -> list[str]:
+    """Return the patterns of case files that some file has."""
+    return [f"{within}{one}" for one in _CASES if any(folder.glob(f"{within}{one}"))]
+
+
+def _part(cases: str) -> dict[str, Any]:
+    return {"name": f"{cases} tests", "points": 1, "judged_by": cases, "rule": "share"}
+
+
+def _started(table: Mapping[str, Any], folder: Path) -> tuple[list[str], list[str]]:
+    """Return the reference's command for a submission, and the names of its files."""
+    reference = table.get("reference")
+    command = reference.get("command") if isinstance(reference, dict) else None
+    try:
+        words = shlex.split(command) if isinstance(command, str) else []
+    except ValueError:
+        words = []  # it is refused where it stands
+    names = [word for word in words if (folder / word).is_file() and not word.startswith("/")]
+    started = [f"{{folder}}/{Path(word).name}" if word in names else word for word in words]
+    return started, [Path(name).name for name in names]

@@ -1,0 +1,219 @@
+"""``gtp-harness calibrate``: does a declaration accuse nobody, and see what it should?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.assignments import assignment, python
+from harness.assignments.assignment import Assignment
+from harness.cli.arguments import Parser, number, whole
+from harness.cli.console import colors, never_fail_to_encode
+from harness.declared import declaration as declarations
+from harness.declared.calibrating import Budget, calibrate
+from harness.declared.noticing import Note, notes
+from harness.declared.observed import Observed, Tally, Tried
+from harness.declared.process import Program
+from harness.declared.reference import Reference
+from harness.engine.launch import as_typed, split_program
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.options import SANDBOXES
+from harness.report import files
+from harness.report.paint import Paint
+from harness.text import number_of
+from harness.visible import one_line, without_surrogates
+
+SCHEMA, VERSION = "gtp-harness/calibrate", 1
+_SECONDS, _CONVERSATIONS, _TIMEOUT = 20.0, 200, 5.0
+_WRAP = 88
+
+_DESCRIPTION = """\
+Try the declaration of an assignment of your own before it judges anybody. Its
+reference is asked about conversations drawn at random, and so are new processes of
+it and the engines at hand (--engine): right ones, as far as you know.
+
+What it tells, for each command:
+  too strict          nearly all replies of another engine differ
+  not the same twice  a new process of the reference answers otherwise
+  never refused       wrong arguments that the reference takes, or none to try
+  always refused      the reference takes none of its arguments
+  never reached       no conversation had it, or what it should say sometimes
+  not declared        the reference knows the command, and nothing asks it
+  another kind        it does not only ask, or does not play what it chooses
+  its own choice      the reference's play refuses what it chose itself
+and of the game: sizes, turns, refusals, the end. Where the reference stands alone
+against engines that agree with each other, it is a question to you."""
+
+_EPILOG = """\
+Exit status:
+    0  nothing to look at
+    1  something was told
+    2  the input was bad, or the reference does not answer
+
+Examples:
+  gtp-harness calibrate nogo/
+  gtp-harness calibrate nogo/ --engine "python3 former/nogo.py" --seconds 60"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if not given.assignment:
+        parser.error("ASSIGNMENT is needed")
+    if given.json:
+        files.try_to_write(given.json)
+    never_fail_to_encode()
+    found = assignment.find(given.assignment)
+    seen, told = tried(found, given)
+    paint = Paint(0 if given.no_color else colors(sys.stdout))
+    print("\n".join(lines(seen, told, paint)))
+    if given.json:
+        files.write(given.json, [_document(seen, told)], without_surrogates)
+    return ExitCode.FAILED if told else ExitCode.OK
+
+
+def tried(found: Assignment, given: argparse.Namespace) -> tuple[Observed, list[Note]]:
+    """Try the declaration of an assignment as the command line says.
+
+    Raises:
+        UsageError: it has none, or no reference.
+        ReferenceFailedError: the reference does not answer.
+    """
+    whole_one = _alone(found)
+    specification, declaration = whole_one.specification, whole_one.declaration
+    assert declaration is not None
+    if specification is None or not isinstance(specification.truth, Reference):
+        raise UsageError(f"{found.place}: found no [reference], expected one: it is asked")
+    reference = specification.truth.program
+    engines = {one: _program(one, reference, given) for one in given.engine}
+    seen = calibrate(
+        Tried(declaration, specification, found.place),
+        reference,
+        engines,
+        Budget(given.seconds, given.conversations),
+        given.seed,
+    )
+    return seen, notes(seen, declaration)
+
+
+def _alone(found: Assignment) -> Assignment:
+    """Return an assignment whose reference is asked about all, also where it extends another."""
+    declaration = found.declaration
+    if declaration is None:
+        raise UsageError(f"{found.place}: found no [reference], [game] or [[command]] to try")
+    commands = declarations.with_standard(declaration.commands, declaration.game)
+    alone = declaration._replace(extends="", commands=commands)
+    return found._replace(declaration=alone) if declaration.extends else found
+
+
+def _program(command: str, reference: Program, given: argparse.Namespace) -> Program:
+    """Return an engine at hand, started in the folder of its first file, or here."""
+    words, _ = python.in_command(as_typed(split_program(command)), "")
+    named = [Path(word) for word in words[1:] if Path(word).is_file()]
+    return reference._replace(
+        words=tuple(words),
+        folder=named[0].parent if named else Path.cwd(),
+        sandbox=given.sandbox,
+        timeout=_TIMEOUT,
+    )
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    parser = Parser("calibrate", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness calibrate ASSIGNMENT [--engine PROGRAM]… [OPTION…]"
+    add = parser.add_argument
+    add("assignment", nargs="?", metavar="ASSIGNMENT",
+        help="the folder of assignment.toml, or such a file")  # fmt: skip
+    add_options(parser)
+    add("--json", metavar="FILE", help="write what was seen and told as JSON")
+    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add("--help", "-h", action="store_true", help="print this help and exit")
+    return parser
+
+
+def add_options(parser: Parser) -> None:
+    """Add the options that say how long is tried, and with which engines."""
+    add = parser.add_argument
+    add("--engine", action="append", default=[], metavar="PROGRAM",
+        help="another engine for the game; may be repeated")  # fmt: skip
+    add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
+        help="how long to try (default: %(default)g; 0: no limit)")  # fmt: skip
+    add("--conversations", type=whole(0, "a whole number, 0 for no limit"),
+        default=_CONVERSATIONS, metavar="N",
+        help="how many conversations to draw (default: %(default)s; 0: no limit)")  # fmt: skip
+    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
+        help="what is drawn depends on it alone (default: %(default)s)")  # fmt: skip
+    add("--sandbox", choices=SANDBOXES, default="auto",
+        help="of the engines; the reference's is declared (default: %(default)s)")  # fmt: skip
+
+
+# --- for a reader ------------------------------------------------------------------------------
+
+
+def lines(seen: Observed, told: list[Note], paint: Paint) -> Iterator[str]:
+    """Yield a table of the commands, and what should be looked at."""
+    width = max((len(name) for name in seen.tallies), default=7)
+    engines = list(dict.fromkeys(name for one in seen.tallies.values() for name in one.pairs))
+    heads = [f"engine {place}" for place, _ in enumerate(engines, 1)]
+    yield f"{'command':{width}} {'asked':>7} {'refused':>8}" + "".join(f" {h:>12}" for h in heads)
+    for name, tally in seen.tallies.items():
+        shares = "".join(f" {_share(tally, engine):>12}" for engine in engines)
+        refused = tally.refused + sum(count[1] for count in tally.bad.values())
+        yield f"{one_line(name):{width}} {tally.asked:>7,} {refused:>8,}{shares}"
+    for head, engine in zip(heads, engines, strict=True):
+        yield f"{head}: replies of {one_line(engine)} that are the reference's"
+    yield ""
+    for note in told:
+        yield from _paragraph(note, paint)
+    yield f"{number_of(seen.conversations, 'conversation')}: {_many(told)}"
+
+
+def _share(tally: Tally, engine: str) -> str:
+    pairs = tally.pairs.get(engine, [])
+    return f"{sum(pair.is_same for pair in pairs)} of {len(pairs)}" if pairs else "-"
+
+
+def _paragraph(note: Note, paint: Paint) -> Iterator[str]:
+    head = f"{paint('warn', note.matter.value.upper())}  {paint('bold', one_line(note.command))}"
+    yield head.rstrip()
+    yield from (f"    {line}" for line in textwrap.wrap(one_line(note.text, 400), _WRAP))
+    yield ""
+
+
+def _many(told: list[Note]) -> str:
+    return f"{number_of(len(told), 'thing')} to look at" if told else "nothing to look at"
+
+
+# --- for programs ------------------------------------------------------------------------------
+
+
+def _document(seen: Observed, told: list[Note]) -> str:
+    """Return the JSON document."""
+    commands = {
+        name: {
+            "asked": tally.asked,
+            "refused": tally.refused,
+            "bad": {text: dict(zip(("asked", "refused"), counts, strict=True))
+                    for text, counts in tally.bad.items()},
+            "engines": {name: {"replies": len(pairs), "same": sum(one.is_same for one in pairs)}
+                        for name, pairs in tally.pairs.items()},
+        }
+        for name, tally in seen.tallies.items()
+    }  # fmt: skip
+    document = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "conversations": seen.conversations,
+        "commands": commands,
+        "notes": [one._asdict() | {"matter": one.matter.value} for one in told],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

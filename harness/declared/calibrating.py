@@ -1,0 +1,62 @@
+"""A declaration put to the test before it judges anybody."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from harness.declared.observed import Heard, Observed, Tried
+from harness.declared.observing import Observer
+from harness.declared.process import Asked, Program, conversation
+from harness.errors import EngineError
+from harness.records import Reply
+
+
+class Budget(NamedTuple):
+    """How long to try: whichever ends first; 0 is no limit."""
+
+    seconds: float
+    conversations: int
+
+    def is_over(self, began: float, done: int) -> bool:
+        """Whether nothing more is to be tried; ``began``: of ``time.monotonic()``."""
+        late = bool(self.seconds) and time.monotonic() - began >= self.seconds
+        return late or bool(self.conversations and done >= self.conversations)
+
+
+def calibrate(
+    tried: Tried, reference: Program, engines: Mapping[str, Program], budget: Budget, seed: int
+) -> Observed:
+    """Try a declaration with its reference, new processes of that, and engines at hand by name.
+
+    Raises:
+        ReferenceFailedError: the reference does not answer.
+        SandboxError: there is no such sandbox here.
+    """
+    began = time.monotonic()
+    with ExitStack() as ends:
+        fresh = ends.enter_context(_asked(reference._replace(fresh=True)))
+        heard = {name: ends.enter_context(_asked(program)) for name, program in engines.items()}
+        observer = Observer(tried, seed, fresh, heard)
+        observer.begin()
+        while not budget.is_over(began, observer.seen.conversations):
+            observer.observe()
+    return observer.seen
+
+
+@contextlib.contextmanager
+def _asked(program: Program) -> Iterator[Heard]:
+    """Give what a program answers; fewer replies than commands where it breaks."""
+    asked = Asked(program)
+
+    def heard(commands: tuple[str, ...]) -> tuple[Reply, ...]:
+        try:
+            return tuple(asked.replies(conversation(commands, program.natures)))
+        except EngineError:
+            return asked.answered
+
+    with contextlib.closing(asked):
+        yield heard

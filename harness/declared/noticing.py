@@ -1,0 +1,267 @@
+"""What a teacher is told of a declaration that was tried. Pure.
+
+A declaration that is too strict accuses everybody, one that is too lax is blind. Each note names
+the command, the key, and what would be better as far as that was found out.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from harness.declared.declaration import (
+    ALTERNATE,
+    ANY_ORDER,
+    ASKS,
+    CASELESS,
+    CHOOSES,
+    COLUMNS,
+    FIRST_WORD,
+    FREE,
+    MOVES,
+    NUMBERS,
+    SETS,
+    STANDARD,
+    Command,
+    Declaration,
+)
+from harness.declared.forms import form_of
+from harness.declared.observed import Observed, Pair, Tally
+from harness.text import number_of, some
+from harness.visible import one_line
+from oracle import natures
+
+_SHOWN = 50  # characters of a reply
+_FEW = 4  # less often, nothing follows
+_NEARLY_ALL = 0.9
+_SOME = 0.1
+# Ways to compare that may do where a stricter one does not, the strictest first.
+_LOOSER = (
+    *((CASELESS,), (NUMBERS,), (ANY_ORDER,), (ANY_ORDER, CASELESS), (COLUMNS,), (FIRST_WORD,)),
+)
+_RESULTS = {"black", "white", "draw", "tie"}
+
+
+class Matter(enum.Enum):
+    """What may be the matter with a declaration."""
+
+    STRICT = "too strict"
+    CHANCE = "not the same twice"
+    NEVER_REFUSED = "never refused"
+    ALWAYS_REFUSED = "always refused"
+    NEVER_REACHED = "never reached"
+    FORGOTTEN = "not declared"
+    KIND = "another kind"
+    CHOICE = "its own choice"
+    GAME = "the game"
+    QUESTION = "a question"
+
+
+class Note(NamedTuple):
+    """Something that a teacher should look at."""
+
+    command: str  # "" for the game
+    matter: Matter
+    text: str
+
+
+def notes(seen: Observed, declaration: Declaration) -> list[Note]:
+    """Return what should be looked at, in the order of the declaration."""
+    found = [*_of_game(seen, declaration)]
+    for command in declaration.commands:
+        tally = seen.tallies[command.name]
+        every = (
+            _reach(command, tally, seen),
+            _refusals(command, tally),
+            _replies(command, tally, declaration),
+            _kind(command, tally),
+            _choices(command, tally),
+        )
+        found += [Note(command.name, *note) for some_ in every for note in some_]
+    return [*found, *_forgotten(seen, declaration), *_questions(seen)]
+
+
+Told = tuple[Matter, str]
+
+
+def _reach(command: Command, tally: Tally, seen: Observed) -> Iterator[Told]:
+    if not tally.asked:
+        yield Matter.NEVER_REACHED, f"no conversation of {seen.conversations} had it"
+    elif seen.listed and command.name not in seen.listed:
+        yield Matter.NEVER_REACHED, "the reference does not have it in list_commands"
+    elif tally.right >= _FEW and tally.refused == tally.right:
+        told = f"; the first time it said {_quoted(tally.refusal)}"
+        text = f"the reference refused it {_times(tally.refused, tally.right)}{told}: are its"
+        yield Matter.ALWAYS_REFUSED, f"{text} arguments, colors, vertices and sizes right?"
+    if command.instead and tally.asked >= _FEW and tally.texts.keys().isdisjoint(command.instead):
+        words = " or ".join(map(_quoted, command.instead))
+        yield Matter.NEVER_REACHED, f"the reference never said {words} (instead)"
+
+
+def _refusals(command: Command, tally: Tally) -> Iterator[Told]:
+    has_arguments = any(one.drawn for one in command.arguments)
+    if command.kind == MOVES and has_arguments and not command.bad:
+        yield Matter.NEVER_REFUSED, "no wrong arguments are tried: 'bad' has none"
+    for template, (asked, refused) in tally.bad.items():
+        taken = asked - refused
+        if taken >= max(_FEW, _SOME * asked):
+            text = f"the reference took the wrong arguments {_quoted(template)}"
+            yield Matter.NEVER_REFUSED, f"{text} {_times(taken, asked)}: are they wrong?"
+
+
+def _replies(command: Command, tally: Tally, declaration: Declaration) -> Iterator[Told]:
+    if tally.unlike_itself:
+        text = f"a new process of the reference answered otherwise {tally.unlike_itself} times"
+        yield Matter.CHANCE, f"{text}: chance, or a mode that outlives a game (fresh = true)"
+    for name, pairs in tally.pairs.items():
+        differ = sum(not pair.is_same for pair in pairs)
+        looser = _looser(command, pairs, declaration) if command.kind == ASKS else ""
+        nearly_all = differ >= max(_FEW, _NEARLY_ALL * len(pairs))
+        if not (nearly_all or (looser and differ >= max(2, _SOME * len(pairs)))):
+            continue
+        better = f"; with reply = {looser} they would be the same" if looser else ""
+        text = f"{differ} of {len(pairs)} replies of {name} differ{better}"
+        yield Matter.STRICT, f"{text}: {_example(pairs)}"
+
+
+def _looser(command: Command, pairs: Sequence[Pair], declaration: Declaration) -> str:
+    """Return the strictest way to compare by which all replies are the same; "" if none is."""
+    for reply in _LOOSER:
+        form = form_of(command._replace(reply=reply), declaration.game)
+        if reply != command.reply and all(
+            form.normal(pair.right.text) == form.normal(pair.got.text) for pair in pairs
+        ):
+            return f'"{reply[0]}"' if len(reply) == 1 else str(list(reply)).replace("'", '"')
+    return f'"{FREE}"' if FREE not in command.reply else ""
+
+
+def _example(pairs: Iterable[Pair]) -> str:
+    pair = next(pair for pair in pairs if not pair.is_same)
+    return f"{_quoted(pair.right.text)} and {_quoted(pair.got.text)}"
+
+
+def _kind(command: Command, tally: Tally) -> Iterator[Told]:
+    if tally.changed and command.kind == CHOOSES:
+        yield Matter.KIND, "later replies are others without it: plays = true?"
+    elif tally.changed:
+        text = f"later replies are others without it ({number_of(tally.changed, 'time')})"
+        yield Matter.KIND, f'{text}: does it ask? kind = "{SETS}", "{MOVES}" or "{CHOOSES}"'
+    elif command.kind == ASKS and not command.is_free and set(tally.texts) == {""}:
+        text = "it never says anything: does it ask?"
+        yield Matter.KIND, f'{text} kind = "{SETS}", or reply = "{FREE}"'
+    if command.plays and tally.played_twice >= 2:
+        yield Matter.KIND, "what it chose could be played after it: plays = false?"
+
+
+def _choices(command: Command, tally: Tally) -> Iterator[Told]:
+    for text, times in tally.own_refused.most_common(2):
+        hint = "a word of 'instead'"
+        if len(text.split()) > 1 and not command.keeps:
+            hint = f'keeps = "{FIRST_WORD}"'
+        told = f"the reference's play refuses its own choice {_quoted(text)}"
+        yield Matter.CHOICE, f"{told} ({number_of(times, 'time')}): is it {hint}?"
+
+
+# --- of the game -------------------------------------------------------------------------------
+
+
+def _of_game(seen: Observed, declaration: Declaration) -> Iterator[Note]:
+    for text in (*_sizes(seen), *_turns(seen, declaration), *_refused(seen, declaration)):
+        yield Note("", Matter.GAME, text)
+    if declaration.game.over is None:
+        yield from (Note("", Matter.GAME, text) for text in _over(seen))
+    elif not seen.ends:
+        ask, is_ = declaration.game.over
+        text = f"no game ended: {ask} never said {_quoted(is_)} (over)"
+        yield Note("", Matter.NEVER_REACHED, text)
+    for name, times in seen.broken.items():
+        if times:
+            text = f"{name} broke in {number_of(times, 'conversation')}"
+            yield Note("", Matter.GAME, f"{text} of {seen.conversations}")
+
+
+def _sizes(seen: Observed) -> Iterator[str]:
+    if seen.sizes_refused:
+        yield f"the reference refuses {some(map(_quoted, seen.sizes_refused), 4)} (sizes)"
+
+
+def _turns(seen: Observed, declaration: Declaration) -> Iterator[str]:
+    asked, refused = seen.second_stones
+    if asked < _FEW:
+        return
+    if declaration.game.turns == ALTERNATE and not refused:
+        yield f'two stones of one color in a row were never refused, {asked} times: turns = "any"?'
+    elif declaration.game.turns != ALTERNATE and refused == asked:
+        text = f"two stones of one color in a row were always refused, {asked} times"
+        yield f'{text}: turns = "{ALTERNATE}"?'
+
+
+def _refused(seen: Observed, declaration: Declaration) -> Iterator[str]:
+    """Say where moves seem to be refused by a reply that says all is well."""
+    pattern = declaration.game.refused
+    for command in declaration.of_kind(MOVES):
+        texts = seen.tallies[command.name].texts
+        told = [text for text in texts if text]
+        if not pattern and texts[""] and told:
+            text = f"{command.name} says nothing, and sometimes {_quoted(told[0])}"
+            yield f"{text}: is that a refusal (refused = …)?"
+    if pattern and not any(
+        re.search(pattern, text) for tally in seen.tallies.values() for text in tally.texts
+    ):
+        yield f"no reply matched {_quoted(pattern)} (refused)"
+
+
+def _over(seen: Observed) -> Iterator[str]:
+    """Say by which question games seem to end."""
+    ends: dict[str, list[str]] = {}
+    for (ask, text), (refused, accepted) in seen.moves_after.items():
+        if refused >= _FEW and not accepted and len(text.split()) == 1:
+            ends.setdefault(ask, []).append(text)
+    for ask, texts in ends.items():
+        said, is_ = " or ".join(sorted(texts)), "|".join(sorted(texts))
+        hint = f'does that end a game? over = {{ ask = "{ask}", is = "{is_}" }}'
+        yield f"no move was accepted after {ask} had said {said}: {hint}"
+    for name, tally in seen.tallies.items():
+        words = {text.lower() for text in tally.texts}
+        if not ends and words & _RESULTS and words - _RESULTS:
+            said = " or ".join(sorted(words & _RESULTS))
+            yield f'{name} says {said}: does that end a game? over = {{ ask = "{name}", is = … }}'
+
+
+def _forgotten(seen: Observed, declaration: Declaration) -> Iterator[Note]:
+    declared = {one.name for one in declaration.commands}
+    for name in seen.listed:
+        nature = natures.STANDARD.get(name)
+        about_engine = nature is not None and not nature.needs and not nature.sets_up
+        if name not in declared and not about_engine and name not in ("quit", "showboard"):
+            hint = f"; as in GTP it {_ABOUT[STANDARD[name].kind]}" if name in STANDARD else ""
+            yield Note(
+                name, Matter.FORGOTTEN, f"the reference knows it, and nothing asks it{hint}"
+            )
+
+
+_ABOUT = {ASKS: "asks", MOVES: "plays", CHOOSES: "chooses", SETS: "sets", "starts": "starts"}
+
+
+def _questions(seen: Observed) -> Iterator[Note]:
+    """Ask who is right where the reference stands alone: each command once."""
+    for name in dict.fromkeys(one.command.partition(" ")[0] for one in seen.questions):
+        every = [one for one in seen.questions if one.command.partition(" ")[0] == name]
+        one = min(every, key=lambda question: len(question.said))
+        said = "; ".join((*one.said, one.command))
+        yield Note(
+            name,
+            Matter.QUESTION,
+            f"{one.engines} engines agree on {_quoted(one.got)} where the reference says"
+            f" {_quoted(one.right)} ({number_of(len(every), 'time')}): who is right? {said}",
+        )
+
+
+def _times(count: int, total: int) -> str:
+    return f"{count} of {number_of(total, 'time')}"
+
+
+def _quoted(text: str) -> str:
+    return f"'{one_line(text, _SHOWN)}'" if text else "nothing"

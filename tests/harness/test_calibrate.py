@@ -1,0 +1,172 @@
+"""``gtp-harness calibrate``: what a declaration forgets is named, and a good one is left alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.exits import ExitCode
+from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, command, lay
+
+pytestmark = pytest.mark.processes
+
+WHOLE = DECLARED.replace("row.py log", "row.py").replace(
+    "[game]", "[game]\ncolors = ['b', 'w']", 1
+)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def told(tmp_path, capsys):
+    """Return what is told of a declaration, as (command, matter, text)."""
+
+    def calibrated(declared=WHOLE, engine=ENGINE, *ways, status=ExitCode.FAILED):
+        lay(tmp_path, declared, engine)
+        (tmp_path / "assignment.toml").write_text(HANDED_IN.replace('["*.gtp"]', "[]") + declared)
+        found = tmp_path / "found.json"
+        engines = [word for way in ways for word in ("--engine", command(tmp_path, *way.split()))]
+        given = ["--conversations", "24", "--seconds", "0", "--sandbox", "off", *engines]
+        assert main(["calibrate", str(tmp_path), *given, "--json", str(found)]) == status
+        capsys.readouterr()
+        notes = json.loads(found.read_text())["notes"]
+        return [(one["command"], one["matter"], one["text"]) for one in notes]
+
+    return calibrated
+
+
+def test_nothing_is_said_of_a_good_declaration(told):
+    assert told(WHOLE, ENGINE, "turned", status=ExitCode.OK) == []
+
+
+def without(*lines):
+    """Return the declaration without the lines that begin so."""
+    kept = [one for one in WHOLE.splitlines() if not one.startswith(lines)]
+    return "\n".join(kept)
+
+
+def replaced(old, new):
+    assert old in WHOLE
+    return WHOLE.replace(old, new, 1)
+
+
+def more(text):
+    return WHOLE + "\n" + text
+
+
+ANY_TURN = ENGINE.replace(" or color != turn:", ":")
+CHANCE = ENGINE.replace('return "yes"', 'import os; return os.getpid() if size == 2 else "yes"')
+SOLVE = '[[command]]\nname = "solve"\nkind = "chooses"\n'
+
+# What is forgotten, the declaration, the reference, another engine, and whose note is about what.
+FORGOTTEN = {
+    "refused": (without("refused"), ENGINE, "", ("", "the game", "refused = ")),
+    "over": (without("over"), ENGINE, "", ("", "the game", 'over = { ask = "over", is = "yes" }')),
+    "colors": (replaced("['b', 'w']", "['x', 'o']"), ENGINE, "",
+               ("play", "always refused", "wrong color")),
+    "sizes": (replaced("[2, 3, 4]", "[2, 20]"),
+              ENGINE.replace("    return begin()", "    return begin(1 // (size < 9))", 1)
+              .replace("def begin():", "def begin(_=0):"), "",
+              ("", "the game", "refuses 'boardsize 20' (sizes)")),
+    "vertices": (replaced("[game]", '[game]\nvertices = "x y"'), ENGINE, "",
+                 ("play", "always refused", "vertices")),
+    "turns, alternate": (replaced("[game]", '[game]\nturns = "any"'), ENGINE, "",
+                         ("", "the game", 'turns = "alternate"')),
+    "turns, any": (WHOLE, ANY_TURN, "", ("", "the game", 'turns = "any"')),
+    "a command": (replaced('[[command]]\nname = "count"\narguments = ["color"]\n', ""),
+                  ENGINE, "", ("count", "not declared", "nothing asks it")),
+    "kind = sets": (without('kind = "sets"'), ENGINE, "",
+                    ("mode", "another kind", 'kind = "sets"')),
+    "kind = chooses": (replaced('name = "genmove"', 'name = "genmove"\nkind = "asks"'), ENGINE, "",
+                       ("genmove", "another kind", '"chooses"')),
+    "arguments": (without('arguments = ["color"]'), ENGINE, "",
+                  ("count", "always refused", "are its arguments")),
+    "bad": (more('[[command]]\nname = "play"\nbad = []'), ENGINE, "",
+            ("play", "never refused", "'bad' has none")),
+    "bad that is good": (more('[[command]]\nname = "play"\nbad = ["{turn} {vertex} x"]'),
+                         ENGINE.replace("return played(*words)", "return played(*words[:2])"), "",
+                         ("play", "never refused", "'{turn} {vertex} x'")),
+    "reply, order": (without('reply = "any order"'), ENGINE, "turned",
+                     ("list", "too strict", 'reply = "any order"')),
+    "reply, numbers": (WHOLE, ENGINE, "fractions", ("count", "too strict", 'reply = "numbers"')),
+    "reply, free": (more('[[command]]\nname = "picture"'), ENGINE, "fractions",
+                    ("picture", "too strict", 'reply = "free"')),
+    "keeps": (more(SOLVE + 'instead = ["unknown"]'), ENGINE, "",
+              ("solve", "its own choice", 'keeps = "first word"')),
+    "instead": (replaced('instead = ["pass"]', "instead = []"), ENGINE, "",
+                ("genmove", "its own choice", "'pass'")),
+    "plays": (replaced('instead = ["pass"]', 'instead = ["pass"]\nplays = false'), ENGINE, "",
+              ("genmove", "another kind", "plays = true?")),
+    "fresh": (WHOLE, CHANCE, "", ("over", "not the same twice", "fresh = true")),
+    "what is no command": (more('[[command]]\nname = "nothing"'), ENGINE, "",
+                           ("nothing", "never reached", "list_commands")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FORGOTTEN)
+def test_what_is_forgotten_is_named(told, what):
+    declared, engine, way, (name, matter, text) = FORGOTTEN[what]
+    found = told(declared, engine, *([way] if way else []))
+    assert any((name, matter) == one[:2] and text in one[2] for one in found), found
+
+
+def test_two_engines_that_agree_ask_who_is_right(told):
+    engine = ENGINE.replace("WAYS else count", "WAYS else count + (not WAYS)")
+    found = told(WHOLE, engine, "one", "two")
+    (question,) = [one for one in found if one[1] == "a question"]
+    assert question[0] == "count"
+    assert "2 engines agree on '0' where the reference says '1'" in question[2]
+    assert "boardsize" in question[2], "the conversation is told"
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ("", "found no [reference], [game] or [[command]] to try"),
+        ("[game]\nsizes = [3]\n", "found no [reference], expected one"),
+        ('[reference]\ncommand = "python3 none.py"\nsandbox = "off"\n', "did not answer"),
+    ],
+)
+def test_without_a_reference_there_is_an_error(tmp_path, capsys, declared, message):
+    cases = HANDED_IN if declared else HANDED_IN.replace('["*.gtp"]', '["a.gtp"]')
+    (tmp_path / "a.gtp").write_text("10 name\n")
+    (tmp_path / "assignment.toml").write_text(cases + declared)
+    assert main(["calibrate", str(tmp_path)]) == ExitCode.BROKEN
+    assert message in capsys.readouterr().err
+
+
+def test_commands_beside_an_assignment_that_ships_are_tried(tmp_path, capsys):
+    text = """
+extends = "go-scoring"
+[reference]
+command = "python3 row.py"
+sandbox = "off"
+[game]
+sizes = [2, 3]
+refused = "illegal move"
+[[command]]
+name = "list"
+[[command]]
+name = "count"
+arguments = ["color"]
+"""
+    lay(tmp_path)
+    head, _, rest = HANDED_IN.replace('["*.gtp"]', '["a.gtp"]').partition("\n")
+    (tmp_path / "a.gtp").write_text("10 list\n")
+    own, _, tables = text.partition("[reference]")
+    (tmp_path / "assignment.toml").write_text(f"{head}\n{own}{rest}\n[reference]{tables}")
+    other = command(tmp_path, "turned")
+    given = ["--conversations", "9", "--engine", other, "--sandbox", "off"]
+    assert main(["calibrate", str(tmp_path), *given]) == ExitCode.FAILED
+    assert 'with reply = "any order"' in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_games_of_the_tests_are_left_alone(capsys):
+    own = Path(__file__).parents[1] / "own_games"
+    given = ["--conversations", "30", "--sandbox", "off", "--seconds", "0"]
+    for game in ("hex", "othello"):
+        assert main(["calibrate", str(own / game), *given]) == ExitCode.OK, capsys.readouterr().out
