@@ -106,7 +106,7 @@ def _refusals(command: Command, tally: Tally) -> Iterator[Told]:
         yield Matter.NEVER_REFUSED, "no wrong arguments are tried: 'bad' has none"
     for template, (asked, refused) in tally.bad.items():
         taken = asked - refused
-        if taken >= max(_FEW, _SOME * asked):
+        if command.kind != ASKS and taken >= max(_FEW, _SOME * asked):
             text = f"the reference took the wrong arguments {_quoted(template)}"
             yield Matter.NEVER_REFUSED, f"{text} {_times(taken, asked)}: are they wrong?"
 
