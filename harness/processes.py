@@ -37,3 +37,19 @@ def descendants(pid: int) -> list[int]:
     for child in found:
         found += children(child)
     return found
+
+
+def processor_of(pid: int) -> int:
+    """Return the number of the processor that a process was on last."""
+    return int(read(f"/proc/{pid}/stat").rpartition(")")[2].split()[36])
+
+
+def move_to(processor: int) -> None:
+    """Go on on a processor, if this thread may; from there it may go wherever it might before."""
+    allowed = os.sched_getaffinity(0)
+    if processor not in allowed or len(allowed) == 1:
+        return
+    try:
+        os.sched_setaffinity(0, {processor})
+    finally:
+        os.sched_setaffinity(0, allowed)

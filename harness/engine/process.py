@@ -23,10 +23,11 @@ from pexpect.spawnbase import SpawnBase
 from harness.engine.clock import NEVER, Clock, are_asleep
 from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, Launcher, describe_end
-from harness.engine.replies import GTP, Protocol
+from harness.engine.replies import CR, GTP, Protocol
 from harness.errors import EngineError, StarvedError
 from harness.limit import Limit
 from harness.options import Limits
+from harness.processes import move_to, processor_of
 from harness.records import Failure, FailureKind
 from harness.typed import NamedTuple
 
@@ -135,7 +136,7 @@ class _Output(fdspawn):  # type: ignore[misc]
             return b""
         data = self.read_nonblocking(_READ_SIZE)
         self._is_awake = True
-        if data[-2:] == self.whole and b"\r" not in data:
+        if data[-2:] == self.whole and CR not in data:
             return data
         self._ahead.append(data)
         return b""
@@ -427,6 +428,15 @@ class EngineProcess:
             self.unfinished = output.after
             raise _broken(FailureKind.PROTOCOL, _MODEM)
         raise self._ended() if found == searcher.eof_index else self._silent()
+
+    def sit_beside(self) -> None:
+        """Go on on the engine's processor, where one of the two always waits for the other.
+
+        On two that are idle in turn, each command would have to wake one: on a virtual machine
+        that takes longer than ten answers. Nothing keeps either there while it thinks.
+        """
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            move_to(processor_of(self._process.processes()[0]))
 
     def stirs(self) -> bool:
         """Return whether it has written anything that was not read, or has ended."""

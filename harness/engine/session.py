@@ -174,7 +174,7 @@ class Session:
             if fresh:
                 self._stamp(fresh)
                 replies += fresh
-                deadline = self._deadline()
+                deadline = self._deadline() if len(replies) < wanted else NEVER
             elif unanswered > self._limits.max_output > 0:
                 raise too_much(unanswered, self._limits.max_output, "no reply")
 

@@ -65,7 +65,7 @@ def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
     lines = split_lines(data, path)
     if path.lower().endswith(ANSWERS_SUFFIX) and (found := _of_answers(lines, path)):
         return found
-    steps = _steps(lines, _trimmed(lines, data), path, named(dialect))
+    steps = _steps(lines, _trimmed(lines, data), path, named(dialect), b"\t" in data)
     return CaseFile(path, tuple(steps), tuple(lines))
 
 
@@ -131,17 +131,20 @@ def split_lines(data: bytes, path: str) -> list[str]:
     return lines
 
 
-def _steps(lines: list[str], trimmed: list[str], path: str, dialect: Dialect) -> list[Step]:
+def _steps(
+    lines: list[str], trimmed: list[str], path: str, dialect: Dialect, has_tabs: bool
+) -> list[Step]:
     steps: list[Step] = []
+    add = steps.append
     patterns: int | None = None  # of the command in the line before; None: there is no command
     for number, text in enumerate(trimmed, 1):
         if not text:
             patterns = None
-        elif text[0] not in _NOT_PLAIN and "\t" not in text:
-            steps.append(_new(Step, (number, text, -1, text, False, None)))
+        elif text[0] not in _NOT_PLAIN and not (has_tabs and "\t" in text):
+            add(_new(Step, (number, text, -1, text, False, None)))
             patterns = 0
         elif text[0] != "#":
-            steps.append(_command(number, text, path))
+            add(_command(number, text, path))
             patterns = 0
         elif text[:2] != "#?" or (wanted := dialect.pattern_part(lines[number - 1])) is None:
             patterns = None

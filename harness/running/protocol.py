@@ -12,6 +12,7 @@ from oracle.natures import Natures
 
 _CONTROL = r"[\x00-\x08\x0b-\x1f\x7f]"
 _STATUS_AND_ID = r"[=?]([0-9]*)"
+_REMEMBERED = 5_000  # commands: moves on a large board, with both colors
 
 
 def as_sent(case: CaseFile, protocol: Protocol = GTP) -> list[bytes]:
@@ -32,19 +33,21 @@ def unfollowed(steps: Sequence[Step], natures: Natures) -> list[bool]:
     So it is for tests, because some engines stop thinking when input arrives.
     """
     known = _Unfollowed(natures)
-    return [step.is_test or known[step.command.partition(" ")[0]] for step in steps]
+    return [is_test or known[command] for _, _, _, command, is_test, _ in steps]
 
 
 class _Unfollowed(dict[str, bool]):
-    """Whether a command's name is one that must not be followed, found out once for each name."""
+    """Whether a command must not be followed; of many that come again, found out once for each."""
 
     def __init__(self, natures: Natures) -> None:
         super().__init__()
         self._natures = natures
 
-    def __missing__(self, name: str) -> bool:
-        self[name] = self._natures.at_hand(name).stands_alone
-        return self[name]
+    def __missing__(self, command: str) -> bool:
+        found = self._natures.at_hand(command.partition(" ")[0]).stands_alone
+        if len(self) < _REMEMBERED:
+            self[command] = found
+        return found
 
 
 def own_step(command: str) -> Step:
@@ -60,7 +63,7 @@ def is_quit(step: Step, protocol: Protocol) -> bool:
 def count_errors(steps: Iterable[Step], replies: Sequence[Reply | None]) -> int:
     """Return how many setup commands were refused, without those that the file has so."""
     pairs = zip(steps, replies, strict=False)
-    odd = [(step, one) for step, one in pairs if one is not None and (not one.ok or one.status)]
+    odd = [(step, one) for step, one in pairs if one and (not one[0] or one[5])]
     return sum(is_trouble(step, reply) and step.id < 0 for step, reply in odd)
 
 
@@ -89,10 +92,11 @@ def warnings(
     for step, reply in zip(steps, replies, strict=False):
         if reply is None:
             continue
-        raw, id_ = reply.raw, step.id
-        if id_ < 0 and raw is plain and not reply.invalid:
+        # By their places, and not their names: there may be 100,000 of them.
+        id_, raw, invalid = step[2], reply[2], reply[4]
+        if id_ < 0 and raw is plain and not invalid:
             continue
-        if raw.isprintable() and not reply.invalid and is_right(id_, raw):
+        if raw.isprintable() and not invalid and is_right(id_, raw):
             plain = raw if id_ < 0 else plain
             continue
         for kind, what in _breaches(step, reply, protocol, without_ids=without_ids):

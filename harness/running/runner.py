@@ -191,6 +191,8 @@ class _Run:
         is_under_way, is_left = again, False
         try:
             self._prepare_again(place) if again else self._prepare()
+            if not self._setting.crowded:
+                process.sit_beside()
             is_under_way = True
             self._run_steps(place.step)
             is_under_way, step = False, None

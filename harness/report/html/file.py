@@ -218,17 +218,21 @@ class _Pages:
         """Yield what fills the rows of some tests."""
         steps, log = self._view.file.case.steps, self._log
         passed = badge(Verdict.PASSED)
-        told, cell = cache(expectation.in_words), cache(_cell)  # of many tests the same
+        # Of many tests the same.
+        told, cell = cache(lambda one: _cell(expectation.in_words(one))), cache(_cell)
         for outcome in outcomes:
-            step = steps[outcome.step]
-            expected = told(step.pattern) if step.pattern else ""
-            verdict, kind = passed, "p"
-            if outcome.verdict is not Verdict.PASSED or outcome.flaky:
-                verdict = self._link_to_card(part, step, outcome)
-                kind = _kind(outcome)
-            reply = outcome.reply
-            yield from (kind, Markup(log.at(step.line)), _name(step), verdict)
-            yield from (cell(step.command), cell(reply.text) if reply else NOTHING, cell(expected))
+            index, verdict, reply, flaky = outcome
+            step = steps[index]
+            shown, kind = passed, "p"
+            if verdict is not Verdict.PASSED or flaky:
+                shown, kind = self._link_to_card(part, step, outcome), _kind(outcome)
+            yield kind
+            yield log.at(step.line)
+            yield _name(step)
+            yield shown
+            yield cell(step.command)
+            yield cell(reply.text) if reply else NOTHING
+            yield told(step.pattern) if step.pattern else NOTHING
 
     def _link_to_card(self, part: int, step: Step, outcome: Outcome) -> Markup:
         drawn = badge(outcome.verdict, outcome.flaky)

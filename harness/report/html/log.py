@@ -59,7 +59,9 @@ def log_of(file: FileResult, name: str, begin: Sequence[int] = ()) -> Log:
 def part_cuts(file: FileResult) -> list[int]:
     """Return the steps with which the parts of a log begin."""
     cuts, begun = [0], 0
-    replies = [len(reply.raw) + len(reply.invalid) if reply else 0 for reply in file.replies]
+    replies = [len(reply[2]) + len(reply[4]) if reply else 0 for reply in file.replies]
+    if sum(replies) + sum(map(len, file.case.lines)) + 4 * len(file.case.steps) <= _PART:
+        return cuts  # without looking closer
     texts = [len(step.text) + 4 for step in file.case.steps]
     if sum(replies) + sum(texts) <= _PART:
         return cuts
@@ -146,6 +148,9 @@ def _stream(
 def _cuts(file: FileResult) -> Iterator[int]:
     """Yield where stretches of the file begin that were answered, or were not, and its end."""
     again = {one.step for one in file.restarts}
+    if not again and file.replies and all(file.replies):  # as nearly always
+        yield from (0, len(file.replies))
+        return
     answered = [reply is not None for reply in file.replies]
     for index, now in enumerate(answered):
         if index == 0 or now is not answered[index - 1] or index in again:
@@ -201,19 +206,20 @@ def _exchanged(
     filled, plain = _Filled(), list[str]()  # escaped together when something else comes
     for step, reply in zip(steps, replies, strict=True):
         assert reply is not None
-        line = step.line
-        is_plain = reply.ok and not step.is_test and not reply.invalid
+        # Taken apart, and not asked by name: there may be 100,000 of them.
+        (line, text, _, _, is_test, _), (ok, _, raw, _, invalid, _) = step, reply
+        is_plain = ok and not is_test and not invalid
         if plain and (line > done + 1 or not is_plain):
             filled.add(_ANY, "".join(plain))
             plain.clear()
         if line > done + 1:
-            text = "\n".join(file.case.lines[done : line - 1])
-            filled.add(_COMMENT if text.strip() else _BLANK, text)
+            between = "\n".join(file.case.lines[done : line - 1])
+            filled.add(_COMMENT if between.strip() else _BLANK, between)
         done = line
         if is_plain:
-            plain += (step.text, "\n", reply.raw, "\n\n")
-        elif reply.ok and not reply.invalid and line not in cards:  # as most tests are
-            filled.add(_TEST, line, step.text, reply.raw)
+            plain.append(f"{text}\n{raw}\n\n")
+        elif ok and not invalid and line not in cards:  # as most tests are
+            filled.add(_TEST, line, text, raw)
         else:
             filled.add(_ANY, _special(step, reply, cards.get(line)))
     filled.add(_ANY, "".join(plain))
