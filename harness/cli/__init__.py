@@ -63,10 +63,14 @@ def program() -> NoReturn:
 
 
 def _answer_and_flush() -> int:
+    import gc
+
+    collects = gc.isenabled()
+    gc.disable()  # what is loaded stays: nothing of it need be collected
     from harness.cli import streams
 
     streams.open_all()
-    return _settled(_answer(sys.argv[1:]))
+    return _settled(_answer(sys.argv[1:], collects=collects))
 
 
 def _settled(status: int) -> int:
@@ -75,13 +79,14 @@ def _settled(status: int) -> int:
     return streams.settled(status)
 
 
-def _answer(arguments: list[str]) -> int:
+def _answer(arguments: list[str], *, collects: bool = False) -> int:
+    """Answer; ``collects``: whether garbage is collected once the command is loaded."""
     from harness import signals
     from harness.errors import ClassWideError, HarnessError, ReportError, SandboxError
     from harness.exits import ExitCode
 
     try:
-        return _dispatch(arguments)
+        return _dispatch(arguments, collects=collects)
     except (ClassWideError, ReportError, SandboxError) as error:
         return _say(str(error), ExitCode.FAULT)
     except HarnessError as error:
@@ -98,7 +103,7 @@ def _answer(arguments: list[str]) -> int:
         return _fault(error)
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _dispatch(arguments: list[str], *, collects: bool) -> int:
     from harness import signals
     from harness.exits import ExitCode
 
@@ -113,7 +118,7 @@ def _dispatch(arguments: list[str]) -> int:
         return ExitCode.OK
     if name not in COMMANDS:
         return _say(_unknown(name), ExitCode.BROKEN)
-    command = _loaded(COMMANDS[name][0])
+    command = _loaded(COMMANDS[name][0], collects=collects)
     signals.notice_children()
     with signals.ending_on_signals():
         interrupts.raise_again()
@@ -121,7 +126,7 @@ def _dispatch(arguments: list[str]) -> int:
     return signals.exit_status() if status == ExitCode.INTERRUPTED else status
 
 
-def _loaded(module: str) -> Any:
+def _loaded(module: str, *, collects: bool) -> Any:
     """Import a module; the garbage collector does not go over what is being loaded."""
     import gc
     from importlib import import_module
@@ -129,12 +134,12 @@ def _loaded(module: str) -> Any:
     from harness.postponed import postpone
 
     postpone("pexpect", "traceback")
-    is_on = gc.isenabled()
+    collects = collects or gc.isenabled()
     gc.disable()
     try:
         return import_module(module)
     finally:
-        if is_on:
+        if collects:
             gc.enable()
 
 
