@@ -12,8 +12,9 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
 from harness.banks import storing
 from harness.banks.records import Bank
-from harness.cli.arguments import Parser, whole
+from harness.cli.arguments import Parser
 from harness.cli.console import never_fail_to_encode
+from harness.cli.values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import SANDBOXES

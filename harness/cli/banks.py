@@ -13,7 +13,8 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
 from harness.banks.mutating import mutant_engines
 from harness.banks.records import WrongEngine
-from harness.cli.arguments import Parser, whole
+from harness.cli.arguments import Parser
+from harness.cli.values import whole
 from harness.errors import UsageError
 from harness.options import SANDBOXES
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from harness.assignments import assignment, python
 from harness.assignments.assignment import Assignment
-from harness.cli.arguments import Parser, number, whole
+from harness.cli.arguments import Parser
 from harness.cli.console import colors, never_fail_to_encode
+from harness.cli.values import number, whole
 from harness.declared import declaration as declarations
 from harness.declared.calibrating import Budget, calibrate
 from harness.declared.noticing import Note, notes

@@ -12,8 +12,9 @@ from harness.assignments import assignment
 from harness.check.desk import Wanted
 from harness.check.saying import Sayer
 from harness.check.steps import check, source_named
-from harness.cli.arguments import Parser, whole
+from harness.cli.arguments import Parser
 from harness.cli.console import can_draw, colors, never_fail_to_encode
+from harness.cli.values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import SANDBOXES

@@ -13,7 +13,8 @@ from pathlib import Path
 from harness.assignments import assignment, python
 from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
-from harness.cli.arguments import Parser, number, whole
+from harness.cli.arguments import Parser
+from harness.cli.values import number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import named
 from harness.errors import UsageError

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
-from harness.cli.arguments import Parser, whole
+from harness.cli.arguments import Parser
+from harness.cli.values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.generating import choices, moves, producing, reading, writing

@@ -16,8 +16,9 @@ from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
 from harness.cli import auditing
-from harness.cli.arguments import Parser, number, whole
+from harness.cli.arguments import Parser
 from harness.cli.console import colors, never_fail_to_encode
+from harness.cli.values import number, whole
 from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
 from harness.grading.exports import exporters

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from harness.cli.arguments import Parser, whole
+from harness.cli.arguments import Parser
 from harness.cli.console import colors, never_fail_to_encode
+from harness.cli.values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.report import files

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import sys
@@ -10,17 +9,9 @@ from collections.abc import Callable
 from functools import partial
 
 from harness.cli import sandbox, streams, version
-from harness.cli.arguments import (
-    Parser,
-    figure,
-    number,
-    protocol,
-    repeat,
-    size,
-    whole,
-    with_config,
-)
+from harness.cli.commandline import Plain, repeat, with_config
 from harness.cli.console import Console, Style
+from harness.cli.values import HIDDEN, figure, number, protocol, size, whole
 from harness.engine.launch import with_seed
 from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode
@@ -38,8 +29,10 @@ from harness.running.runs import Interrupted, run_gathered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from typing import Any
 
+    from harness.cli.arguments import Parser
     from harness.history.records import RunKept
     from harness.report.baseline import Comparison
     from harness.vocabulary.boards import Board
@@ -75,15 +68,16 @@ def main(arguments: list[str]) -> int:
     if {"--version", "-version"} & set(arguments):
         print(version())
         return ExitCode.OK
-    parser = command_line()
-    given = parser.read(with_config(arguments), _remark)
+    words, plain = with_config(arguments), Plain()
+    add_arguments(plain)
+    given = plain.read(words) or command_line().read(words, _remark)
     if given is None:
         return ExitCode.OK
     if len(given.arguments) < 2:
-        parser.error("PROGRAM and at least one TEST are needed")
+        command_line().error("PROGRAM and at least one TEST are needed")
     # The records of a large run are many and hold no cycles: looking for some is a waste.
     gc.disable()
-    return _Run(given, parser).main()
+    return _Run(given, plain).main()
 
 
 def _remark(option: str, words: list[str], first: int) -> str:
@@ -95,11 +89,11 @@ def _remark(option: str, words: list[str], first: int) -> str:
 class _Run:
     """One run from its command line: what is asked for is read and tried before it begins."""
 
-    def __init__(self, given: argparse.Namespace, parser: Parser) -> None:
+    def __init__(self, given: Namespace, plain: Plain) -> None:
         self.given = given
         program, *tests = given.arguments
         self.program = with_seed(program)
-        self.repeat = repeat(parser, given, self.program)
+        self.repeat = repeat(plain, given, self.program)
         _refuse_swapped(self.program, tests)
         self.options = _options(given)
         self.found = gather(
@@ -228,18 +222,25 @@ class _Run:
 
 def command_line() -> Parser:
     """Return the parser of its command line."""
+    from harness.cli.arguments import Parser
+
     parser = Parser("run", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness run [OPTION…] PROGRAM TEST…"
-    parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=argparse.SUPPRESS)
+    add_arguments(parser)
+    return parser
+
+
+def add_arguments(parser: Plain | Parser) -> None:
+    """Add all that may stand on its command line."""
+    parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=HIDDEN)
     _add_gogui(parser)
     _add_engine(parser)
     _add_selection(parser)
     sandbox.add_options(parser)
     _add_output(parser)
-    return parser
 
 
-def _add_gogui(parser: Parser) -> None:
+def _add_gogui(parser: Plain | Parser) -> None:
     title = "options of gogui-regress (also with a single dash)"
     add = parser.add_argument_group(title).add_argument
     _add_reports(add, is_gogui=True)
@@ -259,7 +260,7 @@ def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
             add(*flags, metavar=one.metavar, help=one.what)
 
 
-def _add_engine(parser: Parser) -> None:
+def _add_engine(parser: Plain | Parser) -> None:
     add = parser.add_argument_group("the engine").add_argument
     for flag, name, reader, metavar, what in _LIMITS:
         add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
@@ -300,7 +301,7 @@ def _default(name: str) -> str:
     return f"(default: {words}{'' if own == untrusted else f'; in a sandbox: {unit(untrusted)}'})"
 
 
-def _add_selection(parser: Parser) -> None:
+def _add_selection(parser: Plain | Parser) -> None:
     options = Options()
     add = parser.add_argument_group("what is run and how it is judged").add_argument
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
@@ -317,7 +318,7 @@ def _add_selection(parser: Parser) -> None:
         help="whether boards are drawn with captures (default: as the commands tell)")  # fmt: skip
 
 
-def _add_output(parser: Parser) -> None:
+def _add_output(parser: Plain | Parser) -> None:
     add = parser.add_argument_group("output").add_argument
     _add_reports(add, is_gogui=False)
     add("--baseline", metavar="FILE", help="compare with a former --json")
@@ -339,7 +340,7 @@ def _board(game: str) -> Board | None:
     return {"go": GO, "gomoku": GOMOKU}[game]
 
 
-def _options(given: argparse.Namespace) -> Options:
+def _options(given: Namespace) -> Options:
     said = {name: getattr(given, name) for _, name, *_ in _LIMITS}
     limits = limits_of(given.sandbox)._replace(
         **{name: value for name, value in said.items() if value is not None}
@@ -361,7 +362,7 @@ def _options(given: argparse.Namespace) -> Options:
     return Options(limits=limits, box=box, show=show, **others)
 
 
-def _places(given: argparse.Namespace) -> dict[Reporter, str]:
+def _places(given: Namespace) -> dict[Reporter, str]:
     """Return where each report that is asked for is to be written, once it is sure that it can be.
 
     Raises :class:`UsageError`.
@@ -396,7 +397,7 @@ def _try_folder(option: str, path: str) -> None:
     files.try_to_write_into(path)
 
 
-def _entered(given: argparse.Namespace) -> RunKept | None:
+def _entered(given: Namespace) -> RunKept | None:
     """Enter the run into its history before it begins; None without ``--history``.
 
     Raises :class:`UsageError` for a file that is no history or cannot be written.
@@ -409,7 +410,7 @@ def _entered(given: argparse.Namespace) -> RunKept | None:
     return run._replace(number=store.enter(given.history, run))
 
 
-def _style(given: argparse.Namespace) -> Style:
+def _style(given: Namespace) -> Style:
     return Style(
         aside=any(getattr(given, one.attribute) in STDOUT for one in reporters.REPORTERS),
         long=given.long,

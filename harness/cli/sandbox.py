@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator
 
-from harness.cli.arguments import Parser, figure, number, size, whole
+from harness.cli.values import figure, number, size, whole
 from harness.engine.launch import ORACLE, find_program, split_program
 from harness.options import SANDBOXES, BoxLimits
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-def add_options(parser: Parser) -> None:
+    from harness.cli.arguments import Parser
+    from harness.cli.commandline import Plain
+
+
+def add_options(parser: Plain | Parser) -> None:
     """Add ``--sandbox``, what may be seen in it and how much may be used."""
     limits = BoxLimits()
     add = parser.add_argument_group("a sandbox for an engine that is not trusted").add_argument
@@ -48,7 +54,7 @@ def _oracle_of(name: str) -> Iterator[str]:
         yield str(Path(oracle.__file__).parent)
 
 
-def box_limits(given: argparse.Namespace) -> BoxLimits:
+def box_limits(given: Namespace) -> BoxLimits:
     """Return the limits that the command line asks for."""
     return BoxLimits(**{name: getattr(given, f"max_{name}") for name, *_ in _LIMITS})
 

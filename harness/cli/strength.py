@@ -10,8 +10,9 @@ from harness.assignments.assignment import Assignment, specification_of
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.banks import asking
 from harness.cli import banks, strength_report
-from harness.cli.arguments import Parser, number, whole
+from harness.cli.arguments import Parser
 from harness.cli.strength_report import ENGINE, MISTAKE, MUTANT, percent
+from harness.cli.values import number, whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.judging.strength import Strength, measure

@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.cli.arguments import repeat
-from harness.cli.run import command_line
+from harness.cli.commandline import Plain, repeat
+from harness.cli.run import add_arguments
 from harness.errors import UsageError
 from harness.reading.casefile import parse
 from harness.reading.selection import Selection
@@ -185,12 +185,15 @@ def test_which_test(path: str, line: int, end: str) -> None:
     ],
 )
 def test_options_that_are_repeated(words: list[str], said: str) -> None:
-    parser = command_line()
-    given = parser.parse_intermixed_args([*words, "p", "t"])
-    line = repeat(parser, given, "p --x").start
+    plain = Plain()
+    add_arguments(plain)
+    given = plain.read([*words, "p", "t"])
+    assert given
+    line = repeat(plain, given, "p --x").start
     assert line == f"gtp-harness run{said} 'p --x'"
-    again = parser.parse_intermixed_args([*shlex.split(line)[2:], "t"])
-    assert repeat(parser, again, "p --x").start == line
+    again = plain.read([*shlex.split(line)[2:], "t"])
+    assert again
+    assert repeat(plain, again, "p --x").start == line
 
 
 @pytest.mark.processes
