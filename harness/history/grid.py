@@ -29,7 +29,9 @@ _COMMAND = 80  # characters
 STYLE = (
     MATRIX
     + r"""
-.scroll.runs{direction:rtl}.runs table{direction:ltr;margin:0 auto 0 0}
+.scroll.runs{direction:rtl;max-height:85vh;overflow-y:auto}.hg thead th{position:sticky;top:0;
+background:var(--card);z-index:2}.hg thead .c0{z-index:3}
+.runs table{direction:ltr;margin:0 auto 0 0}
 .hg td{position:relative;overflow:hidden}.hg tbody td.f,.hg tbody td.p,.hg tbody td.x,
 .hg tbody td.w{background-image:repeating-linear-gradient(90deg,transparent 0 24px,
 var(--card) 24px 26px)}.hg tbody td.x{background-color:var(--mute-s)}
@@ -56,7 +58,8 @@ align-items:center}.tm small{color:var(--ink-2);font-size:12px}
 minmax(min(260px,100%),1fr));gap:var(--s4)}.two{display:grid;gap:var(--s5);
 grid-template-columns:repeat(auto-fit,minmax(min(300px,100%),1fr));margin:var(--s4) 0}
 @page wide{size:A4 landscape}@media print{.scroll.runs{page:wide;
-direction:ltr}.hg tbody td.f,.hg tbody td.p,.hg tbody td.x,
+direction:ltr;max-height:none}.hg thead th{position:static}
+.hg tbody td.f,.hg tbody td.p,.hg tbody td.x,
 .hg tbody td.w{background-image:none}.hg thead th,
 .hg tbody td{min-width:0;font-size:9px}.hg thead a{writing-mode:vertical-rl;min-height:0}
 table.hg{width:100%;padding:0;border-spacing:1px}.hg .c0{position:static;max-width:none;
