@@ -19,6 +19,7 @@ COMMANDS = {
     "run": ("harness.cli.run", "run case files against a GTP engine"),
     "history": ("harness.cli.history", "tell what broke, is flaky or got slower from run to run"),
     "check": ("harness.cli.check", "check a submission before it is handed in"),
+    "convert": ("harness.cli.convert", "write case files in another format"),
     "verify": ("harness.cli.verify", "check the expectations of case files against the oracle"),
     "grade": ("harness.cli.grade", "grade a class, from what was handed in to the gradebook"),
     "cases": ("harness.cli.cases", "list the cases that ship, or copy them"),

@@ -40,8 +40,8 @@ class Answers(Dialect):
             UndecidedError: matching takes too long.
         """
         assert expected is not None  # each command has its answer
-        answer, status = _parted(statuses.whole(reply))
-        wanted, due = _parted(expected.text)
+        answer, status = parted(statuses.whole(reply))
+        wanted, due = parted(expected.text)
         passes = status == due and bool(_tester(wanted)(answer))
         return Verdict.PASSED if passes else Verdict.FAILED
 
@@ -142,10 +142,10 @@ def _whole_expression(text: str) -> str:
     Raises:
         PatternError: an expression in it is none.
     """
-    answer, status = _parted(text)
+    answer, status = parted(text)
     _tester(answer)
-    found = _expression(answer) if is_expression(answer) else _escaped(answer)
-    return f"{found}\n{_escaped(status)}" if answer else _escaped(status)
+    found = expression_of(answer) if is_expression(answer) else escaped(answer)
+    return f"{found}\n{escaped(status)}" if answer else escaped(status)
 
 
 def is_expression(answer: str) -> bool:
@@ -153,23 +153,24 @@ def is_expression(answer: str) -> bool:
     return answer.startswith(EXPRESSION) or f"\n{EXPRESSION}" in answer
 
 
-def _parted(text: str) -> tuple[str, str]:
+def parted(text: str) -> tuple[str, str]:
     """Return the lines of an answer, and its status."""
     answer, _, status = text.rpartition("\n")
     return answer, status
 
 
-def _expression(answer: str) -> str:
+def expression_of(answer: str) -> str:
     """Return the expression for an answer: with a mark before its first line all of it is one."""
     lines = answer.split("\n")
     are_all = lines[0].startswith(EXPRESSION)
     return "\n".join(
-        line.removeprefix(EXPRESSION) if are_all or line.startswith(EXPRESSION) else _escaped(line)
+        line.removeprefix(EXPRESSION) if are_all or line.startswith(EXPRESSION) else escaped(line)
         for line in lines
     )
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Return the expression that matches a text and nothing else."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
@@ -182,7 +183,7 @@ def _tester(answer: str) -> Callable[[str], object]:
     """
     if not is_expression(answer):
         return answer.__eq__
-    expression = _expression(answer)
+    expression = expression_of(answer)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what may change in Python does not concern the user
         try:

@@ -1,0 +1,108 @@
+"""``gtp-harness convert``: case files in the other format."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.cli.arguments import Parser
+from harness.errors import CaseError, UsageError
+from harness.exits import ExitCode
+from harness.reading import casefile
+from harness.reading.suite import expand
+from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile
+from harness.report import files
+from harness.text import encode
+from harness.visible import one_line
+
+_DESCRIPTION = """\
+Convert case files for GTP (.gtp, .tst) to answers that end with status lines
+(.txt), or back. What is asked and what counts is the same; comments stay.
+FILE is a case file, a folder, @FILE, a list of such names, or @NAME, cases that
+ship.
+
+What one format cannot say is an error with its line: answers know no test that
+is expected to fail, nor the numbers of tests; files for GTP know no test of a
+refusal, which --drop leaves out."""
+
+_EPILOG = """\
+Exit status:
+    0  all are converted
+    2  one of them cannot be, or cannot be read; the others are
+    3  a file cannot be written
+
+Examples:
+  gtp-harness convert --to gtp assignment1-public-tests.txt
+  gtp-harness convert --to txt --output mine @go-scoring/public"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if not given.files or not given.to:
+        parser.error("FILE and --to are needed")
+    paths = expand(given.files, has_answers=True)
+    if len(paths) > 1 and not given.output:
+        parser.error(f"--output DIR is needed for {len(paths)} files")
+    errors = list(_convert(paths, given.to, given.output, drops=given.drop))
+    for error in errors:
+        print(f"gtp-harness: {one_line(str(error))}", file=sys.stderr)
+    return ExitCode.BROKEN if errors else ExitCode.OK
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    parser = Parser("convert", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness convert FILE… --to FORMAT [OPTION…]"
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE", help="case files, folders, @FILE, @NAME")
+    add("--to", choices=(GTP_FILE, ANSWERS_FILE), help="the format that is wanted")
+    add("--output", metavar="DIR", default="",
+        help="write files of the same names here (default: one file is printed)")  # fmt: skip
+    add("--drop", action="store_true", help="make tests of refusals set-up, in files for GTP")
+    add("--help", "-h", action="store_true", help="print this help and exit")
+    return parser
+
+
+def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> list[CaseError]:
+    """Write each file that can be converted; return what is wrong with the others."""
+    errors: list[CaseError] = []
+    for path in paths:
+        try:
+            text = _converted(casefile.read(path), wanted, drops=drops)
+        except CaseError as error:
+            errors.append(error)
+            continue
+        if folder:
+            _write(path, folder, wanted, encode(text))
+        else:
+            sys.stdout.buffer.write(encode(text))
+            sys.stdout.flush()
+    return errors
+
+
+def _converted(case: CaseFile, wanted: str, *, drops: bool) -> str:
+    from harness.reading import conversion
+
+    if case.format == wanted:
+        raise CaseError(
+            f"found a file in this format already, expected another than {wanted}", case.path
+        )
+    return (
+        conversion.to_answers(case)
+        if wanted == ANSWERS_FILE
+        else conversion.to_gtp(case, drops=drops)
+    )
+
+
+def _write(path: str, folder: str, wanted: str, data: bytes) -> None:
+    """Write a converted file; what is there already is not overwritten."""
+    target = Path(folder, f"{Path(path).stem}.{wanted}")
+    if target.exists():
+        raise UsageError(f"{target} is there already; convert overwrites nothing")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    files.write_bytes(str(target), data)

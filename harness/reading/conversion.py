@@ -1,0 +1,222 @@
+"""Case files in the other format: for GTP as answers with status lines, and back. Pure.
+
+What is asked and judged is the same in both. What only one format can say is an error at its line:
+files of answers know no test that is expected to fail, those for GTP none of a refusal (``= -1``).
+Answers have no numbers: on the way back, tests are numbered in tens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from harness.errors import CaseError, PatternError
+from harness.reading import java_regex
+from harness.reading.answers import (
+    COUNTS,
+    EXPRESSION,
+    escaped,
+    expression_of,
+    is_expression,
+    parted,
+)
+from harness.reading.pattern import matcher, plain_texts
+from harness.reading.statuses import ILLEGAL, is_status
+from harness.records import ANSWERS_FILE, DONE, CaseFile, Pattern, Step
+from harness.text import BLANKS
+
+_ANY = f"{EXPRESSION}.*"
+_ILLEGAL = ILLEGAL.removeprefix("= ")
+_MARKS = (COUNTS, "=", "#")  # what begins no command
+_COMMENT, _EXPECTATION = "#", "#?"
+_REFUSAL = "# refused, which no test for GTP can expect:"
+# What Java and Python read alike: characters, escaped punctuation, choices, simple sets.
+_COMMON = re.compile(
+    r"(?:[^\\^$*+?{}\[\]()#\s]| (?!#)|\\[^\w\s]|\((?:\?:)?|\)|[*+?](?![*+?])|\[\^?[\w ,.-]+\])*",
+    re.ASCII,
+)
+_ANY_CASE, _ASCII, _BOTH = "(?i)", "(?a)", "(?ai)"
+_PLAIN = re.compile(r"(?:[^\\^$.*+?{}\[\]()|]|\\[^\w\s]|\\n)*", re.ASCII)  # a single text
+_NEGATED = re.compile(r"(\(\?ai?\))?\(\?!\(\?:(.*)\)\\Z\)\.\*")  # as _for_python() writes it
+_PYTHON_ONLY = re.compile(r"\(\?P|\(\?\(|\\[AZ]|(?<!\\)(?<!\[)\^|(?<!\\)\$")
+
+
+class _CannotError(Exception):
+    """Something that the other format cannot say: found, expected."""
+
+
+# --- answers with status lines -----------------------------------------------------------------
+
+
+def to_answers(case: CaseFile) -> str:
+    """Return a case file for GTP as one of answers with status lines.
+
+    Raises:
+        CaseError: a test of it cannot be written so.
+    """
+    steps = {step.line: step for step in case.steps}
+    return "".join(f"{line}\n" for line in _answer_lines(case, steps))
+
+
+def _answer_lines(case: CaseFile, steps: dict[int, Step]) -> Iterator[str]:
+    for number, line in enumerate(case.lines, 1):
+        if step := steps.get(number):
+            try:
+                yield from _with_answer(step)
+            except _CannotError as error:
+                raise CaseError(str(error), case.path, number) from None
+        elif not line.strip(BLANKS).startswith(_EXPECTATION):
+            yield line.strip(BLANKS)
+
+
+def _with_answer(step: Step) -> Iterator[str]:
+    if step.command.startswith(_MARKS):
+        raise _CannotError(
+            f"found the command {step.command!r}, expected one that begins with a letter"
+        )
+    yield f"{COUNTS if step.is_test else ''}{step.command}"
+    if not step.is_test:
+        yield DONE
+    elif step.pattern is None:
+        yield from (_ANY, DONE)
+    else:
+        yield from _answer(step.pattern)
+
+
+def _answer(pattern: Pattern) -> Iterator[str]:
+    """Yield the lines that an expectation for GTP becomes."""
+    if pattern.expected_fail or pattern.ignored:
+        found = "&" if pattern.ignored else "*"
+        raise _CannotError(
+            f"found an expectation that ends in {found}, expected a test that passes"
+        )
+    texts = _texts(pattern.expression)
+    illegal = [text for text in texts if text.startswith(_ILLEGAL)]
+    if illegal and (len(texts) > 1 or pattern.negated or "\n" in illegal[0]):
+        raise _CannotError("found a choice with an illegal move in it, expected this answer alone")
+    if not texts and re.match(
+        r"(?:\(\?i\)|\(|\[)*illegal move", pattern.expression, re.IGNORECASE
+    ):
+        what = "found an expression for an illegal move"
+        raise _CannotError(f"{what}, expected its text: a status line is compared to the letter")
+    if illegal:
+        yield f"= {illegal[0]}"
+    elif len(texts) == 1 and not pattern.negated:
+        yield from (*_literal(texts[0]), DONE)
+    else:
+        yield from (f"{EXPRESSION}{_for_python(pattern)}", DONE)
+
+
+def _texts(expression: str) -> tuple[str, ...]:
+    """Return the texts that an expression is a choice of; none: it is more than that."""
+    if _PLAIN.fullmatch(expression):
+        return (re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], expression),)
+    return plain_texts(expression)
+
+
+def _literal(text: str) -> list[str]:
+    """Return the lines of an answer that is a text."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if any(map(_is_marked, lines)):
+        whole = r"\n".join(escaped(line).replace(_COMMENT, rf"\{_COMMENT}") for line in lines)
+        return [f"{EXPRESSION}{whole}"]
+    return lines
+
+
+def _is_marked(line: str) -> bool:
+    """Whether a line of an answer would be taken for something else."""
+    return line.startswith((EXPRESSION, _COMMENT)) or is_status(line) or " #" in line
+
+
+def _for_python(pattern: Pattern) -> str:
+    """Return the expression of an expectation as Python reads it."""
+    expression = pattern.expression
+    if _COMMON.fullmatch(expression.removeprefix(_ANY_CASE)):
+        found = expression.replace(_ANY_CASE, _BOTH, 1)
+    else:
+        found = f"{_ASCII}{java_regex.in_python(expression)}"
+    if not pattern.negated:
+        return found
+    flags = next((one for one in (_BOTH, _ASCII) if found.startswith(one)), "")
+    return rf"{flags}(?!(?:{found.removeprefix(flags)})\Z).*"
+
+
+# --- for GTP -----------------------------------------------------------------------------------
+
+
+def to_gtp(case: CaseFile, *, drops: bool = False) -> str:
+    """Return a case file of answers with status lines as one for GTP.
+
+    ``drops``: tests of refusals become set-up, with a comment that says so.
+
+    Raises:
+        CaseError: a test of it cannot be written so.
+    """
+    assert case.format == ANSWERS_FILE
+    steps = {step.line: step for step in case.steps}
+    return "".join(f"{line}\n" for line in _gtp_lines(case, steps, drops))
+
+
+def _gtp_lines(case: CaseFile, steps: dict[int, Step], drops: bool) -> Iterator[str]:
+    number = 0
+    for place, line in enumerate(case.lines, 1):
+        text = line.strip(BLANKS)
+        if step := steps.get(place):
+            number += 10 * step.is_test
+            try:
+                yield from _with_expectation(step, number, drops)
+            except (_CannotError, PatternError) as error:
+                raise CaseError(str(error), case.path, place) from None
+        elif not text:
+            yield ""
+        elif text.startswith(_COMMENT):  # "#?" would be an expectation
+            yield text.replace(_EXPECTATION, "# ?", 1) if text.startswith(_EXPECTATION) else text
+
+
+def _with_expectation(step: Step, number: int, drops: bool) -> Iterator[str]:
+    assert step.pattern is not None
+    if re.match(r"[0-9+-]", step.command):
+        raise _CannotError(
+            f"found the command {step.command!r}, expected one that begins with a letter"
+        )
+    if not step.is_test:
+        yield step.command
+        return
+    answer, status = parted(step.pattern.text)
+    if status != DONE and not status.startswith(ILLEGAL):
+        if not drops:
+            what = f"found a test whose answer is {status!r}, expected {DONE!r}"
+            raise _CannotError(f"{what}: GTP's files expect no error (--drop leaves it out)")
+        yield from (_REFUSAL, step.command)
+        return
+    yield f"{number} {step.command}"
+    yield f"{_EXPECTATION} [{_for_gtp(answer, status)}]"
+
+
+def _for_gtp(answer: str, status: str) -> str:
+    """Return the expression of an expectation for GTP, as Java reads it."""
+    if status != DONE:
+        answer = "\n".join(filter(None, (answer, status.removeprefix("= "))))
+    if not is_expression(answer):
+        found = escaped(answer).replace("\n", r"\n")
+        return rf"\{found}" if found.startswith("!") else found
+    found = expression_of(answer).replace("\n", r"\n")
+    if negated := _NEGATED.fullmatch(found):
+        return "!" + _in_java((negated[1] or "") + negated[2])
+    return _shielded(_in_java(found))
+
+
+def _in_java(expression: str) -> str:
+    found = expression.removeprefix(_ASCII).replace(_BOTH, _ANY_CASE, 1)
+    if other := _PYTHON_ONLY.search(found):
+        raise _CannotError(
+            f"found {other[0]!r} in an expression, expected what GTP's files read alike"
+        )
+    matcher(found)
+    return found
+
+
+def _shielded(expression: str) -> str:
+    """Return an expression that is not taken for a negated one, nor trimmed."""
+    is_safe = not expression.startswith("!") and expression == expression.strip(BLANKS)
+    return expression if is_safe else f"(?:{expression})"
