@@ -16,6 +16,7 @@ _INVISIBLE = [0x202A, 0x202B, 0x202C, 0x202D, 0x202E, 0x2066, 0x2067, 0x2068, 0x
 _NO_CHARACTERS = [0xFFFE, 0xFFFF]
 _UNDECODED = range(0xDC80, 0xDD00)  # bytes that were no UTF-8: "surrogateescape"
 _SURROGATES = range(0xD800, 0xE000)
+_SIGNS = "✓✗✕·–×…‹›"  # of the harness's own reports
 
 
 @cache
@@ -46,9 +47,10 @@ def visible(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is ASCII without control characters, as most reports are, but for its ✓."""
+    """Whether a text is ASCII without control characters, as most reports are, but for signs."""
     if not text.isascii():
-        text = text.replace("✓", "")
+        for sign in _SIGNS:
+            text = text.replace(sign, "")
     return text.isascii() and len(text.encode().translate(None, _UNFIT_BYTES)) == len(text)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -46,7 +46,8 @@ class Difference(NamedTuple):
 
 def difference(pattern: Pattern | None, reply: Reply, wanted: int = -1) -> Difference:
     """Compare a reply with the expectation that it did not meet; ``wanted``: the command's id."""
-    found = _difference(pattern, reply)
+    compare = _difference if len(reply.text) > _MAX_HINT else _known_difference
+    found = compare(pattern, reply.ok, reply.text)
     if not reply.status and (other := foreign_id(reply.raw, wanted)):
         hint = (
             f"The reply has the id {other:.20}, the command has {wanted}: it answers another one."
@@ -55,7 +56,8 @@ def difference(pattern: Pattern | None, reply: Reply, wanted: int = -1) -> Diffe
     return found
 
 
-def _difference(pattern: Pattern | None, reply: Reply) -> Difference:
+def _difference(pattern: Pattern | None, ok: bool, text: str) -> Difference:
+    reply = Reply(ok, text, "", 0.0)
     if pattern is None:
         return Difference((), (Segment(reply.text, True),), _hint(None, reply))
     if pattern.negated or not reply.ok:  # all of it is what should not have come
@@ -70,6 +72,10 @@ def _difference(pattern: Pattern | None, reply: Reply) -> Difference:
         expected = [Segment(EMPTY, bool(reply.text))]
     whole = _merge([Segment(wanted.before, False), *expected, Segment(wanted.after, False)])
     return Difference(whole, _merge(got), _hint(pattern, reply))
+
+
+# In a class the same wrong answers come again and again.
+_known_difference = lru_cache(2048)(_difference)
 
 
 # --- alignment ---------------------------------------------------------------------------------

@@ -52,12 +52,19 @@ class Views:
         self._natures = specification.commands if specification else EVERYONES
         self._place = place
         self._known: dict[_Course, _Drawn] = {}
+        self._made: dict[tuple[int, str], tuple[FileResult, FileView]] = {}
 
     def of(self, file: FileResult, name: str, path: str = "") -> FileView:
         """Return the view of a file, which goes by ``name``, with the reasons of failed tests.
 
         ``path``: where its case file lies, if that is not where its own path says.
         """
+        key = id(file), name  # the file is kept, so that no other has its id
+        if key not in self._made:
+            self._made[key] = file, self._make(file, name, path)
+        return self._made[key][1]
+
+    def _make(self, file: FileResult, name: str, path: str) -> FileView:
         seen = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
         wrong = {outcome.step for outcome in seen if outcome.verdict is Verdict.FAILED}
         drawn = self._drawn(file, path or file.case.path) if seen else _NOTHING

@@ -33,11 +33,12 @@ VOID = {"meta", "link", "br", "hr", "img", "input"}
 TAGS = """html head meta title style body nav a h1 h2 h3 h4 ul li dl dt dd section p code pre
     article small span div mark i b figure figcaption table thead tbody tfoot tr th td details
     summary footer svg desc rect g path circle text header main aside button input output kbd
-    script defs marker pattern lineargradient radialgradient stop"""
+    script defs marker pattern lineargradient radialgradient stop
+    em br blockquote"""
 ATTRIBUTES = """lang charset http-equiv content name href class id data-l xmlns role width height
     viewbox x y rx fill transform stroke stroke-linecap stroke-width d cx cy r text-anchor
     font-family font-size font-weight style tabindex title type placeholder scope open min max
-    value colspan aria-label aria-labelledby aria-hidden aria-pressed focusable
+    value colspan aria-label aria-labelledby aria-hidden aria-pressed aria-sort focusable
     data-v data-c data-k data-w data-h data-m data-start data-moves data-komi data-command
     data-gomoku data-fail data-copy data-gtp data-sgf data-step data-numbers data-go data-filter
     data-verdict

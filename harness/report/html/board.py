@@ -83,10 +83,22 @@ def figure(
     ``legend``: what the marks of explanations mean. ``komi``, ``command``: of the test, for a copy
     of it; "": there is none.
     """
+    return _figure(diagram, seen, tuple(legend.items()), komi, command)
+
+
+# In a class the same boards come again and again, mostly with the same wrong answers.
+@lru_cache(512)
+def _figure(
+    diagram: Diagram,
+    seen: Evidence,
+    legend: tuple[tuple[str, str], ...],
+    komi: str,
+    command: str,
+) -> Markup:
     shown = Markup("<figure%s>%s%s%s%s</figure>")
-    picture = board(diagram, seen)
-    kept = _kept(diagram, komi, command)
-    return shown % (kept, picture, _steps(diagram), _legend(diagram, seen, legend), _said(diagram))
+    kept, drawn = _kept(diagram, komi, command), board(diagram, seen)
+    told = _legend(diagram, seen, dict(legend))
+    return shown % (kept, drawn, _steps(diagram), told, _said(diagram))
 
 
 def is_large(diagram: Diagram) -> bool:
@@ -94,8 +106,6 @@ def is_large(diagram: Diagram) -> bool:
     return max(diagram.position.grid.rows, diagram.position.grid.columns) >= _LARGE
 
 
-# In a class the same boards come again and again, mostly with the same wrong answers.
-@lru_cache(512)
 def board(diagram: Diagram, seen: Evidence) -> Markup:
     """Return the picture alone."""
     grid, rim = diagram.position.grid, _rim(diagram)

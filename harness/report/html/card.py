@@ -44,6 +44,7 @@ def card(  # noqa: PLR0913 - what pages differ in
     folder: str | None = None,
     is_open: bool = True,
     file: str = "",
+    actions: Markup = NOTHING,
 ) -> Markup:
     """Return the card of one result.
 
@@ -51,6 +52,7 @@ def card(  # noqa: PLR0913 - what pages differ in
     with, unique on the page together with the line. ``context``: what is told besides the answer;
     None: what the view knows. ``folder``: of the page; None: nothing is linked to. ``is_open``:
     whether it is unfolded. ``file``: the name of the case file; "": the page is about one.
+    ``actions``: what else there is to do with it.
     """
     step = view.file.case.steps[outcome.step]
     told = context or contexts(view)(outcome.step)
@@ -67,7 +69,7 @@ def card(  # noqa: PLR0913 - what pages differ in
         _pattern(step, log),
         _loaded(told.loaded, folder),
         _again(told.again),
-        _actions(view, outcome, log),
+        _actions(view, outcome, log, actions),
     )
     return _CARD % (
         KINDS.get(outcome.verdict, LOOK),
@@ -198,14 +200,20 @@ def _reason(text: str) -> Markup:
     return _told("Because", Markup("<p>%s</p>") % text) if text else NOTHING
 
 
+_PATTERN = Markup(
+    '<details class="pat"><summary>The pattern that it must match</summary>'
+    "<p><code>%s</code></p></details>"
+)
+
+
 def _pattern(step: Step, log: Log | None) -> Markup:
-    """Return the expression, where it tells more; pages with a log are an author's."""
+    """Return the expression, a click away, where it tells more; a log is for authors."""
     pattern = step.pattern
     if not log or pattern is None or expectation.is_literal(pattern):
         return NOTHING
     if expectation.shown(pattern).pattern:  # it stands beside the expectation
         return NOTHING
-    return _told("Pattern", Markup("<p><code>%s</code></p>") % pattern.text)
+    return _PATTERN % pattern.text
 
 
 def _told(name: str, text: Markup) -> Markup:
@@ -244,7 +252,7 @@ _COPIES = Markup(
 )
 
 
-def _actions(view: FileView, outcome: Outcome, log: Log | None) -> Markup:
+def _actions(view: FileView, outcome: Outcome, log: Log | None, others: Markup) -> Markup:
     step, actions = view.file.case.steps[outcome.step], NOTHING
     if outcome.step in view.boards:
         name = os.path.basename(view.file.case.path).partition(".")[0] or "test"
@@ -252,4 +260,5 @@ def _actions(view: FileView, outcome: Outcome, log: Log | None) -> Markup:
         actions += _COPIES % f"{name}-{number}.sgf"
     if log:
         actions += Markup('<a class="btn" href="%s">In the GTP log</a>') % log.at(step.line)
+    actions += others
     return Markup('<p class="btns noprint">%s</p>') % actions if actions else NOTHING

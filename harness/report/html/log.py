@@ -11,20 +11,35 @@ from itertools import accumulate, pairwise
 from operator import add
 
 from harness.records import Exchange, FileResult, Reply, RunResult, Step
-from harness.report.html.names import Log, link, log_name, part_name
+from harness.report.html.names import Log, link, log_links, log_name, part_name
 from harness.report.html.parts import Frame, box, items, page, part_links, run_facts
 from harness.report.markup import NOTHING, Markup, joined
+from harness.typed import NamedTuple
 
 _NO_CARDS: Mapping[int, tuple[str, str]] = {}
-_HEAD = Markup('<b id="L%s">%s</b>\n')
+_HEAD = Markup('<b id="%sL%s">%s</b>\n')
 _ANY, _BLANK = Markup("%s"), Markup("%s\n")
-_TEST = Markup('<b id="L%s">%s</b>\n%s\n\n')
-_LINKED = Markup('<b id="L%s"><a href="%s" class="%s">%s</a></b>\n')
+_TEST = Markup('<b id="%sL%s">%s</b>\n%s\n\n')
+_LINKED = Markup('<b id="%sL%s"><a href="%s" class="%s">%s</a></b>\n')
 _REPLY, _NO_REPLY = Markup("%s%s\n\n"), Markup("<i>no reply</i>\n\n")
 _COMMENT, _ERROR = Markup("<i>%s</i>\n"), Markup('<span class="e">%s</span>')
 _STREAM = Markup("<h2>GTP stream</h2>\n")
 _AT_ONCE = 500  # commands
 _PART = 2_000_000  # characters of one page; markup and escapes come on top of it
+
+
+class Links(NamedTuple):
+    """What links lead to and from a stream.
+
+    ``cards``: by line the address of what is told of a test, and a class for its verdict.
+    ``prefix``: what the names of its lines begin with.
+    """
+
+    cards: Mapping[int, tuple[str, str]] = _NO_CARDS
+    prefix: Markup = NOTHING
+
+
+_NO_LINKS = Links()
 
 
 def log_pages(
@@ -42,9 +57,8 @@ def log_pages(
     """
     cuts = [*(begin or part_cuts(file)), len(file.case.steps)]
     for part, (first, end) in enumerate(pairwise(cuts), 1):
-        body = _body(
-            file, run, name, (part, len(cuts) - 1), _stream(*_piece(file, first, end), cards)
-        )
+        stream = _stream(*_piece(file, first, end), Links(cards))
+        body = _body(file, run, name, (part, len(cuts) - 1), stream)
         heading = f"Log: {file.case.path}" + (f", part {part}" if part > 1 else "")
         crumbs = (("All files", "index.html"), (file.case.path, link(name)), ("Log", ""))
         yield part_name(log_name(name), part), page(heading, body, Frame(crumbs))
@@ -53,7 +67,8 @@ def log_pages(
 def log_of(file: FileResult, name: str, begin: Sequence[int] = ()) -> Log:
     """Return the addresses of one file's log; ``begin`` as above."""
     steps = file.case.steps
-    return Log(name, [1, *(steps[cut - 1].line + 1 for cut in (begin or part_cuts(file))[1:])])
+    starts = [1, *(steps[cut - 1].line + 1 for cut in (begin or part_cuts(file))[1:])]
+    return Log(log_links(name, len(starts)), starts)
 
 
 def part_cuts(file: FileResult) -> list[int]:
@@ -91,6 +106,24 @@ def _body(
         yield from (_exchanges(file.after), _failures(file), _warnings(file), _stderr(file))
 
 
+def conversation(file: FileResult, begin: Sequence[int], links: Links) -> Iterator[Markup]:
+    """Yield all that was said, for a page that has more than that; of long ones the beginning.
+
+    ``begin``: what :func:`part_cuts` returns.
+    """
+    end = [*begin, len(file.case.steps)][1]
+    yield _exchanges(file.before)
+    yield Markup('<pre class="log" tabindex="0">')
+    yield from _stream(*_piece(file, 0, end), links)
+    yield Markup("</pre>")
+    if end < len(file.case.steps):
+        yield Markup("<p>The %s commands after these are not shown.</p>") % (
+            len(file.case.steps) - end
+        )
+    yield from (_exchanges(one.sent) for one in file.restarts)
+    yield _exchanges(file.after)
+
+
 def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
     """Return some steps of a file as a file, and the lines before them."""
     steps, lines = file.case.steps, file.case.lines
@@ -126,21 +159,19 @@ def _reply(reply: Reply | None) -> Markup:
     return _REPLY % (invalid, reply.raw)
 
 
-def _stream(
-    file: FileResult, done: int, cards: Mapping[int, tuple[str, str]] = _NO_CARDS
-) -> Iterator[Markup]:
+def _stream(file: FileResult, done: int, links: Links = _NO_LINKS) -> Iterator[Markup]:
     """Yield the file line by line, comments too, each command with its reply after it.
 
-    ``done``: lines of the source that are written. ``cards``: as above.
+    ``done``: lines of the source that are written.
     """
     again = {one.step: one for one in file.restarts}
     for start, end in pairwise(_cuts(file)):
         if start in again:
             yield Markup("<i>The engine was started again.</i>\n")
         if file.replies[start] is None:
-            yield _unanswered(file, start, end, done)
+            yield _unanswered(file, (start, end), done, links)
         else:
-            yield from _answered(file, (start, end), done, cards)
+            yield from _answered(file, (start, end), done, links)
         done = _end(file, end)
     yield _between(file.case.lines[done:])
 
@@ -187,12 +218,12 @@ def _answered(
     file: FileResult,
     stretch: tuple[int, int],
     done: int,
-    cards: Mapping[int, tuple[str, str]],
+    links: Links,
 ) -> Iterator[Markup]:
     steps, replies = file.case.steps[slice(*stretch)], file.replies[slice(*stretch)]
     for start in range(0, len(steps), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
-        yield _exchanged(file, steps[some], replies[some], done, cards)
+        yield _exchanged(file, steps[some], replies[some], done, links)
         done = steps[some][-1].line
 
 
@@ -201,8 +232,9 @@ def _exchanged(
     steps: Sequence[Step],
     replies: Sequence[Reply | None],
     done: int,
-    cards: Mapping[int, tuple[str, str]],
+    links: Links,
 ) -> Markup:
+    cards, prefix = links
     filled, plain = _Filled(), list[str]()  # escaped together when something else comes
     for step, reply in zip(steps, replies, strict=True):
         assert reply is not None
@@ -219,25 +251,26 @@ def _exchanged(
         if is_plain:
             plain.append(f"{text}\n{raw}\n\n")
         elif ok and not invalid and line not in cards:  # as most tests are
-            filled.add(_TEST, line, text, raw)
+            filled.add(_TEST, prefix, line, text, raw)
         else:
-            filled.add(_ANY, _special(step, reply, cards.get(line)))
+            filled.add(_ANY, _special(step, reply, links))
     filled.add(_ANY, "".join(plain))
     return filled.markup
 
 
-def _unanswered(file: FileResult, start: int, end: int, done: int) -> Markup:
+def _unanswered(file: FileResult, stretch: tuple[int, int], done: int, links: Links) -> Markup:
     """Return commands without a reply; the first was sent if the engine broke at it."""
+    start, end = stretch
     lines, steps = file.case.lines, file.case.steps[start:end]
     named = {step.line for step in steps if step.is_test}
     parts = []
     if any(failure.step == start for failure in file.failures):
-        parts += [_between(lines[done : steps[0].line - 1]), _special(steps[0], None)]
+        parts += [_between(lines[done : steps[0].line - 1]), _special(steps[0], None, links)]
         done = steps[0].line
     if done < _end(file, end) or end == len(file.replies):
         parts.append(Markup("<i>not sent:</i>\n"))
     for number, line in enumerate(lines[done : _end(file, end)], done + 1):
-        anchor = Markup(' id="L%s"') % number if number in named else NOTHING
+        anchor = Markup(' id="%sL%s"') % (links.prefix, number) if number in named else NOTHING
         parts.append(Markup("<i%s>%s</i>\n") % (anchor, line))
     return joined(parts)
 
@@ -248,13 +281,12 @@ def _between(lines: Sequence[str]) -> Markup:
     return _COMMENT % text if text.strip() else Markup("\n" * len(lines))
 
 
-def _special(step: Step, reply: Reply | None, card: tuple[str, str] | None = None) -> Markup:
+def _special(step: Step, reply: Reply | None, links: Links) -> Markup:
     """A test, which links lead to and from, or a command that went wrong."""
-    if card:
-        address, kind = card
-        head = _LINKED % (step.line, address, kind, step.text)
+    if card := links.cards.get(step.line):
+        head = _LINKED % (links.prefix, step.line, *card, step.text)
     else:
-        head = _HEAD % (step.line, step.text)
+        head = _HEAD % (links.prefix, step.line, step.text)
     if reply is None or reply.ok:
         return head + _reply(reply)
     return head + _ERROR % reply.raw + "\n\n"

@@ -49,19 +49,25 @@ def _free(name: str, taken: set[str]) -> str:
 class Log:
     """The addresses of a log, which may be cut into parts.
 
-    ``starts``: the first line of the case file in each part.
+    ``links``: of the parts; "": the page that links to it has it. ``starts``: the first line of
+    the case file in each part. ``prefix``: what all names in it begin with.
     """
 
-    def __init__(self, name: str, starts: Sequence[int]) -> None:
-        own = log_name(name)
-        self._starts = starts
-        self._links = [link(part_name(own, part)) for part in range(1, len(starts) + 1)]
-        self.first, self.last = self._links[0], self._links[-1]
+    def __init__(self, links: Sequence[str], starts: Sequence[int], prefix: str = "") -> None:
+        self._links, self._starts, self._prefix = links, starts, prefix
+        self.first, self.last = links[0], links[-1]
+        self.stderr = f"{links[-1]}#{prefix}stderr"
 
     def at(self, line: int) -> str:
         """Return the address of a line of the case file."""
         part = max(1, bisect_right(self._starts, line))
-        return f"{self._links[part - 1]}#L{line}"
+        return f"{self._links[part - 1]}#{self._prefix}L{line}"
+
+
+def log_links(name: str, parts: int) -> list[str]:
+    """Return the addresses of the log of a page that is cut into so many parts."""
+    own = log_name(name)
+    return [link(part_name(own, part)) for part in range(1, parts + 1)]
 
 
 def link(name: str) -> str:

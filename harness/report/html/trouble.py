@@ -98,7 +98,7 @@ def _stderr(file: FileResult, log: Log | None) -> Markup:
     tail = "\n".join(file.stderr.rstrip().splitlines()[-_TAIL:])
     if not tail:
         return NOTHING
-    more = Markup(' (<a href="%s#stderr">all</a>)') % log.last if log else NOTHING
+    more = Markup(' (<a href="%s">all</a>)') % log.stderr if log else NOTHING
     shown = Markup('<p class="lab">Standard error ended with%s</p><pre>%s</pre>')
     return shown % (more, tail)
 
