@@ -78,6 +78,17 @@ class Submission(NamedTuple):
     log: Log = Log()
 
 
+class Measured(NamedTuple):
+    """One run of a case file with a submission, and what it cost. 0 and "": not known."""
+
+    result: FileResult | None  # None: there was nothing to run
+    seconds: float = 0.0  # wall time of the file's commands
+    cpu: float = 0.0  # seconds of processor time of the engine and all it started
+    memory: int = 0  # bytes, the most it held
+    started: str = ""  # ISO 8601, UTC
+    alone: bool = False  # nothing else was running
+
+
 class Attempt(NamedTuple):
     """What came of one case file with one submission; the last of several runs of it."""
 
@@ -90,6 +101,9 @@ class Attempt(NamedTuple):
     near_limit: str = ""  # the limit that was nearly or just hit, with the figures; else empty
     fault: str = ""  # how the harness broke; never costs a mark
     path: str = ""  # where the case file lies, and with it the files that its commands name
+    runs: tuple[
+        Measured, ...
+    ] = ()  # in order; the last of them is, as a rule, the one that counts
 
 
 class PartMark(NamedTuple):

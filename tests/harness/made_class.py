@@ -34,6 +34,7 @@ from harness.grading.records import (
     Item,
     Log,
     Marks,
+    Measured,
     PartMark,
     Student,
     Submission,
@@ -316,9 +317,15 @@ def _slow() -> Graded:
 def _flaky() -> Graded:
     first, *rest = attempts("jon")
     step = first.result.outcomes[1].step
+    line = first.result.case.steps[step].line
+    other = with_reply(first.result, line, "W+4.5")._replace(stderr="a warning of the first run\n")
+    runs = (
+        Measured(other, 1.25, 1.0, 33_000_000, "2024-05-20T09:30:01Z"),
+        Measured(first.result, 0.25, 0.125, 31_000_000, "2024-05-20T09:31:00Z", alone=True),
+    )
     return marked(
         submission("jon", student("jon", "Jon Snow", 10)),
-        (first._replace(flaky=(step,)), *rest),
+        (first._replace(flaky=(step,), runs=runs), *rest),
     )
 
 

@@ -6,7 +6,7 @@ import json
 from fractions import Fraction
 
 from harness.grading.exports import document, summary
-from harness.grading.exports.report import report_page
+from harness.grading.exports.class_page.page import class_page
 from harness.grading.marks import concerns as concern
 from harness.grading.marks.concerns import concerns
 from harness.grading.records import ClassResult, Twins
@@ -61,7 +61,7 @@ def dead(result: ClassResult, place: int, reason: str) -> ClassResult:
 def test_a_class_in_which_all_went_well_has_none():
     result = of("a", "b", "c", "d")
     assert concerns(result) == ()
-    assert "All went as it should" in "".join(report_page(result, []))
+    assert "All went as it should" in "".join(class_page(result, [], {}))
     assert "first" not in "\n".join(summary.lines(result, Paint(on=False)))
 
 
@@ -122,8 +122,8 @@ def test_the_same_program_is_told_both_ways_and_everywhere():
     said = "\n".join(summary.lines(result, Paint(on=False)))
     told = "look at this first: the same except for blanks and comments (file Go1.py): a, c"
     assert told in said
-    page = "".join(report_page(result, []))
-    assert "the same except for blanks and comments" in page
+    page = "".join(class_page(result, [], {}))
+    assert "The same except for blanks and comments" in page
     assert page.count("the same program as") == 2
     assert "All went as it should" not in page
     known = json.loads("".join(document.parts(result)))

@@ -13,6 +13,8 @@ from hypothesis import given, settings
 
 from harness.grading.exports import document, gradescope, junit
 from harness.grading.exports import writing as exports
+from harness.grading.exports.class_page.style import CLASS as CLASS_STYLE
+from harness.grading.exports.class_page.style import EVIDENCE as EVIDENCE_STYLE
 from harness.grading.exports.showing import feedback
 from harness.grading.exports.style import STYLE
 from harness.grading.exports.writing import Downloaded
@@ -203,6 +205,7 @@ def test_private_tests_as_far_as_they_may_be_seen(visible_, names):
 # --- golden files ------------------------------------------------------------------------------
 
 CLASS = ("class.html", "class.json", "junit.xml", "marks.csv", "canvas.csv", "moodle.csv")
+EVIDENCE = ("hal", "jon")
 STUDENTS = ("bob", "cat", "gus", "hal", "kim", "zzz")
 
 
@@ -220,13 +223,20 @@ def written(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "name",
-    [*CLASS, *(f"feedback/{key}.html" for key in STUDENTS), "gradescope/bob/results.json"],
+    [
+        *CLASS,
+        *(f"evidence/{key}.html" for key in EVIDENCE),
+        *(f"feedback/{key}.html" for key in STUDENTS),
+        "gradescope/bob/results.json",
+    ],
 )
 def test_golden(written, name):
     text = (written / name).read_bytes().decode()
     for long, short in (
         (SHEET + STYLE, "style"),
         (PLAIN + STYLE, "style"),
+        (SHEET + CLASS_STYLE, "style"),
+        (SHEET + EVIDENCE_STYLE, "style"),
         (PROGRAM, "script"),
         (DEFINITIONS, "gradients"),
     ):
@@ -240,6 +250,7 @@ def test_everything_else_is_written_too(written):
     graded = {one.submission.key for one in made_class().graded if not one.marks.withheld}
     assert names == {
         *CLASS,
+        *(f"evidence/{one.submission.key}.html" for one in made_class().graded),
         *(f"feedback/{key}.html" for key in keys),
         *(f"gradescope/{key}/results.json" for key in graded),
         *("moodle-feedback-folders.zip", "moodle-feedback-flat.zip"),

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin
 
 import pytest
 from hypothesis import given, settings
 
 from harness.errors import UsageError
-from harness.grading.exports import plots
 from harness.grading.exports import writing as exports
+from harness.grading.exports.class_page import marks, matrix
+from harness.grading.exports.class_page.page import class_page
+from harness.grading.exports.class_page.style import CLASS
 from harness.grading.exports.feedback import body_of, student_page
-from harness.grading.exports.report import report_page
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt
 from harness.records import Failure, FailureKind
@@ -57,10 +58,20 @@ def pages(folder):
 
 
 def test_every_link_leads_somewhere(pages):
-    links = {unquote(link) for link in pages["class.html"].links} - {"#main"}
-    assert links == {name for name in pages if name.startswith("feedback/")}
+    others = {"marks.csv", "class.json"}
     for name, page in pages.items():
-        if name != "class.html":
+        for link in page.links:
+            path, _, anchor = urljoin(name, link).partition("#")
+            there = pages.get(unquote(path))
+            assert there or path in others, (name, link)
+            assert not anchor or anchor in ["main", *there.ids], (name, link)
+
+
+def test_every_page_is_linked_from_the_class_and_students_pages_lead_nowhere(pages):
+    links = {unquote(link.partition("#")[0]) for link in pages["class.html"].links}
+    assert {name for name in pages if name != "class.html"} <= links
+    for name, page in pages.items():
+        if name.startswith("feedback/"):
             assert page.links == ["#main"]
 
 
@@ -132,7 +143,7 @@ def test_each_sort_of_student_is_told_what_happened(pages, key, words):
 
 def test_a_teacher_sees_first_what_needs_a_look(pages):
     text = pages["class.html"].text
-    first = text[: text.index("Tests on trial")]
+    first = text[: text.index("have all points")]
     for words in (
         "Kim Wilde: No mark yet",
         "hidden.gtp: the sandbox's server did not answer",
@@ -147,10 +158,12 @@ def test_a_teacher_sees_first_what_needs_a_look(pages):
 
 def test_a_mark_that_is_withheld_is_no_number_anywhere(folder):
     page = (folder / "class.html").read_text()
-    (row,) = re.findall(r"<tr><td><a href=\"feedback/kim.html\">.*?</tr>", page)
-    numbers = re.findall(r'<td class="num"[^>]*>([^<]*)', row)
-    assert numbers[0] == "–"
-    assert set(numbers[1:5]) == {""}
+    (row,) = re.findall(r'<tr id="s\d+"[^>]*><th[^>]*><a href="evidence/kim.html">.*?</tr>', page)
+    assert "<b>–</b></span>" in row
+    numbers = re.findall(r'<td class="num"[^>]*>([^<]*)</td>', row)
+    assert numbers == ["", "", "", ""]
+    assert re.findall(r'data-k="([^"]*)"', row)[:4] == ["-1"] * 4
+    assert "mark withheld" in Page((folder / "evidence/kim.html").read_text()).text
     assert ">5<" not in (folder / "feedback/kim.html").read_text()
 
 
@@ -165,7 +178,7 @@ def test_pages_are_well_formed_whatever_they_hold(run):
     result = made_class()._replace(graded=(graded,))
     body = "".join(body_of(feedback(graded, result, Views(specification("go-scoring"), PLACE))))
     Page(visible("".join(student_page("Title", file.stderr, body))))
-    Page(visible("".join(report_page(result, file.warnings))))
+    Page(visible("".join(class_page(result, file.warnings, {}))))
 
 
 def test_what_an_engine_writes_without_end_is_cut(tmp_path):
@@ -200,24 +213,13 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 
 
 def test_the_histogram_counts_every_mark_once():
-    drawn = plots.histogram([0, 0, 2.5, 4.99, 5, 5], 5)
-    counts = [int(n) for n in re.findall(r": (\d+) submissions?</title>", drawn)]
-    assert counts == [2, 1, 3]
-    assert "Median 3.745 of 5." in drawn
-    assert plots.histogram([], 5) == plots.histogram([1], 0) == ""
+    assert marks.counts([0, 0, 0.49, 0.5, 2.5, 4.99, 5, 5], 5) == [3, 1, 0, 0, 0, 1, 0, 0, 0, 3]
 
 
-def test_no_result_hangs_on_its_color_alone():
-    heights = [height for height, _ in plots.KINDS.values()]
-    assert len(set(heights)) == len(heights)
-
-
-def test_the_matrix_has_a_line_for_each_run_of_equal_results():
-    kinds = (plots.PASSED, plots.PASSED, plots.FAILED, "", plots.LOST)
-    drawn = plots.matrix([plots.Row("a.gtp", "a.gtp:1 score", kinds)], len(kinds))
-    assert re.findall(r'm-(\w+)" stroke-width="[\d.]+" d="([^"]*)"', drawn) == [
-        ("passed", "M160 22h52"), ("failed", "M212 22h26"), ("lost", "M264 22h26")]  # fmt: skip
-    assert "<title>a.gtp:1 score</title>" in drawn
+def test_no_cell_of_the_matrix_hangs_on_its_color_alone():
+    signs = [re.search(rf'\.mx \.{kind} a:before[^{{]*{{content:"([^"]+)"', CLASS)
+             for kind in (matrix.FAILED, matrix.LOST, matrix.UNSURE)]  # fmt: skip
+    assert len({sign[1] for sign in signs}) == 3
 
 
 def test_the_hostile_reply_is_there_to_be_read(folder):

@@ -9,7 +9,7 @@ from harness.grading.attempts import fairness
 from harness.grading.ledger import canonical_json
 from harness.grading.ledger.canonical_json import NOTHING, Figures
 from harness.grading.ledger.ledger import Ledger, Planned
-from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt
+from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Measured
 from harness.reading import casefile
 from harness.records import Build, CaseFile, FileResult
 
@@ -50,6 +50,7 @@ class Reader:
             return attempt._replace(fault=fault or _NOT_YET)
         runs = [self._run(*pair, one) for pair in self._ledger.results(one.basis)]
         result, figures = runs[-1]
+        attempt = attempt._replace(runs=tuple(_measured(*run) for run in runs))
         if result is None:
             return attempt
         first = runs[0][0] or result
@@ -79,3 +80,9 @@ class Reader:
             content = self._ledger.content(sha256)
             self._cases[name, sha256] = casefile.parse(content, name)
         return self._cases[name, sha256]
+
+
+def _measured(result: FileResult | None, figures: Figures) -> Measured:
+    return Measured(
+        result, figures.seconds, figures.cpu, figures.memory, figures.started, figures.alone
+    )

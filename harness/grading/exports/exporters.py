@@ -51,10 +51,17 @@ EXPORTS = (
         ("class.html",),
         "the teacher",
         "what needs a look first (what concerns several submissions, marks withheld, suspicions,"
-        " flaky tests, limits nearly hit, students whom a sheet lacks), the distribution of marks,"
-        " tests × submissions, every test on trial, every submission; pictures are inline SVG, no"
-        " script",
-        f"{_ROOM}.report",
+        " flaky tests, limits nearly hit, students whom a sheet lacks), the marks and their parts,"
+        " what the class got wrong with a board and a sentence for the lecture, every submission,"
+        " tests × submissions, every test on trial with its text",
+        f"{_ROOM}.class_page.page",
+    ),
+    Export(
+        ("evidence/<submission>.html",),
+        "the teacher",
+        "what a cell of that table rests on: each failed test with its board, the conversation,"
+        " standard error, time and memory, the build, both runs if there were two",
+        f"{_ROOM}.evidence",
     ),
     Export(
         ("marks.csv",),

@@ -6,11 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from harness.grading.exports.showing import Feedback
-from harness.grading.records import ClassResult, Student
+from harness.grading.records import Attempt, ClassResult, Student
+from harness.report.view import FileView
 from harness.visible import visible
 
 Shown = Mapping[str, Feedback]  # what students may see of each submission, by its key
 Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and their contents
+
+
+class Seen(NamedTuple):
+    """What came of a case file, for the teacher."""
+
+    attempt: Attempt
+    view: FileView
 
 
 class Material(NamedTuple):
@@ -20,6 +28,7 @@ class Material(NamedTuple):
     shown: Shown
     pages: Sequence[tuple[Student, bytes]]  # of the students
     notes: Sequence[str]  # what the teacher must know of sheets, sentences
+    seen: Mapping[str, Sequence[Seen]]  # what came of the case files, by submission
 
 
 def as_file(parts: Iterable[str]) -> bytes:

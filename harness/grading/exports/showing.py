@@ -17,6 +17,7 @@ from typing import NamedTuple
 from harness.assignments.assignment import VISIBLE, Assignment, Part
 from harness.assignments.at_home import AtHome, at_home
 from harness.grading.attempts.test_results import Tested, tests
+from harness.grading.exports.shortening import short_outcome, shortened
 from harness.grading.marks.marking import is_meant
 from harness.grading.records import (
     PRIVATE,
@@ -27,17 +28,15 @@ from harness.grading.records import (
     Log,
     Marks,
 )
-from harness.records import Build, Diagnosis, Outcome, Verdict
+from harness.records import Build, Diagnosis, Verdict
 from harness.report.view import FileView
 from harness.report.views import Views
-from harness.text import at_most, number_of
+from harness.text import number_of
 
 WITHHELD = (
     "There is no mark yet, because the tests could not be finished. That is not your fault and "
     "costs nothing."
 )
-_LONGEST = 4_000  # characters of a reply, and of standard error
-_WARNINGS = 20
 NOTHING, VERDICT, COMMAND, EVERYTHING = VISIBLE
 
 
@@ -108,23 +107,9 @@ def _files(graded: Graded, kind: str, views: Views) -> tuple[FileView, ...]:
 
 
 def _cut(seen: FileView) -> FileView:
-    """Return a view of what can be read and mailed: an engine may write megabytes."""
-    file = seen.file
-    short = file._replace(
-        outcomes=tuple(map(_cut_reply, file.outcomes)),
-        stderr=file.stderr[-_LONGEST:],
-        warnings=tuple(at_most(file.warnings, _WARNINGS)),
-    )
-    return seen._replace(file=short, remarkable=tuple(map(_cut_reply, seen.remarkable)))
-
-
-def _cut_reply(outcome: Outcome) -> Outcome:
-    reply = outcome.reply
-    if reply is None or len(reply.text) <= _LONGEST:
-        return outcome
-    half, left_out = _LONGEST // 2, len(reply.text) - _LONGEST
-    text = f"{reply.text[:half]}\n… {left_out} characters …\n{reply.text[-half:]}"
-    return outcome._replace(reply=reply._replace(text=text))
+    """Return a view of what can be read and mailed."""
+    remarkable = tuple(map(short_outcome, seen.remarkable))
+    return seen._replace(file=shortened(seen.file), remarkable=remarkable)
 
 
 # --- marks -------------------------------------------------------------------------------------

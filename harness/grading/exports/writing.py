@@ -11,11 +11,11 @@ from harness.errors import UsageError
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Export
 from harness.grading.exports.feedback import pages
-from harness.grading.exports.material import Files, Material, Shown
+from harness.grading.exports.material import Files, Material, Seen, Shown
 from harness.grading.exports.roster import Filled, Form, fill
 from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.showing import feedback
-from harness.grading.records import ClassResult
+from harness.grading.records import IMAGE, ClassResult, Graded
 from harness.report.views import Views
 
 
@@ -61,11 +61,19 @@ def write(
     notes = [note for sheet in filled.values() for note in sheet.notes]
     for note in notes:
         say(note)
-    material = Material(result, shown, tuple(pages(result, shown)), notes)
+    seen = {one.submission.key: tuple(_seen(one, views)) for one in result.graded}
+    material = Material(result, shown, tuple(pages(result, shown)), notes, seen)
     made = [file for one in exporters.EXPORTS for file in _files(one, material, filled)]
     written = tuple(_written(folder / name, data) for name, data in made)
     _remove_old(folder, set(written))
     return written
+
+
+def _seen(one: Graded, views: Views) -> Iterator[Seen]:
+    """Yield what came of the case files; of variants only where they speak against somebody."""
+    for attempt in one.attempts:
+        if attempt.result and (attempt.kind != IMAGE or one.suspicion):
+            yield Seen(attempt, views.of(attempt.result, attempt.case, attempt.path))
 
 
 def _forms(sheets: Sheets, title: str, shown: Shown) -> dict[str, Form]:

@@ -200,12 +200,6 @@ def _reason(text: str) -> Markup:
     return _told("Because", Markup("<p>%s</p>") % text) if text else NOTHING
 
 
-_PATTERN = Markup(
-    '<details class="pat"><summary>The pattern that it must match</summary>'
-    "<p><code>%s</code></p></details>"
-)
-
-
 def _pattern(step: Step, log: Log | None) -> Markup:
     """Return the expression, a click away, where it tells more; a log is for authors."""
     pattern = step.pattern

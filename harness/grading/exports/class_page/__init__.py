@@ -1,0 +1,1 @@
+"""The page about a class, for the teacher, in its sections; see :mod:`.page`."""

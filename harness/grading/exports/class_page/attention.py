@@ -1,0 +1,228 @@
+"""What the teacher looks at first: what concerns many, marks withheld, what is in doubt."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import quote
+
+from harness.grading.attempts.test_results import own
+from harness.grading.auditing.saved import FOLDER
+from harness.grading.exports.class_page.addresses import Places, file_anchor, linked
+from harness.grading.exports.class_page.known import Known
+from harness.grading.marks.concerns import DEAD_ALIKE, NO_POINTS, Concern, concerns
+from harness.grading.records import Attempt, ClassResult, Graded, Item, Suspicion, WrongAnswer
+from harness.report.markup import NOTHING, Markup, escape, joined
+from harness.text import more, number_of
+from harness.visible import one_line
+
+_COMMAND = 60  # characters
+_LISTED = 25  # things of one kind that are named one by one
+_TESTS = 8  # tests with the same remark that are named
+
+_SECTION = Markup(
+    '<section aria-labelledby="look"><h2 id="look">Look at this first</h2>'
+    '<ul class="card look">%s</ul></section>\n'
+)
+_POINT = Markup('<li><span class="dot %s"></span><div><h3>%s</h3>%s</div></li>\n')
+_EVERYBODY = "What happens to everybody is rarely everybody's fault."
+
+
+def points(known: Known, notes: Sequence[str]) -> list[Markup]:
+    """Return what is to be looked at, a point each; ``notes``: of the sheets."""
+    result = known.result
+    found = (
+        *_concerns(result),
+        _listing("w", "withheld: no number for it anywhere", "mark", _withheld(result)),
+        _listing("w", "of the harness, which cost nobody a mark", "error", _faults(result)),
+        _suspicions(result.graded),
+        _audited(result),
+        _listing("f", "refused, or with nothing handed in", "submission", _refused(result)),
+        _listing("w", "whose verdict changed between runs", "flaky test", _flaky(known)),
+        _listing("w", "nearly or just hit", "limit", _near(result)),
+        _listing("x", "on tests to doubt", "remark", _doubts(known)),
+        _listing("w", "on sheets that were filled in", "note", map(escape, notes)),
+    )
+    return [one for one in found if one]
+
+
+def section(found: Sequence[Markup], result: ClassResult) -> Markup:
+    """Return the section with what :func:`points` found."""
+    calm = "All went as it should." if result.graded else "No submission was graded."
+    return _SECTION % joined(found or [_POINT % ("p", "Nothing", _sub(calm))])
+
+
+def _sub(text: str) -> Markup:
+    return Markup('<p class="sub">%s</p>') % text
+
+
+def _listing(kind: str, rest: str, noun: str, lines: Iterable[Markup]) -> Markup:
+    """Return a point with a line for each thing, "" if there is none."""
+    listed = list(lines)
+    if not listed:
+        return NOTHING
+    title = f"{number_of(len(listed), noun)} {rest}"
+    if len(listed) == 1:
+        return _POINT % (kind, title, _sub(listed[0]))
+    shown = joined(Markup("<li>%s</li>") % line for line in listed[:_LISTED])
+    left = more(len(listed) - _LISTED)
+    shown += Markup("<li>%s</li>") % left if left else NOTHING
+    return _POINT % (kind, title, Markup('<ul class="sub">%s</ul>') % shown)
+
+
+def _concerns(result: ClassResult) -> Iterator[Markup]:
+    graded = {one.submission.key: one for one in result.graded}
+    for one in concerns(result):
+        kind = "f" if one.kind == DEAD_ALIKE else "w"
+        title = one.text[:1].upper() + one.text[1:]
+        about = Markup("; ").join([linked(graded[key]) for key in one.keys[:_LISTED]])
+        about += more(len(one.keys) - _LISTED, " and {} more")
+        yield _POINT % (kind, title, _about(one, about))
+
+
+def _about(one: Concern, names: Markup) -> Markup:
+    hint = _EVERYBODY if one.kind == NO_POINTS else ""
+    return joined(_sub(text) for text in (names, hint) if text)
+
+
+def _withheld(result: ClassResult) -> Iterator[Markup]:
+    for one in result.graded:
+        if one.marks.withheld:
+            yield Markup("%s: %s") % (linked(one), one.marks.note)
+
+
+def _refused(result: ClassResult) -> Iterator[Markup]:
+    for one in result.graded:
+        if one.submission.refused:
+            yield Markup("%s: %s") % (linked(one), one.submission.refused)
+
+
+def _faults(result: ClassResult) -> Iterator[Markup]:
+    for one in result.graded:
+        for attempt in one.attempts:
+            if attempt.fault:
+                yield _at(one, attempt, attempt.fault)
+
+
+def _near(result: ClassResult) -> Iterator[Markup]:
+    for one in result.graded:
+        for attempt in one.attempts:
+            if attempt.near_limit:
+                yield _at(one, attempt, attempt.near_limit)
+
+
+def _at(one: Graded, attempt: Attempt, what: str) -> Markup:
+    place = file_anchor(one, attempt.kind, attempt.case)
+    return Markup("%s, %s: %s") % (linked(one, place), attempt.case, what)
+
+
+def _flaky(known: Known) -> Iterator[Markup]:
+    for key, one in known.graded.items():
+        for test in known.tests[key]:
+            if test.flaky:
+                yield Markup("%s: %s <code>%s</code>") % (
+                    linked(one, file_anchor(one, test.attempt.kind, test.attempt.case)),
+                    f"{test.attempt.case}:{test.step.line}",
+                    one_line(test.step.command, _COMMAND),
+                )
+
+
+def _doubts(known: Known) -> Iterator[Markup]:
+    """Yield each remark on tests, and those that it is made of."""
+    remarks: dict[str, list[Item]] = {}
+    for item in known.result.items:
+        for remark in item.remarks:
+            remarks.setdefault(remark, []).append(item)
+    for remark, found in remarks.items():
+        shown = Markup(", ").join([_test(known.places, item) for item in found[:_TESTS]])
+        rest = more(len(found) - _TESTS, " and {} more")
+        yield Markup("%s: %s%s") % (remark.rstrip("."), shown, rest)
+
+
+def _test(places: Places, item: Item) -> Markup:
+    anchor = places.test((item.kind, item.case, item.line))
+    return Markup('<a href="#%s">%s:%s</a>') % (anchor, item.case, item.line)
+
+
+# --- who knows the answers by heart, and who answers wrongly all the same ------------------------
+
+
+def _table(heads: Sequence[str], rows: Markup) -> Markup:
+    shown = joined(Markup('<th scope="col">%s</th>') % head for head in heads)
+    return Markup("<table><thead><tr>%s</tr></thead><tbody>%s</tbody></table>") % (shown, rows)
+
+
+def _suspicions(graded: Sequence[Graded]) -> Markup:
+    rows = [_suspicion(one, one.suspicion) for one in graded if one.suspicion]
+    if not rows:
+        return NOTHING
+    title = (
+        f"{number_of(len(rows), 'submission')} with public tests passed, but not their variants"
+    )
+    told = _sub(
+        "A variant is the same question in another guise: turned, mirrored, colors swapped. Who "
+        "has written the answers down fails it. No mark is changed by this: you decide."
+    )
+    heads = ("Submission", "Tests", "Variants failed", "Chance", "Example")
+    return _POINT % ("w", title, told + _table(heads, joined(rows)))
+
+
+def _suspicion(one: Graded, found: Suspicion) -> Markup:
+    cells = (
+        ("", linked(one)),
+        ("tests", found.tests),
+        ("failed", f"{found.failed} of {found.images}"),
+        ("chance", f"{found.chance:.2g}"),
+        ("", found.example),
+    )
+    return _row(cells)
+
+
+def _row(cells: Iterable[tuple[str, object]]) -> Markup:
+    drawn = joined(
+        (Markup('<td data-l="%s">%s</td>') % (label, cell))
+        if label
+        else Markup("<td>%s</td>") % cell
+        for label, cell in cells
+    )
+    return Markup("<tr>%s</tr>\n") % drawn
+
+
+def _audited(result: ClassResult) -> Markup:
+    """Return the point about who still answers wrongly: a case file for each cause."""
+    graded = {one.submission.key: one for one in result.graded}
+    rows = joined(
+        _wrong_answer(graded[one.submission], wrong)
+        for one in result.audits
+        for wrong in one.wrong
+    )
+    if not rows:
+        return NOTHING
+    wrong = sum(bool(one.wrong) for one in result.audits)
+    title = f"Nearly full marks, but wrong answers: {wrong} of {len(result.audits)} audited"
+    told = _sub(
+        "The audit asked these programs what no case file asks, and each answer below was wrong "
+        "every time that it was asked. No mark is changed by this: the case files let it pass."
+    )
+    more_cases = _sub(_more_cases(result))
+    heads = ("Submission", "Command", "Right", "Found", "Case file")
+    return _POINT % ("w", title, told + more_cases + _table(heads, rows))
+
+
+def _wrong_answer(one: Graded, wrong: WrongAnswer) -> Markup:
+    file = f"{FOLDER}/{one.submission.key}/{wrong.file}"
+    likely = Markup("<br>%s") % wrong.mistakes[0] if wrong.mistakes else NOTHING
+    command = Markup("<code>%s</code>%s") % (one_line(wrong.command, _COMMAND), likely)
+    there = Markup('<a href="%s">%s</a>') % (quote(file), file)
+    right, found = (one_line(text, _COMMAND) for text in (wrong.right, wrong.found))
+    return _row(
+        (("", linked(one)), ("", command), ("right", right), ("found", found), ("", there))
+    )
+
+
+def _more_cases(result: ClassResult) -> Markup:
+    """Return how cases are made that would have told."""
+    paths = {one.path for graded in result.graded for one in own(graded.attempts)}
+    words = ["gtp-harness", "generate", "--assignment", str(result.assignment.place), "--kill"]
+    command = shlex.join([*words, *sorted(paths), "-o", "more.gtp"])
+    return Markup("Cases that catch such mistakes and are new: <code>%s</code>") % command

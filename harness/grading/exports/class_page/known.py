@@ -1,0 +1,33 @@
+"""What all sections about a class are made of, worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from harness.grading.attempts.test_results import Tested, own, tests
+from harness.grading.exports.class_page.addresses import Places
+from harness.grading.exports.material import Seen
+from harness.grading.records import ClassResult, Graded
+
+
+class Known:
+    """A class.
+
+    Attributes: ``result``; ``seen``, what came of the case files, by submission; ``graded`` and
+    ``tests``, by submission as well; ``ordered``, from the highest mark to the lowest, then those
+    that have none yet; ``places``, on the page.
+    """
+
+    def __init__(self, result: ClassResult, seen: Mapping[str, Sequence[Seen]]) -> None:
+        self.result, self.seen = result, seen
+        self.graded: Mapping[str, Graded] = {one.submission.key: one for one in result.graded}
+        self.tests: Mapping[str, Sequence[Tested]] = {
+            key: tuple(tests(own(one.attempts))) for key, one in self.graded.items()
+        }
+        self.ordered = ordered(result)
+        self.places = Places(result)
+
+
+def ordered(result: ClassResult) -> list[Graded]:
+    """Return submissions from the highest mark to the lowest, then those that have none yet."""
+    return sorted(result.graded, key=lambda one: (one.marks.withheld, -one.marks.total))

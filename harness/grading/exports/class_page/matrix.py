@@ -1,0 +1,104 @@
+"""Tests × submissions as a table, the best submission first, what failed linked to its evidence.
+
+Without a script all links can be reached by the tab key; with it the table is one stop, and the
+arrow keys go from link to link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from harness.grading.attempts.test_results import Tested
+from harness.grading.exports.class_page.addresses import evidence, shown_name, test_anchor
+from harness.grading.exports.class_page.known import Known
+from harness.grading.records import PUBLIC, Graded, Item
+from harness.records import Verdict
+from harness.report.markup import NOTHING, Markup, joined
+from harness.visible import one_line
+
+_NAME, _COMMAND = 18, 40  # characters
+_MANY = 45  # submissions from which on columns are as narrow as can be
+
+PASSED, FAILED, LOST, UNSURE = (
+    "p",
+    "f",
+    "n",
+    "u",
+)  # how a cell looks: a sign or none, so that no verdict hangs on its color alone
+WORDS = {PASSED: "passed", FAILED: "failed", LOST: "not reached", UNSURE: "not judged"}
+
+_SECTION = Markup(
+    '<section aria-labelledby="m"><div class="sec-h"><h2 id="m">Tests × submissions</h2>'
+    '<p class="sub">highest mark at the left; a cell leads to its evidence</p></div>'
+    '<ul class="leg">%s</ul><div class="card scroll" tabindex="0" role="region" '
+    'aria-label="Tests × submissions"><table class="mx%s"><thead><tr><td class="c0"></td>%s'
+    "</tr></thead>%s</table></div></section>\n"
+)
+_KEY = Markup('<li><span class="k %s" aria-hidden="true"></span>%s</li>')
+_HEAD = Markup('<th scope="col"><a href="%s"><span>%s</span></a></th>')
+_GROUP = Markup(
+    '<tbody><tr class="gh"><th scope="rowgroup" class="c0">%s%s</th><td colspan="%s"></td></tr>\n'
+)
+_ROW = Markup(
+    '<tr><th scope="row" class="c0"><a href="#%s"><span>%s <b>%s</b></span>'
+    '<small aria-label="%s of %s passed">%s/%s</small></a></th>%s</tr>\n'
+)
+_CELL = Markup('<td class="%s"><a href="%s" aria-label="%s, line %s: %s"></a></td>')
+_PASSED, _NONE = Markup('<td class="p"></td>'), Markup('<td class="o"></td>')
+
+
+def section(known: Known) -> Markup:
+    """Return the section; nothing where no test was run."""
+    if not known.result.items:
+        return NOTHING
+    columns = [_Column(one, known.tests[one.submission.key]) for one in known.ordered]
+    heads = joined(column.head for column in columns)
+    narrow = " nar" if len(columns) > _MANY else ""
+    key = joined(_KEY % one for one in WORDS.items())
+    return _SECTION % (key, narrow, heads, joined(_groups(known, columns)))
+
+
+class _Column:
+    """One submission, with its tests."""
+
+    def __init__(self, one: Graded, tests: Sequence[Tested]) -> None:
+        self._one, self._name = one, one_line(shown_name(one), _NAME)
+        self._tests: Mapping[object, Tested] = {test.key: test for test in tests}
+        self.head = _HEAD % (evidence(one), self._name)
+
+    def cell(self, item: Item) -> Markup:
+        """Return what became of a test."""
+        test = self._tests.get((item.kind, item.case, item.line))
+        if test is None:
+            return _NONE
+        kind = kind_of(test)
+        if kind == PASSED:
+            return _PASSED
+        address = evidence(self._one, test_anchor(self._one, test.key, test.verdict))
+        return _CELL % (kind, address, self._name, item.line, WORDS[kind])
+
+
+def kind_of(test: Tested) -> str:
+    """Return how a test's cell looks."""
+    if test.passed is None:
+        return UNSURE
+    if test.verdict is Verdict.NOT_RUN:
+        return LOST
+    return PASSED if test.passed else FAILED
+
+
+def _groups(known: Known, columns: Sequence[_Column]) -> Iterator[Markup]:
+    for (kind, case), items in groupby(known.result.items, lambda item: (item.kind, item.case)):
+        private = NOTHING if kind == PUBLIC else Markup(' <span class="sub">%s</span>') % kind
+        yield _GROUP % (case, private, len(columns))
+        for item in items:
+            yield _row(item, known.places.test((kind, case, item.line)), columns)
+        yield Markup("</tbody>")
+
+
+def _row(item: Item, place: str, columns: Sequence[_Column]) -> Markup:
+    counts = (item.passed, item.judged)
+    command = one_line(item.command, _COMMAND)
+    cells = joined([column.cell(item) for column in columns])
+    return _ROW % (place, item.line, command, *counts, *counts, cells)

@@ -1,0 +1,121 @@
+"""The page about a class, for the teacher: what to look at first, then marks, what went wrong.
+
+It holds everything, private tests too. It loads nothing, and says all without the one script of
+all pages. The evidence about each submission is on a page of its own, in the folder ``evidence``
+beside it; what students are shown is in the folder ``feedback``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from harness.grading.exports.class_page import (
+    attention,
+    marks,
+    matrix,
+    submissions,
+    trial,
+    wrong,
+)
+from harness.grading.exports.class_page.addresses import PAGE
+from harness.grading.exports.class_page.known import Known
+from harness.grading.exports.class_page.style import CLASS
+from harness.grading.exports.feedback import unsafe
+from harness.grading.exports.material import Files, Material, Seen, as_file
+from harness.grading.records import IMAGE, ClassResult
+from harness.report.html.parts import Frame, facts, page
+from harness.report.markup import NOTHING, Markup, joined
+from harness.text import number_of
+
+_HERO = Markup(
+    '<div class="hero cl"><div><h1>%s: the class</h1><p class="sub">%s</p></div>'
+    '<p class="btns noprint"><a class="btn" href="marks.csv">marks.csv</a>'
+    '<a class="btn" href="class.json">class.json</a></p></div>\n'
+)
+_JUMP = Markup(
+    '<nav class="sub jump noprint" aria-label="On this page">%s<a href="#graded">How it was '
+    "graded</a></nav>\n"
+)
+_GRADED = Markup(
+    '<section aria-labelledby="graded"><h2 id="graded">How it was graded</h2>%s'
+    '<details class="card"><summary>Case files <span class="sub">%s</span></summary><table>'
+    '<thead><tr><th scope="col">Kind</th><th scope="col">File</th><th scope="col">SHA-256</th>'
+    "</tr></thead><tbody>%s</tbody></table></details></section>\n"
+)
+_STATUS = Markup('<a class="pill w noprint" href="#look">%s to look at</a>')
+
+
+def files(material: Material) -> Files:
+    """Yield the page."""
+    yield PAGE, as_file(class_page(material.result, material.notes, material.seen))
+
+
+def class_page(
+    result: ClassResult, notes: Sequence[str], seen: Mapping[str, Sequence[Seen]]
+) -> Iterator[Markup]:
+    """Yield the page.
+
+    ``notes``: what is to be said of the sheets that were filled in. ``seen``: what came of the
+    case files, by submission.
+    """
+    known = Known(result, seen)
+    points = attention.points(known, notes)
+    frame = Frame(
+        status=_STATUS % len(points) if points else NOTHING,
+        boards=wrong.has_boards(known),
+        script=bool(result.graded),
+        style=CLASS,
+    )
+    body = _body(known, attention.section(points, result))
+    return page(f"{result.assignment.title}: the class", body, frame)
+
+
+def _body(known: Known, look: Markup) -> Iterator[Markup]:
+    result = known.result
+    sections = (
+        ("look", "Look first", look),
+        ("marks", "Marks", marks.section(result)),
+        ("wrong", "What went wrong", wrong.section(known)),
+        ("subs", "Submissions", submissions.section(known)),
+        ("m", "Tests × submissions", matrix.section(known)),
+        ("trial", "Tests on trial", trial.section(known)),
+    )
+    shown = [one for one in sections if one[2]]
+    yield _HERO % (result.assignment.title, _counts(result))
+    yield unsafe(result.is_unsafe)
+    yield _JUMP % joined(Markup('<a href="#%s">%s</a>') % one[:2] for one in shown)
+    yield from (text for *_, text in shown)
+    yield _graded(result)
+
+
+def _counts(result: ClassResult) -> str:
+    graded = result.graded
+    students = sum(len(one.submission.students) for one in graded)
+    counts = (
+        ("refused", sum(one.submission.refused != "" for one in graded)),
+        ("late", sum(one.marks.deduction_reason != "" for one in graded)),
+        ("withheld", sum(one.marks.withheld for one in graded)),
+    )
+    told = [f"{number_of(len(graded), 'submission')} of {number_of(students, 'student')}"]
+    told += [f"{count} {words}" for words, count in counts if count]
+    return " · ".join([*told, f"graded {result.started}", result.sandbox])
+
+
+def _graded(result: ClassResult) -> Markup:
+    asked = [case for case in result.cases if case[0] != IMAGE]
+    rows = joined(
+        Markup("<tr><td>%s</td><td>%s</td><td><code>%s</code></td></tr>\n") % case
+        for case in asked
+    )
+    variants = len(result.cases) - len(asked)
+    known = facts(
+        (
+            ("Assignment", result.assignment.key),
+            ("Started", result.started),
+            ("Sandbox", result.sandbox),
+            ("Engines' Python", result.python),
+            ("gtp-harness", result.version),
+            ("Variants", f"{variants} case files made of the public ones" if variants else ""),
+        )
+    )
+    return _GRADED % (known, number_of(len(asked), "file"), rows)

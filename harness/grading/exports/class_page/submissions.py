@@ -1,0 +1,176 @@
+"""The table of submissions: sorted by mark, with flags, and with a filter by name and flag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from harness.grading.attempts.test_results import own
+from harness.grading.exports.class_page.addresses import linked
+from harness.grading.exports.class_page.known import Known
+from harness.grading.marks.concerns import likes
+from harness.grading.records import Graded, decimal
+from harness.report.html.names import link
+from harness.report.markup import NOTHING, Markup, joined
+from harness.text import number_of
+from harness.visible import one_line
+
+_REMARK = 160  # characters
+
+_SECTION = Markup(
+    '<section aria-labelledby="subs"><h2 id="subs">Submissions</h2>%s<div class="card">'
+    '<table class="st"><thead><tr>%s</tr></thead><tbody>\n%s</tbody></table></div></section>\n'
+)
+_FILTER = Markup(
+    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
+    'aria-label="Filter submissions" placeholder="Filter by name, flag, mistake">'
+    '<span class="btns" role="group" aria-label="Show">%s</span>'
+    '<span class="sub" id="shown" role="status">%s of %s</span></div>'
+)
+_BUTTON = Markup(
+    '<button type="button" class="btn" data-verdict="%s" aria-pressed="%s">%s %s</button>'
+)
+_HEAD = Markup('<th scope="col"%s%s><button type="button">%s</button></th>')
+_ROW = Markup(
+    '<tr id="%s" data-v="%s"><th scope="row" class="nmc">%s</th>'
+    '<td class="num" data-l="mark" data-k="%s"><span class="mkc"><b>%s</b>%s</span></td>%s'
+    '<td class="num" data-l="failed" data-k="%s">%s</td><td data-k="%s">%s</td>'
+    '<td data-l="feedback">%s</td></tr>\n'
+)
+_MARK_BAR = Markup('<span class="bar"><i class="a" style="width:%s%%"></i></span>')
+
+
+def section(known: Known) -> Markup:
+    """Return the section; nothing of a class without submissions."""
+    if not known.graded:
+        return NOTHING
+    table = _Table(known)
+    rows = [(one, table.kinds(one)) for one in known.ordered]
+    body = joined(table.row(one, kinds) for one, kinds in rows)
+    return _SECTION % (_filter([kinds for _, kinds in rows]), table.heads(), body)
+
+
+def _filter(rows: Sequence[Sequence[str]]) -> Markup:
+    names = (("all", "All"), ("flag", "Flagged"), ("lost", "Without all points"))
+    buttons = joined(
+        _BUTTON
+        % (
+            name,
+            "true" if name == "all" else "false",
+            words,
+            sum(name == "all" or name in kinds for kinds in rows),
+        )
+        for name, words in names
+    )
+    return _FILTER % (buttons, len(rows), len(rows))
+
+
+class _Table:
+    def __init__(self, known: Known) -> None:
+        result = known.result
+        worth = {part.name for one in result.graded for part in one.marks.parts if part.of}
+        self._parts = [part.name for part in result.assignment.marks if part.name in worth]
+        self._known, self._of, self._likes = known, result.of, likes(result)
+
+    def heads(self) -> Markup:
+        """Return the heads of the columns."""
+        number, by = Markup(' class="num"'), Markup(' aria-sort="descending"')
+        heads = (
+            _HEAD % (NOTHING, NOTHING, "Submission"),
+            _HEAD % (number, by, "Mark"),
+            *(_HEAD % (number, NOTHING, name) for name in self._parts),
+            _HEAD % (number, NOTHING, "Failed tests"),
+            _HEAD % (NOTHING, NOTHING, "Flags and mistakes"),
+            Markup('<th scope="col">Feedback</th>'),
+        )
+        return joined(heads)
+
+    def kinds(self, one: Graded) -> list[str]:
+        """Return what a filter tells of a submission."""
+        lost = one.marks.withheld or one.marks.total < self._of
+        return ["flag"] * bool(_flags(one, self._others(one))) + ["lost"] * lost
+
+    def _others(self, one: Graded) -> Sequence[str]:
+        return self._likes.get(one.submission.key, ())
+
+    def row(self, one: Graded, kinds: Sequence[str]) -> Markup:
+        """Return the row of a submission."""
+        marks, held = one.marks, one.marks.withheld
+        tests = self._known.tests[one.submission.key]
+        failed = sum(test.passed is False for test in tests)
+        share = float(100 * marks.total / self._of) if self._of else 0
+        flags = _flags(one, self._others(one))
+        return _ROW % (
+            self._known.places.submission(one.submission.key),
+            " ".join(kinds),
+            linked(one),
+            -1 if held else f"{float(marks.total):.4f}",
+            "–" if held else _two_places(marks.total),
+            NOTHING if held else _MARK_BAR % f"{share:.0f}",
+            joined(self._points(one)),
+            failed,
+            failed or "",
+            len(flags),
+            self._said(one, flags),
+            _pages(one),
+        )
+
+    def _points(self, one: Graded) -> Iterator[Markup]:
+        reached = {part.name: part.points for part in one.marks.parts}
+        for name in self._parts:
+            points = None if one.marks.withheld else reached.get(name)
+            shown = "" if points is None else _two_places(points)
+            key = -1 if points is None else f"{float(points):.4f}"
+            yield Markup('<td class="num" data-l="%s" data-k="%s">%s</td>') % (name, key, shown)
+
+    def _said(self, one: Graded, flags: Sequence[tuple[str, str]]) -> Markup:
+        pills = Markup(" ").join(Markup('<span class="pill %s">%s</span>') % one for one in flags)
+        said = "; ".join(
+            one_line(text, _REMARK) for text in (one.marks.note, *_mistakes(one)) if text
+        )
+        same = Markup(", ").join(linked(self._known.graded[key]) for key in self._others(one))
+        told = [Markup(' <span class="sub">%s</span>') % said] if said else []
+        told += [Markup(' <span class="sub">the same program as %s</span>') % same] if same else []
+        return pills + joined(told)
+
+
+def _two_places(points: Fraction) -> str:
+    """Return points as a column has them, one point below the other."""
+    whole, _, rest = decimal(points).partition(".")
+    return f"{whole}.{rest:0<2}"
+
+
+def _mistakes(one: Graded) -> Iterator[str]:
+    yield from one.submission.faults
+    for found in one.diagnoses:
+        rest = found.total - found.failures
+        yield found.reasons + (f" ({rest} failures are not explained)" if rest else "")
+
+
+def _flags(one: Graded, same: Sequence[str]) -> list[tuple[str, str]]:
+    """Return what is to be seen at once: a class and a few words each."""
+    broken = sum(bool(each.result and each.result.failure) for each in own(one.attempts))
+    build = one.build
+    late = f"late, −{decimal(one.marks.deduction)}" if one.marks.deduction else "late"
+    known = (
+        (one.marks.withheld, "w", "withheld"),
+        (one.submission.refused, "f", "refused"),
+        (build and not build.ok, "f", "does not build"),
+        (broken, "f", f"broke in {number_of(broken, 'file')}"),
+        (one.suspicion, "w", "variants fail"),
+        (same, "w", "same program"),
+        (any(each.flaky for each in one.attempts), "w", "flaky"),
+        (any(each.near_limit for each in one.attempts), "w", "near a limit"),
+        (one.marks.deduction_reason, "w", late),
+    )
+    return [(kind, words) for is_so, kind, words in known if is_so]
+
+
+def _pages(one: Graded) -> Markup:
+    """Return links to what each student is shown."""
+    shown = (
+        Markup('<a href="feedback/%s" aria-label="What %s is shown">%s</a>')
+        % (link(student.key), one_line(student.name, _REMARK), student.key)
+        for student in one.submission.students
+    )
+    return Markup(", ").join(shown)
