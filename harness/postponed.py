@@ -7,11 +7,11 @@ import cost as much as a thousand commands.
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
     from typing import Any
 
 
@@ -31,8 +31,28 @@ def postpone(*names: str) -> None:
     our own with one thread.
     """
     for name in names:
-        spec = None if name in sys.modules else find_spec(name)
+        spec = None if name in sys.modules else _found(name)
         if spec is not None:
-            module = module_from_spec(spec)
-            module.__class__ = _Postponed
-            sys.modules[name] = module
+            sys.modules[name] = _not_executed(spec)
+
+
+def _found(name: str) -> ModuleSpec | None:
+    """As :func:`importlib.util.find_spec`, which takes longer to load than to answer."""
+    found = (finder.find_spec(name, None) for finder in sys.meta_path)
+    return next(filter(None, found), None)
+
+
+def _not_executed(spec: ModuleSpec) -> ModuleType:
+    """As :func:`importlib.util.module_from_spec`."""
+    module = _Postponed(spec.name)
+    module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
+    module.__file__ = spec.origin
+    if spec.submodule_search_locations is not None:
+        module.__path__ = spec.submodule_search_locations
+    return module
+
+
+def loaded(name: str) -> ModuleType:
+    """Import a module and return it, as :func:`importlib.import_module` does."""
+    __import__(name)
+    return sys.modules[name]

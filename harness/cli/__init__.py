@@ -130,15 +130,14 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
 def _loaded(module: str, *, collects: bool) -> Any:
     """Import a module; the garbage collector does not go over what is being loaded."""
     import gc
-    from importlib import import_module
 
-    from harness.postponed import postpone
+    from harness.postponed import loaded, postpone
 
     postpone("pexpect", "traceback")
     collects = collects or gc.isenabled()
     gc.disable()
     try:
-        return import_module(module)
+        return loaded(module)
     finally:
         if collects:
             gc.enable()

@@ -23,7 +23,6 @@ import os
 import select
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from math import ceil
 from time import monotonic
 
 from harness.errors import StarvedError
@@ -184,7 +183,7 @@ class Clock:
         """Wait for an event, not for long; then :meth:`is_over` is to be asked, and so on."""
         begun = monotonic()
         asked = max(0.0, min(self._looked + self._pause - begun, self._left()))
-        events = poll.poll(ceil(asked * 1000))
+        events = poll.poll(int(-(-asked * 1000 // 1)))  # rounded up
         self._slept += min(monotonic() - begun, asked + 0.001)
         self.look_if_due()
         return events

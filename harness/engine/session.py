@@ -8,11 +8,8 @@ a reply is, the protocol says: :mod:`harness.engine.replies`.
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate
 
 from harness.engine.clock import NEVER
 from harness.engine.launch import describe_end
@@ -46,17 +43,17 @@ def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int,
     A run ends with a line that is ``alone`` in not being followed, or before it would exceed the
     window. A longer line makes a run of its own.
     """
-    # Bytes before each line, and in all; a list would take five times the memory.
-    behind = array("Q", accumulate(map(len, lines), initial=0))
-    start = 0
-    for stop in [*(index for index, last in enumerate(alone, 1) if last), len(lines)]:
-        while behind[stop] - behind[start] > WINDOW and stop - start > 1:
-            end = max(start + 1, bisect_right(behind, behind[start] + WINDOW) - 1)
-            yield start, min(end, stop)
-            start = end
-        if start < stop:
-            yield start, stop
-            start = stop
+    start = size = 0
+    for index, line in enumerate(lines):
+        if size + len(line) > WINDOW and index > start:
+            yield start, index
+            start, size = index, 0
+        size += len(line)
+        if alone[index]:
+            yield start, index + 1
+            start, size = index + 1, 0
+    if start < len(lines):
+        yield start, len(lines)
 
 
 class Session:

@@ -83,7 +83,7 @@ def _execute(path: str, words: list[str], folder: str, streams: tuple[int, int, 
         return os.posix_spawn(
             path,
             words,
-            os.environ,
+            os.environb,
             file_actions=actions,
             setsid=True,
             setsigmask=(),

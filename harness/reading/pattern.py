@@ -8,7 +8,6 @@ Java regular expression against the whole reply text, GNU Go's ``regress.awk`` s
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable
 from functools import cache, partial
 
@@ -139,6 +138,8 @@ def searcher(expression: str) -> Callable[[str], object]:
 
 
 def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str]:
+    import warnings
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what may change in Python does not concern the user
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.postponed import loaded
 from harness.records import RunResult
 from harness.report.tally import Tally
 from harness.report.view import FileView
@@ -60,9 +61,7 @@ class Reporter(NamedTuple):
 
         Raises :class:`ReportError` when that cannot be done.
         """
-        from importlib import import_module
-
-        import_module(self.module).report(path, finished)
+        loaded(self.module).report(path, finished)
 
 
 # In the order in which they are written.

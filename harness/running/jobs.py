@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import select
-import struct
 import time
 from _signal import SIGTERM  # type: ignore[import-not-found]
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Work = Callable[[Task, Note], Result]
 
-_HEADER = struct.Struct("!Q")  # the length of a message
+_HEADER = 8  # bytes: the length of a message, or the index of a task
 _DONE, _NOTE, _CLAIM = range(3)  # kinds of messages
 _YES, _NO = b"y", b"n"
 _SOON = 0.1  # seconds between two looks whether a worker has ended
@@ -171,7 +170,7 @@ class _Worker:
     def begin(self, task: int) -> None:
         """Take up a task."""
         self.task, self.claims, self._slept = task, 0, 0.0
-        os.write(self.requests, _HEADER.pack(task))
+        os.write(self.requests, _header(task))
 
 
 class _Pool:
@@ -254,8 +253,8 @@ class _Pool:
         try:
             signals.end_on_sigterm()
             signals.leave_sigint_to_the_parent()
-            while request := os.read(requests, _HEADER.size):
-                (index,) = _HEADER.unpack(request)
+            while request := os.read(requests, _HEADER):
+                index = int.from_bytes(request)
                 line = _Piped(requests, answers, self._dump)
                 result = _attempt(self._work, self._tasks[index], line)
                 with signals.held_back():  # half a result is none
@@ -380,15 +379,19 @@ def memory_is_left() -> bool:
     return sizes.get("MemAvailable", 0) > _SPARE * sizes["MemTotal"]
 
 
+def _header(number: int) -> bytes:
+    return number.to_bytes(_HEADER)
+
+
 def _send(descriptor: int, message: bytes) -> None:
-    data = _HEADER.pack(len(message)) + message
+    data = _header(len(message)) + message
     while data:
         data = data[os.write(descriptor, data) :]
 
 
 def _receive(descriptor: int) -> bytes | None:
-    header = _read(descriptor, _HEADER.size)
-    return None if header is None else _read(descriptor, _HEADER.unpack(header)[0])
+    header = _read(descriptor, _HEADER)
+    return None if header is None else _read(descriptor, int.from_bytes(header))
 
 
 def _read(descriptor: int, size: int) -> bytes | None:

@@ -8,7 +8,6 @@ makes the whole run worth nothing: it is *late*.
 
 from __future__ import annotations
 
-import mmap
 import time
 from collections.abc import Sequence
 
@@ -28,6 +27,8 @@ class Hangs:
     """
 
     def __init__(self, count: int) -> None:
+        import mmap
+
         self._counts = mmap.mmap(-1, max(1, count))  # a byte each, shared with forked processes
 
     def of(self, place: int) -> int:

@@ -42,9 +42,13 @@ class _Unfollowed(dict[str, bool]):
     def __init__(self, natures: Natures) -> None:
         super().__init__()
         self._natures = natures
+        self._names: dict[str, bool] = {}
 
     def __missing__(self, command: str) -> bool:
-        found = self._natures.at_hand(command.partition(" ")[0]).stands_alone
+        name = command.partition(" ")[0]
+        found = self._names.get(name)
+        if found is None:
+            found = self._names[name] = self._natures.at_hand(name).stands_alone
         if len(self) < _REMEMBERED:
             self[command] = found
         return found

@@ -8,8 +8,7 @@ installed for fuzzing only. No other module of ``harness`` names an assignment.
 
 from __future__ import annotations
 
-from importlib import import_module
-
+from harness.postponed import loaded
 from oracle.assignments import ASSIGNMENTS
 from oracle.natures import STANDARD, Nature, Natures, told_by
 
@@ -23,7 +22,7 @@ NAMES = tuple(ASSIGNMENTS)
 def specification(key: str) -> Specification:
     """Return the specification of this key, one of :data:`NAMES`."""
     assert key in NAMES, key
-    module = import_module(f"{__name__}.{key.replace('-', '_')}")
+    module = loaded(f"{__name__}.{key.replace('-', '_')}")
     found: Specification = module.SPECIFICATION
     return found
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import arguments, main
+from harness.cli import commandline, main
 from harness.cli.run import _options, command_line
 from harness.errors import UsageError
 from harness.options import PATIENT, Options
@@ -329,15 +329,15 @@ def test_a_program_that_does_not_exist(capsys, here):
 
 def test_config_files_are_as_gogui_reads_them(here):
     (here / "conf").write_text('# mine\n-long\n-output "my dir"\n"p q" a.tst\n  b.tst\n')
-    assert arguments.with_config(["-config", "conf", "x"]) == [
+    assert commandline.with_config(["-config", "conf", "x"]) == [
         *("-config", "conf", "x"),
         *("-long", "-output", "my dir", "p q", "a.tst", "b.tst"),
     ]
-    assert arguments.with_config(["--config=conf"])[1:3] == ["-long", "-output"]
+    assert commandline.with_config(["--config=conf"])[1:3] == ["-long", "-output"]
     for text in ('"open', "--config again"):
         (here / "conf").write_text(text)
         with pytest.raises(UsageError, match="conf: a "):
-            arguments.with_config(["--config", "conf"])
+            commandline.with_config(["--config", "conf"])
 
 
 def test_a_config_file_may_hold_all(capsys, program, here):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
 from collections.abc import Sequence
 
 _SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -60,7 +59,8 @@ class Log:
 
     def at(self, line: int) -> str:
         """Return the address of a line of the case file."""
-        part = max(1, bisect_right(self._starts, line))
+        begun = sum(start <= line for start in self._starts) if len(self._starts) > 1 else 1
+        part = max(1, begun)
         return f"{self._links[part - 1]}#{self._prefix}L{line}"
 
 
