@@ -25,6 +25,7 @@ from harness.adapters.adapter import ADAPTERS, Adapter
 from harness.assignments import usual
 from harness.declared import declaration as declared
 from harness.declared.declaration import Declaration
+from harness.engine import translation
 from harness.environments import interpreters
 from harness.environments.records import EnginePython
 from harness.errors import AssignmentError, UsageError
@@ -130,6 +131,8 @@ class Assignment(NamedTuple):
     build: BuildSteps | None = None  # None: there is nothing to be built
     adapter: Adapter | None = None  # None: the engine speaks GTP itself
     declaration: Declaration | None = None  # of a game of the teacher's own
+    # The path of a table: how the words of submissions differ from those of the case files.
+    translate: str = ""
     python: EnginePython | None = None  # what engines get on this machine, once that is chosen
 
     @property
@@ -304,7 +307,7 @@ def read(path: Path) -> Assignment:
     folder = path.resolve().parent
     values = schema.read_table(usual.completed(table, folder), _SCHEMA, place)
     declaration = declared.made_of({key: values.pop(key) for key in declared.FIELDS}, place)
-    limits = values.pop("limits")
+    limits, table = values.pop("limits"), values.pop("translate")
     assignment = Assignment(
         key=folder.name,
         place=folder,
@@ -312,9 +315,12 @@ def read(path: Path) -> Assignment:
         box=BoxLimits(**{key: limits[key] for key in BoxLimits._fields}),
         specification_key=values.pop("specification"),
         declaration=declaration,
+        translate=str(folder / table) if table else "",
         **values,
     )
     _check_whole(assignment, place)
+    if assignment.translate:
+        translation.read(assignment.translate)  # a fault in it is told before anything is run
     return assignment
 
 
@@ -477,6 +483,7 @@ _SCHEMA = {
     "marks": Field(schema.list_of(schema.table(_PART, Part), 1)),
     "late": Field(schema.table(_LATE, Late)),
     "does_not_run": Field(_points, Fraction(0)),
+    "translate": Field(_file_name, ""),
     "build": Field(schema.table(_BUILD, BuildSteps), None),
     "adapter": Field(_adapter, None),
     **declared.FIELDS,

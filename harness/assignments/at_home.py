@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from harness import shipped
 from harness.assignments.assignment import Assignment
+from harness.options import GTP
 from harness.records import Repeat
 
 _FOLDER = "{folder}/"
@@ -39,10 +40,14 @@ def at_home(assignment: Assignment) -> AtHome:
 def _start(assignment: Assignment) -> str:
     """Return the beginning of a command line that runs tests.
 
-    It is "" where the program needs an adapter, or is built first: only ``check`` does that.
+    It is "" where the program needs an adapter, is built first, or has other words than the tests:
+    only ``check`` does that.
     """
-    if assignment.adapter or assignment.build:
+    if assignment.adapter or assignment.build or assignment.translate:
         return ""
     first, *others = shlex.split(assignment.engine.command)
     words = [first.replace(_FOLDER, "./"), *(word.replace(_FOLDER, "") for word in others)]
-    return f"gtp-harness run --report {shlex.quote(shlex.join(words))}"
+    options = ["--report"]
+    if assignment.protocol != GTP:
+        options.append(f"--protocol={assignment.protocol.replace(' ', '-')}")
+    return f"gtp-harness run {' '.join(options)} {shlex.quote(shlex.join(words))}"

@@ -55,6 +55,7 @@ def try_out(
         strict=True,
         restart=assignment.cases.restart,
         protocol=assignment.protocol,
+        translate=assignment.translate,
     )
     if assignment.python:
         own = own._replace(python=assignment.python.described)

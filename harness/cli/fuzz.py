@@ -17,6 +17,7 @@ from harness.cli.arguments import Parser
 from harness.cli.values import number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import named
+from harness.engine.translation import sessions_of
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.fuzzing import home
@@ -73,6 +74,7 @@ def main(arguments: list[str]) -> int:
     found = assignment.find(given.assignment)
     given.specification = specification_of(found)
     given.spoken = named(found.protocol)
+    given.translate = given.translate or found.translate
     if given.json:
         files.try_to_write(given.json)
     findings: list[tuple[Finding, Path]] = []
@@ -106,12 +108,12 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
         (room / BOARDS).mkdir()
         needed = programs.paths_of(words[0]) if given.engine_python else []
         options = _options(given, (str(room / BOARDS), *needed))
-        natures = given.specification.commands
+        natures, begin = given.specification.commands, sessions_of(given.translate)
         with (
             home.hypothesis_at_home_in(room),
             launchers(options, room) as launcher,
             contextlib.closing(
-                Piped(words, launcher, options.limits, room, natures, given.spoken)
+                Piped(words, launcher, options.limits, room, natures, given.spoken, begin)
             ) as program,
         ):
             yield Fuzzer(program, given.specification, budget, given.seed, room), room
@@ -178,6 +180,8 @@ def command_line() -> Parser:
     add("program", nargs="?", metavar="PROGRAM", help="the engine's command, as in a shell")
     add("--assignment", metavar="A",
         help="which commands it should know: an assignment's, by name or folder")  # fmt: skip
+    add("--translate", metavar="FILE", default="",
+        help="how its words differ: a table in TOML (default: the assignment's)")  # fmt: skip
     add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
         help="how long to look (default: %(default)g; 0: no limit)")  # fmt: skip
     add("--examples", type=count, default=0, metavar="N",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,11 +126,13 @@ class TranslatedSession(Session):
             replies += map(self._translation.heard, ours, said)
 
 
-def sessions(translation: Translation | None) -> Callable[..., Session]:
-    """Return what begins a conversation with an engine; None: it has our words."""
-    if translation is None:
-        return Session
-    return lambda *arguments, **options: TranslatedSession(translation, *arguments, **options)
+def sessions_of(table: str) -> Callable[..., Session]:
+    """Return what begins a conversation with an engine; ``table``: a file, "" if it has our words.
+
+    Raises:
+        AssignmentError: the table cannot be used.
+    """
+    return partial(TranslatedSession, read(table)) if table else Session
 
 
 def _in_case_of(word: str, other: str) -> str:

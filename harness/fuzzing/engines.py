@@ -60,12 +60,14 @@ class Piped:
         folder: Path,
         natures: Natures = STANDARD,
         spoken: Spoken = GTP,
+        begin: Callable[..., Session] = Session,
     ) -> None:
         """Take a program; ``folder``: where it is started and finds the files of scripts.
 
         ``launcher``: returns what starts the next process. ``natures``: what commands do.
-        ``spoken``: the protocol.
+        ``spoken``: the protocol. ``begin``: makes a session, which may translate.
         """
+        self._begun_by = begin
         self._spoken = spoken
         self._natures = natures
         self._words = words
@@ -146,7 +148,7 @@ class Piped:
         process = self._next or self._started()
         self._next = self._started() if self._is_hasty else None
         limits = self._limits._replace(timeout=patience, file=0.0)
-        self._session = Session(process, limits, strict=True, protocol=self._spoken)
+        self._session = self._begun_by(process, limits, strict=True, protocol=self._spoken)
         return self._session
 
     def _ask(self, session: Session, script: Script, replies: list[Reply]) -> None:

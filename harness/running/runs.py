@@ -171,7 +171,7 @@ def _session(table: str) -> Callable[..., Session]:
         return Session
     from harness.engine import translation
 
-    return translation.sessions(translation.read(table))
+    return translation.sessions_of(table)
 
 
 def _end(limits: Limits) -> float:

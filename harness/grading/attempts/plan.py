@@ -169,7 +169,14 @@ def _ground(assignment: Assignment, overlay: Path | None, boxed: bool) -> list[o
     parts = (assignment.archive.folder, assignment.engine, assignment.build, assignment.adapter)
     python = assignment.python.fingerprint if assignment.python else ""
     rules = (assignment.limits, assignment.box, assignment.cases.restart)
-    return [__version__, *parts, *rules, course, boxed, python]
+    return [__version__, *parts, *rules, course, boxed, python, *_spoken(assignment)]
+
+
+def _spoken(assignment: Assignment) -> list[str]:
+    """Return what submissions speak, unless that is GTP with the words of the case files."""
+    table = Path(assignment.translate).read_bytes() if assignment.translate else b""
+    found = [assignment.protocol, _digest(table) if table else ""]
+    return [] if found == [GTP, ""] else found
 
 
 def _companions(case: Case) -> list[tuple[str, str]]:

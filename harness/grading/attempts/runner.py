@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from harness.assignments import building, workspace
 from harness.assignments.assignment import Assignment
-from harness.engine import protocols
+from harness.engine import protocols, translation
 from harness.engine.launch import Launcher, PlainLauncher, split_program
 from harness.errors import SandboxError, StarvedError
 from harness.grading.attempts import fairness
@@ -344,6 +344,7 @@ class Desk:
             patience=patience if self._sandbox and not self._alone else None,
             natures=self._means.assignment.natures,
             protocol=protocols.named(protocol),
+            session=translation.sessions_of(self._means.assignment.translate),
         )
 
 

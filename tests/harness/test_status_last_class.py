@@ -1,0 +1,165 @@
+"""A class whose programs answer with a status line: checked, graded, verified, measured.
+
+The game is one of zeros and ones, declared with the program of its teacher; the public tests are a
+text file as the course writes them, beside a ``readme.txt`` that is none.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+
+pytestmark = pytest.mark.processes
+
+GAME = Path(__file__).parent.parent / "own_games" / "takuzu"
+ASSIGNMENT = """\
+title = "Zeros and ones"
+{translate}
+[archive]
+name = "a1.tgz"
+folder = "assignment1"
+[files]
+required = ["takuzu.py"]
+allowed = ["*.py"]
+[engine]
+command = "python3 {{folder}}/takuzu.py"
+[cases]
+public = ["*public*.txt"]
+[late]
+deduction = 20
+[[marks]]
+name = "public tests"
+points = 4
+judged_by = "public"
+rule = "share"
+{declaration}
+"""
+TESTS = """\
+# A board of three columns and two rows.
+game 3 2
+= 1
+
+?play 2 0 1
+= 1
+?play 2 0 1
+= illegal move: 2 0 1 occupied
+?legal 2 0 1
+no
+= 1
+?play 9 9 1
+= illegal move: 9 9 1 wrong coordinate
+"""
+
+
+def assignment(folder: Path, translate: str = "") -> Path:
+    """Make the folder of the assignment."""
+    folder.mkdir()
+    shutil.copy(GAME / "takuzu.py", folder)
+    told = (GAME / "assignment.toml").read_text()
+    declaration = told[told.index("[reference]") :]
+    text = ASSIGNMENT.format(declaration=declaration, translate=translate)
+    (folder / "assignment.toml").write_text(text)
+    (folder / "assignment1-public-tests.txt").write_text(TESTS)
+    (folder / "readme.txt").write_text("Tests end with = 1, such as\n= 1\n")
+    return folder
+
+
+def submission(path: Path, source: str) -> Path:
+    """Write an archive with one program."""
+    folder = path.parent / f"{path.stem}-files" / "assignment1"
+    folder.mkdir(parents=True)
+    (folder / "takuzu.py").write_text(source)
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(folder, "assignment1")
+    return path
+
+
+RIGHT = (GAME / "takuzu.py").read_text()
+WRONG = RIGHT.replace('"occupied"', '"taken"')
+
+
+def test_a_class_is_graded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = assignment(tmp_path / "zeros")
+    (tmp_path / "class").mkdir()
+    submission(tmp_path / "class" / "ann_a1.tgz", RIGHT)
+    submission(tmp_path / "class" / "bob_a1.tgz", WRONG)
+    for path in (tmp_path / "class").glob("*-files"):
+        shutil.rmtree(path)
+    output = tmp_path / "graded"
+    arguments = [str(tmp_path / "class"), "--assignment", str(own), "--output", str(output)]
+    assert main(["grade", *arguments, "--public-only"]) == 0
+    text = capsys.readouterr().out
+    assert "2 submissions, 1 case files" in text
+    page = (output / "feedback" / "bob_a1.html").read_text()
+    assert "= illegal move: 2 0 1 <mark>occupied</mark>" in page
+    assert "= illegal move: 2 0 1 <mark>taken</mark>" in page
+    assert "--protocol=status-last" in page
+    right = (output / "feedback" / "ann_a1.html").read_text()
+    assert "4 of 4 tests passed" in right
+    assert "3 of 4 tests passed" in page
+
+
+@pytest.mark.parametrize(("source", "status", "failed"), [(RIGHT, 0, 0), (WRONG, 1, 1)])
+def test_a_submission_is_checked(
+    source: str,
+    status: int,
+    failed: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    own = assignment(tmp_path / "zeros")
+    archive = submission(tmp_path / "a1.tgz", source)
+    assert main(["check", str(archive), "--assignment", str(own)]) == status
+    text = capsys.readouterr().out
+    assert f"4 tests, {failed} FAILED" in text if failed else "4 tests, 4 passed" in text
+
+
+def test_a_transposed_submission_is_checked_through_a_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its ``legal`` and ``play`` have the row first, and ``game`` the height."""
+    own = assignment(tmp_path / "zeros", 'translate = "words.toml"')
+    (own / "words.toml").write_text(
+        "command.game.arguments = [2, 1]\n"
+        "command.legal.arguments = [2, 1, 3]\n"
+        "command.play.arguments = [2, 1, 3]\n"
+    )
+    (own / "assignment1-public-tests.txt").write_text(
+        "game 3 2\n= 1\n?play 2 0 1\n= 1\n?legal 2 0 1\nno\n= 1\n?legal 0 1 1\nyes\n= 1\n"
+    )
+    archive = submission(tmp_path / "a1.tgz", RIGHT)
+    assert main(["check", str(archive), "--assignment", str(own)]) == 0
+    assert "3 tests, 3 passed" in capsys.readouterr().out
+    (own / "words.toml").write_text("transposed = 1\n")
+    assert main(["check", str(archive), "--assignment", str(own)]) == 2
+    assert "words.toml: transposed: found 1, expected true or false" in capsys.readouterr().err
+
+
+def test_the_tests_are_verified_against_the_reference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = assignment(tmp_path / "zeros")
+    tests = own / "assignment1-public-tests.txt"
+    assert main(["verify", str(own)]) == 0
+    assert "4 tests in 1 file: nothing found" in capsys.readouterr().out
+    tests.write_text(TESTS.replace("no\n= 1", "yes\n= 1"))
+    assert main(["verify", str(tests)]) == 1
+    assert "WRONG" in capsys.readouterr().out
+
+
+def test_tests_for_gtp_are_needed_where_submissions_speak_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = assignment(tmp_path / "zeros")
+    path = own / "assignment.toml"
+    path.write_text(path.read_text().replace('protocol = "status last"', 'protocol = "gtp"'))
+    archive = submission(tmp_path / "class_a1.tgz", RIGHT)
+    arguments = [str(archive.parent), "--assignment", str(own), "--output", str(tmp_path / "out")]
+    assert main(["grade", *arguments, "--public-only"]) == 2
+    error = capsys.readouterr().err
+    assert "found answers that end with a status line, and the engine speaks GTP" in error
