@@ -30,6 +30,7 @@ from harness.visible import one_line, without_surrogates
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.fuzzing.fuzzer import Finding, Fuzzer
+    from harness.fuzzing.judging import Judge
 
 SCHEMA, VERSION = "gtp-harness/fuzz", 1
 
@@ -78,8 +79,8 @@ def main(arguments: list[str]) -> int:
     if given.json:
         files.try_to_write(given.json)
     findings: list[tuple[Finding, Path]] = []
-    with _fuzzer(given) as (fuzzer, room):
-        is_over = _look(given, fuzzer, room, findings)
+    with _fuzzer(given) as (fuzzer, judge):
+        is_over = _look(given, fuzzer, judge, findings)
     print("\n".join(_summary(fuzzer, findings)))
     if given.engine_python:
         print(f"the engine was run by {given.engine_python}")
@@ -91,10 +92,11 @@ def main(arguments: list[str]) -> int:
 
 
 @contextlib.contextmanager
-def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
+def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Judge]]:
     """Start a fuzzer in a folder of its own, with which everything of it goes."""
     from harness.fuzzing.engines import Piped, launchers
     from harness.fuzzing.fuzzer import Fuzzer
+    from harness.fuzzing.judges import judge_of
     from harness.fuzzing.search import Budget
     from harness.vocabulary.script import BOARDS
 
@@ -116,7 +118,8 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Path]]:
                 Piped(words, launcher, options.limits, room, natures, given.spoken, begin)
             ) as program,
         ):
-            yield Fuzzer(program, given.specification, budget, given.seed, room), room
+            judge = judge_of(given.specification, room)
+            yield Fuzzer(program, judge, budget, given.seed), judge
 
 
 def _outside(shown: Sequence[str]) -> str:
@@ -146,7 +149,7 @@ def _options(given: argparse.Namespace, shown: Sequence[str]) -> Options:
 
 
 def _look(
-    given: argparse.Namespace, fuzzer: Fuzzer, room: Path, found: list[tuple[Finding, Path]]
+    given: argparse.Namespace, fuzzer: Fuzzer, judge: Judge, found: list[tuple[Finding, Path]]
 ) -> bool:
     """Look for causes, and write and tell each as soon as it is found.
 
@@ -158,7 +161,7 @@ def _look(
     try:
         for finding in fuzzer.findings():
             folder.mkdir(parents=True, exist_ok=True)
-            path = writing.write(folder, len(found) + 1, finding, given.specification, room)
+            path = writing.write(folder, len(found) + 1, finding, judge)
             found.append((finding, path))
             print(_told(finding, path), flush=True)
             if len(found) == given.findings:

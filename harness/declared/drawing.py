@@ -8,11 +8,11 @@ arguments are those of the ``bad`` templates. Pure, but for the files that comma
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
+from harness.declared.allowing import Allowing, is_sized
 from harness.declared.declaration import (
     ANY,
     ASKS,
@@ -32,7 +32,7 @@ from harness.declared.declaration import (
 from harness.declared.following import Place, State, places, vertex_of
 from harness.declared.specifying import refuses
 from harness.records import Reply
-from harness.vocabulary.script import Script
+from harness.vocabulary.script import Script, name_of
 
 Answer = Callable[[str], Reply]
 
@@ -77,6 +77,11 @@ class Drawer:
         """
         return _Conversation(self, answer).drawn(length)
 
+    @property
+    def settings(self) -> tuple[Command, ...]:
+        """The commands that set something, each of which is said for every board."""
+        return self._choices[SETS]
+
     # --- what is drawn, one piece at a time ---
 
     def choice(self, state: State) -> str:
@@ -88,12 +93,12 @@ class Drawer:
     def opening(self, state: State) -> list[str]:
         """Return what begins a board and makes every setting, and perhaps a given conversation."""
         starts = self.declaration.of_kind(STARTS)
-        sized = [one for one in starts if has_size(one)] or list(starts[:1])
+        sized = [one for one in starts if is_sized(one)] or list(starts[:1])
         begun = [self._random.choice(sized)] if sized else []
         more = [
             one for one in starts if one not in sized and self._random.random() < _AGAIN_AT_ONCE
         ]
-        lines = [self.command(one, state) for one in (*begun, *more, *self._choices[SETS])]
+        lines = [self.command(one, state) for one in (*begun, *more, *self.settings)]
         if self._openings and self._random.random() < _OPENED:
             lines += self._random.choice(self._openings)
         return lines
@@ -210,13 +215,12 @@ class _Conversation:
         self._declaration = drawer.declaration
         self._answer = answer
         self._refuses = refuses(drawer.declaration.game)
-        self._state = State(drawer.declaration)
+        self._now = Allowing(drawer.declaration)
         self._said: list[str] = []
-        self._is_over = False
 
     def drawn(self, length: int) -> Script:
-        for command in self._drawer.opening(self._state):
-            self._say(command)
+        for line in self._drawer.opening(self._now.state):
+            self._say(line)
         for _ in range(length):
             self._say_next()
         for one in self._drawer.last():
@@ -226,37 +230,31 @@ class _Conversation:
     def _say_next(self) -> None:
         kind, command = self._drawer.next()
         if command and kind == _BAD:
-            self._say_unless_over(command, self._drawer.bad(command, self._state))
+            self._say(self._drawer.bad(command, self._now.state))
         elif command:
             self._say_one(command)
+        if kind == _AGAIN:
+            for one in self._drawer.settings:
+                self._say_one(one)
 
     def _say_one(self, command: Command) -> None:
-        self._say_unless_over(command, self._drawer.command(command, self._state))
+        self._say(self._drawer.command(command, self._now.state))
 
-    def _say_unless_over(self, command: Command, line: str) -> None:
-        """Say a command, unless it plays a stone after the end."""
-        if self._is_over and command.kind == MOVES and command.arguments:
+    def _say(self, line: str) -> None:
+        """Say a command, if it is allowed; after a move, ask whether the game is over."""
+        if not self._now.allows(line):
             return
-        reply = self._say(line)
-        if command.kind == MOVES and self._refuses(reply) and (lister := self._drawer.look_up()):
-            self._say(lister)
-        elif command.kind == MOVES or command.plays:
-            self._ask_whether_over()
-
-    def _ask_whether_over(self) -> None:
-        if over := self._declaration.game.over:
-            reply = self._say(over.ask)
-            self._is_over = reply.ok and re.fullmatch(over.is_, reply.text.strip()) is not None
-
-    def _say(self, line: str) -> Reply:
         reply = self._answer(line)
         self._said.append(line)
-        command = self._declaration.command(line.partition(" ")[0])
-        if command and command.kind == STARTS:
-            self._is_over = False
-        self._state.hear(line, refused=self._refuses(reply), chosen=reply.text)
-        self._drawer.read(line, self._state, reply.text)
-        return reply
+        self._now.hear(line, reply)
+        self._drawer.read(line, self._now.state, reply.text)
+        command, over = self._declaration.command(name_of(line)), self._declaration.game.over
+        if command is None or not (command.kind == MOVES or command.plays):
+            return
+        if self._refuses(reply) and (lister := self._drawer.look_up()):
+            self._say(lister)
+        elif over:
+            self._say(over.ask)
 
     def _files(self) -> list[tuple[str, str]]:
         """Return the files that commands name, with their texts."""
@@ -281,11 +279,6 @@ def _choices(declaration: Declaration) -> dict[str, tuple[Command, ...]]:
         ASKS: asks,
         CHOOSES: declaration.of_kind(CHOOSES),
         SETS: tuple(one for one in sets if one.arguments),
-        _AGAIN: tuple(one for one in declaration.of_kind(STARTS) if not has_size(one)),
+        _AGAIN: tuple(one for one in declaration.of_kind(STARTS) if not is_sized(one)),
         _BACK: tuple(one for one in (*moves, *sets) if not one.arguments),
     }
-
-
-def has_size(command: Command) -> bool:
-    """Whether a command is told the size of a board."""
-    return any(one.drawn in (SIZE, COLUMN_COUNT, ROW_COUNT) for one in command.arguments)

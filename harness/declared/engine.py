@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -86,6 +87,7 @@ class ReferenceEngine(Engine):
         """``replies``: to a whole conversation. ``refuses``: whether a reply refuses."""
         super().__init__(Session(State(declaration)))
         self.said: tuple[str, ...] = ()  # what led here
+        self._ahead: deque[tuple[str, Reply]] = deque()  # what was asked in advance
         self.replies = replies
         self.declaration = declaration
         self.refuses = refuses
@@ -102,9 +104,20 @@ class ReferenceEngine(Engine):
 
     def reply(self, command: str) -> Reply:
         """Return the reply to a command, which has no id."""
-        found = self.replies((*self.said, command))[-1]
+        found = self.right(command)
         self.follow(command, found)
         return found
+
+    def right(self, command: str) -> Reply:
+        """Return the reply to a command, and do not go on."""
+        if self._ahead and self._ahead[0][0] == command:
+            return self._ahead[0][1]
+        return self.replies((*self.said, command))[-1]
+
+    def expect(self, commands: tuple[str, ...]) -> None:
+        """Ask at once what is to be said next, which is faster than one by one."""
+        heard = self.replies((*self.said, *commands))[len(self.said) :]
+        self._ahead = deque(zip(commands, heard, strict=False))
 
     def after(self, said: tuple[str, ...]) -> ReferenceEngine:
         """Return this engine after it has heard some commands."""
@@ -125,6 +138,10 @@ class ReferenceEngine(Engine):
             said = (command,)
         state.hear(command, refused=refused, chosen=reply.text)
         self.said += said
+        if self._ahead and said == self._ahead[0][:1]:
+            self._ahead.popleft()
+        else:
+            self._ahead.clear()
         self.session.running = name != "quit"
 
 

@@ -46,6 +46,7 @@ class State:
         self._declaration = declaration
         self.size: Place = (0, 0)
         self.moves: list[Move] = []
+        self._turns: list[tuple[str, bool]] = []  # before each turn; whether a stone was played
         self.turn = self.first
         self.settings: dict[str, str] = {}
         self.listed: list[Place] = []
@@ -124,19 +125,23 @@ class State:
         if columns.isdigit() and rows.isdigit():
             self.size = int(columns), int(rows)
         self.moves.clear()
+        self._turns.clear()
         self.listed = []
         self.turn = self.first
 
     def _move(self, words: dict[str, str]) -> None:
         color = words.get(COLOR, self.turn)
         place = place_of(words.get(VERTEX, ""), self._declaration.game)
+        self._turns.append((self.turn, place is not None))
         if place is not None:
             self.moves.append(Move(color, place))
         self.turn = self.after(color)
 
     def _undo(self, name: str, *, refused: bool = False) -> None:
-        if name == "undo" and self.moves and not refused:
-            self.turn = self.moves.pop().color
+        if name == "undo" and self._turns and not refused:
+            self.turn, has_stone = self._turns.pop()
+            if has_stone:
+                self.moves.pop()
 
 
 def bound(command: Command, words: list[str], game: Game) -> dict[str, str]:

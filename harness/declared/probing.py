@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from harness.declared.allowing import is_sized
 from harness.declared.choosing import accepts
 from harness.declared.declaration import ASKS, CHOOSES, STARTS, Command
-from harness.declared.drawing import Drawer, has_size
+from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
 from harness.declared.following import State
 from harness.declared.observed import Exchange, Observed
@@ -39,7 +40,7 @@ class Prober:
         self._seen.listed = tuple(listed.text.split()) if listed.ok else ()
         state = State(self._declaration)
         for command in self._declaration.of_kind(STARTS):
-            for size in self._declaration.game.sizes if has_size(command) else ():
+            for size in self._declaration.game.sizes if is_sized(command) else ():
                 line = self._drawer.command(command, state, size)
                 if self._refuses(self._last((line,))):
                     self._seen.sizes_refused.append(line)

@@ -17,7 +17,6 @@ from harness.declared.process import Asked, Conversation, Program, conversation
 from harness.errors import EngineError, HarnessError, ReferenceFailedError
 from harness.records import Reply
 from harness.visible import one_line
-from oracle.gtp.protocol import Engine
 
 _SHOWN = 80  # characters of a command in a message
 
@@ -38,7 +37,7 @@ class Reference:
     ) -> None:
         """Take a program; ``files``: patterns of files beside it that its answers depend on."""
         self.program = program
-        self._declaration = declaration
+        self.declaration = declaration
         self._refuses = refuses
         self._answers = Answers(digest(program, files))
         self._asked: dict[int, Asked] = {}  # by the id of our process: none may be shared
@@ -58,9 +57,9 @@ class Reference:
         self._answers.keep(said.keys[len(known) :], replies[len(known) :])
         return tuple(replies)
 
-    def engine(self) -> Engine:
+    def engine(self) -> ReferenceEngine:
         """Return an engine that has heard nothing yet."""
-        return ReferenceEngine(self.replies, self._declaration, self._refuses)
+        return ReferenceEngine(self.replies, self.declaration, self._refuses)
 
     def close(self) -> None:
         """End the process; a later question starts another."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.fuzzing.judging import Difference, differences
+from harness.fuzzing.judging import Difference, Judge, differences
 from harness.judging import mistaken
 from harness.judging.equivalence import same
 from harness.judging.replaying import Conversation, agreement, answers
@@ -48,16 +48,21 @@ class Cause(NamedTuple):
 class Causes:
     """The causes found so far."""
 
-    def __init__(self, specification: Specification, folder: Path) -> None:
-        self.specification = specification
-        self.folder = folder
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
         self.found: list[Cause] = []
+
+    @property
+    def specification(self) -> Specification:
+        """What is asked of the engine."""
+        return self.judge.specification
 
     def news(self, trace: Trace) -> Difference | None:
         """Return the first difference of which nothing found so far is the cause."""
-        found = list(differences(trace, self.specification, self.folder))
+        found = list(differences(trace, self.judge))
+        folder = self.judge.folder
         if not found or any(
-            one.explains(trace, found, self.specification, self.folder) for one in self.found
+            one.explains(trace, found, self.specification, folder) for one in self.found
         ):
             return None
         unknown = {one.signature for one in self.found if one.is_flaky or not one.mistakes}

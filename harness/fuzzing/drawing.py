@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
+import hypothesis
+from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
 from harness.judging.equivalence import underspecified
@@ -13,6 +19,16 @@ from harness.vocabulary.script import Script, name_of, with_files, written
 from harness.vocabulary.stones import flat
 from oracle.gtp.protocol import Engine
 from oracle.natures import SIZE
+
+BATCH = 100  # examples of one call of Hypothesis: each begins with the smallest and grows
+
+DRAW = hypothesis.settings(
+    max_examples=BATCH,
+    database=None,  # nothing is left on the disk, and a seed is all that matters
+    deadline=None,
+    phases=(Phase.generate,),
+    suppress_health_check=list(HealthCheck),
+)
 
 
 def scripts(
@@ -25,6 +41,34 @@ def scripts(
     """
     game = specification.conversation(known, length)
     return st.lists(game, min_size=1, max_size=3).map(lambda games: written(flat(games)))
+
+
+def find(
+    strategy: SearchStrategy[Script],
+    shows: Callable[[Script], bool],
+    allowed: Callable[[Script], Script],
+    settings: hypothesis.settings,
+    seed: int,
+) -> Script | None:
+    """Draw scripts, made allowed, until one shows something, and simpler ones if so set.
+
+    ``shows``: is asked about each script once. Returns the last that shows it, if there is one; of
+    an engine that answers differently each time, None, and ``shows`` has to remember what it saw.
+    """
+    seen: dict[Script, bool] = {}
+
+    def is_wanted(drawn: Script) -> bool:
+        if drawn not in seen:
+            script = allowed(drawn)
+            if script not in seen:
+                seen[script] = bool(script.commands) and shows(script)
+            seen[drawn] = seen[script]
+        return seen[drawn]
+
+    with contextlib.suppress(NoSuchExample, Flaky):
+        found = hypothesis.find(strategy, is_wanted, settings=settings, random=Random(seed))
+        return allowed(found)
+    return None
 
 
 def legal(script: Script, specification: Specification, folder: Path) -> Script:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
 from typing import NamedTuple
-
-from hypothesis.strategies import SearchStrategy
 
 from harness.fuzzing.causes import Cause, Causes
 from harness.fuzzing.costs import Slow
-from harness.fuzzing.drawing import scripts
 from harness.fuzzing.engines import Program, known_commands
-from harness.fuzzing.judging import HANG, Difference
+from harness.fuzzing.judging import HANG, Difference, Drawing, Judge
 from harness.fuzzing.naming import Namer
 from harness.fuzzing.reduction import reduced
 from harness.fuzzing.search import Asker, Budget, Hunt, Shown
-from harness.specifications.record import Specification
 from harness.vocabulary.script import Script, Trace, name_of
 from oracle.mistakes import Mistake
 
@@ -55,12 +51,11 @@ class Fuzzer:
     def __init__(
         self,
         program: Program,
-        specification: Specification,
+        judge: Judge,
         budget: Budget,
         seed: int,
-        folder: Path,
     ) -> None:
-        """Take an engine; ``folder``: where it and the oracle find the files of scripts.
+        """Take an engine, and who knows what is right.
 
         Raises:
             EngineError: the engine does not start, or does not answer at all.
@@ -68,12 +63,12 @@ class Fuzzer:
         self.budget = budget
         self.unconfirmed = 0  # differences that no new process showed
         self._program = program
-        self._specification = specification
+        self._judge = judge
         self._seed = seed
-        self._causes = Causes(specification, folder)
+        self._causes = Causes(judge)
         self._asker = Asker(program, self._causes, budget)
         self._known = known_commands(program, _OPTIONAL)
-        self._namer = Namer(program, self._causes, self._strategy(-1))
+        self._namer = Namer(program, self._causes, self._drawing(-1, 0))
         program.renew()
 
     @property
@@ -83,11 +78,11 @@ class Fuzzer:
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is found, as soon as it is."""
-        call = 0
+        call, judge = 0, self._judge
         while not self.budget.is_over:
             seed = self._seed * 1_000_003 + call
             hunt = Hunt(self._asker)
-            shown = hunt.run(self._strategy(call), seed)
+            shown = hunt.run(partial(judge.draw, drawing=self._drawing(call, seed)))
             self.unconfirmed += hunt.unconfirmed
             finding = shown and self._confirmed(reduced(self._asker, shown, seed))
             if shown:
@@ -99,8 +94,8 @@ class Fuzzer:
                 yield finding
             call += finding is None
 
-    def _strategy(self, call: int) -> SearchStrategy[Script]:
-        return scripts(self._specification, self._known, _LENGTHS[call % len(_LENGTHS)])
+    def _drawing(self, call: int, seed: int) -> Drawing:
+        return Drawing(self._known, _LENGTHS[call % len(_LENGTHS)], seed)
 
     def _confirmed(self, suspect: Shown) -> Finding | None:
         """Return the finding if a new process shows it, too."""

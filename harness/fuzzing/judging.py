@@ -1,34 +1,27 @@
-"""Where an engine and the oracle differ. Pure.
+"""Where an engine and a truth differ: what a judge is, and in what ways answers differ. Pure.
 
-The oracle is sent what the engine was sent, and follows it in what the specification leaves to
-the engine: which move ``genmove`` chooses.
+Judges: :mod:`~harness.fuzzing.by_oracle` and :mod:`~harness.fuzzing.by_reference`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from harness.judging.equivalence import same, underspecified
 from harness.records import FailureKind, Reply
-from harness.running import protocol
 from harness.specifications.record import Specification
-from harness.specifications.truth import reply_of
-from harness.vocabulary.script import Script, Trace, name_of, with_files
-from oracle.gtp.protocol import Engine
-from oracle.natures import Nature
+from harness.vocabulary.script import Script, Trace, name_of
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-_MOVE = re.compile(r"(?i)[a-hj-z][0-9]+")
-_OTHERS = 2  # oracles that choose other moves than the engine
 
 HANG = "hang"
 BREAKDOWNS = {FailureKind.DIED: "crash", FailureKind.TIMEOUT: HANG}
 PROTOCOL = "protocol"
 SURPLUS = "too many replies"
+
+Shows = Callable[[Script], bool]  # whether a script shows something
 
 
 class Difference(NamedTuple):
@@ -46,132 +39,76 @@ class Difference(NamedTuple):
         return "" if self.kind == SURPLUS else name_of(self.command), self.kind
 
 
-def differences(trace: Trace, specification: Specification, folder: Path) -> Iterator[Difference]:
-    """Yield where the engine went wrong, up to where the oracle cannot follow it any more."""
-    yield from _wrong_answers(trace, specification, folder)
+class Drawing(NamedTuple):
+    """What is drawn of conversations."""
+
+    known: frozenset[str]  # commands beyond the assignment's that the engine says it knows
+    length: int  # what a game has of stones, lines, questions and the like, at most
+    seed: int = 0  # what is drawn depends on it
+    most: int = 100  # scripts
+
+
+class Expected(NamedTuple):
+    """One command of a case file."""
+
+    command: str
+    expression: str | None  # of right replies; None: any reply but an error will do
+    is_test: bool
+
+
+class Judge(Protocol):
+    """Who knows what may be said to an engine, and which of its answers are wrong.
+
+    Attributes: ``folder``, in which the files lie that scripts name.
+    """
+
+    specification: Specification
+    folder: Path
+
+    def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
+        """Draw scripts until one shows something, and return that."""
+
+    def allowed(self, script: Script) -> Script:
+        """Return a script without what may not be said, or has no answer that is known right."""
+
+    def wrong_answers(self, trace: Trace) -> Iterator[Difference]:
+        """Yield wrong answers and how it broke, up to where nobody can follow it any more."""
+
+    def ways(self, trace: Trace, at: int) -> Iterable[Script]:
+        """Return scripts that may show what an answer of a trace does, the clearest first.
+
+        To an engine that chooses otherwise each time, some say the same where its script does not.
+        """
+
+    def expectations(self, script: Script) -> Iterator[Expected]:
+        """Yield the script's commands as a case file has them, of which the last one is a test.
+
+        Where no case file could expect its right answer, questions that follow are the tests.
+        """
+
+    def picture(self, script: Script) -> tuple[str, str]:
+        """Return the board before the last command, and why its answer is right; "" if unknown."""
+
+
+def differences(trace: Trace, judge: Judge) -> Iterator[Difference]:
+    """Yield where the engine went wrong, up to where nobody can follow it any more."""
+    yield from judge.wrong_answers(trace)
     if trace.has_surplus:
         last = max(0, len(trace.replies) - 1)
         got = "it sent more replies than it got commands"
         yield Difference(last, trace.script.commands[last], SURPLUS, "one reply", got)
 
 
-def _wrong_answers(
-    trace: Trace, specification: Specification, folder: Path
-) -> Iterator[Difference]:
-    judge = _Judge(trace, specification)
-    with with_files(trace.script, folder):
-        for index, command in enumerate(trace.script.commands):
-            if index == len(trace.replies):
-                yield judge.breakdown(index)
-                return
-            if found := judge.difference(index, command):
-                yield found
-                # An engine that answers a question wrongly may still be right afterwards.
-                if specification.commands[name_of(command)].sets_up:
-                    return
+def breakdown(trace: Trace, right: Reply) -> Difference:
+    """Return how an engine broke where it should have given a reply."""
+    failure, index = trace.failure, len(trace.replies)
+    assert failure is not None
+    kind = BREAKDOWNS.get(failure.kind, failure.kind.value)
+    return Difference(index, trace.script.commands[index], kind, text_of(right), failure.message)
 
 
-class _Judge:
-    """The oracle at work on one trace; the others differ from it in the moves they choose."""
-
-    def __init__(self, trace: Trace, specification: Specification) -> None:
-        self.trace = trace
-        self.specification = specification
-        self.engine = specification.right_engine()
-        self.others: list[Engine] = []
-
-    def breakdown(self, index: int) -> Difference:
-        failure, command = self.trace.failure, self.trace.script.commands[index]
-        assert failure is not None
-        kind = BREAKDOWNS.get(failure.kind, failure.kind.value)
-        right = _text(reply_of(self.engine.handle(command)))
-        return Difference(index, command, kind, right, failure.message)
-
-    def difference(self, index: int, command: str) -> Difference | None:
-        got, nature = self.trace.replies[index], self._nature(command)
-        if nature.sets_up and name_of(command) not in self.specification.forms and not got.ok:
-            return None  # the assignment does not ask for it: what was done stays
-        is_open = nature.sets_up and underspecified(self.engine, command)
-        right = self._followed(command, got) if _plays_freely(nature) else self._answer(command)
-        if breach := protocol.warnings([protocol.own_step(command)], [got]):
-            return Difference(index, command, PROTOCOL, _text(right), breach[0])
-        if is_open or self._accepts(command, right, got) or self._is_open(command, right):
-            return None
-        return Difference(index, command, kind(right, got), _text(right), _text(got))
-
-    def _accepts(self, command: str, right: Reply, got: Reply) -> bool:
-        """Whether an answer is right, or a case file could not say that it is wrong.
-
-        It cannot where another move of ``genmove`` would have led to another right answer.
-        """
-        if _plays_freely(self._nature(command)):
-            return right is got or (not _is_move(right) and self._same(command, right, got))
-        if self._same(command, right, got):
-            return True
-        return not all(self._same(command, right, other) for other in self._other_answers)
-
-    def _nature(self, command: str) -> Nature:
-        return self.specification.commands[name_of(command)]
-
-    def _same(self, command: str, right: Reply, got: Reply) -> bool:
-        return same(command, right, got, self.specification)
-
-    def _answer(self, command: str) -> Reply:
-        self._other_answers = [reply_of(one.handle(command)) for one in self.others]
-        return reply_of(self.engine.handle(command))
-
-    def _is_open(self, command: str, right: Reply) -> bool:
-        """Whether it was a question that the specification does not answer, or forbids."""
-        if self._nature(command).sets_up:
-            return False
-        return not right.ok or underspecified(self.engine, command)
-
-    def _followed(self, command: str, got: Reply) -> Reply:
-        """Let the oracle play the engine's move, and return that; else what is right."""
-        if not self.others:
-            self.others = [self._other(seed) for seed in range(_OTHERS)]
-        for one in self.others:
-            one.handle(command)
-        right = reply_of(self.engine.handle(command))
-        if _is_move(right) and got.ok:
-            self.engine.session.game.undo()
-            if self.engine.handle(f"play {command.split()[1]} {got.text}") == "= \n\n":
-                return got
-        return right
-
-    def _other(self, seed: int) -> Engine:
-        """Return an oracle that has heard the same so far and chooses other moves."""
-        engine = self.specification.right_engine()
-        for command in self.trace.script.commands:
-            if _plays_freely(self._nature(command)):
-                break
-            engine.handle(command)
-        engine.session._random = Random(seed)
-        return engine
-
-
-def expectations(
-    script: Script, specification: Specification, folder: Path
-) -> Iterator[tuple[str, Reply | None]]:
-    """Yield the script's commands with the oracle's replies; None where any reply will do."""
-    engine = specification.right_engine()
-    with with_files(script, folder):
-        for command in script.commands:
-            is_open = underspecified(engine, command)
-            right = reply_of(engine.handle(command))
-            yield command, None if is_open or not right.ok else right
-
-
-def _plays_freely(nature: Nature) -> bool:
-    """Whether a command plays a move of the engine's choice."""
-    return nature.moves and nature.chooses
-
-
-def _is_move(reply: Reply) -> bool:
-    return reply.ok and _MOVE.fullmatch(reply.text) is not None
-
-
-def _text(reply: Reply) -> str:
+def text_of(reply: Reply) -> str:
+    """Return a reply as people see it, an error as ``? …``."""
     return reply.text if reply.ok else f"? {reply.text}"
 
 

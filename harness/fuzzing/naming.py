@@ -4,33 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import hypothesis
-from hypothesis.strategies import SearchStrategy
-
 from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
 from harness.fuzzing.causes import Causes, explains, heard_from
 from harness.fuzzing.engines import Program
-from harness.fuzzing.search import DRAW, find
+from harness.fuzzing.judging import Drawing
 from harness.judging.diagnosis import TOO_MANY
 from harness.reading import casefile, suite
 from harness.specifications.record import Specification
 from harness.vocabulary.script import Script, Trace
 from oracle.mistakes import Mistake
 
-_DRAW = hypothesis.settings(DRAW, max_examples=400)
+_DRAWN = 400  # scripts at most that are to tell two mistakes apart
 _FILES = ("load_board", "is_valid")  # commands that name files, which a script would have to bring
 
 
 class Namer:
     """Names mistakes, and asks the engine what those that look alike would answer differently."""
 
-    def __init__(self, program: Program, causes: Causes, strategy: SearchStrategy[Script]) -> None:
-        """Take an engine; ``strategy``: of what it may be asked."""
+    def __init__(self, program: Program, causes: Causes, drawing: Drawing) -> None:
+        """Take an engine; ``drawing``: of what it may be asked."""
         self._program = program
         self._causes = causes
-        self._strategy = strategy
-        self._folder = causes.folder
+        self._drawing = drawing
+        self._folder = causes.judge.folder
 
     def explaining(self, trace: Trace, others: Iterable[Trace]) -> tuple[Mistake, ...]:
         """Return the mistakes that explain a trace; of several, those that explain most others.
@@ -70,7 +67,8 @@ class Namer:
             return not self._explains(other, heard_from(one, script, self._folder))
 
         shipped = filter(differs, shipped_scripts(self._causes.specification))
-        return next(shipped, None) or find(self._strategy, differs, self._causes, _DRAW, 0)
+        drawn = self._drawing._replace(most=_DRAWN)
+        return next(shipped, None) or self._causes.judge.draw(differs, drawn)
 
 
 def shipped_scripts(specification: Specification) -> Iterator[Script]:

@@ -7,8 +7,9 @@ import time
 import hypothesis
 from hypothesis import Phase
 
+from harness.fuzzing.drawing import DRAW, find
 from harness.fuzzing.pruning import pruned
-from harness.fuzzing.search import DRAW, Asker, Shown, find
+from harness.fuzzing.search import Asker, Shown
 from harness.vocabulary.script import Script
 
 # What it may cost.
@@ -38,7 +39,7 @@ class Reduction:
 
     def _prune(self, grain: int, seed: int, *, moves: bool = False) -> None:
         strategy = pruned(self._best.script, grain, moves=moves)
-        find(strategy, self._shows_news, self._asker.causes, _SHRINK, seed)
+        find(strategy, self._shows_news, self._asker.causes.judge.allowed, _SHRINK, seed)
 
     def _shows_news(self, script: Script) -> bool:
         if self._left <= 0 or time.monotonic() >= self._ends:

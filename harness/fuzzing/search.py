@@ -1,38 +1,21 @@
-"""Looking for a difference: Hypothesis draws, the engine is asked, the oracle compares."""
+"""Looking for a difference: scripts are drawn, the engine is asked, a judge compares."""
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections import deque
 from collections.abc import Callable
-from random import Random
 from typing import NamedTuple
-
-import hypothesis
-from hypothesis import HealthCheck, Phase
-from hypothesis.errors import Flaky, NoSuchExample
-from hypothesis.strategies import SearchStrategy
 
 from harness.fuzzing.causes import Causes
 from harness.fuzzing.costs import Costs
-from harness.fuzzing.drawing import legal
 from harness.fuzzing.engines import Program
-from harness.fuzzing.judging import HANG, Difference
+from harness.fuzzing.judging import HANG, Difference, Shows
 from harness.vocabulary.script import Script, Trace, joined
 
-_BATCH = 100  # examples of one call of Hypothesis: each begins with the smallest and grows
 _OLDEST = 64  # scripts that one process is sent; the first processes get fewer
 _SLOW = 0.2  # seconds: what was silent for longer than that before it answered did not hang
 _REMEMBERED = 60  # traces, by which mistakes that look alike are told apart
-
-DRAW = hypothesis.settings(
-    max_examples=_BATCH,
-    database=None,  # nothing is left on the disk, and a seed is all that matters
-    deadline=None,
-    phases=(Phase.generate,),
-    suppress_health_check=list(HealthCheck),
-)
 
 
 class Budget:
@@ -54,34 +37,6 @@ class Budget:
     def seconds(self) -> float:
         """How long it has taken so far."""
         return time.monotonic() - self.began
-
-
-def find(
-    strategy: SearchStrategy[Script],
-    shows: Callable[[Script], bool],
-    causes: Causes,
-    settings: hypothesis.settings,
-    seed: int,
-) -> Script | None:
-    """Draw scripts, made legal, until one shows something, and simpler ones if so set.
-
-    ``shows``: is asked about each script once. Returns the last that shows it, if there is one; of
-    an engine that answers differently each time, None, and ``shows`` has to remember what it saw.
-    """
-    seen: dict[Script, bool] = {}
-
-    def is_wanted(drawn: Script) -> bool:
-        if drawn not in seen:
-            script = legal(drawn, causes.specification, causes.folder)
-            if script not in seen:
-                seen[script] = bool(script.commands) and shows(script)
-            seen[drawn] = seen[script]
-        return seen[drawn]
-
-    with contextlib.suppress(NoSuchExample, Flaky):
-        found = hypothesis.find(strategy, is_wanted, settings=settings, random=Random(seed))
-        return legal(found, causes.specification, causes.folder)
-    return None
 
 
 class Asker:
@@ -156,9 +111,9 @@ class Hunt:
         self._asker = asker
         self._found: Shown | None = None
 
-    def run(self, strategy: SearchStrategy[Script], seed: int) -> Shown | None:
-        """Return what one call of Hypothesis finds."""
-        find(strategy, self._shows_news, self._asker.causes, DRAW, seed)
+    def run(self, draw: Callable[[Shows], object]) -> Shown | None:
+        """Return what is found among some scripts; ``draw``: shows them to what it is given."""
+        draw(self._shows_news)
         return self._found
 
     def _shows_news(self, script: Script) -> bool:
@@ -168,9 +123,11 @@ class Hunt:
         self._asker.budget.examples += 1
         script = self._asker.affordable(script)
         news, said = self._asker.news(script), list(self._asker.sent)
+        trace = self._asker.recent[-1]
         if news is None or self._asker.was_only_slow(script, news):
             return False
-        self._found = self._alone(script) or self._with_more(said)
+        ways = dict.fromkeys(self._asker.causes.judge.ways(trace, news.at))
+        self._found = next(filter(None, map(self._alone, ways)), None) or self._with_more(said)
         self.unconfirmed += self._found is None
         return self._found is not None
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import oracle
 from harness.fuzzing.engines import Piped, Program, launchers
 from harness.fuzzing.fuzzer import Fuzzer
+from harness.fuzzing.judges import judge_of
 from harness.fuzzing.search import Budget
 from harness.options import UNTRUSTED, Options
 from harness.specifications import specification
@@ -81,9 +82,8 @@ def row(mistake: Mistake, way: Callable[..., object], seed: int) -> Row:
         folder = Path(name)
         folder.chmod(0o755)
         with way(mistake, folder) as program:  # type: ignore[attr-defined]
-            fuzzer = Fuzzer(
-                program, specification(mistake.assignment), Budget(PATIENCE, 0), seed, folder
-            )
+            judge = judge_of(specification(mistake.assignment), folder)
+            fuzzer = Fuzzer(program, judge, Budget(PATIENCE, 0), seed)
             found = next(fuzzer.findings(), None)
     spent = time.monotonic() - began, processor() - cpu
     made = Row(mistake, *spent, *(found.script.commands, found.mistakes) if found else ((), ()))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.fuzzing.fuzzer import Fuzzer
+from harness.fuzzing.judges import judge_of
 from harness.fuzzing.search import Budget
 from harness.records import Failure, FailureKind
 from harness.specifications import specification
@@ -58,4 +59,5 @@ def fuzzed(
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = InProcess(start, folder)
-        yield Fuzzer(program, specification(assignment), Budget(seconds, examples), seed, folder)
+        judge = judge_of(specification(assignment), folder)
+        yield Fuzzer(program, judge, Budget(seconds, examples), seed)

@@ -18,6 +18,7 @@ from harness.engine.launch import PlainLauncher
 from harness.fuzzing import writing
 from harness.fuzzing.drawing import legal
 from harness.fuzzing.engines import Piped
+from harness.fuzzing.judges import judge_of
 from harness.fuzzing.judging import SURPLUS, differences, kind
 from harness.judging import mistaken
 from harness.options import Limits
@@ -61,7 +62,7 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
     assert not found.is_flaky
     assert found.setup <= 8
     assert mistake in found.mistakes
-    path = writing.write(tmp_path, 1, found, specification(mistake.assignment), tmp_path)
+    path = writing.write(tmp_path, 1, found, judge_of(specification(mistake.assignment), tmp_path))
     case = casefile.read(str(path))
     with mistaken.in_folder(case):
         assert not mistaken.failing(
@@ -138,7 +139,8 @@ def test_only_what_is_settled_is_sent(assignment, commands, kept, tmp_path):
 
 def found_in(start, assignment, *commands):
     program = InProcess(start, Path())
-    return list(differences(program.answer(Script(commands)), specification(assignment), Path()))
+    judge = judge_of(specification(assignment), Path())
+    return list(differences(program.answer(Script(commands)), judge))
 
 
 class Scripted:
@@ -175,7 +177,7 @@ def test_the_five_that_fills_the_board_is_legal_and_its_result_open():
     script = Script(("boardsize 5", *moves, "play B C1", "gogui-rules_final_result"))
     trace = InProcess(PLAIN["gomoku-rules"], Path()).answer(script)
     assert [reply.ok for reply in trace.replies[-2:]] == [True, False]
-    assert list(differences(trace, specification("gomoku-rules"), Path())) == []
+    assert list(differences(trace, judge_of(specification("gomoku-rules"), Path()))) == []
 
 
 def test_an_open_answer_is_no_finding():
@@ -229,7 +231,7 @@ def test_flaky_findings_are_said_to_be():
 
     found, _ = first_finding(Moody, "go-scoring")
     assert found.is_flaky
-    assert "Not stable" in writing.text(1, found, specification("go-scoring"), Path())
+    assert "Not stable" in writing.text(1, found, judge_of(specification("go-scoring"), Path()))
 
 
 # --- the command, with real processes ----------------------------------------------------------

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import settings
 
 from harness.cli import main
-from harness.fuzzing.drawing import scripts
-from harness.fuzzing.search import DRAW, find
+from harness.fuzzing.drawing import DRAW, find, scripts
+from harness.fuzzing.judges import judge_of
 from harness.generating import producing
 from harness.judging import mistaken
 from harness.reading import casefile, suite
@@ -111,12 +111,6 @@ def test_fuzzing_finds_nothing_in_it(assignment, name):
 def test_what_is_drawn_names_colors_by_one_letter(tmp_path):
     """Of all five assignments: the course's starter knows no others."""
 
-    class Causes:
-        folder = tmp_path
-
-        def __init__(self, assignment):
-            self.specification = specification(assignment)
-
     for assignment in ASSIGNMENTS:
         said = set()
 
@@ -124,7 +118,8 @@ def test_what_is_drawn_names_colors_by_one_letter(tmp_path):
             said.update(word.lower() for one in script.commands for word in one.split()[1:])
             return False
 
-        find(scripts(specification(assignment)), hear, Causes(assignment), _DRAW, 0)
+        judge = judge_of(specification(assignment), tmp_path)
+        find(scripts(specification(assignment)), hear, judge.allowed, _DRAW, 0)
         assert said, assignment
         assert not said & {"black", "white"}, assignment
 

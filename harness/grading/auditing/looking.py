@@ -18,6 +18,8 @@ from harness.errors import EngineError
 from harness.fuzzing.engines import Piped
 from harness.fuzzing.fuzzer import Finding, Fuzzer
 from harness.fuzzing.home import hypothesis_at_home_in
+from harness.fuzzing.judges import judge_of
+from harness.fuzzing.judging import Judge
 from harness.fuzzing.search import Budget
 from harness.fuzzing.writing import write
 from harness.grading.attempts.runner import Desk, Means
@@ -93,11 +95,11 @@ class Looker:
         specification = self._assignment.specification
         assert specification is not None  # see audit.require_oracle()
         with hypothesis_at_home_in(folder), closing(program):
-            budget = Budget(self._seconds, 0)
-            fuzzer = Fuzzer(program, specification, budget, _SEED, place)
+            budget, judge = Budget(self._seconds, 0), judge_of(specification, place)
+            fuzzer = Fuzzer(program, judge, budget, _SEED)
             found = list(fuzzer.findings())
         sure = [one for one in found if is_sure(one, self._assignment)]
-        cases = tuple(self._cases(sure, place, folder))
+        cases = tuple(self._cases(sure, judge, folder))
         return Looked(budget.examples, fuzzer.unconfirmed + len(found) - len(sure), cases)
 
     def _launchers(self, room: Path, folder: Path) -> Callable[[], Launcher]:
@@ -106,14 +108,12 @@ class Looker:
         turns = cycle(self._desks)
         return lambda: next(turns).launcher(case, room, shown)
 
-    def _cases(self, found: Sequence[Finding], place: Path, folder: Path) -> Iterator[Case]:
+    def _cases(self, found: Sequence[Finding], judge: Judge, folder: Path) -> Iterator[Case]:
         """Yield each finding as a case file, with the files beside it."""
-        specification = self._assignment.specification
-        assert specification is not None
         for number, finding in enumerate(found, 1):
             beside = folder / f"finding{number}"
             beside.mkdir()
-            name = write(beside, number, finding, specification, place).name
+            name = write(beside, number, finding, judge).name
             texts = ((path.name, path.read_text("utf-8")) for path in beside.iterdir())
             yield Case(_wrong(name, finding), tuple(sorted(texts)))
 

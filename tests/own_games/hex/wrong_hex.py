@@ -23,23 +23,18 @@ class FourNeighbours(Hex):
         return (one for one in near if point[0] == one[0] or point[1] == one[1])
 
 
-class NeverBack(Hex):
-    """Looks for a way that leads on at each step, and for none that turns back."""
+class NeverSideways(Hex):
+    """Looks for a way that comes nearer to the other side with each step."""
 
     def has_joined(self, color):
         start, goal = self.sides(color)
         axis = 0 if color == "b" else 1
-        todo = [point for point in start if self.board.get(point) == color]
-        seen = set(todo)
-        while todo:
-            point = todo.pop()
-            if point in goal:
-                return True
-            for one in self.around(point):
-                if self.board.get(one) == color and one[axis] >= point[axis] and one not in seen:
-                    seen.add(one)
-                    todo.append(one)
-        return False
+        row = {point for point in start if self.board.get(point) == color}
+        for _ in range(self.size - 1):
+            beside = {(one, point) for point in row for one in self.around(point)}
+            ahead = {one for one, point in beside if one[axis] > point[axis]}
+            row = {one for one in ahead if self.board.get(one) == color}
+        return bool(row & goal)
 
 
 class EndsAtTheSide(Hex):
@@ -61,13 +56,13 @@ class LooksAtTheNext(Hex):
         return self.turn if self.has_joined(self.turn) else ""
 
 
-class PlaysOn(Hex):
-    """Takes moves after the game."""
+class UndoIsOver(Hex):
+    """Takes back nothing when somebody has won."""
 
-    def color(self, text):
-        if text.lower() != self.turn:
-            raise Refused("not your turn")
-        return text.lower()
+    def do_undo(self):
+        if self.winner():
+            raise Refused("game over")
+        super().do_undo()
 
 
 class OverwritesStones(Hex):
@@ -124,7 +119,7 @@ class DrawWhenFull(Hex):
 WRONG = {
     one.__name__: one
     for one in (
-        *(OtherDiagonal, FourNeighbours, NeverBack, EndsAtTheSide, LooksAtTheNext, PlaysOn),
+        *(OtherDiagonal, FourNeighbours, NeverSideways, EndsAtTheSide, LooksAtTheNext, UndoIsOver),
         *(OverwritesStones, WinnerKept, GenmoveAfterTheEnd, DrawWhenFull),
     )
 }
