@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice, permutations, product
 from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
@@ -29,6 +29,7 @@ _LISTED = 6  # right answers that are all shown
 _ROOM = 60  # characters of several answers in a line
 _SEVERAL = 3  # repetitions, words of a list in any order, or points of an area: fewer are listed
 _LONGEST = 20_000  # characters of an expression that is read, and of an example
+_NEAR = 1_000  # characters of a reply that tell which answer is nearest
 _ANY_CASE = "(?i)"
 _ANYTHING = {
     ".*": "any answer",
@@ -89,10 +90,11 @@ def is_literal(pattern: Pattern | None) -> bool:
 
 def shown(pattern: Pattern, near: str = "") -> Shown:
     """Return an expectation in words; of several answers the one that is nearest to ``near``."""
-    told = _shown(pattern.expression, near)
+    told = _shown(pattern.expression, near[:_NEAR])
     return told._replace(before=f"anything but {told.before}") if pattern.negated else told
 
 
+@lru_cache(1024)
 def _shown(expression: str, near: str) -> Shown:
     if expression in _ANYTHING:
         return Shown(_ANYTHING[expression], None)

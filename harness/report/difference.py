@@ -57,21 +57,20 @@ def difference(pattern: Pattern | None, reply: Reply, wanted: int = -1) -> Diffe
 
 
 def _difference(pattern: Pattern | None, ok: bool, text: str) -> Difference:
-    reply = Reply(ok, text, "", 0.0)
     if pattern is None:
-        return Difference((), (Segment(reply.text, True),), _hint(None, reply))
-    if pattern.negated or not reply.ok:  # all of it is what should not have come
-        marked = (Segment(reply.text, True),)
-        return Difference((Segment(in_words(pattern), False),), marked, _hint(pattern, reply))
-    wanted = shown(pattern, reply.text)
+        return Difference((), (Segment(text, True),), _hint(None, ok, text))
+    if pattern.negated or not ok:  # all of it is what should not have come
+        marked = (Segment(text, True),)
+        return Difference((Segment(in_words(pattern), False),), marked, _hint(pattern, ok, text))
+    wanted = shown(pattern, text)
     if wanted.example is None:  # an expression says nothing of where the difference is
         told = (Segment(wanted.before, False),)
-        return Difference(told, (Segment(reply.text, False),), _hint(pattern, reply))
-    expected, got = _align(wanted.example, reply.text, any_case=wanted.any_case)
+        return Difference(told, (Segment(text, False),), _hint(pattern, ok, text))
+    expected, got = _align(wanted.example, text, any_case=wanted.any_case)
     if not wanted.example:
-        expected = [Segment(EMPTY, bool(reply.text))]
+        expected = [Segment(EMPTY, bool(text))]
     whole = _merge([Segment(wanted.before, False), *expected, Segment(wanted.after, False)])
-    return Difference(whole, _merge(got), _hint(pattern, reply))
+    return Difference(whole, _merge(got), _hint(pattern, ok, text))
 
 
 # In a class the same wrong answers come again and again.
@@ -139,17 +138,17 @@ def _merge(segments: list[Segment]) -> tuple[Segment, ...]:
 # --- hints -------------------------------------------------------------------------------------
 
 
-def _hint(pattern: Pattern | None, reply: Reply) -> str:
+def _hint(pattern: Pattern | None, ok: bool, text: str) -> str:
     """Return what the difference may come from, in words that are true whatever it was."""
-    if pattern is None or len(reply.text) > _MAX_HINT:
+    if pattern is None or len(text) > _MAX_HINT:
         return ""
     if pattern.negated:
-        return "This reply must not come." if reply.ok else ""
-    first_hint = partial(_first_hint, _HINTS if reply.ok else _ERROR_HINTS, pattern.expression)
+        return "This reply must not come." if ok else ""
+    first_hint = partial(_first_hint, _HINTS if ok else _ERROR_HINTS, pattern.expression)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of sets that later versions of re may read otherwise
         try:
-            return within(_HINT_SECONDS, first_hint, reply.text)
+            return within(_HINT_SECONDS, first_hint, text)
         except (re.error, UndecidedError):  # an expression of another dialect, or a heavy one
             return ""
 

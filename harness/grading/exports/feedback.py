@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from harness.assignments.at_home import AtHome
 from harness.grading.exports.feedback_style import STYLE
@@ -305,17 +306,17 @@ def _is_plain(outcome: Outcome) -> bool:
 
 
 def _passed_of(seen: FileView, outcomes: Sequence[Outcome]) -> Markup:
+    steps = seen.file.case.steps
     listed = joined(
-        Markup("<li><code>%s</code>%s</li>") % (_command(seen, outcome), _answer(outcome))
-        for outcome in outcomes
+        _line(steps[one.step].text, one.reply.text if one.reply else "") for one in outcomes
     )
     return Markup('<h3 class="file">%s</h3><ul>%s</ul>') % (seen.file.case.path, listed)
 
 
-def _answer(outcome: Outcome) -> Markup:
-    if outcome.reply is None or not outcome.reply.text:
-        return NOTHING
-    return Markup(" &rarr; <code>%s</code>") % one_line(outcome.reply.text, _REPLY)
+@lru_cache(1024)  # most of a class answers the same
+def _line(command: str, answer: str) -> Markup:
+    said = Markup(" &rarr; <code>%s</code>") % one_line(answer, _REPLY) if answer else NOTHING
+    return Markup("<li><code>%s</code>%s</li>") % (one_line(command, _COMMAND), said)
 
 
 def _command(seen: FileView, outcome: Outcome) -> str:
@@ -363,6 +364,7 @@ def _commands(tests: tuple[PrivateTest, ...]) -> Iterator[Markup]:
     yield Markup("</tbody></table></div>")
 
 
+@lru_cache(1024)
 def _verdict(test: PrivateTest) -> Markup:
     sign, word = WORDS[test.verdict]
     return Markup('%s <span class="v %s">%s %s</span>') % (test.number, as_class(word), sign, word)
