@@ -10,8 +10,6 @@ from harness.assignments.assignment import Assignment
 from harness.options import GTP
 from harness.records import Repeat
 
-_FOLDER = "{folder}/"
-
 
 class AtHome(NamedTuple):
     """Command lines to be given in the folder that is handed in."""
@@ -45,9 +43,15 @@ def _start(assignment: Assignment) -> str:
     """
     if assignment.adapter or assignment.build or assignment.translate:
         return ""
-    first, *others = shlex.split(assignment.engine.command)
-    words = [first.replace(_FOLDER, "./"), *(word.replace(_FOLDER, "") for word in others)]
+    first, *others = shlex.split(assignment.engine.command.replace("{python}", "python3"))
+    words = [first.replace("{folder}/", "./"), *(word.replace("{folder}/", "") for word in others)]
+    program = shlex.join(word.replace("{folder}", ".") for word in words)
     options = ["--report"]
     if assignment.protocol != GTP:
         options.append(f"--protocol={assignment.protocol.replace(' ', '-')}")
-    return f"gtp-harness run {' '.join(options)} {shlex.quote(shlex.join(words))}"
+    return f"gtp-harness run {' '.join(options)} {_quoted(program)}"
+
+
+def _quoted(text: str) -> str:
+    """Return a text as one word of a command line: in double quotes, as all shells have them."""
+    return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'

@@ -115,9 +115,9 @@ EXPORTS = (
     Export(
         ("feedback/<student>.html",),
         "a student",
-        "the mark with its reasons, each failed test with what was expected, what came, the board"
-        " and the oracle's reason, what would explain the failures, the build's output; one page"
-        " that can be mailed",
+        "the mark and its parts, what would explain the failures, each failed test in plain words:"
+        " what was asked, the board, what is right and why, what came; what passed, folded; the"
+        " command lines that repeat it at home; one page that can be mailed",
         f"{_ROOM}.feedback",
     ),
     Export(
