@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from harness.reading.expectation import examples, is_any_order
 from harness.records import Outcome, Pattern, Step, Verdict
+from harness.report.counting import NEUTRAL, counted
 from harness.typed import NamedTuple
 from oracle.color import EMPTY
 from oracle.grid import Grid
@@ -35,6 +36,8 @@ class Evidence(NamedTuple):
     right: tuple[Point, ...] = ()  # expected: all of them came, or one of them is enough
     missing: tuple[Point, ...] = ()  # expected in a list, and did not come
     wrong: tuple[Point, ...] = ()  # came, and are not right
+    for_black: tuple[Point, ...] = ()  # nobody's, and given to Black they make the wrong reply
+    for_white: tuple[Point, ...] = ()  # the same for White
 
     def __bool__(self) -> bool:
         """Whether there is anything to be seen."""
@@ -52,7 +55,11 @@ def evidence(step: Step, outcome: Outcome, diagram: Diagram) -> Evidence:
     missing = _without(expected, came) if is_list and is_wrong and came else ()
     right = _without(expected, missing) if is_wrong else came
     wrong = _without(came, expected) if is_wrong and _is_known(step.pattern) else ()
-    return Evidence(asked, right, missing, wrong)
+    if not (is_wrong and reply and reply.ok and NEUTRAL in diagram.marks.values()):
+        return Evidence(asked, right, missing, wrong)
+    return Evidence(
+        asked, right, missing, wrong, *counted(step.pattern, reply.text, diagram.marks)
+    )
 
 
 def objection(step: Step, outcome: Outcome, diagram: Diagram) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import NamedTuple
 
 from oracle.color import NAMES, color_of
@@ -51,6 +52,16 @@ def _spoken(argument: str) -> str:
     """Return an argument as it is spoken of: a color by its name."""
     color = color_of(argument)
     return argument if color is None else NAMES[color].capitalize()
+
+
+def score_of(answer: str) -> Decimal | None:
+    """Return by how much Black leads in a score, below 0 for White; None: it is no score."""
+    if answer == "0":
+        return Decimal(0)
+    found = _SCORE.fullmatch(answer)
+    if not found:
+        return None
+    return Decimal(found[2]) if found[1] == "B" else -Decimal(found[2])
 
 
 def lead(answer: str) -> str:

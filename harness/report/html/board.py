@@ -23,6 +23,7 @@ _MARKER = Markup(
     'viewBox="-13 -13 26 26">%s</marker>'
 )
 _CHECK = Markup('d="M-3.3.3l2.3 2.5 4.3-5.2"')
+_SQUARE = Markup('x="-8.2" y="-8.2" width="16.4" height="16.4" rx="3"')
 _DRAWN = {
     "S": '<circle cx=".9" cy="1.7" r="10.6" fill="url(#gs)"/>',
     "B": '<circle r="9.4" fill="url(#gb)"/>'
@@ -33,6 +34,7 @@ _DRAWN = {
     "mi": f'<g class="mk"><circle class="mi" r="7"/><path class="g" {_CHECK}/></g>',
     "no": '<g class="mk"><circle class="no" r="7"/>'
     '<path d="M-2.6-2.6l5.2 5.2m0-5.2l-5.2 5.2"/></g>',
+    "bx": f'<g class="mk"><rect class="box" {_SQUARE}/><rect class="box2" {_SQUARE}/></g>',
     "aq": '<g class="mk"><circle class="q" r="7.6"/><circle class="q2" r="7.6"/></g>',
 }
 
@@ -67,6 +69,8 @@ _SAYINGS = {  # of each kind of evidence: its marker, what it means
     "right": ("ok", "right"),
     "missing": ("mi", "right, but missing in the reply"),
     "wrong": ("no", "came, and is wrong"),
+    "for_black": ("bx", "given to Black, makes exactly the reply"),
+    "for_white": ("bx", "given to White, makes exactly the reply"),
 }
 _LARGE = 13  # lines from which on a board needs more room
 

@@ -227,6 +227,7 @@ max-height:20rem;overflow:auto}.ev .e pre{color:var(--pass)}.ev .g pre{color:var
 .pat{margin-top:4px;font-size:var(--t-sm)}.pat>summary{padding:0;font-weight:400;
 color:var(--ink-2)}.exg{font-size:var(--t-sm);white-space:nowrap;align-self:center}
 .exg .okc,.exg .noc{padding:2px 6px;border-radius:var(--r1)}.test[open] .exg{display:none}
+.test>summary>.exg{flex:none}
 figcaption{font-size:var(--t-sm);color:var(--ink-2);
 margin-top:var(--s2);overflow-wrap:anywhere}.board .lb{font-size:9px}.board .lbk{fill:#fff}
 .board .lbw{fill:#16181d}.board .cover{fill:var(--wood-1)}
