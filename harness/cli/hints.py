@@ -20,7 +20,7 @@ from harness.errors import CaseError, UndecidedError, UsageError
 from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.reading.suite import is_case_like
-from harness.records import FailureKind, FileResult, Reply, RunResult, Step, Verdict
+from harness.records import GTP_FILE, FailureKind, FileResult, Reply, RunResult, Step, Verdict
 
 _LANGUAGES = {".py": "python3", ".jar": "java -jar", ".js": "node", ".pl": "perl", ".rb": "ruby"}
 _SCRIPTS = (*_LANGUAGES, ".sh", ".class")
@@ -135,7 +135,8 @@ def _of_dialect(result: RunResult) -> Iterator[str]:
     refused = [path for path in map(_path_of, result.errors) if _is_gnugos(path, read(path))]
     if refused:
         yield f"{way} takes {', '.join(refused[:3])}"
-    failed = [(file.case.path, *one) for file in result.files for one in _failed(file)]
+    files = [file for file in result.files if file.case.format == GTP_FILE]
+    failed = [(file.case.path, *one) for file in files for one in _failed(file)]
     count = sum(_passes_there(*one, read(one[0])) for one in failed[:_MOST])
     if count:
         yield f"{way} passes {count} of the {len(failed)} failed tests"

@@ -15,12 +15,11 @@ from harness.errors import CaseError, PatternError
 from harness.reading import statuses
 from harness.reading.dialect import Dialect
 from harness.reading.pattern import bounded
-from harness.reading.statuses import EXPECTED, is_known, is_status
+from harness.reading.statuses import COUNTS, EXPECTED, is_known, is_status
 from harness.records import Pattern, Reply, Step, Verdict
 from harness.text import BLANKS
 from harness.typed import NamedTuple
 
-COUNTS = "?"  # before a command: its answer is judged
 EXPRESSION = "@"  # before the first line of an answer, or any: a regular expression
 _COMMENT = "#"
 _SHOWN = 60  # characters of a line in a message

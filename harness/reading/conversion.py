@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from harness.errors import CaseError, PatternError
 from harness.reading import java_regex
 from harness.reading.answers import (
-    COUNTS,
     EXPRESSION,
     escaped,
     expression_of,
@@ -21,7 +20,7 @@ from harness.reading.answers import (
     parted,
 )
 from harness.reading.pattern import matcher, plain_texts
-from harness.reading.statuses import ILLEGAL, is_status
+from harness.reading.statuses import COUNTS, ILLEGAL, is_status
 from harness.records import ANSWERS_FILE, DONE, CaseFile, Pattern, Step
 from harness.text import BLANKS
 

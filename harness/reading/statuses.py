@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.records import DONE, Reply
 
+COUNTS = "?"  # before a command in a case file: its answer is judged
 REFUSED = "= -1"
 ILLEGAL = "= illegal move"  # what a status line begins with that says why
 EXPECTED = f"a status line: {DONE}, {REFUSED} or {ILLEGAL}: …"

@@ -14,7 +14,8 @@ from pathlib import Path, PurePath
 from harness.errors import ReportError
 from harness.judging.recognition import specifications_of
 from harness.reading.setups import SetUp
-from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.reading.statuses import COUNTS
+from harness.records import ANSWERS_FILE, DONE, FileResult, Outcome, RunResult, Step, Verdict
 from harness.report import files
 from harness.report.context import contexts, shell_word
 from harness.report.junit import mismatch
@@ -51,9 +52,10 @@ def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:
         for outcome in failed:
             name = names.of_test(view, outcome)
             comment = tell(outcome.step).comment
-            again = f"{run.repeat.start} {shell_word(f'{folder}/{name}.gtp')}"
+            path = f"{folder}/{name}.{view.file.case.format}"
+            again = f"{run.repeat.start} {shell_word(path)}"
             text = "\n".join(_lines(view, outcome, comment, again, names))
-            files.write_bytes(f"{folder}/{name}.gtp", encode(text + "\n"))
+            files.write_bytes(path, encode(text + "\n"))
             _save_board(view, outcome, game, f"{folder}/{name}.sgf")
 
 
@@ -115,12 +117,20 @@ def _lines(
     yield f"# {again}"
     yield ""
     yield from (f"# {visible(line)}" for line in comment.splitlines())
+    has_answers = case.format == ANSWERS_FILE
     for command in _settings(file, setup):
         yield _with_copies(command, file, names)
+        yield from [DONE] * has_answers
     for one in case.steps[setup.first : outcome.step]:
         yield _with_copies(one.command, file, names)
-    yield _with_copies(step.text, file, names)
-    yield from _expectation(case.lines, step)
+        yield from _answer(one) if has_answers else ()
+    yield f"{COUNTS * has_answers}{_with_copies(step.text, file, names)}"
+    yield from _answer(step) if has_answers else _expectation(case.lines, step)
+
+
+def _answer(step: Step) -> list[str]:
+    """Return the lines of an answer, its status the last; of a test that was not chosen = 1."""
+    return step.pattern.text.split("\n") if step.pattern else [DONE]
 
 
 def _settings(file: FileResult, setup: SetUp) -> tuple[str, ...]:
