@@ -29,6 +29,7 @@ COMMANDS = {
     "strength": ("harness.cli.strength", "tell which mistakes people make case files catch"),
     "bank": ("harness.cli.bank", "make a bank of wrong engines, of the classes of former years"),
     "env": ("harness.cli.env", "build the Python environment of a course for its engines"),
+    "new": ("harness.cli.new", "propose an assignment of your own from a right solution"),
     "calibrate": ("harness.cli.calibrate", "try a declaration before it judges anybody"),
     "doctor": ("harness.cli.doctor", "tell what this machine can and cannot do"),
     "completion": ("harness.cli.completion", "let bash, zsh or fish complete command lines"),

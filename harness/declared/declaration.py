@@ -197,7 +197,7 @@ def _refuse_moving(commands: tuple[Command, ...], place: Place) -> None:
 def with_standard(commands: tuple[Command, ...], game: Game) -> tuple[Command, ...]:
     """Return the commands with those of GTP that begin a game and play, where others do not."""
     if game.protocol != GTP:
-        return commands
+        return tuple(_fitting(one, game) for one in commands)
     kinds = {one.kind for one in commands if one.name not in STANDARD}
     names = {one.name for one in commands}
     added = [
@@ -209,10 +209,13 @@ def with_standard(commands: tuple[Command, ...], game: Game) -> tuple[Command, .
 
 
 def _fitting(command: Command, game: Game) -> Command:
-    """Return a command whose usual wrong arguments are wrong in this game."""
-    if game.turns == ALTERNATE or command.bad != _BAD:
+    """Return a command without the usual wrong arguments that are none of its own in this game."""
+    if command.bad != _BAD:
         return command
-    return command._replace(bad=tuple(one for one in _BAD if one != _LATE))
+    if command.arguments != (_COLOR, _VERTEX):
+        return command._replace(bad=())
+    fits = _BAD if game.turns == ALTERNATE else tuple(one for one in _BAD if one != _LATE)
+    return command._replace(bad=fits)
 
 
 # --- readers of values -------------------------------------------------------------------------

@@ -42,7 +42,8 @@ def form_of(command: Command, game: Game) -> Form:
 def _form(command: Command) -> Form:
     if command.kind == CHOOSES:
         # Which choices are right, the reply alone does not tell: harness.declared.choosing does.
-        return _of_words((FIRST_WORD, CASELESS))._replace(is_exact=False)
+        form = _of_words((FIRST_WORD, CASELESS))
+        return form._replace(samples=lambda text: (text,), is_exact=False)
     if command.is_free:
         return SETTING
     return _of_words(command.reply)

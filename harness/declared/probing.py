@@ -90,8 +90,9 @@ class Prober:
                 if not self._is_own_right(one):
                     tally.own_refused[one.reply.text] += 1
                 elif one.is_choice:
-                    again = self._last((*one.said, one.command, one.line))
-                    tally.played_twice += not self._refuses(again)
+                    replies = self._specification.truth.replies((*one.said, one.command, one.line))
+                    chose_again = replies[-2].text == one.reply.text  # it may draw its choice
+                    tally.played_twice += chose_again and not self._refuses(replies[-1])
                 return
 
     def _is_own_right(self, one: Exchange) -> bool:

@@ -50,12 +50,24 @@ class Reference:
             ReferenceFailedError: the program broke.
         """
         said = conversation(commands, self.program.natures)
-        known = self._answers.known(said.keys)
+        lasting = said.keys[: self._settled(commands)]
+        known = self._answers.known(lasting)
         if len(known) == len(said.keys):
             return tuple(known)
         replies = self._heard(said)
-        self._answers.keep(said.keys[len(known) :], replies[len(known) :])
+        self._answers.keep(lasting[len(known) :], replies[len(known) : len(lasting)])
         return tuple(replies)
+
+    def _settled(self, commands: tuple[str, ...]) -> int:
+        """Return how many replies will be the same again: up to a choice that is played.
+
+        The next time it may be another one, and what follows is about another board.
+        """
+        for place, command in enumerate(commands, 1):
+            nature = self.program.natures[command.partition(" ")[0]]
+            if nature.moves and nature.chooses:
+                return place
+        return len(commands)
 
     def engine(self) -> ReferenceEngine:
         """Return an engine that has heard nothing yet."""

@@ -89,6 +89,15 @@ def test_a_board_that_is_refused_does_not_begin(asked, tmp_path):
     assert texts(replies)[-1] == "a1 b1 c1", "as of a new process"
 
 
+def test_what_follows_a_choice_that_is_played_is_not_kept(asked):
+    """The next time it may be another choice, and then the reply is about another board."""
+    drawn = ENGINE.replace("found[0]", "__import__('random').choice(found)")
+    truth = asked(engine=drawn).truth
+    for _ in range(12):
+        *_, chosen, left = texts(truth.replies(("boardsize 3", "genmove b", "list")))
+        assert chosen not in left.split()
+
+
 def test_a_reference_whose_modes_matter_is_always_new(asked, tmp_path):
     declared = DECLARED.replace("[game]", "fresh = true\n\n[game]", 1)
     truth = asked(declared).truth

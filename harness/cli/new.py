@@ -1,0 +1,118 @@
+"""``gtp-harness new``: an assignment of one's own, proposed from a right solution."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.assignments import assignment, python
+from harness.assignments.assignment import FILE
+from harness.cli import calibrate
+from harness.cli.arguments import Parser
+from harness.cli.console import colors, never_fail_to_encode
+from harness.declared import proposing, writing
+from harness.declared.trying import Trial, tried
+from harness.engine.launch import split_program
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.reading.gathered import gather
+from harness.records import CaseFile
+from harness.report import files
+from harness.report.paint import Paint
+from harness.text import number_of
+
+_DESCRIPTION = """\
+Make an assignment of your own in DIR from a right solution, any program that speaks
+GTP or the course's protocol with a status line at the end. The program is asked
+what it knows, the public tests are read, and DIR/assignment.toml is written: a
+declaration of the game, in which each guess has its reason beside it.
+
+Then the declaration is tried, as gtp-harness calibrate does: with the solution and
+with the engines at hand. Change what is wrong, and calibrate again."""
+
+_EPILOG = """\
+Exit status:
+    0  written; what should be looked at is told
+    2  the input was bad, or the program does not answer
+
+Examples:
+  gtp-harness new nogo --reference "python3 nogo.py" --public public/*.gtp
+  gtp-harness new nogo --reference ./nogo --engine "python3 former/nogo.py\""""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if not given.folder or not given.reference:
+        parser.error("DIR and --reference are needed")
+    never_fail_to_encode()
+    folder = Path(given.folder)
+    if (folder / FILE).exists():
+        raise UsageError(f"{folder / FILE} is there already: name a new DIR, or calibrate it")
+    _make(given, folder)
+    found = assignment.find(str(folder))
+    seen, told = calibrate.tried(found, given)
+    print("\n".join(calibrate.lines(seen, told, Paint(colors(sys.stdout)))))
+    return ExitCode.OK
+
+
+def _make(given: argparse.Namespace, folder: Path) -> None:
+    """Ask the program, read the tests, and write the assignment's file beside them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = _from(folder, split_program(given.reference))
+    words, _ = python.in_command(shlex.split(command), "")
+    with tried(tuple(words), folder.absolute(), given.sandbox) as trial:
+        if trial is None:
+            raise UsageError(
+                f"{given.reference!r} does not answer list_commands, neither as GTP has it nor"
+                " with a status line: is the command right?"
+            )
+        cases = _cases(given.public, trial)
+        proposal = proposing.propose(trial, cases)
+    for path in given.public:
+        shutil.copy(path, folder)
+    files.write(str(folder / FILE), [writing.text(command, given.sandbox, proposal)])
+    print(f"{folder / FILE}: {number_of(len(proposal.commands), 'command')} proposed\n")
+
+
+def _from(folder: Path, words: Sequence[str]) -> str:
+    """Return a command with its files as they are called from the assignment's folder."""
+    named = [
+        os.path.relpath(word, folder) if "/" in word or Path(word).is_file() else word
+        for word in words
+    ]
+    return shlex.join(named)
+
+
+def _cases(paths: Sequence[str], trial: Trial) -> list[CaseFile]:
+    """Read the public tests.
+
+    Raises:
+        UsageError: one cannot be read.
+    """
+    found = gather(paths, protocol=trial.protocol) if paths else None
+    if found and found.errors:
+        raise UsageError("\n".join(found.errors))
+    return list(found.cases) if found else []
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    parser = Parser("new", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness new DIR --reference COMMAND [--public FILE…] [OPTION…]"
+    add = parser.add_argument
+    add("folder", nargs="?", metavar="DIR", help="the assignment's folder, made if need be")
+    add("--reference", metavar="COMMAND", help="the right solution's command, as in a shell")
+    add("--public", nargs="+", default=[], metavar="FILE",
+        help="public tests, which are copied into DIR")  # fmt: skip
+    calibrate.add_options(parser)
+    add("--help", "-h", action="store_true", help="print this help and exit")
+    return parser
