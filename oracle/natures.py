@@ -158,6 +158,23 @@ class Nature:
         return self.thinks or self.ends
 
 
+_REMEMBERED = 5_000  # commands: moves on a large board, with both colors
+
+
+class _Alone(dict[str, bool]):
+    """Whether nothing else may be sent before the reply to a command; found out once for each."""
+
+    def __init__(self, at_hand: Callable[[str], Nature]) -> None:
+        super().__init__()
+        self._at_hand = at_hand
+
+    def __missing__(self, command: str) -> bool:
+        found = self._at_hand(command.partition(" ")[0]).stands_alone
+        if len(self) < _REMEMBERED:  # many come again, but not all
+            self[command] = found
+        return found
+
+
 class Natures(dict[str, Nature]):
     """Natures by the names of commands; of others, what their names tell."""
 
@@ -169,6 +186,7 @@ class Natures(dict[str, Nature]):
         """Take what is known; ``more``: is asked once, for a name that ``known`` does not have."""
         super().__init__(known)
         self._more = more
+        self.alone = _Alone(self.at_hand)
 
     def __missing__(self, name: str) -> Nature:
         if self._more is not None:

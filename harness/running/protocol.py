@@ -12,7 +12,6 @@ from oracle.natures import Natures
 
 _CONTROL = r"[\x00-\x08\x0b-\x1f\x7f]"
 _STATUS_AND_ID = r"[=?]([0-9]*)"
-_REMEMBERED = 5_000  # commands: moves on a large board, with both colors
 
 
 def as_sent(case: CaseFile, protocol: Protocol = GTP) -> list[bytes]:
@@ -32,26 +31,8 @@ def unfollowed(steps: Sequence[Step], natures: Natures) -> list[bool]:
 
     So it is for tests, because some engines stop thinking when input arrives.
     """
-    known = _Unfollowed(natures)
-    return [is_test or known[command] for _, _, _, command, is_test, _ in steps]
-
-
-class _Unfollowed(dict[str, bool]):
-    """Whether a command must not be followed; of many that come again, found out once for each."""
-
-    def __init__(self, natures: Natures) -> None:
-        super().__init__()
-        self._natures = natures
-        self._names: dict[str, bool] = {}
-
-    def __missing__(self, command: str) -> bool:
-        name = command.partition(" ")[0]
-        found = self._names.get(name)
-        if found is None:
-            found = self._names[name] = self._natures.at_hand(name).stands_alone
-        if len(self) < _REMEMBERED:
-            self[command] = found
-        return found
+    alone = natures.alone
+    return [is_test or alone[command] for _, _, _, command, is_test, _ in steps]
 
 
 def own_step(command: str) -> Step:
