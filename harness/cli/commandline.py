@@ -34,12 +34,15 @@ class _Option(NamedTuple):
 
 
 class Plain:
-    """The options of a command, taken in as :class:`argparse.ArgumentParser` takes them in."""
+    """The options of a command, taken in as :class:`argparse.ArgumentParser` takes them in.
 
-    def __init__(self) -> None:
+    ``rest``: the name of what is no option, all words together.
+    """
+
+    def __init__(self, rest: str) -> None:
+        self._rest = rest
         self.options: list[_Option] = []
         self._by_flag: dict[str, _Option] = {}
-        self._rest = ""  # the name of what is no option, all words together
 
     def add_argument_group(self, _title: str) -> Plain:
         """Return what takes in the options of a group: groups are for help alone."""
@@ -47,10 +50,6 @@ class Plain:
 
     def add_argument(self, *flags: str, **how: Any) -> None:
         """Take in an option; see :meth:`argparse.ArgumentParser.add_argument`."""
-        if flags[0][0] != "-":
-            assert how["nargs"] == "*"
-            self._rest = flags[0]
-            return
         assert how.keys() <= _UNDERSTOOD, how
         long = next((flag for flag in flags if flag.startswith("--")), flags[0])
         action = how.get("action", "store")

@@ -11,7 +11,7 @@ from functools import partial
 from harness.cli import sandbox, streams, version
 from harness.cli.commandline import Plain, repeat, with_config
 from harness.cli.console import Console, Style
-from harness.cli.values import HIDDEN, figure, number, protocol, size, whole
+from harness.cli.values import figure, number, protocol, size, whole
 from harness.engine.launch import with_seed
 from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode
@@ -68,8 +68,8 @@ def main(arguments: list[str]) -> int:
     if {"--version", "-version"} & set(arguments):
         print(version())
         return ExitCode.OK
-    words, plain = with_config(arguments), Plain()
-    add_arguments(plain)
+    words, plain = with_config(arguments), Plain("arguments")
+    add_options(plain)
     given = plain.read(words) or command_line().read(words, _remark)
     if given is None:
         return ExitCode.OK
@@ -222,17 +222,19 @@ class _Run:
 
 def command_line() -> Parser:
     """Return the parser of its command line."""
+    import argparse
+
     from harness.cli.arguments import Parser
 
     parser = Parser("run", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness run [OPTION…] PROGRAM TEST…"
-    add_arguments(parser)
+    parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=argparse.SUPPRESS)
+    add_options(parser)
     return parser
 
 
-def add_arguments(parser: Plain | Parser) -> None:
-    """Add all that may stand on its command line."""
-    parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=HIDDEN)
+def add_options(parser: Plain | Parser) -> None:
+    """Add all options of its command line."""
     _add_gogui(parser)
     _add_engine(parser)
     _add_selection(parser)

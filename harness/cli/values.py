@@ -9,8 +9,6 @@ from collections.abc import Callable
 
 from harness.options import PROTOCOLS
 
-HIDDEN = "==SUPPRESS=="  # argparse.SUPPRESS: what is not in the help
-
 
 def _refusal(what: str) -> Exception:
     from argparse import ArgumentTypeError

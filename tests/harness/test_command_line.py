@@ -1,6 +1,5 @@
 """The command line of a run: read without argparse, to the same result, or left to argparse."""
 
-import argparse
 import subprocess
 import sys
 
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from harness.cli import run
 from harness.cli.commandline import Plain
-from harness.cli.values import HIDDEN
 from harness.errors import UsageError
 
 PARSER = run.command_line()
@@ -42,8 +40,8 @@ WORDS = st.one_of(
 
 
 def plain() -> Plain:
-    found = Plain()
-    run.add_arguments(found)
+    found = Plain("arguments")
+    run.add_options(found)
     return found
 
 
@@ -92,10 +90,6 @@ def test_what_is_left_to_argparse(words: list[str]) -> None:
 def test_its_errors_are_told_as_ever() -> None:
     with pytest.raises(UsageError, match=r"argument --jobs: found '0', expected a whole number"):
         run.main(["--jobs", "0", "./engine", "t.gtp"])
-
-
-def test_hidden_is_what_argparse_calls_so() -> None:
-    assert HIDDEN == argparse.SUPPRESS
 
 
 @pytest.mark.processes

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from harness.cli import main
 from harness.cli.commandline import Plain, repeat
-from harness.cli.run import add_arguments
+from harness.cli.run import add_options
 from harness.errors import UsageError
 from harness.reading.casefile import parse
 from harness.reading.selection import Selection
@@ -185,8 +185,8 @@ def test_which_test(path: str, line: int, end: str) -> None:
     ],
 )
 def test_options_that_are_repeated(words: list[str], said: str) -> None:
-    plain = Plain()
-    add_arguments(plain)
+    plain = Plain("arguments")
+    add_options(plain)
     given = plain.read([*words, "p", "t"])
     assert given
     line = repeat(plain, given, "p --x").start
