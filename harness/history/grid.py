@@ -22,7 +22,7 @@ from harness.report.markup import NOTHING, Markup, joined
 from harness.text import number_of
 from harness.visible import one_line
 
-_LARGEST = 1_100_000  # characters of rows and cards in one page
+_LARGEST = 800_000  # characters of rows and cards in one page
 _CHANGES = 60  # of one test that are listed
 _COMMAND = 80  # characters
 
