@@ -32,7 +32,7 @@ _SECTION = Markup(
     '<section aria-labelledby="m"><div class="sec-h"><h2 id="m">Tests × submissions</h2>'
     '<p class="sub">highest mark at the left; a cell leads to its evidence</p></div>'
     '<ul class="leg">%s</ul><div class="card scroll" tabindex="0" role="region" '
-    'aria-label="Tests × submissions"><table class="mx%s"><thead><tr><td class="c0"></td>%s'
+    'aria-label="Matrix, scrolls sideways"><table class="mx%s"><thead><tr><td class="c0"></td>%s'
     "</tr></thead>%s</table></div></section>\n"
 )
 _KEY = Markup('<li><span class="k %s" aria-hidden="true"></span>%s</li>')
