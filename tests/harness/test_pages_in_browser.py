@@ -102,6 +102,7 @@ def leads_somewhere(page, address: str) -> bool:
     path = Path(unquote(urlsplit(address).path))
     if path.suffix != ".html":
         return path.exists()
+    go(page, "about:blank")
     go(page, address)
     for _ in range(30):  # what is folded is opened and scrolled to a moment later
         if page.evaluate(_IS_THERE):
