@@ -78,7 +78,7 @@ class Piped:
         self._session: Session | None = None
         self._asked = 0  # scripts that its process was sent
         self._is_hasty = False  # the process before was sent one only
-        self._is_strict = spoken.is_strict  # each command waits for the reply before
+        self._is_strict = False  # each command waits for the reply before
         self._next: EngineProcess | None = None  # is starting
 
     def answer(self, script: Script) -> Trace:
