@@ -97,6 +97,12 @@ def test_three_failures_are_unfolded_and_the_others_are_one_line():
     assert page.count('<span class="vh">expected </span>0</span>') == 5
 
 
+def test_failures_come_before_what_is_only_doubtful():
+    tests = [Line("1 x", "=1 y", "[0]", V.NOT_JUDGED), Line("2 x", "=2 y", "[0]", V.FAILED)]
+    page = page_of(one_file(made_file("x.gtp", tests)))
+    assert page.index("<code>2 x</code>") < page.index("<code>1 x</code>")
+
+
 def test_what_passed_is_folded_with_the_answers():
     page = page_of(one_file(made_file("x.gtp", [Line("7 score", "=7 B+1", r"[B\+1]", V.PASSED)])))
     folded = re.findall(

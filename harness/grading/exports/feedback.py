@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from harness.assignments.at_home import AtHome
 from harness.grading.exports.feedback_style import STYLE
 from harness.grading.exports.material import Files, Material, Shown, as_file
 from harness.grading.exports.showing import Feedback, PrivateTest
 from harness.grading.records import ClassResult, Log, Marks, PartMark, Student, decimal
-from harness.records import Diagnosis, Outcome, Repeat, Step, Verdict
-from harness.report.context import contexts
+from harness.records import Diagnosis, Outcome, Repeat, Verdict
+from harness.report.context import Contexts, contexts
 from harness.report.html.card import card
 from harness.report.html.parts import (
     KEYS,
@@ -241,27 +242,42 @@ def _folded(title: str | Markup, more: str, body: Markup) -> Markup:
 _SECTION = Markup('<section aria-label="%s"><div class="sec-h"><h2>%s</h2>%s%s</div>\n')
 
 
+class _Shown(NamedTuple):
+    """A test that did not plainly pass."""
+
+    view: FileView
+    outcome: Outcome
+    anchor: str  # of its case file
+    contexts: Contexts  # of that
+
+
+def _shown(views: Sequence[FileView], anchor: str, repeat: Repeat) -> list[_Shown]:
+    """Return what did not plainly pass: what failed first, in the order of the files."""
+    found = []
+    for place, seen in enumerate(views, 1):
+        around, name = contexts(seen, repeat), f"{anchor}{place}L"
+        found += [_Shown(seen, outcome, name, around) for outcome in seen.remarkable]
+    return sorted(found, key=lambda one: one.outcome.verdict is not Verdict.FAILED)
+
+
 def _tests(title: str, views: Sequence[FileView], anchor: str, repeat: Repeat) -> Iterator[Markup]:
     """What became of case files: what went wrong first and in full, then what passed."""
     if not views:
         return
-    shown = [
-        (seen, f"{anchor}{place}L", outcome)
-        for place, seen in enumerate(views, 1)
-        for outcome in seen.remarkable
-    ]
-    keys = KEYS if shown else NOTHING
+    shown = _shown(views, anchor, repeat)
     counts = in_words(total([seen.tally for seen in views]))
-    yield _SECTION % (title, title, counts, keys)
+    yield _SECTION % (title, title, counts, KEYS if shown else NOTHING)
     yield from _troubles(views)
-    told = [contexts(seen, repeat) for seen in views]
-    context = {seen.file.case.path: one for seen, one in zip(views, told, strict=True)}
-    for place, (seen, name, outcome) in enumerate(shown[:_CARDS]):
-        path = seen.file.case.path
-        around = context[path](outcome.step)
-        is_open = place < _OPEN
-        yield card(seen, outcome, anchor=name, context=around, is_open=is_open, file=path)
-    yield _others([(seen, outcome) for seen, _, outcome in shown[_CARDS:]])
+    for place, one in enumerate(shown[:_CARDS]):
+        yield card(
+            one.view,
+            one.outcome,
+            anchor=one.anchor,
+            context=one.contexts(one.outcome.step),
+            is_open=place < _OPEN,
+            file=one.view.file.case.path,
+        )
+    yield _others(shown[_CARDS:])
     yield _passed(views)
     yield Markup("</section>\n")
 
@@ -275,19 +291,21 @@ def _troubles(views: Sequence[FileView]) -> Iterator[Markup]:
             yield Markup('<h3 class="file">%s</h3>%s') % (seen.file.case.path, found)
 
 
-def _others(shown: Sequence[tuple[FileView, Outcome]]) -> Markup:
+def _others(shown: Sequence[_Shown]) -> Markup:
     """Return the names of tests that there is no room for."""
     if not shown:
         return NOTHING
-    listed = [
-        Markup("%s <code>%s</code> %s")
-        % (badge(outcome.verdict, outcome.flaky), _command(seen, outcome), _place(seen, outcome))
-        for seen, outcome in shown[:_NAMED]
-    ]
+    listed = [_named(one.view, one.outcome) for one in shown[:_NAMED]]
     rest = more(len(shown) - _NAMED, "and {} more")
-    return _folded(
-        f"{number_of(len(shown), 'more test')}", "", items([*listed, rest] if rest else listed)
-    )
+    told = items([*listed, rest] if rest else listed)
+    return _folded(number_of(len(shown), "more test"), "", told)
+
+
+def _named(seen: FileView, outcome: Outcome) -> Markup:
+    step = seen.file.case.steps[outcome.step]
+    sign = badge(outcome.verdict, outcome.flaky)
+    place = f"{seen.file.case.path}, line {step.line}"
+    return Markup("%s <code>%s</code> %s") % (sign, one_line(step.text, _COMMAND), place)
 
 
 def _passed(views: Sequence[FileView]) -> Markup:
@@ -317,15 +335,6 @@ def _passed_of(seen: FileView, outcomes: Sequence[Outcome]) -> Markup:
 def _line(command: str, answer: str) -> Markup:
     said = Markup(" &rarr; <code>%s</code>") % one_line(answer, _REPLY) if answer else NOTHING
     return Markup("<li><code>%s</code>%s</li>") % (one_line(command, _COMMAND), said)
-
-
-def _command(seen: FileView, outcome: Outcome) -> str:
-    return one_line(seen.file.case.steps[outcome.step].text, _COMMAND)
-
-
-def _place(seen: FileView, outcome: Outcome) -> str:
-    step: Step = seen.file.case.steps[outcome.step]
-    return f"{seen.file.case.path}, line {step.line}"
 
 
 def _private(shown: Feedback) -> Iterator[Markup]:
@@ -379,27 +388,17 @@ _HOME = Markup(
 _LINE = Markup('<p class="lab">%s</p>%s')
 
 
+_ALL = "All public tests; the line for one of them is with it above"
+_BEFORE = "Before you hand in again: all of that, and the files themselves"
+_COURSE_FILES = "The case files that the lines above name are those that your course hands out."
+
+
 def _at_home(home: AtHome) -> Markup:
     beside = Markup(", and with the course's <code>%s</code> beside it") % home.beside
-    lines = []
+    every = NOTHING
     if home.all_tests:
-        lines.append(
-            _LINE
-            % (
-                "All public tests; for one of them, the line is with it above",
-                command_line(home.all_tests),
-            )
-        )
+        every = _LINE % (_ALL, command_line(home.all_tests))
     elif home.repeat.start:
-        lines.append(Markup('<p class="sub">%s</p>') % _COURSE_FILES)
-    lines.append(
-        _LINE
-        % (
-            "Before you hand in again: all of that, and the files themselves",
-            command_line(home.check),
-        )
-    )
-    return _HOME % (home.folder, beside if home.beside else NOTHING, joined(lines))
-
-
-_COURSE_FILES = "The case files that the lines above name are those that your course hands out."
+        every = Markup('<p class="sub">%s</p>') % _COURSE_FILES
+    check = _LINE % (_BEFORE, command_line(home.check))
+    return _HOME % (home.folder, beside if home.beside else NOTHING, every + check)
