@@ -19,7 +19,7 @@ from harness.grading.exports.material import Files, Material, Seen, as_file
 from harness.grading.exports.shortening import short_outcome, shortened
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured
 from harness.records import Build, FileResult, Outcome
-from harness.report.html.card import card
+from harness.report.html.card import Cards
 from harness.report.html.log import Links, conversation, part_cuts
 from harness.report.html.names import Log, link
 from harness.report.html.parts import KINDS, LOOK, Frame, box, in_words, page
@@ -77,10 +77,10 @@ _CHANGE = Markup(
 def files(material: Material) -> Files:
     """Yield a page for each submission."""
     result = material.result
-    listed, places = ordered(result), Places(result)
+    listed, places, cards = ordered(result), Places(result), Cards()
     beside = [None, *listed, None]
     for place, one in enumerate(listed):
-        about = _Evidence(one, result, places, material.seen[one.submission.key])
+        about = _Evidence(one, result, places, cards, material.seen[one.submission.key])
         neighbors = (beside[place], beside[place + 2])
         yield evidence(one), as_file(about.page(neighbors))
 
@@ -89,9 +89,14 @@ class _Evidence:
     """The page about one submission."""
 
     def __init__(
-        self, one: Graded, result: ClassResult, places: Places, seen: Sequence[Seen]
+        self,
+        one: Graded,
+        result: ClassResult,
+        places: Places,
+        cards: Cards,
+        seen: Sequence[Seen],
     ) -> None:
-        self._one, self._result, self._places = one, result, places
+        self._one, self._result, self._places, self._cards = one, result, places, cards
         self._views = {id(each.attempt): each.view for each in seen}
 
     def page(self, neighbors: tuple[Graded | None, Graded | None]) -> Iterator[Markup]:
@@ -199,7 +204,7 @@ class _Evidence:
         line = view.file.case.steps[outcome.step].line
         row = self._places.test((attempt.kind, attempt.case, line))
         back = _BUTTON % (f"../{PAGE}#{row}", "This test in the class") if row else NOTHING
-        return card(view, outcome, log, f"{anchor}T", is_open=False, actions=back)
+        return self._cards.card(view, outcome, log, f"{anchor}T", is_open=False, actions=back)
 
 
 def _pager(neighbors: tuple[Graded | None, Graded | None]) -> Markup:

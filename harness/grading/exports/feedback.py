@@ -19,7 +19,7 @@ from harness.grading.exports.showing import Feedback, PrivateTest
 from harness.grading.records import ClassResult, Log, Marks, PartMark, Student, decimal
 from harness.records import Diagnosis, Outcome, Repeat, Verdict
 from harness.report.context import Contexts, contexts
-from harness.report.html.card import card
+from harness.report.html.card import Cards
 from harness.report.html.parts import (
     KEYS,
     Frame,
@@ -59,9 +59,10 @@ def files(material: Material) -> Files:
 
 def pages(result: ClassResult, shown: Shown) -> Iterator[tuple[Student, bytes]]:
     """Yield all students with their pages, as they are written."""
+    cards = Cards()
     for one in result.graded:
         about = shown[one.submission.key]
-        body = joined(body_of(about))
+        body = joined(body_of(about, cards))
         for student in one.submission.students:
             yield student, as_file(student_page(about.title, student.name, body))
 
@@ -83,8 +84,12 @@ def unsafe(is_so: bool) -> Markup:
     )
 
 
-def body_of(shown: Feedback) -> Iterator[Markup]:
-    """Yield all of a page that the members of a group have in common: all but their names."""
+def body_of(shown: Feedback, cards: Cards | None = None) -> Iterator[Markup]:
+    """Yield all of a page that the members of a group have in common: all but their names.
+
+    With the same ``cards`` the pages of others are made sooner.
+    """
+    made = cards or Cards()
     yield from (
         unsafe(shown.is_unsafe),
         _marks(shown.marks),
@@ -93,8 +98,8 @@ def body_of(shown: Feedback) -> Iterator[Markup]:
         *map(_diagnosis, shown.diagnoses),
         _build(shown),
     )
-    yield from _tests("Public tests", shown.public, "P", shown.home.repeat)
-    yield from _private(shown)
+    yield from _tests("Public tests", shown.public, "P", shown.home.repeat, made)
+    yield from _private(shown, made)
     if shown.public:
         yield _at_home(shown.home)
     yield _handed_in(shown)
@@ -260,7 +265,9 @@ def _shown(views: Sequence[FileView], anchor: str, repeat: Repeat) -> list[_Show
     return sorted(found, key=lambda one: one.outcome.verdict is not Verdict.FAILED)
 
 
-def _tests(title: str, views: Sequence[FileView], anchor: str, repeat: Repeat) -> Iterator[Markup]:
+def _tests(
+    title: str, views: Sequence[FileView], anchor: str, repeat: Repeat, cards: Cards
+) -> Iterator[Markup]:
     """What became of case files: what went wrong first and in full, then what passed."""
     if not views:
         return
@@ -269,7 +276,7 @@ def _tests(title: str, views: Sequence[FileView], anchor: str, repeat: Repeat) -
     yield _SECTION % (title, title, counts, KEYS if shown else NOTHING)
     yield from _troubles(views)
     for place, one in enumerate(shown[:_CARDS]):
-        yield card(
+        yield cards.card(
             one.view,
             one.outcome,
             anchor=one.anchor,
@@ -337,9 +344,9 @@ def _line(command: str, answer: str) -> Markup:
     return Markup("<li><code>%s</code>%s</li>") % (one_line(command, _COMMAND), said)
 
 
-def _private(shown: Feedback) -> Iterator[Markup]:
+def _private(shown: Feedback, cards: Cards) -> Iterator[Markup]:
     if shown.private_files:
-        yield from _tests("Private tests", shown.private_files, "S", _NO_REPEAT)
+        yield from _tests("Private tests", shown.private_files, "S", _NO_REPEAT, cards)
         return
     if not shown.private:
         return

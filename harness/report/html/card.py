@@ -27,9 +27,11 @@ _PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
 _TEST = re.compile(r"(?:\d+ [a-z]+_\w+|#?\?).*")  # one that is not asked any more, as a comment
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.S)
 
-_CARD = Markup(
-    '<details class="card test" data-c="%s"%s%s><summary>%s<span><h3>%s</h3>'
-    '<span class="meta">%s%s</span></span>%s</summary><div class="body%s" id="%s%s">%s'
+_BEGIN = Markup(
+    '<details class="card test" data-c="%s"%s%s><summary>%s<span><h3>%s</h3><span class="meta">%s'
+)
+_REST = Markup(
+    '</span></span>%s</summary><div class="body%s" id="%s%s">%s'
     '<div class="say">%s</div></div></details>\n'
 )
 
@@ -54,8 +56,79 @@ def card(  # noqa: PLR0913 - what pages differ in
     whether it is unfolded. ``file``: the name of the case file; "": the page is about one.
     ``actions``: what else there is to do with it.
     """
-    step = view.file.case.steps[outcome.step]
     told = context or contexts(view)(outcome.step)
+    begin, rest = _around_place(
+        view,
+        outcome,
+        told,
+        log=log,
+        anchor=anchor,
+        folder=folder,
+        is_open=is_open,
+        actions=actions,
+    )
+    return begin + _place(view.file.case.steps[outcome.step], outcome, file) + rest
+
+
+class Cards:
+    """Makes the cards of many who are asked the same: what they have in common is made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[object, tuple[Markup, Markup, object]] = {}
+
+    def card(  # noqa: PLR0913 - as above
+        self,
+        view: FileView,
+        outcome: Outcome,
+        log: Log | None = None,
+        anchor: str = "T",
+        *,
+        context: Context | None = None,
+        is_open: bool = True,
+        file: str = "",
+        actions: Markup = NOTHING,
+    ) -> Markup:
+        """Return the card of one result; see :func:`card`."""
+        case, reply, diagram = view.file.case, outcome.reply, view.boards.get(outcome.step)
+        step = case.steps[outcome.step]
+        key = (
+            *(id(case.steps), case.path, outcome.step, outcome.verdict, outcome.flaky),
+            *(reply and reply._replace(seconds=0.0), id(diagram), view.reasons.get(outcome.step)),
+            *(context, log and log.at(step.line), anchor, is_open, actions),
+        )
+        if key not in self._made:
+            told = context or contexts(view)(outcome.step)
+            made = _around_place(
+                view,
+                outcome,
+                told,
+                log=log,
+                anchor=anchor,
+                folder=None,
+                is_open=is_open,
+                actions=actions,
+            )
+            self._made[key] = (
+                *made,
+                (case.steps, diagram),
+            )  # kept, so that no others have their ids
+        begin, rest, _ = self._made[key]
+        return begin + _place(step, outcome, file) + rest
+
+
+def _around_place(  # noqa: PLR0913 - as above
+    view: FileView,
+    outcome: Outcome,
+    told: Context,
+    *,
+    log: Log | None,
+    anchor: str,
+    folder: str | None,
+    is_open: bool,
+    actions: Markup,
+) -> tuple[Markup, Markup]:
+    """Return a card but for its place and time, which differ: what is before, and after it."""
+    step = view.file.case.steps[outcome.step]
     diagram, sided = view.boards.get(outcome.step), sides(view, outcome)
     heading, rest = _heading(view, outcome.step, told.comment)
     command = Markup("<code>%s</code>") % one_line(step.text, _COMMAND)
@@ -71,14 +144,15 @@ def card(  # noqa: PLR0913 - what pages differ in
         _again(told.again),
         _actions(view, outcome, log, actions),
     )
-    return _CARD % (
+    begin = _BEGIN % (
         KINDS.get(outcome.verdict, LOOK),
         Markup(" data-fail") if outcome.verdict is Verdict.FAILED else NOTHING,
         Markup(" open") if is_open else NOTHING,
         dot(outcome.verdict, outcome.flaky),
         heading or command,
         Markup(" ").join(part for part in meta if part),
-        _place(step, outcome, file),
+    )
+    return begin, _REST % (
         _in_short(sided),
         kinds,
         anchor,

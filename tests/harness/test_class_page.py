@@ -1,0 +1,198 @@
+"""What the teacher reads of a class: what went wrong alike, and the evidence behind a cell."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from harness.grading.attempts import test_results as results
+from harness.grading.exports import writing as exports
+from harness.grading.exports.class_page.page import class_page
+from harness.grading.marks.common_errors import common_errors
+from harness.grading.records import Attempt
+from harness.records import Diagnosis, Verdict
+from harness.report.html import card as cards_of
+from harness.report.views import Views
+from harness.specifications import specification
+from oracle.mistakes import named
+from tests.harness.made_class import (
+    PLACE,
+    attempts,
+    made_class,
+    marked,
+    student,
+    submission,
+    with_reply,
+)
+from tests.harness.test_html_pages import Page
+
+KOMI, WHITE = named("komi-ignored"), named("neutral-points-to-white")
+
+
+def of(**mistakes: str):
+    """A class of which each makes a mistake of the bank, or (empty) none."""
+    return tuple(
+        marked(submission(key, student(key, key.title(), n)), attempts(key, mistake))
+        for n, (key, mistake) in enumerate(mistakes.items(), 1)
+    )
+
+
+def explained(one, mistake, left: int = 0):
+    """A submission with a diagnosis that leaves so many failures unexplained."""
+    total = sum(test.passed is False for test in results.tests(one.attempts))
+    return one._replace(diagnoses=(Diagnosis(((mistake,),), total - left, total),))
+
+
+def errors(graded):
+    return common_errors(
+        graded,
+        {one.submission.key: tuple(results.tests(results.own(one.attempts))) for one in graded},
+    )
+
+
+# --- what the class got wrong ------------------------------------------------------------------
+
+
+def test_nothing_is_common_where_all_is_right():
+    assert errors(of(a="", b="")) == ()
+
+
+def test_submissions_with_the_same_diagnosis_are_one_group_the_largest_first():
+    a, b, c = of(a="komi-ignored", b="neutral-points-to-white", c="komi-ignored")
+    found = errors((explained(a, KOMI), explained(b, WHITE), explained(c, KOMI)))
+    assert [(one.diagnosis.reasons, one.keys) for one in found] == [
+        ("as if the komi were 0", ("a", "c")),
+        ("as if neutral points were White's", ("b",)),
+    ]
+
+
+def test_equal_wrong_answers_that_nothing_explains_are_one_group_with_all_their_tests():
+    graded = of(a="komi-ignored", b="", c="komi-ignored")
+    (found,) = errors(graded)
+    assert (found.diagnosis, found.keys) == (None, ("a", "c"))
+    wrong = {test.key for test in results.tests(graded[0].attempts) if test.passed is False}
+    assert {one.example.key for one in found.answers} == wrong
+    assert all(one.keys == ("a", "c") for one in found.answers)
+
+
+def test_one_alone_has_no_equal_wrong_answer():
+    assert errors(of(a="komi-ignored", b="")) == ()
+
+
+def test_who_is_explained_is_not_told_twice_but_who_is_in_part_may_be():
+    a, b = of(a="komi-ignored", b="komi-ignored")
+    whole = errors((explained(a, KOMI), explained(b, KOMI)))
+    assert [one.diagnosis is None for one in whole] == [False]
+    part = errors((explained(a, KOMI, left=1), explained(b, KOMI, left=1)))
+    assert [one.diagnosis is None for one in part] == [False, True]
+
+
+def test_the_page_says_a_sentence_for_the_lecture_and_shows_the_board():
+    graded = tuple(explained(one, KOMI) for one in of(a="komi-ignored", c="komi-ignored"))
+    result = made_class()._replace(graded=graded)
+    text = Page(page_of(result)).text
+    (said,) = re.findall(
+        r"If the komi were 0, the answer here would be (\S+)\. It is (\S+)\.", text
+    )
+    assert said == ("B+2", "W+1")  # on the smallest board
+    assert "As if the komi were 0 2 of 2" in text
+    assert Page(page_of(result)).boards == 1
+
+
+def page_of(result) -> str:
+    views = Views(specification("go-scoring"), PLACE)
+    seen = {one.submission.key: tuple(exports._seen(one, views)) for one in result.graded}
+    return "".join(class_page(result, [], seen))
+
+
+# --- evidence ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("class")
+    exports.write(made_class("nothing"), folder)
+    return folder
+
+
+def evidence(folder, key: str) -> Page:
+    return Page((folder / f"evidence/{key}.html").read_text())
+
+
+def test_both_runs_are_told_with_what_they_cost_and_what_they_judge_otherwise(folder):
+    text = evidence(folder, "jon").text
+    for words in (
+        "1, beside others",
+        "2, alone",
+        "1.25 s",
+        "33.0 MB at most",
+        "FAILED: 'W+4.5'",
+        "passed: 'W+0.5'",
+        "The first run",
+        "a warning of the first run",
+    ):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("hal", ["The engine broke: died", "KeyError: (0, 4)", "not sent:", "=10 B+25"]),
+        ("gus", ["It does not build", "expected ';' before", "Nothing was run."]),
+        ("kim", ["The harness broke", "the sandbox's server did not answer", "mark withheld"]),
+        ("ivy", ["Near a limit", "30 s are the limit"]),
+        ("fay", ["Nothing was graded", "the name leads out of the folder"]),
+        ("bob", ["private · 125 ms wall time", "100 ms CPU time", "Go1 1.0"]),
+        ("lee", ["area.gtp turned by 90 degrees", "image"]),
+    ],
+)
+def test_each_sort_of_evidence_is_there(folder, key, words):
+    text = evidence(folder, key).text
+    assert [word for word in words if word not in text] == []
+
+
+def test_variants_are_shown_only_of_those_who_fail_them(folder):
+    assert "turned by 90 degrees" not in evidence(folder, "ada").text
+
+
+def test_a_cell_leads_to_its_card_and_the_card_to_the_conversation_and_back(folder):
+    page = (folder / "class.html").read_text()
+    (address,) = re.findall(r'href="evidence/bob\.html#(f2T12)" aria-label="Bob', page)
+    there = (folder / "evidence/bob.html").read_text()
+    card = there[there.index(f'id="{address}"') :].partition("</details>\n")[0]
+    assert 'href="#f2L12"' in card
+    (back,) = re.findall(r'href="\.\./class\.html#(t\d+)"', card)
+    assert f'<tr id="{back}">' in page
+    assert f'<b id="f2L12"><a href="#{address}" class="f">' in there
+
+
+def test_no_page_of_a_student_leads_to_the_evidence(folder):
+    for path in (folder / "feedback").glob("*.html"):
+        assert "evidence/" not in path.read_text()
+
+
+def test_cards_of_equal_answers_are_made_once_but_say_their_own_time(monkeypatch):
+    made = []
+    whole = cards_of._around_place
+    monkeypatch.setattr(
+        cards_of, "_around_place", lambda *a, **k: made.append(a) or whole(*a, **k)
+    )
+    views = Views(specification("go-scoring"), PLACE)
+    cards = cards_of.Cards()
+
+    def shown(attempt: Attempt, seconds: float) -> str:
+        view = views.of(attempt.result, attempt.case)
+        (outcome, *_) = (one for one in view.remarkable if one.verdict is Verdict.FAILED)
+        reply = outcome.reply._replace(seconds=seconds)
+        return cards.card(view, outcome._replace(reply=reply))
+
+    first, *_ = attempts("a", "komi-ignored")
+    other = with_reply(first.result, 7, "B+1")
+    one, two = shown(first, 0.25), shown(first, 0.5)
+    assert len(made) == 1
+    assert "line 7 · 250 ms" in one
+    assert one.replace("250 ms", "500 ms") == two
+    three = shown(first._replace(result=other), 0.25)
+    assert len(made) == 2
+    assert "B+1" in three
