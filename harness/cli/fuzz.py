@@ -21,16 +21,21 @@ from harness.engine.translation import sessions_of
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.fuzzing import home
-from harness.options import UNTRUSTED, Limits, Options
+from harness.options import GTP, UNTRUSTED, Limits, Options
+from harness.reading import casefile
 from harness.report import files
 from harness.sandbox import programs
 from harness.text import number_of, plural
 from harness.visible import one_line, without_surrogates
+from harness.vocabulary.script import BOARDS
+from oracle.natures import STANDARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from harness.fuzzing.engines import Piped, Program
     from harness.fuzzing.fuzzer import Finding, Fuzzer
     from harness.fuzzing.judging import Judge
+    from harness.specifications.record import Specification
 
 SCHEMA, VERSION = "gtp-harness/fuzz", 1
 
@@ -55,9 +60,16 @@ engine long are left out where they would take more than a third of the time; th
 last lines tell how many. Commands come from the assignment; undo and
 gogui-play_sequence are sent to engines that say they know them.
 
+Without --assignment, the first engine of --against says what is right: boards are
+begun and stones played in turn, and both are asked what both know of undo and of
+GoGui's questions about rules. With an assignment, a finding in which all engines
+of --against answer as PROGRAM does is a question to the teacher, and no finding.
+
 Examples:
   gtp-harness fuzz "python3 Go1.py" --assignment go-scoring
-  gtp-harness fuzz ./Gomoku3.py --assignment gomoku-policy --output found --findings 1"""
+  gtp-harness fuzz ./Gomoku3.py --assignment gomoku-policy --output found --findings 1
+  gtp-harness fuzz "python3 nogo.py" --assignment nogo/ --against "python3 other.py"
+  gtp-harness fuzz ./mine --against ./theirs"""
 
 _SECONDS, _TIMEOUT = 60.0, 5.0
 _TEMPORARY = ("/var/tmp", "/dev/shm")  # besides the usual one
@@ -69,13 +81,10 @@ def main(arguments: list[str]) -> int:
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
-    if not given.program or not given.assignment:
-        parser.error("PROGRAM and --assignment are needed")
+    if not given.program or not (given.assignment or given.against):
+        parser.error("PROGRAM is needed, and --assignment or --against")
     home.require_hypothesis("fuzz")
-    found = assignment.find(given.assignment)
-    given.specification = specification_of(found)
-    given.spoken = named(found.protocol)
-    given.translate = given.translate or found.translate
+    _find_out(given)
     if given.json:
         files.try_to_write(given.json)
     findings: list[tuple[Finding, Path]] = []
@@ -88,38 +97,104 @@ def main(arguments: list[str]) -> int:
         files.write(given.json, [_document(given, fuzzer, findings)], without_surrogates)
     if not is_over:
         return ExitCode.INTERRUPTED
-    return ExitCode.FAILED if findings else ExitCode.OK
+    return ExitCode.FAILED if _without_questions(findings) else ExitCode.OK
+
+
+def _without_questions(findings: Sequence[tuple[Finding, Path]]) -> list[Finding]:
+    return [finding for finding, _ in findings if not finding.is_question]
+
+
+def _find_out(given: argparse.Namespace) -> None:
+    """See who judges, in which words, and from where conversations may go on."""
+    found = assignment.find(given.assignment) if given.assignment else None
+    given.spoken = named(found.protocol if found else GTP)
+    given.translate = given.translate or (found.translate if found else "")
+    given.declaration = found.declaration if found else None
+    given.engine_python = ""
+    given.witnesses = [_words(given, one) for one in given.against]
+    has_truth = found and not (given.declaration and given.declaration.reference is None)
+    if found and (has_truth or not given.against):
+        given.specification, given.judging = specification_of(found), []
+    else:
+        given.specification, given.judging = None, given.witnesses.pop(0)
+    given.openings = _openings([*given.go_on, *map(str, found.public_cases() if found else ())])
+
+
+def _openings(paths: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the commands of case files, to go on from."""
+    cases = (casefile.read(path) for path in paths)
+    return [tuple(step.command for step in case.steps) for case in cases if case.steps]
+
+
+def _words(given: argparse.Namespace, command: str, python_named: str = "") -> list[str]:
+    """Return the words of an engine's command, and note the Python that runs it."""
+    words, told = python.in_command(as_typed(split_program(with_seed(command))), python_named)
+    given.engine_python = given.engine_python or told
+    return words
 
 
 @contextlib.contextmanager
 def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Judge]]:
     """Start a fuzzer in a folder of its own, with which everything of it goes."""
-    from harness.fuzzing.engines import Piped, launchers
     from harness.fuzzing.fuzzer import Fuzzer
     from harness.fuzzing.judges import judge_of
     from harness.fuzzing.search import Budget
-    from harness.vocabulary.script import BOARDS
 
-    words, given.engine_python = python.in_command(
-        as_typed(split_program(with_seed(given.program))), given.python
-    )
     budget = Budget(given.seconds, given.examples)
-    with tempfile.TemporaryDirectory(prefix="gtp-harness-", dir=_outside(given.show)) as name:
+    with (
+        tempfile.TemporaryDirectory(prefix="gtp-harness-", dir=_outside(given.show)) as name,
+        contextlib.ExitStack() as open_,
+    ):
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
         (room / BOARDS).mkdir()
-        needed = programs.paths_of(words[0]) if given.engine_python else []
-        options = _options(given, (str(room / BOARDS), *needed))
-        natures, begin = given.specification.commands, sessions_of(given.translate)
-        with (
-            home.hypothesis_at_home_in(room),
-            launchers(options, room) as launcher,
-            contextlib.closing(
-                Piped(words, launcher, options.limits, room, natures, given.spoken, begin)
-            ) as program,
-        ):
-            judge = judge_of(given.specification, room)
-            yield Fuzzer(program, judge, budget, given.seed), judge
+        open_.enter_context(home.hypothesis_at_home_in(room))
+        words = _words(given, given.program, given.python)
+        program = open_.enter_context(_piped(given, words, room, given.translate))
+        given.specification = given.specification or _by_engine(given, program, room)
+        witnesses = [open_.enter_context(_piped(given, one, room, "")) for one in given.witnesses]
+        judge = judge_of(given.specification, room, given.openings)
+        yield Fuzzer(program, judge, budget, given.seed, witnesses), judge
+
+
+@contextlib.contextmanager
+def _piped(
+    given: argparse.Namespace, words: list[str], room: Path, translate: str
+) -> Iterator[Piped]:
+    """Give an engine in its box; ``translate``: the table of its words, "" for none."""
+    from harness.fuzzing.engines import Piped, launchers
+
+    needed = programs.paths_of(words[0]) if given.engine_python else []
+    options = _options(given, (str(room / BOARDS), *needed))
+    natures = given.specification.commands if given.specification else STANDARD
+    with (
+        launchers(options, room) as launcher,
+        contextlib.closing(
+            Piped(
+                words,
+                launcher,
+                options.limits,
+                room,
+                natures,
+                given.spoken,
+                sessions_of(translate),
+            )
+        ) as program,
+    ):
+        yield program
+
+
+def _by_engine(given: argparse.Namespace, program: Program, room: Path) -> Specification:
+    """Return the specification by which the first engine of --against is right."""
+    from harness.fuzzing import against
+    from harness.fuzzing.engines import known_commands
+
+    if given.declaration is None:
+        with _piped(given, given.judging, room, "") as other:
+            known = [known_commands(one, against.SHARED) for one in (program, other)]
+        given.declaration = against.standard(known[0] & known[1])
+    words, place = given.judging, Path.cwd()
+    return against.judged_by(words, given.declaration, place, given.sandbox, given.timeout)
 
 
 def _outside(shown: Sequence[str]) -> str:
@@ -177,12 +252,21 @@ def _look(
 def command_line() -> Parser:
     """Return the parser of its command line."""
     parser = Parser("fuzz", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness fuzz PROGRAM --assignment A [OPTION…]"
+    parser.usage = (
+        "gtp-harness fuzz PROGRAM --assignment A [OPTION…]\n"
+        "       gtp-harness fuzz PROGRAM --against PROGRAM [OPTION…]"
+    )
     add = parser.add_argument
     count = whole(0, "a whole number, 0 for no limit")
     add("program", nargs="?", metavar="PROGRAM", help="the engine's command, as in a shell")
     add("--assignment", metavar="A",
         help="which commands it should know: an assignment's, by name or folder")  # fmt: skip
+    add("--against", metavar="PROGRAM", action="append", default=[],
+        help="another engine, which says what is right if nobody else does; else, where it answers"
+        " as PROGRAM does, a finding is a question to the teacher; may be repeated")  # fmt: skip
+    add("--from", dest="go_on", metavar="FILE", action="append", default=[],
+        help="a case file from whose positions to go on, beside the assignment's public ones; may"
+        " be repeated")  # fmt: skip
     add("--translate", metavar="FILE", default="",
         help="how its words differ: a table in TOML (default: the assignment's)")  # fmt: skip
     add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
@@ -216,8 +300,9 @@ def command_line() -> Parser:
 def _told(finding: Finding, path: Path) -> str:
     """Return the lines that tell of a finding as soon as there is one."""
     found = finding.difference
+    question = "a question: the other engines answer alike: " if finding.is_question else ""
     lines = [
-        f"{path}: {one_line(found.command, 60)}: {found.kind}",
+        f"{path}: {question}{one_line(found.command, 60)}: {found.kind}",
         f"  right: {one_line(found.right, 80)}",
         f"  found: {one_line(found.got, 80)}",
     ]
@@ -236,12 +321,17 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]) -> Iterator[s
         shown = f"{finding.shown}/{finding.tried}"
         cause = f"  {finding.mistakes[0].name}" if finding.mistakes else ""
         yield f"{finding.seconds:8.1f}{finding.setup:7}{shown:>7}  {path.name}{cause}"
-    budget, count = fuzzer.budget, len(findings)
+    budget, count = fuzzer.budget, len(_without_questions(findings))
     yield (
         f"\n{number_of(count, 'finding')} in {budget.examples:,}"
         f" {plural(budget.examples, 'conversation')} with {budget.commands:,} commands,"
         f" {budget.seconds:.1f} s"
     )
+    if questions := len(findings) - count:
+        yield (
+            f"{number_of(questions, 'question')} to the teacher: what is said to be right stands"
+            " alone against engines that agree"
+        )
     for slow in fuzzer.slow:
         yield (
             f"{slow.name} takes {slow.seconds:.1f} s: asked {slow.asked:,}"
@@ -264,6 +354,7 @@ def _document(
         "program": given.program,
         "python": given.engine_python,
         "assignment": given.assignment,
+        "against": given.against,
         "seed": given.seed,
         "examples": fuzzer.budget.examples,
         "commands": fuzzer.budget.commands,
@@ -291,4 +382,5 @@ def _entry(finding: Finding, path: Path) -> dict[str, object]:
         "mistakes": [{"name": one.name, "sentence": one.sentence} for one in finding.mistakes],
         "seconds": round(finding.seconds, 3),
         "examples": finding.examples,
+        "question": finding.is_question,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ class Finding(NamedTuple):
     tried: int
     seconds: float  # since the beginning
     examples: int  # drawn until then
+    is_question: bool = False  # other engines answer alike: who is right, a teacher has to say
 
     @property
     def is_flaky(self) -> bool:
@@ -54,8 +55,9 @@ class Fuzzer:
         judge: Judge,
         budget: Budget,
         seed: int,
+        witnesses: Sequence[Program] = (),
     ) -> None:
-        """Take an engine, and who knows what is right.
+        """Take an engine, and who knows what is right; ``witnesses``: engines that may disagree.
 
         Raises:
             EngineError: the engine does not start, or does not answer at all.
@@ -64,6 +66,7 @@ class Fuzzer:
         self.unconfirmed = 0  # differences that no new process showed
         self._program = program
         self._judge = judge
+        self._witnesses = witnesses
         self._seed = seed
         self._causes = Causes(judge)
         self._asker = Asker(program, self._causes, budget)
@@ -122,7 +125,23 @@ class Fuzzer:
             _REPEATS,
             self.budget.seconds,
             self.budget.examples,
+            self._stands_alone(script, news),
         )
+
+    def _stands_alone(self, script: Script, news: Difference) -> bool:
+        """Whether all witnesses answer as the engine does, and none as is said to be right."""
+        heard = (one.heard_again(script) for one in self._witnesses)
+        return bool(self._witnesses) and all(
+            any(self._is_like(one, news) for one in self._judge.wrong_answers(trace))
+            for trace in heard
+        )
+
+    def _is_like(self, one: Difference, other: Difference) -> bool:
+        """Whether a witness went wrong as the engine did; an error is one, whatever its text."""
+        form = self._judge.specification.forms.get(name_of(one.command))
+        is_error = one.got.startswith("?")
+        is_same = is_error or (form and form.normal(one.got) == form.normal(other.got))
+        return (one.at, one.kind) == (other.at, other.kind) and bool(is_same)
 
     def _heard(
         self, script: Script, *, is_patient: bool = True

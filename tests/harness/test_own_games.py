@@ -1,10 +1,13 @@
 """Games of one's own: fuzzing finds each wrong program, by a short script, and no right one."""
 
 import random
+import sys
 
 import pytest
 
-from tests.harness.own_games import GAMES, fuzzed, right, wrong
+from harness.cli import main
+from harness.exits import ExitCode
+from tests.harness.own_games import GAMES, OWN, fuzzed, right, wrong
 
 EXAMPLES = 3000
 SHORT = 14  # commands
@@ -31,6 +34,105 @@ def test_there_are_ten_wrong_programs_of_each(game):
 @pytest.mark.parametrize("game", GAMES)
 def test_the_right_program_is_not_accused(game):
     random.seed(0)
-    with fuzzed(game, right(game), examples=200) as fuzzer:
+    with fuzzed(game, right(game), examples=120) as fuzzer:
         assert list(fuzzer.findings()) == []
         assert fuzzer.unconfirmed == 0
+
+
+# --- real processes ----------------------------------------------------------------------------
+
+RIGHT = {
+    "nogo/assignment.toml": ("nogo/other_nogo.py",),
+    "nogo/solver.toml": ("nogo/other_nogo.py",),
+    "takuzu": ("takuzu/other_takuzu.py",),
+    "othello": ("othello/other_othello.py",),
+    "hex": ("hex/dialect_hex.py", "--translate", str(OWN / "hex/dialect.toml")),
+}
+
+
+@pytest.fixture
+def fuzz(tmp_path, capsys, monkeypatch):
+    """Run ``fuzz`` with a program of a game; return its status and what it printed."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def run(program, *words):
+        given = (program, *words, "--sandbox", "off", "--seconds", "0")
+        status = main(["fuzz", *given, "--output", str(tmp_path / "found")])
+        return status, capsys.readouterr().out
+
+    return run
+
+
+def command(program):
+    return f"{sys.executable} {OWN / program}"
+
+
+@pytest.mark.long(4)
+@pytest.mark.processes
+@pytest.mark.parametrize("game", RIGHT)
+def test_a_right_program_by_somebody_else_is_not_accused(game, fuzz):
+    program, *more = RIGHT[game]
+    given = ("--assignment", str(OWN / game), *more)
+    assert fuzz(command(program), *given, "--examples", "60")[0] == ExitCode.OK
+
+
+@pytest.mark.long(2)
+@pytest.mark.processes
+def test_a_finding_is_a_case_file_that_the_wrong_program_fails_alone(fuzz, tmp_path, capsys):
+    wrong_one, right_one = command("nogo/wrong_nogo.py PassIsAMove"), command("nogo/nogo.py")
+    given = ("--assignment", str(OWN / "nogo"), "--findings", "1", "--examples", "300")
+    assert fuzz(wrong_one, *given)[0] == ExitCode.FAILED
+    (path,) = (tmp_path / "found").iterdir()
+    for program, status in ((wrong_one, ExitCode.FAILED), (right_one, ExitCode.OK)):
+        assert main(["run", program, str(path), "--sandbox", "off"]) == status
+    capsys.readouterr()
+
+
+@pytest.mark.long(2)
+@pytest.mark.processes
+def test_where_the_reference_stands_alone_it_is_a_question(fuzz):
+    wrong_one = command("nogo/wrong_nogo.py PassIsAMove")
+    given = ("--assignment", str(OWN / "nogo"), "--findings", "1", "--examples", "300")
+    status, told = fuzz(wrong_one, *given, "--against", wrong_one)
+    assert status == ExitCode.OK
+    assert "1 question to the teacher" in told
+    assert fuzz(wrong_one, *given, "--against", command("nogo/other_nogo.py"))[0] == 1
+
+
+@pytest.mark.long(2)
+@pytest.mark.processes
+def test_two_engines_need_nothing_but_gtp(fuzz):
+    other, given = command("nogo/other_nogo.py"), ("--examples", "60", "--findings", "1")
+    assert fuzz(command("nogo/nogo.py"), "--against", other, *given)[0] == ExitCode.OK
+    wrong_one = command("nogo/wrong_nogo.py UndoKeepsTurn")
+    assert fuzz(wrong_one, "--against", other, *given)[0] == ExitCode.FAILED
+
+
+@pytest.mark.long(1)
+@pytest.mark.processes
+def test_one_goes_on_from_the_positions_of_given_cases(tmp_path, fuzz):
+    """A mistake that shows after one game only, which nobody would draw."""
+    moves = ["play b e5", "play w a1", "play b d4", "play w b2", "play b e1", "play w a5"]
+    case = tmp_path / "game.gtp"
+    case.write_text("\n".join(["boardsize 5", *moves, "gogui-rules_side_to_move", ""]))
+    engine = tmp_path / "rare.py"
+    engine.write_text(RARE.format(folder=OWN / "nogo", stones=len(moves)))
+    given = ("--assignment", str(OWN / "nogo"), "--findings", "1", "--examples", "80")
+    program = f"{sys.executable} {engine}"
+    assert fuzz(program, *given)[0] == ExitCode.OK
+    assert fuzz(program, *given, "--from", str(case))[0] == ExitCode.FAILED
+
+
+RARE = """\
+import sys
+sys.path.insert(0, "{folder}")
+from nogo import NoGo, talk
+
+class Rare(NoGo):
+    def do_gogui_rules_side_to_move(self):
+        corners = ((4, 4), (0, 0), (0, 4), (4, 0))
+        is_rare = len(self.moves) >= {stones} and all(one in self.board for one in corners)
+        return "nobody" if is_rare else super().do_gogui_rules_side_to_move()
+
+talk(Rare())
+"""
