@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from harness.banks.records import WrongEngine
 from harness.errors import HarnessError
 from harness.judging import mistaken
 from harness.judging.strength import Strength, Test
 from harness.options import GTP, UNTRUSTED, Options
+from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.reading.gathered import Gathered
 from harness.records import CaseFile, FileResult, Verdict
@@ -18,6 +20,7 @@ from harness.specifications.record import Specification
 from oracle.natures import Natures
 
 _TIMEOUT = 5.0  # seconds without a reply: engines of a bank are not worth a longer wait
+_FILE = 60.0  # seconds for a case file
 _HUNG = 4  # case files in which an engine may hang before it is asked no more
 
 Line = tuple[str, int]  # path of a case file, and the line of a command in it
@@ -31,18 +34,18 @@ class Asker:
         natures: Natures,
         sandbox: str = "auto",
         dialect: str = "gogui",
-        jobs: int = 0,
         *,
         protocol: str = GTP,
+        strict: bool = True,
     ) -> None:
+        """``strict``: listen as grading does; without, many times faster."""
         self._natures = natures
         self._options = Options(
             dialect=dialect,
             protocol=protocol,
-            jobs=jobs,
-            limits=UNTRUSTED._replace(timeout=_TIMEOUT),
+            limits=UNTRUSTED._replace(timeout=_TIMEOUT, file=_FILE),
             sandbox=sandbox,
-            strict=True,
+            strict=strict,
             restart=True,
             most_hung=_HUNG,
         )
@@ -118,3 +121,39 @@ def measure(
     good = tuple(one for one in tests if (one.path, one.step.line) not in bad)
     wrong = tuple(one._replace(caught=0) for one in tests if (one.path, one.step.line) in bad)
     return Strength(name, tuple(engines), (), good, wrong)
+
+
+class Bench:
+    """Wrong engines that say what tests are worth: the ``Bench`` of generating.
+
+    Attribute: ``engines``.
+    """
+
+    def __init__(
+        self,
+        engines: Sequence[WrongEngine],
+        specification: Specification,
+        folder: Path,
+        asker: Asker,
+    ) -> None:
+        """``folder``: where the files lie that commands name."""
+        self.engines = tuple(engines)
+        self._specification = specification
+        self._folder = folder
+        self._asker = asker
+
+    def caught(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
+        """Return of case files, by the line of each test, the engines that it catches, as bits."""
+        cases = [self._case(text, number) for number, text in enumerate(texts)]
+        found: dict[str, dict[int, int]] = {case.path: {} for case in cases}
+        for place, engine in enumerate(self.engines):
+            for path, line in self._asker.failed(cases, engine) if of >> place & 1 else ():
+                found[path][line] = found[path].get(line, 0) | 1 << place
+        return list(found.values())
+
+    def wrong(self, text: str) -> set[int]:
+        """Return the lines of the tests of a case file that a right engine fails."""
+        return {line for _, line in failed_by_right([self._case(text, 0)], self._specification)}
+
+    def _case(self, text: str, number: int) -> CaseFile:
+        return casefile.parse(text.encode(), str(self._folder / f"generated-{number}.gtp"))

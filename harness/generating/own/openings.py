@@ -1,0 +1,170 @@
+"""Conversations to go on from: the positions of given cases, and of game records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from harness.declared.declaration import (
+    ASKS,
+    CHOOSES,
+    COLOR,
+    SIZE,
+    STARTS,
+    VERTEX,
+    Command,
+    Declaration,
+)
+from harness.declared.engine import ReferenceEngine
+from harness.declared.following import vertex_of
+from harness.generating.choices import Choices
+from harness.generating.own.records import Opening
+from harness.generating.replaying import is_private
+from harness.records import CaseFile
+from harness.specifications.record import Specification
+from oracle.errors import SgfError
+from oracle.grid import grid
+from oracle.sgf import Node, games, values
+
+_EACH = 3  # positions of a game or a case file
+_LONGEST = 60  # commands that lead to a position
+_COLORS = (("B", 0), ("W", 1))
+
+
+def of_cases(cases: Iterable[CaseFile], declaration: Declaration) -> Iterator[Opening]:
+    """Yield the positions at which case files ask something, the last ones of each file."""
+    for case in cases:
+        found: dict[tuple[str, ...], Opening] = {}
+        said: list[str] = []
+        for step in case.steps:
+            command = declaration.command(step.command.partition(" ")[0])
+            if command and command.kind in (ASKS, CHOOSES):
+                place = f"{Path(case.path).name}:{step.line}"
+                found[tuple(said)] = Opening(tuple(said), f"from the position of {place}")
+                said = said if command.kind == ASKS or not command.plays else []
+            elif command:
+                said = [step.command] if _is_sized(command) else [*said, step.command]
+        usable = [one for one in found.values() if one.commands and _begins(one, declaration)]
+        yield from [one for one in usable if len(one.commands) <= _LONGEST][-_EACH:]
+
+
+def _begins(one: Opening, declaration: Declaration) -> bool:
+    command = declaration.command(one.commands[0].partition(" ")[0])
+    return command is not None and _is_sized(command)
+
+
+def _is_sized(command: Command) -> bool:
+    return command.kind == STARTS and bool(command.arguments)
+
+
+class Records:
+    """Game records as openings; ``counts`` tells how many games there were, and which not used."""
+
+    def __init__(
+        self,
+        specification: Specification,
+        declaration: Declaration,
+        choices: Choices,
+        *,
+        private: bool | None,
+    ) -> None:
+        """``private``: which half of the games; None: all."""
+        self.counts: Counter[str] = Counter()
+        self._specification = specification
+        self._declaration = declaration
+        self._choices = choices
+        self._private = private
+
+    def openings(self, paths: Iterable[str]) -> Iterator[Opening]:
+        """Yield positions of games, as far as the reference accepts their moves."""
+        for path in paths:
+            self.counts["files"] += 1
+            try:
+                found = games(Path(path).read_bytes(), path)
+            except (OSError, SgfError):
+                self.counts["a file is no game record"] += 1
+                continue
+            for number, game in enumerate(found, 1):
+                self.counts["games"] += 1
+                name = f"game {number} of {path}" if len(found) > 1 else path
+                yield from self._of_game(game.root, name)
+
+    def _of_game(self, root: Node, name: str) -> Iterator[Opening]:
+        begun, played = self._accepted(list(self._moves(root)), _size(root))
+        identity = sha256("\n".join(played).encode()).hexdigest()  # hangs on its moves alone
+        if self._private is not None and is_private(identity) != self._private:
+            self.counts[f"kept for {'public' if self._private else 'private'} cases"] += 1
+        elif not played:
+            self.counts["no move that the reference accepts"] += 1
+        else:
+            self.counts["used"] += 1
+            for number in self._numbers(identity, len(played)):
+                yield Opening((*begun, *played[:number]), f"from {name}, after move {number}")
+
+    def _numbers(self, identity: str, last: int) -> list[int]:
+        some = {1 + self._choices.rank(identity, turn) % last for turn in range(_EACH - 1)}
+        return sorted({min(last, _LONGEST), *(one for one in some if one <= _LONGEST)})
+
+    def _moves(self, root: Node) -> Iterator[tuple[int, str]]:
+        """Yield the moves of the first variations: the place of the color, and the point."""
+        node: Node | None = root
+        while node is not None:
+            for name, color in _COLORS:
+                for value in node.properties.get(name, ()):
+                    yield color, value
+            node = node.children[0] if node.children else None
+
+    def _accepted(
+        self, moves: list[tuple[int, str]], size: tuple[int, int]
+    ) -> tuple[tuple[str, ...], list[str]]:
+        """Return what begins the board, and the moves up to the first that is refused."""
+        begun = tuple(self._begin(size))
+        engine = self._specification.right_engine()
+        assert isinstance(engine, ReferenceEngine)
+        played: list[str] = []
+        if not begun or size not in self._declaration.game.sizes:
+            return (), []
+        if any(engine.refuses(engine.reply(command)) for command in begun):
+            return (), []
+        for color, value in moves:
+            command = self._play(color, value, size)
+            if not command or engine.refuses(engine.reply(command)):
+                break
+            played.append(command)
+        return begun, played
+
+    def _begin(self, size: tuple[int, int]) -> Iterator[str]:
+        """Yield what begins a board of a size; nothing where that needs more than a number."""
+        starts = self._declaration.of_kind(STARTS)
+        if all({one.drawn for one in start.arguments} <= {SIZE} for start in starts):
+            for start in starts:
+                yield " ".join([start.name, *(str(size[0]) for _ in start.arguments)])
+
+    def _play(self, color: int, value: str, size: tuple[int, int]) -> str:
+        """Return the command that plays a move of a record; "": nobody can tell."""
+        move, game = self._declaration.move, self._declaration.game
+        place = _place(value, size)
+        if move is None or place is None or color >= len(game.colors):
+            return ""
+        words = {COLOR: game.colors[color], VERTEX: vertex_of(place, game)}
+        told = [words.get(one.drawn, "") for one in move.arguments]
+        return " ".join([move.name, *told]) if all(told) else ""
+
+
+def _size(root: Node) -> tuple[int, int]:
+    columns, _, rows = root.properties.get("SZ", ["19"])[0].partition(":")
+    sides = (columns, rows or columns)
+    first, second = (int(one) if one.strip().isdigit() else 0 for one in sides)
+    return first, second
+
+
+def _place(value: str, size: tuple[int, int]) -> tuple[int, int] | None:
+    """Return the column and row, from the lower left, of a point in a record."""
+    columns, rows = size
+    try:
+        row, column = values.point(value, grid(rows, columns))
+    except ValueError:
+        return None
+    return column, row

@@ -1,0 +1,38 @@
+"""Tests for a declared game as the text of a case file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness.generating.own.records import Draft
+from harness.generating.writing import comment
+
+
+def case_file(drafts: Sequence[Draft], heading: Iterable[str]) -> str:
+    """Return the text of a case file: a heading, then each test with all that leads to it."""
+    lines = [f"# {line}" for line in heading]
+    for number, one in enumerate(drafts, 1):
+        lines += ["", *comment(f"{one.name}. The position was {_told(one)}.")]
+        lines += commands(one, 10 * number)
+    return "\n".join(lines) + "\n"
+
+
+def _told(one: Draft) -> str:
+    return one.origin if not one.origin.startswith("from ") else f"taken {one.origin}"
+
+
+def commands(one: Draft, number: int) -> Iterator[str]:
+    """Yield the lines of a test; ``number``: its id."""
+    yield from one.setup
+    yield f"{number} {one.command}"
+    yield f"#? [{one.expression}]"
+
+
+def plain(drafts: Iterable[Draft]) -> tuple[str, list[int]]:
+    """Return tests as the text of a case file to be run, and the line of each one's command."""
+    lines: list[str] = []
+    places = []
+    for one in drafts:
+        lines += commands(one, 1)
+        places.append(len(lines) - 1)
+    return "\n".join(lines) + "\n", places
