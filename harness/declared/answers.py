@@ -12,6 +12,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import takewhile
 from pathlib import Path
 
 from harness import paths
@@ -19,6 +20,7 @@ from harness.records import Reply
 
 _VERSION = b"1"  # of the way in which answers are kept
 _AT_ONCE = 500  # keys of one query
+_REMEMBERED = 50_000  # answers at hand
 _PATIENCE = 10.0  # seconds to wait for another process that writes
 
 Said = tuple[str, bytes]  # a command, and what is in the file that it names
@@ -39,26 +41,31 @@ class Answers:
     def __init__(self, name: str) -> None:
         """``name``: a digest of all that the answers depend on beside what is asked."""
         self._path = Path(paths.cache(), "references", f"{name}.sqlite")
+        # A conversation is asked again with each command more: what was just read is at hand.
+        self._recent: dict[bytes, Reply] = {}
         self._connections: dict[int, sqlite3.Connection] = {}  # by process: none may be shared
 
     def known(self, wanted: Sequence[bytes]) -> list[Reply]:
         """Return the answers to the first commands of a conversation, up to one not known."""
-        found: dict[bytes, str] = {}
+        if len(self._recent) > _REMEMBERED:
+            self._recent.clear()
+        self._read([key for key in wanted if key not in self._recent])
+        return [self._recent[key] for key in takewhile(self._recent.__contains__, wanted)]
+
+    def _read(self, wanted: Sequence[bytes]) -> None:
+        """Remember those answers that are kept."""
         for start in range(0, len(wanted), _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
             marks = ",".join("?" * len(some))
             query = f"SELECT key, reply FROM answer WHERE key IN ({marks})"
-            found.update(self._connection.execute(query, some))
-        replies = []
-        for key in wanted:
-            if key not in found:
-                break
-            replies.append(Reply(*json.loads(found[key])))
-        return replies
+            for key, reply in self._connection.execute(query, some):
+                self._recent[key] = Reply(*json.loads(reply))
 
     def keep(self, keys_: Iterable[bytes], replies: Iterable[Reply]) -> None:
         """Keep answers."""
-        rows = ((key, json.dumps(reply)) for key, reply in zip(keys_, replies, strict=True))
+        found = dict(zip(keys_, replies, strict=True))
+        self._recent.update(found)
+        rows = ((key, json.dumps(reply)) for key, reply in found.items())
         with contextlib.suppress(sqlite3.OperationalError), self._connection as connection:
             connection.executemany("INSERT OR IGNORE INTO answer VALUES (?, ?)", rows)
 

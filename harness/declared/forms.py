@@ -70,7 +70,7 @@ def _with_refusals(form: Form, refused: re.Pattern[str], refusal: Form) -> Form:
 
     def expression(text: str) -> str:
         if refused.search(text) and refusal is SETTING:
-            return _found_anywhere(refused.pattern)
+            return found_anywhere(refused.pattern)
         return of(text).expression(text)
 
     return form._replace(
@@ -78,11 +78,13 @@ def _with_refusals(form: Form, refused: re.Pattern[str], refusal: Form) -> Form:
     )
 
 
-def _found_anywhere(pattern: str) -> str:
+def found_anywhere(pattern: str) -> str:
     """Return what matches a whole text in which a pattern is found; its flags stay in front."""
-    flags = re.match(r"(\(\?[a-z]+\))?", pattern)
+    flags = re.match(r"(\(\?(?P<letters>[a-z]+)\))?", pattern)
     assert flags is not None
-    return rf"{flags[0]}[\s\S]*({pattern[flags.end() :]})[\s\S]*"
+    letters = (flags["letters"] or "").replace("s", "")
+    # (Not [\s\S], which takes milliseconds to compile where case is ignored.)
+    return rf"(?{letters}s).*({pattern[flags.end() :]}).*"
 
 
 # --- normal texts ------------------------------------------------------------------------------

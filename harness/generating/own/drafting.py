@@ -9,6 +9,7 @@ from random import Random
 from harness.declared.declaration import ASKS, CHOOSES, MOVES, Command, Declaration
 from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
+from harness.declared.forms import found_anywhere
 from harness.generating.own.records import Draft, Opening
 from harness.judging import equivalence
 from harness.records import Reply
@@ -16,7 +17,7 @@ from harness.specifications.record import Specification
 from harness.vocabulary.forms import literally
 
 _AS_ASKED = 0.3  # how often what was asked before a test is asked in it, too
-_PICKED = 3  # questions of a conversation that are made tests
+_BAD = 0.5  # how often a command is given a wrong argument
 _AFTER = 2  # questions tried after a move of the engine's choice
 _DRAWN = "drawn at random"
 
@@ -38,34 +39,36 @@ class Drafter:
         self._openings = tuple(openings)
 
     def drafts(self, random: Random, length: int) -> Iterator[Draft]:
-        """Yield the tests of one conversation with about ``length`` moves and questions."""
-        drawer = Drawer(
-            self._declaration, random, self._folder, [one.commands for one in self._openings]
-        )
+        """Yield tests of one conversation with about ``length`` moves and questions.
+
+        At its end, and at some place before, everything is asked that there is to be asked.
+        """
+        openings = [one.commands for one in self._openings]
+        drawer = Drawer(self._declaration, random, self._folder, openings)
         script = drawer.draw(length, self._engine().reply)
-        engine, wanted = self._engine(), self._picked(script.commands, random)
-        for index, command in enumerate(script.commands):
-            declared = self._declaration.command(command.partition(" ")[0])
-            if declared and index in wanted:
-                yield from self._at(engine, declared, command, random)
-            engine.reply(command)
+        engine, places = self._engine(), {len(script.commands)}
+        places.add(random.randint(0, len(script.commands)))
+        for index, command in enumerate((*script.commands, "")):
+            if index in places and max(engine.session.state.size):
+                yield from self._here(engine, drawer, random)
+            engine.reply(command) if command else None
 
-    def _picked(self, commands: Sequence[str], random: Random) -> set[int]:
-        """Return the places of a few commands, of different names as far as there are."""
-        by_name: dict[str, list[int]] = {}
-        for index, command in enumerate(commands):
-            by_name.setdefault(command.partition(" ")[0], []).append(index)
-        able = [name for name in by_name if self._may_be_asked(name)]
-        names = random.sample(able, min(len(able), _PICKED))
-        return {random.choice(by_name[name]) for name in names}
+    def _here(self, engine: ReferenceEngine, drawer: Drawer, random: Random) -> Iterator[Draft]:
+        """Yield the tests of a position, those last that may change it."""
+        state = engine.session.state
+        setup = self._setup(engine, random)
+        for declared in sorted(self._declaration.commands, key=lambda one: one.kind != ASKS):
+            if not self._may_be_asked(declared):
+                continue
+            is_bad = declared.bad and random.random() < _BAD
+            command = (drawer.bad if is_bad else drawer.command)(declared, state)
+            yield from self._at(engine, setup, declared, command, random)
 
-    def _may_be_asked(self, name: str) -> bool:
-        declared = self._declaration.command(name)
-        if declared is None or declared.kind not in (ASKS, CHOOSES, MOVES):
-            return False
+    def _may_be_asked(self, declared: Command) -> bool:
+        """Whether replies to a command tell anything."""
         if declared.kind == MOVES:
-            return bool(self._declaration.game.refused)
-        return declared.kind == CHOOSES or not declared.is_free
+            return bool(self._declaration.game.refused and declared.arguments)
+        return declared.kind == CHOOSES or (declared.kind == ASKS and not declared.is_free)
 
     def _engine(self) -> ReferenceEngine:
         engine = self._specification.right_engine()
@@ -73,20 +76,26 @@ class Drafter:
         return engine
 
     def _at(
-        self, engine: ReferenceEngine, declared: Command, command: str, random: Random
+        self,
+        engine: ReferenceEngine,
+        setup: Draft,
+        declared: Command,
+        command: str,
+        random: Random,
     ) -> Iterator[Draft]:
         """Yield the tests that a command is, where a conversation stands."""
         right = engine.replies((*engine.said, command))[-1]
         choices = self._specification.choices(engine, command)
-        expression = self._expression(declared, command, right, choices)
-        if expression:
-            yield self._draft(engine, (), command, expression, random)
+        if expression := self._expression(declared, command, right, choices):
+            yield setup._replace(command=command, expression=expression)
         if declared.kind == CHOOSES and declared.plays and choices:
-            yield from self._after(engine, command, choices, random)
+            after = setup._replace(setup=(*setup.setup, command))
+            yield from self._after(engine, after, command, choices, random)
 
     def _after(
         self,
         engine: ReferenceEngine,
+        setup: Draft,
         command: str,
         choices: Sequence[str],
         random: Random,
@@ -94,12 +103,12 @@ class Drafter:
         """Yield questions that have one answer whatever an engine has chosen before."""
         asks = [one for one in self._declaration.of_kind(ASKS) if not one.is_free]
         asks = [one for one in asks if not one.arguments]
+        moves = [engine.session.state.as_move(command, one) for one in choices]
         for asked in random.sample(asks, min(len(asks), _AFTER)):
-            moves = [engine.session.state.as_move(command, one) for one in choices]
             found = [engine.replies((*engine.said, move, asked.name))[-1] for move in moves]
             if self._are_same(asked.name, found):
                 expression = self._expression(asked, asked.name, found[0], ())
-                yield self._draft(engine, (command,), asked.name, expression, random)
+                yield setup._replace(command=asked.name, expression=expression)
 
     def _are_same(self, command: str, found: Sequence[Reply]) -> bool:
         first = found[0]
@@ -135,22 +144,15 @@ class Drafter:
         engine = self._engine()
         if engine.refuses(right):
             return equivalence.expression(command, right, self._specification)
-        flags, pattern = _parted(refused)
-        return rf"!{flags}[\s\S]*({pattern})[\s\S]*"
+        return f"!{found_anywhere(refused)}"
 
-    def _draft(
-        self,
-        engine: ReferenceEngine,
-        more: tuple[str, ...],
-        command: str,
-        expression: str,
-        random: Random,
-    ) -> Draft:
+    def _setup(self, engine: ReferenceEngine, random: Random) -> Draft:
+        """Return what tests have in common where a conversation stands."""
         said = engine.said
         origin = self._origin(said)
         if random.random() >= _AS_ASKED:
             said = tuple(one for one in said if not self._asks(one))
-        return Draft((*said, *more), command, expression, origin, engine.session.state.size)
+        return Draft(said, "", "", origin, engine.session.state.size)
 
     def _asks(self, command: str) -> bool:
         found = self._declaration.command(command.partition(" ")[0])
@@ -166,11 +168,3 @@ class Drafter:
 
 def _any_of(texts: Sequence[str]) -> str:
     return f"(?i){'|'.join(literally(one.lower()) for one in texts)}" if texts else ""
-
-
-def _parted(pattern: str) -> tuple[str, str]:
-    """Return the flags in front of an expression, and the rest."""
-    if not pattern.startswith("(?") or not pattern[2:3].isalpha():
-        return "", pattern
-    end = pattern.index(")") + 1
-    return pattern[:end], pattern[end:]

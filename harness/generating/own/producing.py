@@ -15,11 +15,11 @@ from harness.generating.own.records import Bench, Draft
 from harness.judging.strength import Wrong
 
 _LENGTHS = (2, 4, 8, 16, 32)  # of conversations, in turn: short ones are read
-_EACH = 8  # conversations of a length in a round
+_EACH = 6  # conversations of a length in a round
 _ROUNDS, _AT_LEAST = 12, 2  # of drawing, where engines get away and where none does
 _TRIES = 4  # choices, where the chosen tests by themselves do not catch all
 _EFFORT = 0.02  # what a command of the set-up counts against a test
-_TOGETHER = 60  # tests of one case file that is put to engines
+_TOGETHER = 200  # tests of one case file that is put to engines
 
 
 class Request(NamedTuple):
@@ -53,13 +53,18 @@ def produce(
 ) -> Produced:
     """Return the set of tests that a request asks for."""
     pool = _Pool(request, drafter, bench)
+    chosen: list[Draft] = []
+    caught = 0
     for number in range(_ROUNDS):
-        alive = pool.alive
+        alive = pool.every & ~request.beside & ~caught
         if number >= _AT_LEAST and not alive:
             break
         on_step(f"round {number + 1}: {len(pool.drafts)} tests, {alive.bit_count()} not caught")
         pool.fill(number)
-    chosen, caught = pool.chosen()
+        if number + 1 >= _AT_LEAST and pool.alive.bit_count() < alive.bit_count():
+            chosen, caught = pool.chosen()
+    if not chosen:
+        chosen, caught = pool.chosen()
     drawn = Counter(one.name for one in pool.drafts)
     return Produced(tuple(chosen), drawn, bench.engines, request.beside, caught)
 
@@ -72,13 +77,13 @@ class _Pool:
         self._request = request
         self._drafter = drafter
         self._bench = bench
-        self._every = (1 << len(bench.engines)) - 1
+        self.every = (1 << len(bench.engines)) - 1
         self._known: set[tuple[str, ...]] = set(request.excluded)
 
     @property
     def alive(self) -> int:
         """The engines that are still to be caught, as bits."""
-        return self._every & ~self._request.beside & ~_caught(self.drafts)
+        return self.every & ~self._request.beside & ~_caught(self.drafts)
 
     def fill(self, number: int) -> None:
         """Draw one round of tests, and put them to the engines."""
@@ -89,15 +94,15 @@ class _Pool:
                 if one.identity not in self._known:
                     self._known.add(one.identity)
                     new.append(one)
-        asked = self._every if number < _AT_LEAST else self.alive
+        asked = self.every if number < _AT_LEAST else self.alive
         self.drafts += self._asked(new, asked)
 
-    def _asked(self, drafts: Sequence[Draft], engines: int) -> list[Draft]:
-        """Return tests with what they catch."""
+    def _asked(self, drafts: Sequence[Draft], engines: int, *, alone: bool = False) -> list[Draft]:
+        """Return tests with what they catch; ``alone``: each by itself."""
         if not engines:
             return list(drafts)
         starts = range(0, len(drafts), _TOGETHER)
-        files = [writing.plain(drafts[start : start + _TOGETHER]) for start in starts]
+        files = [writing.plain(drafts[start : start + _TOGETHER], alone=alone) for start in starts]
         caught = self._bench.caught([text for text, _ in files], engines)
         bits = (
             found.get(line, 0)
@@ -114,7 +119,7 @@ class _Pool:
         """
         for _ in range(_TRIES):
             chosen = self._right(self._choice())
-            again = self._asked(chosen, self._every)
+            again = self._asked(chosen, self.every, alone=True)
             lost = {
                 one.identity: before.caught & one.caught
                 for before, one in zip(chosen, again, strict=True)
