@@ -126,7 +126,7 @@ def measure(
 class Bench:
     """Wrong engines that say what tests are worth: the ``Bench`` of generating.
 
-    Attribute: ``engines``.
+    Attributes: ``engines``; ``folder``, where the files lie that commands name.
     """
 
     def __init__(
@@ -136,10 +136,10 @@ class Bench:
         folder: Path,
         asker: Asker,
     ) -> None:
-        """``folder``: where the files lie that commands name."""
+        """Take engines, and how to ask them."""
         self.engines = tuple(engines)
+        self.folder = folder
         self._specification = specification
-        self._folder = folder
         self._asker = asker
 
     def caught(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
@@ -151,9 +151,14 @@ class Bench:
                 found[path][line] = found[path].get(line, 0) | 1 << place
         return list(found.values())
 
+    def caught_by(self, cases: Sequence[CaseFile]) -> int:
+        """Return the engines that case files catch, as bits."""
+        failed = (self._asker.failed(cases, engine) if cases else () for engine in self.engines)
+        return sum(1 << place for place, lines in enumerate(failed) if lines)
+
     def wrong(self, text: str) -> set[int]:
         """Return the lines of the tests of a case file that a right engine fails."""
         return {line for _, line in failed_by_right([self._case(text, 0)], self._specification)}
 
     def _case(self, text: str, number: int) -> CaseFile:
-        return casefile.parse(text.encode(), str(self._folder / f"generated-{number}.gtp"))
+        return casefile.parse(text.encode(), str(self.folder / f"generated-{number}.gtp"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shlex
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from harness.banks.mutating import mutant_engines
 from harness.banks.records import WrongEngine
 from harness.cli.arguments import Parser
 from harness.cli.values import whole
+from harness.engine.launch import as_typed
 from harness.errors import UsageError
 from harness.options import SANDBOXES
 
@@ -41,14 +43,18 @@ def are_named(given: argparse.Namespace) -> bool:
 
 @contextlib.contextmanager
 def engines(given: argparse.Namespace, found: Assignment) -> Iterator[list[WrongEngine]]:
-    """Give the wrong engines that the command line names; they are there meanwhile."""
+    """Give the wrong engines that the command line names, if any; they are there meanwhile.
+
+    Raises:
+        UsageError: there is none in the banks that it names.
+    """
     with contextlib.ExitStack() as stack:
         own = found
         if given.bank and found.starts_python:
             own = stack.enter_context(with_python(found))
         named = stack.enter_context(banked.engines(own, given.bank, given.engine, given.sandbox))
         all_ = [*named, *_mutants(given, found, stack)]
-        if not all_:
+        if given.bank and not all_:
             raise UsageError(f"there is no engine in {', '.join(given.bank)}")
         yield all_
 
@@ -65,6 +71,10 @@ def _mutants(
 
 def _reference(given: argparse.Namespace, found: Assignment) -> str:
     """Return the command of the program that mutants are made of."""
-    if not given.reference:
+    if given.reference:
+        return str(given.reference)
+    told = found.declaration and found.declaration.reference
+    if not told:
         raise UsageError("--mutants are made of a program in Python: --reference names it")
-    return str(given.reference)
+    with contextlib.chdir(found.place):
+        return shlex.join(as_typed(found.filled(shlex.split(told.command), found.place)))

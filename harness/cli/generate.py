@@ -9,9 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from harness.assignments import assignment
-from harness.assignments.assignment import specification_of
+from harness.assignments.assignment import Assignment, specification_of
+from harness.banks import asking
+from harness.cli import banks
 from harness.cli.arguments import Parser
 from harness.cli.values import whole
 from harness.errors import UsageError
@@ -69,12 +72,16 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.assignment or not given.output:
         parser.error("--assignment and -o are needed")
+    found = assignment.find(given.assignment)
     files.try_to_write(given.output)
     secret = choices.read_secret(given.secret) if given.secret else None
     chosen = choices.choices(given.seed, secret)
+    if found.declaration and not found.declaration.extends:
+        return _own_game(given, found, chosen)
     request = _request(given, chosen, is_secret=secret is not None)
     wanted = _wanted(given, chosen, request)
-    with _progress() as progress:
+    with _progress() as progress, _bench(given, found, request) as bench:
+        request = request._replace(bench=bench)
         harvest = _harvest(given, wanted, progress)
         produced = producing.produce(request, harvest, progress.step)
     if not produced.scenes:
@@ -82,6 +89,34 @@ def main(arguments: list[str]) -> int:
     _write(given, request, produced)
     print("\n".join(report(request, harvest, produced)))
     return _status(request, produced)
+
+
+def _own_game(given: Namespace, found: Assignment, chosen: choices.Choices) -> ExitCode:
+    """Make cases for a game that is declared."""
+    from harness.cli.generate_own import OwnGame
+
+    with _progress() as progress:
+        own = OwnGame(given, found, chosen)
+        return own.run(_cases, _HALVES[_half(given)], progress.step, _heading(given))
+
+
+@contextmanager
+def _bench(
+    given: Namespace, found: Assignment, request: producing.Request
+) -> Iterator[asking.Bench | None]:
+    """Give the wrong engines that the command line names; None: it names none."""
+    if not banks.are_named(given):
+        yield None
+        return
+    with TemporaryDirectory(prefix="gtp-harness-") as room, banks.engines(given, found) as engines:
+        Path(room).chmod(0o755)  # an engine in a sandbox is another user
+        own = request.specification
+        asker = asking.Asker(own.commands, given.sandbox, strict=False)
+        yield asking.Bench(engines, own, Path(room), asker)
+
+
+def _half(given: Namespace) -> str:
+    return given.half or ("private" if given.secret else "public")
 
 
 def _request(given: Namespace, chosen: choices.Choices, *, is_secret: bool) -> producing.Request:
@@ -102,9 +137,10 @@ def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
 def _wanted(
     given: Namespace, chosen: choices.Choices, request: producing.Request
 ) -> reading.Wanted:
-    half = given.half or ("private" if given.secret else "public")
     after = moves.parse(given.moves) if given.moves else moves.Moves()
-    return reading.Wanted(request.specification.kind, chosen, after, request.sizes, _HALVES[half])
+    return reading.Wanted(
+        request.specification.kind, chosen, after, request.sizes, _HALVES[_half(given)]
+    )
 
 
 def _harvest(given: Namespace, wanted: reading.Wanted, progress: Progress) -> reading.Harvest:
@@ -151,7 +187,8 @@ def _nothing(
 def _status(request: producing.Request, produced: producing.Produced) -> ExitCode:
     tests = sum(len(one.asked) for one in produced.scenes)
     too_few = tests < request.most and not request.only_survivors
-    return ExitCode.FAILED if too_few or (request.beside and produced.survivors) else ExitCode.OK
+    is_alive = bool(produced.survivors and (request.beside or request.bench))
+    return ExitCode.FAILED if too_few or is_alive else ExitCode.OK
 
 
 def command_line() -> Parser:
@@ -182,6 +219,7 @@ def command_line() -> Parser:
         help="repeat none of these tests")  # fmt: skip
     add("--jobs", type=whole(1, "a number of processes"), metavar="N",
         help="processes that read games (default: the number of cores)")  # fmt: skip
+    banks.add_options(parser)
     add("--help", "-h", action="store_true", help="print this help and exit")
     return parser
 

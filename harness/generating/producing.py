@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import count, islice
 from operator import or_
 from typing import NamedTuple
 
+from harness.generating import writing
 from harness.generating.choices import Choices
 from harness.generating.choosing import Choice
 from harness.generating.pool import Pool
 from harness.generating.reading import Harvest
-from harness.generating.records import Staged
+from harness.generating.records import Bench, Staged
 from harness.generating.replaying import turn
 from harness.generating.staging import LeftOut, Stage
 from harness.judging import mistaken, strength
 from harness.judging.likeness import identities
+from harness.judging.strength import Wrong
 from harness.records import CaseFile
 from harness.specifications.record import Specification
 from harness.vocabulary.features import Feature
@@ -28,6 +30,7 @@ from oracle.symmetry import ALL
 FROM_GAMES = 6  # scenes of a feature that are staged, from game records …
 FROM_NOTHING = 3  # … and made ones, where no game has it (more when mistakes survive)
 _LARGE, _FEW = 80, 1  # stones of a large board, and how many such scenes a feature has
+_TOGETHER = 40  # scenes of one case file that is put to engines
 _PATIENCE = 200  # positions made before a feature is given up for this time
 _ROUNDS = 15  # of looking for scenes that catch what nothing has caught
 
@@ -43,6 +46,7 @@ class Request(NamedTuple):
     beside: tuple[CaseFile, ...] = ()  # the set is to complete these
     excluded: tuple[CaseFile, ...] = ()  # and has no test the same as any of these
     only_survivors: bool = False  # take only what catches a mistake these leave alive
+    bench: Bench | None = None  # engines to be caught beside the mistakes
 
 
 class Produced(NamedTuple):
@@ -53,13 +57,14 @@ class Produced(NamedTuple):
     left_out: Counter[str]  # reason: scenes
     mistakes: tuple[Mistake, ...]
     caught_beside: int  # by the cases beside them
-    caught: int  # by these scenes, as bits
+    caught: int  # by these scenes, as bits: of the mistakes, and then of the engines
+    engines: tuple[Wrong, ...] = ()
 
     @property
-    def survivors(self) -> list[Mistake]:
-        """The mistakes that nothing catches."""
-        done = self.caught | self.caught_beside
-        return [one for place, one in enumerate(self.mistakes) if not done >> place & 1]
+    def survivors(self) -> list[Wrong]:
+        """The mistakes and engines that nothing catches."""
+        done, all_ = self.caught | self.caught_beside, (*self.mistakes, *self.engines)
+        return [one for place, one in enumerate(all_) if not done >> place & 1]
 
 
 def produce(request: Request, harvest: Harvest, on_step: Callable[[str], None]) -> Produced:
@@ -72,13 +77,18 @@ def produce(request: Request, harvest: Harvest, on_step: Callable[[str], None]) 
     on_step("positions made for what no game has")
     workshop.complete()
     beside = caught_by(request.beside, specification)
+    if request.bench:
+        on_step("what engines do with them")
+        workshop.measure(request.bench)
+        beside |= request.bench.caught_by(request.beside) << len(mistakes)
     on_step("scenes for mistakes that survive")
     workshop.hunt(beside | workshop.caught)
     choice = _chosen(request, workshop, beside)
     order = {feature.name: place for place, feature in enumerate(specification.kind.features)}
     scenes = sorted(choice.chosen, key=lambda one: order[one.scene.find.feature])
+    candidates, engines = tuple(workshop.staged), request.bench.engines if request.bench else ()
     return Produced(
-        tuple(scenes), tuple(workshop.staged), workshop.left_out, mistakes, beside, choice.caught
+        tuple(scenes), candidates, workshop.left_out, mistakes, beside, choice.caught, engines
     )
 
 
@@ -126,6 +136,32 @@ class _Workshop:
     def caught(self) -> int:
         """The mistakes that all staged scenes together catch, as bits."""
         return reduce(or_, (one.caught for one in self.staged), 0)
+
+    def measure(self, bench: Bench) -> None:
+        """Put all staged scenes to engines, which follow the mistakes in what a scene catches."""
+        starts = range(0, len(self.staged), _TOGETHER)
+        heaps = [self.staged[start : start + _TOGETHER] for start in starts]
+        for name, content in writing.files(self.staged).items():
+            (bench.folder / name).parent.mkdir(exist_ok=True)
+            (bench.folder / name).write_text(content, encoding="utf-8")
+        written = [self._as_file(heap) for heap in heaps]
+        everyone = (1 << len(bench.engines)) - 1
+        caught = bench.caught([text for text, _ in written], everyone)
+        first = len(self._stage.mistakes)
+        self.staged = [
+            one._replace(caught=one.caught | _of_lines(found, lines) << first)
+            for heap, (_, spans), found in zip(heaps, written, caught, strict=True)
+            for one, lines in zip(heap, spans, strict=True)
+        ]
+
+    def _as_file(self, heap: Sequence[Staged]) -> tuple[str, list[range]]:
+        """Return scenes as one case file, and the lines of each of them."""
+        lines, spans = [""], []  # counted from 1
+        for one in heap:
+            start = len(lines)
+            lines += writing.commands(one, 1, self._request.specification.commands)
+            spans.append(range(start, len(lines)))
+        return "\n".join(lines[1:]) + "\n", spans
 
     # --- from games ------------------------------------------------------------------------
 
@@ -227,6 +263,10 @@ class _Workshop:
         except LeftOut as reason:
             self.left_out[str(reason)] += 1
             return None
+
+
+def _of_lines(caught: Mapping[int, int], lines: range) -> int:
+    return reduce(or_, (bits for line, bits in caught.items() if line in lines), 0)
 
 
 def _by_cell(finds: Iterable[Find]) -> list[list[Find]]:

@@ -6,8 +6,12 @@ and what they catch) → text.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
+from harness.judging.strength import Wrong
+from harness.records import CaseFile
 from harness.vocabulary.scenes import Scene
 
 
@@ -26,3 +30,27 @@ class Staged(NamedTuple):
     scene: Scene
     asked: tuple[Asked, ...]  # in the order of the steps that ask
     caught: int  # the mistakes that its tests catch, as bits of their places
+
+
+class Bench(Protocol):
+    """Wrong engines, and what they do with tests."""
+
+    @property
+    def engines(self) -> tuple[Wrong, ...]:
+        """Return the engines."""
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of the case files, in which lie the files that commands name."""
+
+    def caught(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
+        """Return of case files, by the line of each test, the engines that it catches.
+
+        ``of``: the engines to be asked, as bits.
+        """
+
+    def caught_by(self, cases: Sequence[CaseFile]) -> int:
+        """Return the engines that case files catch, as bits."""
+
+    def wrong(self, text: str) -> set[int]:
+        """Return the lines of the tests of a case file that a right engine fails."""

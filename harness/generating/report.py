@@ -74,11 +74,14 @@ def _spread(produced: Produced) -> Iterator[str]:
 def _strength(produced: Produced) -> Iterator[str]:
     tests = sum(len(one.asked) for one in produced.scenes)
     scenes = len(produced.scenes)
-    total = len(produced.mistakes)
+    total, engines = len(produced.mistakes), len(produced.engines)
     alive = [one.name for one in produced.survivors]
-    caught = total - len(alive)
+    away = sum(one in produced.engines for one in produced.survivors)
+    caught = total - (len(alive) - away)
     yield f"\n{number_of(tests, 'test')} in {number_of(scenes, 'scene')}"
     yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes)"
+    if engines:
+        yield f"{engines - away} of {number_of(engines, 'engine')} caught"
     if produced.caught_beside:
         beside, alone = produced.caught_beside.bit_count(), produced.caught.bit_count()
         yield f"of these {beside} by the cases given already, {alone} by this set alone"

@@ -14,7 +14,6 @@ from harness.declared.declaration import (
     SIZE,
     STARTS,
     VERTEX,
-    Command,
     Declaration,
 )
 from harness.declared.engine import ReferenceEngine
@@ -22,7 +21,7 @@ from harness.declared.following import vertex_of
 from harness.generating.choices import Choices
 from harness.generating.own.records import Opening
 from harness.generating.replaying import is_private
-from harness.records import CaseFile
+from harness.records import CaseFile, Step
 from harness.specifications.record import Specification
 from oracle.errors import SgfError
 from oracle.grid import grid
@@ -36,27 +35,35 @@ _COLORS = (("B", 0), ("W", 1))
 def of_cases(cases: Iterable[CaseFile], declaration: Declaration) -> Iterator[Opening]:
     """Yield the positions at which case files ask something, the last ones of each file."""
     for case in cases:
-        found: dict[tuple[str, ...], Opening] = {}
-        said: list[str] = []
-        for step in case.steps:
-            command = declaration.command(step.command.partition(" ")[0])
-            if command and command.kind in (ASKS, CHOOSES):
-                place = f"{Path(case.path).name}:{step.line}"
-                found[tuple(said)] = Opening(tuple(said), f"from the position of {place}")
-                said = said if command.kind == ASKS or not command.plays else []
-            elif command:
-                said = [step.command] if _is_sized(command) else [*said, step.command]
-        usable = [one for one in found.values() if one.commands and _begins(one, declaration)]
-        yield from [one for one in usable if len(one.commands) <= _LONGEST][-_EACH:]
+        found = {said: step for said, step in _asked(case, declaration) if said}
+        usable = [said for said in found if len(said) <= _LONGEST]
+        for said in usable[-_EACH:]:
+            place = f"{Path(case.path).name}:{found[said].line}"
+            yield Opening(said, f"from the position of {place}")
 
 
-def _begins(one: Opening, declaration: Declaration) -> bool:
-    command = declaration.command(one.commands[0].partition(" ")[0])
-    return command is not None and _is_sized(command)
+def identities(case: CaseFile, declaration: Declaration) -> Iterator[tuple[str, ...]]:
+    """Yield what is the same for tests that are the same, of each test of a case file."""
+    for said, step in _asked(case, declaration):
+        yield (*said, step.command)
 
 
-def _is_sized(command: Command) -> bool:
-    return command.kind == STARTS and bool(command.arguments)
+def _asked(case: CaseFile, declaration: Declaration) -> Iterator[tuple[tuple[str, ...], Step]]:
+    """Yield each question with what leads to it, from the last beginning of a board on.
+
+    Nothing is known of a position after a move of an engine's choice.
+    """
+    said: list[str] | None = None
+    for step in case.steps:
+        command = declaration.command(step.command.partition(" ")[0])
+        if command and command.kind in (ASKS, CHOOSES):
+            if said is not None:
+                yield tuple(said), step
+            said = None if command.plays else said
+        elif command and command.kind == STARTS and command.arguments:
+            said = [step.command]
+        elif command and said is not None:
+            said.append(step.command)
 
 
 class Records:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from harness.generating.choices import Choices
 from harness.generating.own import writing
 from harness.generating.own.drafting import Drafter
-from harness.generating.own.records import Bench, Draft
+from harness.generating.own.records import Draft
+from harness.generating.records import Bench
 from harness.judging.strength import Wrong
 
 _LENGTHS = (2, 4, 8, 16, 32)  # of conversations, in turn: short ones are read

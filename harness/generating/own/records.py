@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
-
-from harness.judging.strength import Wrong
+from typing import NamedTuple
 
 
 class Opening(NamedTuple):
@@ -34,20 +31,3 @@ class Draft(NamedTuple):
     def identity(self) -> tuple[str, ...]:
         """The same for tests that are the same."""
         return (*self.setup, self.command)
-
-
-class Bench(Protocol):
-    """Wrong engines, and what they do with tests."""
-
-    @property
-    def engines(self) -> tuple[Wrong, ...]:
-        """Return the engines."""
-
-    def caught(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
-        """Return of case files, by the line of each test, the engines that it catches.
-
-        ``of``: the engines to be asked, as bits.
-        """
-
-    def wrong(self, text: str) -> set[int]:
-        """Return the lines of the tests of a case file that a right engine fails."""

@@ -1,0 +1,102 @@
+"""``gtp-harness generate`` for a declared game: from play, game records and given positions."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Sequence
+
+from harness.assignments.assignment import Assignment
+from harness.banks.asking import Asker, Bench
+from harness.cli import banks
+from harness.declared.declaration import Declaration
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.generating.choices import Choices
+from harness.generating.own import openings, producing, writing
+from harness.generating.own.drafting import Drafter
+from harness.generating.own.producing import Produced, Request
+from harness.generating.own.records import Opening
+from harness.generating.own.report import report
+from harness.generating.reading import records
+from harness.records import CaseFile
+from harness.report import files
+from harness.specifications.record import Specification
+
+
+class OwnGame:
+    """One call of the command, for a game that is declared."""
+
+    def __init__(self, given: Namespace, found: Assignment, chosen: Choices) -> None:
+        specification, declaration = found.specification, found.declaration
+        assert specification is not None
+        assert declaration is not None
+        self._given = given
+        self._found = found
+        self._choices = chosen
+        self._specification: Specification = specification
+        self._declaration = _of_sizes(declaration, given.sizes)
+
+    def run(
+        self,
+        cases: Callable[[Sequence[str]], tuple[CaseFile, ...]],
+        private: bool | None,
+        on_step: Callable[[str], None],
+        heading: Iterable[str],
+    ) -> ExitCode:
+        """Make the cases, write them, and tell what came of it.
+
+        ``cases``: reads case files. ``private``: which half of the game records; None: all.
+        """
+        given = self._given
+        beside, excluded = cases([*given.beside, *given.kill]), cases(given.exclude)
+        found = openings.Records(
+            self._specification, self._declaration, self._choices, private=private
+        )
+        positions = [
+            *found.openings(records(given.games)),
+            *openings.of_cases(beside, self._declaration),
+        ]
+        drafter = Drafter(self._specification, self._declaration, self._found.place, positions)
+        with banks.engines(given, self._found) as engines:
+            asker = Asker(self._specification.commands, given.sandbox, strict=False)
+            bench = Bench(engines, self._specification, self._found.place, asker)
+            request = self._request(bench, beside, (*beside, *excluded))
+            produced = producing.produce(request, drafter, bench, on_step)
+        return self._told(produced, found, positions, list(heading))
+
+    def _request(
+        self, bench: Bench, beside: Sequence[CaseFile], excluded: Sequence[CaseFile]
+    ) -> Request:
+        given = self._given
+        identities = {
+            one for case in excluded for one in openings.identities(case, self._declaration)
+        }
+        most = given.tests or (40 if given.kill or given.bank or given.engine else 16)
+        return Request(self._choices, most, identities, bench.caught_by(beside), bool(given.kill))
+
+    def _told(
+        self,
+        produced: Produced,
+        found: openings.Records,
+        positions: Sequence[Opening],
+        heading: list[str],
+    ) -> ExitCode:
+        if not produced.drafts and self._given.kill and not produced.survivors:
+            print("no engine survives these cases: none is needed, and no file is written")
+            return ExitCode.OK
+        if not produced.drafts:
+            raise UsageError("nothing can be asked with these options; no file is written")
+        text = writing.case_file(produced.drafts, heading)
+        files.write(self._given.output, [text])
+        print("\n".join(report(produced, found.counts, len(positions))))
+        return ExitCode.FAILED if produced.survivors else ExitCode.OK
+
+
+def _of_sizes(declaration: Declaration, sizes: range | None) -> Declaration:
+    """Return the declaration with those boards alone that are wanted."""
+    if sizes is None:
+        return declaration
+    kept = tuple(one for one in declaration.game.sizes if set(one) <= set(sizes))
+    if not kept:
+        raise UsageError("--sizes: the game has no board with such sides")
+    return declaration._replace(game=declaration.game._replace(sizes=kept))

@@ -1,0 +1,314 @@
+"""Cases for a declared game: right, few, and known to catch wrong programs."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from collections import Counter
+from importlib import import_module
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from harness.assignments import assignment
+from harness.cli import main
+from harness.exits import ExitCode
+from harness.generating import choices
+from harness.generating.own import openings, writing
+from harness.generating.own.drafting import Drafter
+from harness.generating.own.producing import Request, produce
+from harness.generating.own.records import Draft, Opening
+from harness.reading import casefile
+from tests.harness import own_assignments
+from tests.harness.own_assignments import ALL, GAMES
+
+# --- the choice, with engines that are made up -------------------------------------------------
+
+
+class Engine(NamedTuple):
+    name: str
+    sentence: str = ""
+
+
+class Bench:
+    """Engine n fails the questions in ``fails[n]``; those in ``after`` only after another test."""
+
+    folder = Path()
+
+    def __init__(self, *fails: set[str], after: frozenset[str] = frozenset()) -> None:
+        self.engines = tuple(Engine(f"e{n}") for n in range(len(fails)))
+        self._fails = fails
+        self._after = after
+
+    def caught(self, texts, of):
+        return [self._caught(text, of) for text in texts]
+
+    def _caught(self, text, of):
+        found = {}
+        for line, said in enumerate(text.splitlines(), 1):
+            name = said.removeprefix("1 ")
+            if said.startswith("1 ") and not (name in self._after and text.count("#?") < 10):
+                found[line] = sum(
+                    1 << n for n, fails in enumerate(self._fails) if of >> n & 1 and name in fails
+                )
+        return found
+
+    def caught_by(self, cases):
+        return 0
+
+    def wrong(self, text):
+        return set()
+
+
+class Numbers:
+    """Drafts q0, q1 …, ten at a time, each after one set-up command more."""
+
+    def __init__(self) -> None:
+        self._numbers = count()
+
+    def drafts(self, random, length):
+        for _ in range(10):
+            n = next(self._numbers)
+            yield Draft(("x",) * (n % 7), f"q{n}", "a", "drawn at random", (2 + n % 3,) * 2)
+
+
+def chosen(bench, most=5, **more):
+    request = Request(choices.choices(0), most, **more)
+    return produce(request, Numbers(), bench, lambda _: None)
+
+
+def test_few_tests_catch_all_engines():
+    found = chosen(Bench({"q1", "q2"}, {"q2", "q9"}, {"q40"}), most=2)
+    assert [one.command for one in found.drafts] == ["q2", "q40"]
+    assert found.survivors == []
+
+
+def test_what_only_others_beside_it_show_is_not_relied_on():
+    """A test that fails in a long file, and not by itself, catches nobody by itself."""
+    bench = Bench({"q1", "q30"}, after=frozenset({"q1"}))
+    found = chosen(bench, most=1)
+    assert [one.command for one in found.drafts] == ["q30"]
+
+
+def test_who_is_not_caught_is_told():
+    found = chosen(Bench({"q3"}, set()), most=3)
+    assert [one.name for one in found.survivors] == ["e1"]
+    assert len(found.drafts) == 3
+
+
+def test_without_engines_sizes_and_commands_are_covered():
+    found = chosen(Bench(), most=6)
+    assert len(found.drafts) == 6
+    assert set(Counter(one.size for one in found.drafts).values()) == {2}
+
+
+def test_only_what_catches_who_is_left_is_taken():
+    bench = Bench({"q1"}, {"q2"})
+    found = chosen(bench, most=9, beside=0b01, only_survivors=True)
+    assert [one.command for one in found.drafts] == ["q2"]
+
+
+def test_what_was_asked_before_is_not_asked_again():
+    bench = Bench({"q3", "q200"})
+    found = chosen(bench, most=1, excluded={(*("x",) * 3, "q3")})
+    assert [one.command for one in found.drafts] == ["q200"]
+
+
+# --- drafts --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """The assignments, by name."""
+    folder = tmp_path_factory.mktemp("own")
+    return {name: own_assignments.make(folder, name) for name in ALL}
+
+
+def drafter(place, positions=()):
+    found = assignment.find(str(place))
+    return Drafter(found.specification, found.declaration, found.place, positions)
+
+
+pytestmark = [pytest.mark.processes]
+
+
+def nogo():
+    sys.path.insert(0, str(GAMES / "nogo"))
+    try:
+        return import_module("nogo").NoGo
+    finally:
+        sys.path.pop(0)
+
+
+def wins(game, color):
+    """Whether who is to move wins: some move leaves the other one without a winning move."""
+    return bool(winning(game, color))
+
+
+def winning(game, color):
+    other = "w" if color == "b" else "b"
+    found = []
+    for point in sorted(set(game.points()) - set(game.board)):
+        if not game.reason(point, color):
+            game.board[point] = color
+            if not wins(game, other):
+                found.append(point)
+            del game.board[point]
+    return found
+
+
+def test_a_solvers_test_accepts_every_winning_move_and_no_other(places):
+    """Against a solver of this test's own: every move is tried."""
+    seen = 0
+    made = drafter(places["solver"])
+    for seed in range(12):
+        for one in made.drafts(Random(seed), 4):
+            if one.name == "solve":
+                game = nogo()()
+                for command in one.setup:
+                    name, *words = command.split()
+                    with contextlib.suppress(Exception):  # a move that is refused
+                        getattr(game, f"do_{name}")(*words)
+                right = {game.text(point) for point in winning(game, game.turn)}
+                told = one.expression.removeprefix("(?i)").split("|")
+                assert {text.partition(" ")[2] for text in told} - {""} == right, one
+                seen += len(right) > 1
+    assert seen > 3
+
+
+def test_every_legal_move_is_accepted(places):
+    for one in drafter(places["nogo"], [opening("boardsize 2", "clear_board")]).drafts(
+        Random(1), 1
+    ):
+        if one.name == "genmove" and one.setup == ("boardsize 2", "clear_board"):
+            assert one.expression == "(?i)a1|b1|a2|b2"
+
+
+def test_a_question_after_a_free_move_has_one_answer(places):
+    """Whose turn it is after genmove does not hang on the move; which moves are legal does."""
+    after = [
+        one
+        for seed in range(10)
+        for one in drafter(places["nogo"]).drafts(Random(seed), 4)
+        if one.setup and one.setup[-1].startswith("genmove")
+    ]
+    assert {"gogui-rules_side_to_move", "gogui-rules_board_size"} <= {one.name for one in after}
+
+
+def test_a_refusal_that_says_all_is_well_is_told_from_a_move(places):
+    found = [
+        one for seed in range(10) for one in drafter(places["nogo"]).drafts(Random(seed), 4)
+        if one.name == "play"
+    ]  # fmt: skip
+    accepted = [one for one in found if one.expression.startswith("!")]
+    assert 0 < len(accepted) < len(found)
+
+
+def test_positions_of_cases_and_games_are_gone_on_from(places, tmp_path):
+    found = assignment.find(str(places["nogo"]))
+    text = (
+        "boardsize 3\nplay b a1\n1 gogui-rules_legal_moves\nplay w b2\n"
+        "2 gogui-rules_side_to_move\nboardsize 2\n3 genmove b\n4 gogui-rules_legal_moves\n"
+    )
+    case = casefile.parse(text.encode(), "some/a.gtp")
+    assert list(openings.of_cases([case], found.declaration)) == [
+        Opening(("boardsize 3", "play b a1"), "from the position of a.gtp:3"),
+        Opening(("boardsize 3", "play b a1", "play w b2"), "from the position of a.gtp:5"),
+        Opening(("boardsize 2",), "from the position of a.gtp:7"),
+    ]
+    (tmp_path / "a.sgf").write_text("(;GM[1]SZ[3];B[aa];W[cc];B[ab];W[bb])")
+    (tmp_path / "b.sgf").write_text("(;GM[1]SZ[9];B[aa])")
+    (tmp_path / "c.sgf").write_text("no record")
+    records = openings.Records(
+        found.specification, found.declaration, choices.choices(0), private=None
+    )
+    made = list(records.openings(sorted(map(str, tmp_path.glob("*.sgf")))))
+    assert made[-1].commands == (
+        "boardsize 3", "clear_board", "play b a3", "play w c1", "play b a2", "play w b2",
+    )  # fmt: skip
+    assert made[-1].origin == f"from {tmp_path}/a.sgf, after move 4"
+    assert records.counts == {
+        "files": 3, "games": 2, "used": 1, "a file is no game record": 1,
+        "no move that the reference accepts": 1,
+    }  # fmt: skip
+
+
+def test_where_a_position_is_from_is_told():
+    one = Draft(("boardsize 2", "play b a1"), "side", "w", "drawn at random", (2, 2))
+    other = one._replace(origin="from a.sgf, after move 3")
+    assert writing.case_file([one, other], ["NoGo"]) == (
+        "# NoGo\n\n# side. The position was drawn at random.\nboardsize 2\nplay b a1\n"
+        "10 side\n#? [w]\n\n# side. The position was taken from a.sgf, after move 3.\n"
+        "boardsize 2\nplay b a1\n20 side\n#? [w]\n"
+    )
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def made(place: Path, *more: str, name: str = "made.gtp") -> tuple[int, Path]:
+    path = place / name
+    words = ["generate", "--assignment", str(place), "-o", str(path), *more]
+    return main(words), path
+
+
+RIGHT = {
+    "nogo": "other_nogo.py", "solver": "nogo.py", "hex": "hex.py", "othello": "other_othello.py",
+}  # fmt: skip
+
+
+@pytest.mark.long(30)
+@pytest.mark.parametrize("name", RIGHT)
+def test_forty_tests_catch_all_ten_and_no_right_engine(name, places, capsys):
+    place = places[name]
+    status, path = made(place, "-n", "40", *own_assignments.engines(place, name))
+    said = capsys.readouterr().out
+    assert status == ExitCode.OK, said
+    assert "10 of 10 engines caught" in said
+    case = casefile.read(str(path))
+    assert sum(step.is_test for step in case.steps) <= 40
+    assert main(["verify", str(path), "--assignment", str(place)]) == ExitCode.OK
+    right = f"{sys.executable} -S -E {place / RIGHT[name]}"
+    assert main(["run", right, str(path)]) == ExitCode.OK
+
+
+def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_path, capsys):
+    texts = []
+    for number, secret in enumerate(("one secret of a test", "another secret of it", "")):
+        (tmp_path / "secret").write_text(secret or "one secret of a test")
+        status, path = made(
+            places["nogo"], "-n", "6", "--sizes", "2-3", "--secret", str(tmp_path / "secret"),
+            name=f"secret{number}.gtp",
+        )  # fmt: skip
+        assert status == ExitCode.OK
+        texts.append(path.read_text())
+    assert texts[0] == texts[2] != texts[1]
+    sizes = set(re.findall(r"boardsize (\d)", "".join(texts)))
+    assert sizes <= {"2", "3"}
+
+
+def test_what_cannot_be_is_told(places, capsys):
+    status, _ = made(places["nogo"], "--sizes", "9")
+    assert status == ExitCode.BROKEN
+    assert "--sizes: the game has no board with such sides" in capsys.readouterr().err
+
+
+@pytest.mark.long(8)
+def test_mutants_of_the_reference_compare_sets(places, tmp_path, capsys):
+    """No percentage: what is not told apart may be equivalent."""
+    place = places["hex"]
+    one, other = tmp_path / "one.gtp", tmp_path / "other.gtp"
+    one.write_text(
+        "boardsize 2\nclear_board\nplay b a1\nplay w b1\nplay b a2\n1 winner\n#? [black]\n"
+    )
+    other.write_text("boardsize 2\nclear_board\n1 turn\n#? [black]\n")
+    words = ["strength", str(one), str(other), "--assignment", str(place), "--mutants", "8"]
+    assert main(words) == ExitCode.OK
+    said = capsys.readouterr().out
+    assert re.search(r"^\d of 8 mutants are told apart; the others may do the same$", said, re.M)
+    assert "%" not in said
+    assert f"{one}  " in said
