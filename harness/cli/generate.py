@@ -111,7 +111,8 @@ def _bench(
     with TemporaryDirectory(prefix="gtp-harness-") as room, banks.engines(given, found) as engines:
         Path(room).chmod(0o755)  # an engine in a sandbox is another user
         own = request.specification
-        asker = asking.Asker(own.commands, given.sandbox, strict=False)
+        protocol = found.protocol
+        asker = asking.Asker(own.commands, given.sandbox, protocol=protocol, strict=False)
         yield asking.Bench(engines, own, Path(room), asker)
 
 

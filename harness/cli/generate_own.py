@@ -58,7 +58,8 @@ class OwnGame:
         ]
         drafter = Drafter(self._specification, self._declaration, self._found.place, positions)
         with banks.engines(given, self._found) as engines:
-            asker = Asker(self._specification.commands, given.sandbox, strict=False)
+            commands, protocol = self._specification.commands, self._found.protocol
+            asker = Asker(commands, given.sandbox, protocol=protocol, strict=False)
             bench = Bench(engines, self._specification, self._found.place, asker)
             request = self._request(bench, beside, (*beside, *excluded))
             produced = producing.produce(request, drafter, bench, on_step)
