@@ -34,9 +34,9 @@ def written(block: str, folder: Path) -> str:
 
 @pytest.mark.processes
 @pytest.mark.long(30)
-def test_the_page_is_true(tmp_path: Path) -> None:
+def test_the_page_is_true(open_place: Path) -> None:
     text = PAGE.read_text("utf-8")
-    found = _BLOCK.sub(lambda block: written(block[0], tmp_path), text)
+    found = _BLOCK.sub(lambda block: written(block[0], open_place), text)
     if os.environ.get("GTP_HARNESS_GOLDEN") == "write":
         PAGE.write_text(found, "utf-8")
     assert found == text

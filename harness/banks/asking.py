@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from harness.banks.records import WrongEngine
-from harness.errors import HarnessError
+from harness.errors import SandboxError
 from harness.judging import mistaken
 from harness.judging.strength import Strength, Test
 from harness.options import GTP, UNTRUSTED, Options
@@ -54,7 +54,7 @@ class Asker:
         """Return the tests that an engine fails, or at which it breaks.
 
         Raises:
-            HarnessError: the harness broke, or the engine could not be asked.
+            SandboxError: the harness broke, or there is no sandbox here.
         """
         return {line for result in self.results(cases, engine) for line in failed_in(result)}
 
@@ -66,7 +66,8 @@ class Asker:
         cases = tuple(cases)
         result = run_gathered(engine.command, Gathered(cases), options, Told(), self._natures)
         if result.faults:
-            raise HarnessError(f"{engine.name}: the harness broke: {result.faults[0]}")
+            told = result.faults[0].partition("\n")[0]
+            raise SandboxError(f"{engine.name} could not be asked: {told}")
         return result.files
 
 

@@ -39,7 +39,12 @@ colors makes two tests the same. The report tells what is
 covered, what no game had, and which of the mistakes people make are caught: for
 each feature how many positions of the games had it, how many scenes (a position
 and what is asked of it) could be made of them or at random, how many of these
-were chosen, how many of the chosen were made at random, and their answers."""
+were chosen, how many of the chosen were made at random, and their answers.
+
+For a game of your own, which is declared, every answer is your reference's:
+conversations are drawn, or go on from game records and from the positions of the
+cases of --with and --kill. With wrong programs (--bank, --engine, --mutants) few
+tests are chosen that catch all of them, each tried by itself."""
 
 _EPILOG = """\
 Public and private: games are divided into two halves by a hash of their moves
@@ -53,15 +58,16 @@ games and secret give the same file.
 
 Exit status:
     0  the file is written
-    1  it is written, but has fewer tests than asked for or, with --with or
-       --kill, some mistake survives
+    1  it is written, but has fewer tests than asked for, or some mistake survives
+       (with --with or --kill) or some engine
     2  the input was bad; nothing is written
 
 Examples:
   gtp-harness generate games/ --assignment go-scoring -n 24 -o public.gtp
   gtp-harness generate games/ --assignment go-scoring -n 16 -o private.gtp \\
       --secret env:SECRET --with @go-scoring
-  gtp-harness generate --assignment java-go --kill @java-go -o more.gtp"""
+  gtp-harness generate --assignment java-go --kill @java-go -o more.gtp
+  gtp-harness generate --assignment nogo --bank former -n 40 -o nogo/public.gtp"""
 
 
 def main(arguments: list[str]) -> int:
@@ -97,7 +103,7 @@ def _own_game(given: Namespace, found: Assignment, chosen: choices.Choices) -> E
 
     with _progress() as progress:
         own = OwnGame(given, found, chosen)
-        return own.run(_cases, _HALVES[_half(given)], progress.step, _heading(given))
+        return own.run(_cases, _HALVES[_half(given)], progress.step, _heading(given, found.key))
 
 
 @contextmanager
@@ -160,14 +166,16 @@ def _write(given: Namespace, request: producing.Request, produced: producing.Pro
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         files.write(str(folder / name), [content])
     own = request.specification
-    text = writing.case_file(own.kind, produced.scenes, _heading(given), own.commands)
+    text = writing.case_file(
+        own.kind, produced.scenes, _heading(given, given.assignment), own.commands
+    )
     files.write(given.output, [text])
 
 
-def _heading(given: Namespace) -> list[str]:
+def _heading(given: Namespace, name: str) -> list[str]:
     secret = ", with a secret" if given.secret else ""
     return [
-        f"{given.assignment}: generated cases",
+        f"{name}: generated cases",
         f"Made by gtp-harness generate with the seed {given.seed}{secret}.",
     ]
 

@@ -22,6 +22,7 @@ from harness.declared.declaration import (
     Declaration,
     Game,
 )
+from harness.declared.engine import ReferenceEngine
 from harness.declared.process import Program
 from harness.declared.reference import Reference
 from harness.records import Reply
@@ -32,6 +33,7 @@ from harness.vocabulary.boards import Board
 from harness.vocabulary.forms import Form
 from harness.vocabulary.transformations import COLORS, LARGER, ORDER
 from oracle import natures
+from oracle.gtp.protocol import Engine
 from oracle.natures import BOARD, MOVED, Nature
 
 # The signs of a case file that is recognized by nothing but its folder: no command matches.
@@ -55,6 +57,7 @@ def specify(
         board=Board(captures=False, letters=game.letters),
         smallest=min(min(size) for size in game.sizes),
         swaps=False,
+        alike=said_alike,
         choices=choosing.choices,
         # Sizes, turns and colors may all mean something that nobody here knows.
         unfit=(COLORS, LARGER, ORDER),
@@ -96,6 +99,16 @@ def _beside(
         natures={**shipped.natures, **{name: own.natures[name] for name in names}},
         told=truth and Beside(shipped.truth, truth, declaration),
     )
+
+
+def said_alike(engine: Engine, command: str) -> tuple[str, ...]:
+    """Return what was said since the board was begun: nobody knows the symmetries of a game."""
+    if not isinstance(engine, ReferenceEngine):
+        return (command,)
+    starts = {one.name for one in engine.declaration.of_kind(STARTS) if one.arguments}
+    said = engine.said
+    begun = [place for place, one in enumerate(said) if one.partition(" ")[0] in starts]
+    return (*said[begun[-1] if begun else 0 :], command)
 
 
 def _standard_forms() -> dict[str, Form]:

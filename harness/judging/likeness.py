@@ -30,6 +30,8 @@ def identity(engine: Engine, command: str, specification: Specification) -> Iden
 
     ``engine``: the oracle's, before the command.
     """
+    if specification.alike:
+        return specification.alike(engine, command)
     game = engine.session.game
     words = split(command)
     read = specification.depends.get(words[0]) if words else None

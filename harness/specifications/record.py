@@ -57,6 +57,9 @@ class Specification:
     # What answers depend on beside the position, by command.
     depends: Mapping[str, Read] = field(default_factory=dict)
     swaps: bool = True  # whether exchanging the colors leaves a test as it is
+    # What is equal for two tests that are the same; None: what harness.judging.likeness says, of
+    # which the symmetries are a part. It is given the right engine, before the command.
+    alike: Callable[[Engine, str], tuple[Any, ...]] | None = None
     unfit: tuple[str, ...] = ()  # kinds of harness.vocabulary.transformations without an image
 
     # A game of it:

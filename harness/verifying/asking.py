@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from harness.errors import UndecidedError
@@ -18,6 +19,7 @@ from oracle.gtp.protocol import Engine, split
 from oracle.natures import STONES, Nature
 
 _PLAYED = Reply(True, "", "=", 0.0)
+_ANNOUNCED = re.compile(r"#\s*refused\b", re.IGNORECASE)  # a comment above a command
 _HIDDEN = "the right answer is not known: the command of the set-up in line {} is refused"
 _SETS_UP = "the document leaves open what this command of the set-up does: {}"
 
@@ -40,7 +42,7 @@ class _Walk:
     """The way through one file, with the oracle's engine."""
 
     def __init__(self, case: CaseFile, specification: Specification, dialect: Dialect) -> None:
-        self._path = case.path
+        self._path, self._lines = case.path, case.lines
         self._specification = specification
         self._dialect = dialect_of(case, dialect)
         self._engine = specification.right_engine()
@@ -96,7 +98,10 @@ class _Walk:
         """Return whether the file's author knows that a command is refused, if it is.
 
         A test says so by its expectation. What it asks in one place may be repeated in another.
+        Of a command of the set-up a comment above it says so: ``# refused``.
         """
+        if self._is_announced(step):
+            return True
         if not step.is_test:
             is_expected = step.pattern is not None and self._meets(step, right)
             return is_expected or step.command in self._tested
@@ -104,6 +109,10 @@ class _Walk:
             return False
         # Gomoku refuses with a successful reply: to expect another text is no hope for a stone.
         return self._meets(step, right) or (right.ok and not self._meets(step, _PLAYED))
+
+    def _is_announced(self, step: Step) -> bool:
+        above = self._lines[step.line - 2] if step.line > 1 else ""
+        return _ANNOUNCED.match(above) is not None
 
     def _meets(self, step: Step, reply: Reply) -> bool:
         """Return whether a test with an expectation is satisfied by a reply."""

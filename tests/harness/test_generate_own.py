@@ -258,9 +258,7 @@ def made(place: Path, *more: str, name: str = "made.gtp") -> tuple[int, Path]:
     return main(words), path
 
 
-RIGHT = {
-    "nogo": "other_nogo.py", "solver": "nogo.py", "hex": "hex.py", "othello": "other_othello.py",
-}  # fmt: skip
+RIGHT = {"nogo": "other_nogo.py", "solver": "nogo.py"}
 
 
 @pytest.mark.long(30)

@@ -152,7 +152,9 @@ class Drafter:
         origin = self._origin(said)
         if random.random() >= _AS_ASKED:
             said = tuple(one for one in said if not self._asks(one))
-        return Draft(said, "", "", origin, engine.session.state.size)
+        replies = engine.replies(said) if said else ()
+        refused = frozenset(n for n, one in enumerate(replies) if engine.refuses(one))
+        return Draft(said, "", "", origin, engine.session.state.size, refused)
 
     def _asks(self, command: str) -> bool:
         found = self._declaration.command(command.partition(" ")[0])

@@ -20,6 +20,7 @@ class Draft(NamedTuple):
     expression: str
     origin: str  # where the position is from, as a phrase
     size: tuple[int, int]  # columns and rows
+    refused: frozenset[int] = frozenset()  # places in the set-up of commands that are refused
     caught: int = 0  # the engines that it catches, as bits of their places
 
     @property

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.generating.own.records import Draft
 from harness.generating.writing import comment
 
+_REFUSED = "# refused, on purpose:"  # above a command, so that verify knows
+
 
 def case_file(drafts: Sequence[Draft], heading: Iterable[str]) -> str:
     """Return the text of a case file: a heading, then each test with all that leads to it."""
     lines = [f"# {line}" for line in heading]
     for number, one in enumerate(drafts, 1):
         lines += ["", *comment(f"{one.name}. The position was {_told(one)}.")]
-        lines += commands(one, 10 * number)
+        for place, line in enumerate(commands(one, 10 * number)):
+            lines += [*([_REFUSED] if place in one.refused else []), line]
     return "\n".join(lines) + "\n"
 
 

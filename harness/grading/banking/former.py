@@ -21,7 +21,7 @@ from harness.grading.attempts.units import Unit
 from harness.grading.banking import anonymous
 from harness.grading.banking.anonymous import Names, Person, UnreadableError
 from harness.grading.banking.behaviour import Behaviour, Place, behaviour, starts, surroundings
-from harness.grading.records import Attempt
+from harness.grading.records import IMAGE, Attempt
 from harness.intake import archive
 from harness.text import number_of
 
@@ -234,7 +234,7 @@ def _free_names(bank: Bank) -> Iterator[str]:
 
 def _sentence(found: Behaviour) -> str:
     """Return what is known of a wrong engine: how many tests it fails, and one of them."""
-    (kind, name, line), how = min(found.wrong.items())
+    (kind, name, line), how = min(found.wrong.items(), key=lambda one: (one[0][0] == IMAGE, one))
     said = how if len(how) <= _SHOWN else f"{how[: _SHOWN - 1]}…"
     tests = number_of(found.tests, "test")
     return f"wrong in {len(found.wrong)} of {tests}, first in {kind} {name}:{line} ({said})"
