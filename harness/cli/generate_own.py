@@ -18,9 +18,12 @@ from harness.generating.own.producing import Produced, Request
 from harness.generating.own.records import Opening
 from harness.generating.own.report import report
 from harness.generating.reading import records
+from harness.reading import casefile, conversion
 from harness.records import CaseFile
 from harness.report import files
 from harness.specifications.record import Specification
+
+_ANSWERS, _GTP = ".txt", ".gtp"  # endings of names of case files
 
 
 class OwnGame:
@@ -88,9 +91,15 @@ class OwnGame:
         if not produced.drafts:
             raise UsageError("nothing can be asked with these options; no file is written")
         text = writing.case_file(produced.drafts, heading)
-        files.write(self._given.output, [text])
+        files.write(self._given.output, [self._in_format(text)])
         print("\n".join(report(produced, found.counts, len(positions))))
         return ExitCode.FAILED if produced.survivors else ExitCode.OK
+
+    def _in_format(self, text: str) -> str:
+        """Return a case file in the format that the ending of its name says."""
+        if not self._given.output.endswith(_ANSWERS):
+            return text
+        return conversion.to_answers(casefile.parse(text.encode(), self._given.output + _GTP))
 
 
 def _of_sizes(declaration: Declaration, sizes: range | None) -> Declaration:

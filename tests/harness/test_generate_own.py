@@ -6,7 +6,6 @@ import contextlib
 import re
 import sys
 from collections import Counter
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -24,7 +23,7 @@ from harness.generating.own.producing import Request, produce
 from harness.generating.own.records import Draft, Opening
 from harness.reading import casefile
 from tests.harness import own_assignments
-from tests.harness.own_assignments import ALL, GAMES
+from tests.harness.own_games import GAMES, module
 
 # --- the choice, with engines that are made up -------------------------------------------------
 
@@ -125,7 +124,7 @@ def test_what_was_asked_before_is_not_asked_again():
 def places(tmp_path_factory):
     """The assignments, by name."""
     folder = tmp_path_factory.mktemp("own")
-    return {name: own_assignments.make(folder, name) for name in ALL}
+    return {name: own_assignments.make(folder, name) for name in GAMES}
 
 
 def drafter(place, positions=()):
@@ -134,14 +133,6 @@ def drafter(place, positions=()):
 
 
 pytestmark = [pytest.mark.processes]
-
-
-def nogo():
-    sys.path.insert(0, str(GAMES / "nogo"))
-    try:
-        return import_module("nogo").NoGo
-    finally:
-        sys.path.pop(0)
 
 
 def wins(game, color):
@@ -168,7 +159,7 @@ def test_a_solvers_test_accepts_every_winning_move_and_no_other(places):
     for seed in range(12):
         for one in made.drafts(Random(seed), 4):
             if one.name == "solve":
-                game = nogo()()
+                game = module("nogo").NoGo()
                 for command in one.setup:
                     name, *words = command.split()
                     with contextlib.suppress(Exception):  # a move that is refused
