@@ -1,4 +1,4 @@
-"""The declared games of ``tests/own_games`` as a teacher has them: a folder that may be written to."""
+"""The declared games of ``tests/own_games`` as a teacher has them: folders to write into."""
 
 from __future__ import annotations
 
