@@ -154,17 +154,14 @@ _GRID = Markup(
     '<div class="card scroll runs" tabindex="0" role="region" aria-label="Tests and runs, '
     'scrolls sideways"><table class="mx hg%s"><thead><tr>%s</tr></thead>\n<tbody>'
 )
-_END = Markup(
-    '</tbody></table></div><ul class="key">'
-    '<li><svg viewBox="0 0 12 12" aria-hidden="true"><rect class="kf" width="12" height="12" '
-    'rx="2"/></svg>&#10005; FAILED</li><li><svg viewBox="0 0 12 12" aria-hidden="true">'
-    '<rect class="kp" width="12" height="12" rx="2"/></svg>passed</li>'
-    '<li><svg viewBox="0 0 12 12" aria-hidden="true"><rect class="kx" width="12" height="12" '
-    'rx="2"/></svg>&middot; failed as expected</li>'
-    '<li><svg viewBox="0 0 12 12" aria-hidden="true"><rect class="kw" width="12" height="12" '
-    'rx="2"/></svg>&ndash; not run or not judged</li><li>empty: not asked</li>'
-    "<li>~ flaky: --rerun gave other verdicts</li></ul></section>\n"
-)
+_END = Markup("</tbody></table></div>%s</section>\n")
+_KEY = {
+    "f": "✕ FAILED",
+    "p": "passed",
+    "x": "· failed as expected",
+    "w": "– not run or not judged",
+}
+_OTHER_KEYS = ("empty: not asked", "~ flaky: --rerun gave other verdicts")
 _HEADS = Markup(
     '<th scope="col" class="c0"><button type="button">Test</button></th>'
     '<th scope="col"><button type="button">Failed</button></th>'
@@ -198,7 +195,7 @@ def _grid(runs: Sequence[RunKept], rows: Sequence[_Row], file: FileCourse) -> It
     told = engine if '<th scope="col" class="e"' in heads else ""
     yield _GRID % (*ends, told, choices, len(rows), len(rows), width, heads)
     yield from (row.row for row in rows)
-    yield _END
+    yield _END % plots.key(_KEY, *_OTHER_KEYS)
 
 
 def _head(runs: Sequence[RunKept], place: int) -> Markup:
@@ -272,7 +269,7 @@ def _kinds(one: Course) -> str:
 
 
 _CELL = Markup('<td class="%s"%s>%s<b>%s</b></td>')
-_SIGNS = {"x": Markup("&middot;"), "w": Markup("&ndash;"), "": NOTHING, "p": NOTHING}
+_SIGNS = {"x": Markup("&middot;"), "w": Markup("&ndash;"), "p": NOTHING}
 
 
 def _cell(streak: Streak, one: Course, runs: Sequence[RunKept]) -> Markup:

@@ -8,7 +8,7 @@ run, 100 up.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.history.courses import Course, FileCourse
 from harness.history.records import RunKept, Seen, Spread, State
@@ -83,7 +83,7 @@ def verdicts(runs: Sequence[RunKept]) -> Markup:
     label = f"Verdicts of {len(runs)} runs; the last, run {last.number}: {counts_text(last)}"
     picture = _SVG % ("", len(runs) * _RUN, label, drawn)
     caption = Markup("<b>Verdicts</b> of %s runs, up to %s tests") % (len(runs), most)
-    return _FIGURE % (caption, picture, runs[0].number, last.number) + _key()
+    return _FIGURE % (caption, picture, runs[0].number, last.number) + key(_WORDS)
 
 
 def _bar(found: dict[str, int], x: float, most: int) -> Markup:
@@ -100,12 +100,15 @@ def _bar(found: dict[str, int], x: float, most: int) -> Markup:
 _WORDS = {"f": "FAILED", "w": "not run", "x": "failed as expected", "p": "passed"}
 
 
-def _key() -> Markup:
+def key(words: Mapping[str, str], *others: str) -> Markup:
+    """Return what the colors of verdicts mean, then what other signs do."""
     entry = Markup(
         '<li><svg viewBox="0 0 12 12" aria-hidden="true">'
         '<rect class="k%s" width="12" height="12" rx="2"/></svg>%s</li>'
     )
-    return Markup('<ul class="key">%s</ul>\n') % joined(entry % pair for pair in _WORDS.items())
+    told = [entry % pair for pair in words.items()]
+    told += [Markup("<li>%s</li>") % one for one in others]
+    return Markup('<ul class="key">%s</ul>\n') % joined(told)
 
 
 def failures(file: FileCourse) -> Markup:
