@@ -234,9 +234,10 @@ def _declared(
     key: str, declaration: Declaration, place: Path, words: tuple[str, ...]
 ) -> Specification:
     """Return the specification of a declaration: one for all, for its reference has a process."""
+    from harness.declared.extending import extended
     from harness.declared.specifying import specify
 
-    return specify(key, declaration, place, words)
+    return extended(specify(key, declaration, place, words), place)
 
 
 def matches(name: str, pattern: str) -> bool:
