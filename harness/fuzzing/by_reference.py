@@ -17,6 +17,7 @@ from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
 from harness.declared.following import places, vertex_of
 from harness.declared.reference import Reference
+from harness.engine.protocols import named
 from harness.fuzzing.judging import (
     PROTOCOL,
     Difference,
@@ -52,6 +53,7 @@ class ByReference:
         self.specification = specification
         self.folder = folder
         self._reference = reference
+        self._spoken = named(reference.declaration.game.protocol)
         self._openings = openings
         self._drawn: set[Script] = set()  # of which all is allowed
 
@@ -161,7 +163,7 @@ class ByReference:
 
     def _difference(self, walk: _Walk, index: int, got: Reply) -> Difference | None:
         command = walk.script.commands[index]
-        if breach := protocol.warnings([protocol.own_step(command)], [got]):
+        if breach := protocol.warnings([protocol.own_step(command)], [got], self._spoken):
             return Difference(index, command, PROTOCOL, text_of(walk.right(command)), breach[0])
         if walk.chooses(command) and walk.plays(command, got):
             return None

@@ -21,6 +21,7 @@ from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import Budget
 from harness.records import Reply
 from harness.specifications.truth import reply_of
+from harness.vocabulary.script import Script, Trace
 from oracle.mistakes import Crash
 from tests.harness.in_process import InProcess
 
@@ -86,6 +87,15 @@ class Dying:
             raise Crash(str(error)) from error
 
 
+class WithStatus(InProcess):
+    """A program whose replies have the status that its protocol wants."""
+
+    def answer(self, script: Script) -> Trace:
+        trace = super().answer(script)
+        replies = (one._replace(status="= 1" if one.ok else "= -1") for one in trace.replies)
+        return trace._replace(replies=tuple(replies))
+
+
 class InMemory:
     """A reference in this process; see :class:`harness.declared.reference.Reference`."""
 
@@ -125,5 +135,6 @@ def fuzzed(
         folder = Path(name)
         reference = InMemory(right(game), declared.declaration, declared.place)
         judge = ByReference(declared.specification, reference, folder)
-        program = InProcess(partial(Dying, start), folder)
+        make = InProcess if declared.protocol == "gtp" else WithStatus
+        program = make(partial(Dying, start), folder)
         yield Fuzzer(program, judge, Budget(0, examples), seed)

@@ -45,6 +45,8 @@ RIGHT = {
     "nogo/assignment.toml": ("nogo/other_nogo.py",),
     "nogo/solver.toml": ("nogo/other_nogo.py",),
     "takuzu": ("takuzu/other_takuzu.py",),
+    # It shows a row such as ".0", in which nothing is an id.
+    "takuzu/assignment.toml": ("takuzu/takuzu.py",),
     "othello": ("othello/other_othello.py",),
     "hex": ("hex/dialect_hex.py", "--translate", str(OWN / "hex/dialect.toml")),
 }
