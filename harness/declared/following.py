@@ -38,8 +38,8 @@ class State:
     """Where a conversation stands.
 
     Attributes: ``size``, columns and rows, (0, 0) before there are any; ``moves`` since the board
-    is new; ``turn``, the color to move; ``settings`` in force, by the name of the command;
-    ``listed``, the places that the last reply with nothing but places had, since the board is new.
+    is new; ``turn``, the color to move; ``listed``, the places that the last reply with nothing
+    but places had, since the board is new.
     """
 
     def __init__(self, declaration: Declaration) -> None:
@@ -48,7 +48,6 @@ class State:
         self.moves: list[Move] = []
         self._turns: list[tuple[str, bool]] = []  # before each turn; whether a stone was played
         self.turn = self.first
-        self.settings: dict[str, str] = {}
         self.listed: list[Place] = []
 
     @property
@@ -77,18 +76,18 @@ class State:
         """
         name, _, rest = line.strip().partition(" ")
         command = self._declaration.command(name)
-        if command is None or refused:
-            self._undo(name, refused=refused)
+        if refused:
+            return
+        if command is None or (command.kind == MOVES and not command.arguments):
+            self._undo(name)
             return
         words = bound(command, rest.split(), self._declaration.game)
         if command.kind == STARTS:
             self._start(words)
         elif command.kind == MOVES:
-            self._undo(name) if not command.arguments else self._move(words)
+            self._move(words)
         elif command.kind == CHOOSES and command.plays and chosen not in command.instead:
             self._move({**words, VERTEX: chosen})
-        elif command.arguments:
-            self.settings[name] = line
 
     def read(self, reply: str) -> None:
         """Take the places that a reply lists, if it has nothing else."""
@@ -137,8 +136,8 @@ class State:
             self.moves.append(Move(color, place))
         self.turn = self.after(color)
 
-    def _undo(self, name: str, *, refused: bool = False) -> None:
-        if name == "undo" and self._turns and not refused:
+    def _undo(self, name: str) -> None:
+        if name == "undo" and self._turns:
             self.turn, has_stone = self._turns.pop()
             if has_stone:
                 self.moves.pop()

@@ -240,13 +240,11 @@ def test_a_conversation_is_followed(tmp_path):
         ("b", (2, 2)),
     ]
     assert (state.turn, state.other) == ("w", "b")
-    assert state.settings == {"policy": "policy pattern"}
     assert state.as_move("genmove w", "a2") == "play w a2"
     state.hear("genmove w", chosen="resign")
     assert len(state.moves) == 3
     state.hear("clear_board")
     assert (state.moves, state.turn, state.size) == ([], "b", (3, 3))
-    assert state.settings
 
 
 @pytest.mark.parametrize(
