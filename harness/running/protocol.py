@@ -118,7 +118,7 @@ def _breaches(
     command = f"the reply to '{step.command:.60}'"
     found = re.match(_STATUS_AND_ID, reply.raw)
     is_missing = found is not None and not found[1]
-    is_right = not protocol.has_ids or _id_is_right(step.id, reply.raw)
+    is_right = reply.status or _id_is_right(step.id, reply.raw)  # what has a status has no id
     if not is_right and not (without_ids and is_missing):
         has = f"the id {found[1]:.20}" if found and found[1] else "no id"
         wanted = f"the id {step.id}" if step.id >= 0 else "none"

@@ -19,6 +19,7 @@ from harness.options import PROTOCOLS, STATUS_LAST, Limits, Options
 from harness.reading import statuses
 from harness.records import FailureKind, FileResult, Reply, Verdict
 from harness.report.junit import mismatch
+from harness.running import protocol
 from harness.running.runs import run
 
 ENGINE = Path(__file__).parent / "status_last_engine.py"
@@ -125,6 +126,10 @@ ROWS = [
 ]
 
 
+LINES = st.sampled_from(["", " ", "x", "1 0", "==", "== 1", " = 1", "?", "@", "\t", "a=1"])
+ENDS = st.sampled_from(["= 1", "= -1", "=", "=1", "= illegal move: x", "= 0 "])
+
+
 def run_against(way: str, folder: Path, name: str = "case.txt", text: str = CASE) -> FileResult:
     path = folder / name
     path.write_text(text)
@@ -209,6 +214,16 @@ def test_a_file_of_answers_is_refused_in_a_run_of_gtp(tmp_path: Path) -> None:
     assert error.startswith(f"{path}:2: found answers that end with a status line")
 
 
+@given(st.lists(st.sampled_from(["1 0", "10", "x", "=="])), ENDS)
+def test_an_answer_with_a_status_lacks_no_id(lines: list[str], status: str) -> None:
+    """Whoever asks without naming the protocol, as fuzzing does, is told nothing wrong."""
+    (reply,) = (
+        named(STATUS_LAST).splitter(strict=True).split("\n".join([*lines, status, ""]).encode())
+    )
+    told = protocol.warnings([protocol.own_step("show")], [reply])
+    assert not [one for one in told if "id" in one]
+
+
 def test_there_is_no_other_protocol() -> None:
     assert [named(name).name for name in PROTOCOLS] == list(PROTOCOLS)
     with pytest.raises(UsageError, match="unknown protocol 'http'; there are 'gtp' and"):
@@ -217,8 +232,6 @@ def test_there_is_no_other_protocol() -> None:
 
 # --- output, cut -------------------------------------------------------------------------------
 
-LINES = st.sampled_from(["", " ", "x", "1 0", "==", "== 1", " = 1", "?", "@", "\t", "a=1"])
-ENDS = st.sampled_from(["= 1", "= -1", "=", "=1", "= illegal move: x", "= 0 "])
 ANSWERS = st.lists(st.tuples(st.lists(LINES), ENDS), min_size=1)
 
 
@@ -240,19 +253,19 @@ def test_output_is_cut_the_same_however_it_arrives(
 ) -> None:
     plain = "".join("".join(f"{line}\n" for line in [*lines, last]) for lines, last in answers)
     output = plain.replace("\n", end).encode()
-    protocol = named(STATUS_LAST)
+    spoken = named(STATUS_LAST)
     replies, pending = [], b""
-    splitter, finder = protocol.splitter(strict=True), protocol.finder()
+    splitter, finder = spoken.splitter(strict=True), spoken.finder()
     while output:
         size = data.draw(st.integers(1, len(output)))
         fresh, output = output[:size], output[size:]
         pending += fresh
         # The last reply ends where it does in all that has come, found in the fresh bytes alone.
         found = finder(pending, len(fresh))
-        assert found == protocol.end(pending) or not found
+        assert found == spoken.end(pending) or not found
         if found:
             replies += splitter.split(pending[:found])
-            pending, finder = pending[found:], protocol.finder()
+            pending, finder = pending[found:], spoken.finder()
             if pending:
                 finder(pending, len(pending))
     whole = [statuses.whole(one).split("\n") for one in replies]
