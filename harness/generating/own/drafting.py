@@ -51,7 +51,8 @@ class Drafter:
         for index, command in enumerate((*script.commands, "")):
             if index in places and max(engine.session.state.size):
                 yield from self._here(engine, drawer, random)
-            engine.reply(command) if command else None
+            if command:
+                engine.reply(command)
 
     def _here(self, engine: ReferenceEngine, drawer: Drawer, random: Random) -> Iterator[Draft]:
         """Yield the tests of a position, those last that may change it."""
