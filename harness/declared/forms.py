@@ -80,11 +80,11 @@ def _with_refusals(form: Form, refused: re.Pattern[str], refusal: Form) -> Form:
 
 def found_anywhere(pattern: str) -> str:
     """Return what matches a whole text in which a pattern is found; its flags stay in front."""
-    flags = re.match(r"(\(\?(?P<letters>[a-z]+)\))?", pattern)
+    flags = re.match(r"(\(\?[a-z]+\))?", pattern)
     assert flags is not None
-    letters = (flags["letters"] or "").replace("s", "")
-    # (Not [\s\S], which takes milliseconds to compile where case is ignored.)
-    return rf"(?{letters}s).*({pattern[flags.end() :]}).*"
+    # (Not [\s\S], which takes milliseconds to compile where case is ignored; nor a flag for all
+    # signs, which the other format of case files does not know.)
+    return rf"{flags[0]}([^\n]|\n)*({pattern[flags.end() :]})([^\n]|\n)*"
 
 
 # --- normal texts ------------------------------------------------------------------------------

@@ -15,13 +15,17 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
+from harness.declared.forms import found_anywhere
 from harness.exits import ExitCode
 from harness.generating import choices
 from harness.generating.own import openings, writing
 from harness.generating.own.drafting import Drafter
 from harness.generating.own.producing import Request, produce
 from harness.generating.own.records import Draft, Opening
-from harness.reading import casefile
+from harness.reading import casefile, conversion
+from harness.reading.answers import ANSWERS
+from harness.reading.dialect import named
+from harness.records import Reply, Verdict
 from tests.harness import own_assignments
 from tests.harness.own_games import GAMES, module
 
@@ -238,6 +242,17 @@ def test_where_a_position_is_from_is_told():
         "10 side\n#? [w]\n\n# side. The position was taken from a.sgf, after move 3.\n"
         "boardsize 2\nplay b a1\n20 side\n#? [w]\n"
     )
+
+
+@pytest.mark.parametrize("refused", ["illegal move", "(?i)illegal move"])
+def test_a_move_that_is_accepted_can_be_told_in_both_formats(refused):
+    text = f"1 play b a1\n#? [!{found_anywhere(refused)}]\n"
+    case = casefile.parse(text.encode(), "a.gtp")
+    (step,) = casefile.parse(conversion.to_answers(case).encode(), "a.txt").steps
+    for said, passes in (("", True), ("two\nlines", True), ("so\nillegal move: a1", False)):
+        reply = Reply(True, said, f"= {said}", 0.0)
+        for judge, pattern in ((named("gogui"), case.steps[0].pattern), (ANSWERS, step.pattern)):
+            assert (judge.verdict(pattern, reply) is Verdict.PASSED) is passes, said
 
 
 # --- the command ---------------------------------------------------------------------------------
