@@ -17,7 +17,7 @@ from harness.judging.strength import Wrong
 
 _LENGTHS = (2, 4, 8, 16, 32)  # of conversations, in turn: short ones are read
 _EACH = 6  # conversations of a length in a round
-_ROUNDS, _AT_LEAST = 12, 2  # of drawing, where engines get away and where none does
+_ROUNDS, _AT_LEAST = 24, 2  # of drawing, where engines get away and where none does
 _TRIES = 4  # choices, where the chosen tests by themselves do not catch all
 _EFFORT = 0.02  # what a command of the set-up counts against a test
 _TOGETHER = 200  # tests of one case file that is put to engines
