@@ -59,7 +59,10 @@ class OwnGame:
             *found.openings(records(given.games)),
             *openings.of_cases(beside, self._declaration),
         ]
-        drafter = Drafter(self._specification, self._declaration, self._found.place, positions)
+        drafter = Drafter(
+            self._specification, self._declaration, self._found.place, positions,
+            refusals=not given.output.endswith(_ANSWERS),
+        )  # fmt: skip
         with banks.engines(given, self._found) as engines:
             commands, protocol = self._specification.commands, self._found.protocol
             asker = Asker(commands, given.sandbox, protocol=protocol, strict=False)

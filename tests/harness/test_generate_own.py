@@ -297,6 +297,17 @@ def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_pat
     assert sizes <= {"2", "3"}
 
 
+@pytest.mark.long(5)
+def test_a_file_of_answers_accuses_no_right_program(places, capsys):
+    """Another right program gives other reasons for its refusals."""
+    place = places["takuzu"]
+    status, path = made(place, "-n", "12", name="made.txt")
+    assert status == ExitCode.OK
+    assert main(["verify", str(path), "--assignment", str(place)]) == ExitCode.OK
+    other = f"{sys.executable} -S -E {place / 'other_takuzu.py'}"
+    assert main(["run", "--protocol", "status last", other, str(path)]) == ExitCode.OK
+
+
 def test_what_cannot_be_is_told(places, capsys):
     status, _ = made(places["nogo"], "--sizes", "9")
     assert status == ExitCode.BROKEN

@@ -31,8 +31,15 @@ class Drafter:
         declaration: Declaration,
         folder: Path,
         openings: Sequence[Opening] = (),
+        *,
+        refusals: bool = True,
     ) -> None:
-        """``folder``: where the files lie that commands name."""
+        """``folder``: where the files lie that commands name.
+
+        ``refusals``: whether tests may expect one. In a file of answers a status line is expected
+        to the letter, and right programs give other reasons.
+        """
+        self._refusals = refusals
         self._specification = specification
         self._declaration = declaration
         self._folder = folder
@@ -123,6 +130,8 @@ class Drafter:
         """Return what accepts the right answers to a command and no other; "": it is no test."""
         if not right.ok:
             return ""  # no expectation accepts an error
+        if not self._refusals and self._engine().refuses(right):
+            return ""
         if declared.kind == CHOOSES:
             return _any_of(choices or self._sure(declared, right))
         if declared.kind == MOVES:
