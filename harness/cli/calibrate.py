@@ -39,14 +39,14 @@ reference is asked about conversations drawn at random, and so are new processes
 it and the engines at hand (--engine): right ones, as far as you know.
 
 What it tells, for each command:
-  too strict          nearly all replies of another engine differ
-  not the same twice  a new process of the reference answers otherwise
-  never refused       wrong arguments that the reference takes, or none to try
-  always refused      the reference takes none of its arguments
-  never reached       no conversation had it, or what it should say sometimes
-  not declared        the reference knows the command, and nothing asks it
-  another kind        it does not only ask, or does not play what it chooses
-  its own choice      the reference's play refuses what it chose itself
+  too strict      nearly all replies of another engine differ
+  not repeatable  a new process of the reference answers otherwise
+  never refused   wrong arguments that the reference takes, or none to try
+  always refused  the reference takes none of its arguments
+  never reached   no conversation had it, or what it should say sometimes
+  not declared    the reference knows the command, and nothing asks it
+  another kind    it does not only ask, or does not play what it chooses
+  its own choice  the reference's play refuses what it chose itself
 and of the game: sizes, turns, refusals, the end. Where the reference stands alone
 against engines that agree with each other, it is a question to you."""
 

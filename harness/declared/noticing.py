@@ -48,7 +48,7 @@ class Matter(enum.Enum):
     """What may be the matter with a declaration."""
 
     STRICT = "too strict"
-    CHANCE = "not the same twice"
+    CHANCE = "not repeatable"
     NEVER_REFUSED = "never refused"
     ALWAYS_REFUSED = "always refused"
     NEVER_REACHED = "never reached"

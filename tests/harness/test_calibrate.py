@@ -101,7 +101,7 @@ FORGOTTEN = {
                 ("genmove", "its own choice", "'pass'")),
     "plays": (replaced('instead = ["pass"]', 'instead = ["pass"]\nplays = false'), ENGINE, "",
               ("genmove", "another kind", "plays = true?")),
-    "fresh": (WHOLE, CHANCE, "", ("over", "not the same twice", "fresh = true")),
+    "fresh": (WHOLE, CHANCE, "", ("over", "not repeatable", "fresh = true")),
     "what is no command": (more('[[command]]\nname = "nothing"'), ENGINE, "",
                            ("nothing", "never reached", "list_commands")),
 }  # fmt: skip
