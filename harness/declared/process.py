@@ -104,6 +104,7 @@ class Asked:
         self._sandbox = sandbox_for(
             Options(sandbox=program.sandbox, box=BoxLimits(cpu=0.0)), [], program.natures
         )
+        self.starts = 0  # of processes
         self._session: Session | None = None
         self._shown: tuple[str, ...] = ()  # files that its box was made with
         self._said: tuple[bytes, ...] = ()  # keys of the conversation under way
@@ -162,12 +163,13 @@ class Asked:
         try:
             for start, end in groups(lines, protocol.unfollowed(steps, natures)):
                 self._session.ask(lines[start:end], self._replies)
-        except Exception:
+        except BaseException:  # after Ctrl-C, too, nobody knows what it has heard
             self._end()
             raise
 
     def _restart(self, files: tuple[str, ...]) -> None:
         self._end()
+        self.starts += 1
         self._shown, self._replies = files, []
         case = CaseFile(str(self._program.folder / "conversation"), (), ())
         launcher = self._sandbox.launcher(case, files)

@@ -39,8 +39,11 @@ class Reference:
         self.program = program
         self.declaration = declaration
         self._refuses = refuses
-        self._answers = Answers(digest(program, files))
+        self._files = files
+        self._digest = digest(program, files)
+        self._answers = Answers(self._digest)
         self._asked: dict[int, Asked] = {}  # by the id of our process: none may be shared
+        self._starts = 0  # of its processes, that ran the program with this digest
         atexit.register(self._close_at_exit)
 
     def replies(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
@@ -86,7 +89,28 @@ class Reference:
         if os.getpid() not in self._asked:
             self._asked.clear()
             self._asked[os.getpid()] = Asked(self.program)
+            self._starts = 0
         asked = self._asked[os.getpid()]
+        replies = self._told(asked, said)
+        self._see_unchanged(asked)
+        return replies
+
+    def _see_unchanged(self, asked: Asked) -> None:
+        """See that each process has run the program whose answers are kept.
+
+        Raises:
+            ReferenceFailedError: its files have changed since.
+        """
+        if asked.starts == self._starts:
+            return
+        if digest(self.program, self._files) != self._digest:
+            raise ReferenceFailedError(
+                "the files of the reference have changed since it was first asked: begin again"
+            )
+        self._starts = asked.starts
+
+    @staticmethod
+    def _told(asked: Asked, said: Conversation) -> list[Reply]:
         with contextlib.suppress(EngineError):
             return asked.replies(said)
         try:

@@ -62,6 +62,16 @@ def test_another_program_or_command_is_asked_anew(asked, tmp_path):
     assert heard(tmp_path).count("start") == 3
 
 
+def test_what_another_program_answers_is_not_kept(asked, tmp_path):
+    """Its files were changed between the look at them and the start of a process."""
+    truth = asked().truth
+    lay(tmp_path, DECLARED, ENGINE.replace("WAYS else count", "WAYS else count + 1"))
+    for _ in range(2):
+        with pytest.raises(ReferenceFailedError, match="have changed since it was first asked"):
+            truth.replies(GAME)
+    assert texts(asked().truth.replies(GAME))[-1] == "1"
+
+
 def test_one_process_answers_as_long_as_that_is_sound(asked, tmp_path):
     truth = asked().truth
     truth.replies(GAME)
