@@ -157,39 +157,44 @@ def free(writable: tuple[str, ...]) -> int:
 
 
 def _unlinked(tasks: list[int], devices: set[int]) -> int | None:
-    """Return the bytes of files on ``devices`` that have no name any more, but are open.
+    """Return the bytes of files on ``devices`` that have no name any more, but are open or mapped.
 
-    None: there are some that cannot be measured, because they are only mapped, or because their
-    process does not let itself be looked into.
+    None: there are some that cannot be measured, because they are only mapped, which is for root
+    to look at, or because their process does not let itself be looked into.
     """
     sizes: dict[tuple[int, int], int] = {}
     for task in tasks:
         try:
-            names = os.listdir(f"/proc/{task}/fd")
+            opened = [f"/proc/{task}/fd/{name}" for name in os.listdir(f"/proc/{task}/fd")]
             mapped = _maps_unlinked(task, devices)
         except PermissionError:
             return None
         except OSError:
             continue  # it has just ended
-        if mapped:
-            return None
-        for place in (f"/proc/{task}/exe", *(f"/proc/{task}/fd/{name}" for name in names)):
-            with contextlib.suppress(OSError):
+        for place in (f"/proc/{task}/exe", *opened, *mapped):
+            try:
                 found = os.stat(place)
-                if found.st_nlink == 0 and found.st_dev in devices:
-                    sizes[found.st_dev, found.st_ino] = found.st_blocks * 512
+            except OSError:
+                if place in mapped:
+                    return None
+                continue
+            if found.st_nlink == 0 and found.st_dev in devices:
+                sizes[found.st_dev, found.st_ino] = found.st_blocks * 512
     return sum(sizes.values())
 
 
-def _maps_unlinked(task: int, devices: set[int]) -> bool:
-    """Whether a process has a file mapped that has no name: ``… offset 08:01 inode … (deleted)``.
+def _maps_unlinked(task: int, devices: set[int]) -> list[str]:
+    """Return where the files are seen that a process has mapped and that have no name any more.
 
-    The program that is run counts by itself.
+    Such a line of its maps is ``from-to flags offset 08:01 inode … (deleted)``. In ``map_files``
+    addresses have no zeros in front. The program that is run counts by itself.
     """
     lines = [line for line in read(f"/proc/{task}/maps").splitlines() if "(deleted)" in line]
     if not lines:
-        return False
+        return []
     program = os.stat(f"/proc/{task}/exe")
     numbers = {f"{os.major(device):02x}:{os.minor(device):02x}" for device in devices}
     fields = (line.split(maxsplit=5) for line in lines)
-    return any(f[3] in numbers and int(f[4]) != program.st_ino for f in fields)
+    ours = (f for f in fields if f[3] in numbers and int(f[4]) != program.st_ino)
+    ends = (tuple(end.lstrip("0") or "0" for end in f[0].split("-")) for f in ours)
+    return [f"/proc/{task}/map_files/{first}-{last}" for first, last in ends]

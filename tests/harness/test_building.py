@@ -3,6 +3,8 @@
 import os
 import re
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -234,6 +236,29 @@ def test_whatever_is_left_is_a_build_like_another(program, python, stage, sandbo
     room = stage.parent
     folders.remove(str(room))
     assert not room.exists()
+
+
+WRITES = """
+import time
+with open("much", "wb") as file:
+    for _ in range(128):
+        file.write(bytes(1 << 20))
+        time.sleep(0.005)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root sees what files others have mapped")
+def test_what_others_write_meanwhile_is_nobodys_fault(python, stage, box, monkeypatch, tmp_path):
+    """A step that has some files mapped without a name, beside a program that writes much."""
+    monkeypatch.setattr(building, "_DISK", LIMIT)
+    words = (*python, MAPPED.replace("range(60)", "range(12)"))
+    wanted = steps()
+    wanted = wanted._replace(build=wanted.build._replace(steps=(words,)))
+    with subprocess.Popen([sys.executable, "-c", WRITES], cwd=tmp_path) as other:
+        built = build(wanted, stage, box)
+        other.kill()
+    assert built is not None
+    assert built.ok, built
 
 
 @pytest.mark.parametrize(
