@@ -7,7 +7,6 @@ one color, make exactly its answer, and no other choice of regions does, that is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from itertools import combinations
 
 from harness.reading.expectation import examples
@@ -43,7 +42,7 @@ def counted(
     return (points, _NONE) if more > 0 else (_NONE, points)
 
 
-def _more_for_black(pattern: Pattern | None, answer: str) -> Decimal | None:
+def _more_for_black(pattern: Pattern | None, answer: str) -> float | None:
     """Return by how many points an answer is better for Black than what is right."""
     if pattern is None or pattern.negated:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from decimal import Decimal
+from math import isinf
 from typing import NamedTuple
 
 from oracle.color import NAMES, color_of
@@ -54,14 +54,17 @@ def _spoken(argument: str) -> str:
     return argument if color is None else NAMES[color].capitalize()
 
 
-def score_of(answer: str) -> Decimal | None:
+def score_of(answer: str) -> float | None:
     """Return by how much Black leads in a score, below 0 for White; None: it is no score."""
     if answer == "0":
-        return Decimal(0)
+        return 0.0
     found = _SCORE.fullmatch(answer)
     if not found:
         return None
-    return Decimal(found[2]) if found[1] == "B" else -Decimal(found[2])
+    points = float(found[2])
+    if isinf(points):
+        return None
+    return points if found[1] == "B" else -points
 
 
 def lead(answer: str) -> str:

@@ -383,7 +383,10 @@ def test_an_engine_that_is_shown_the_folder_for_temporary_files_sees_each_board_
     monkeypatch.chdir(open_place)
     found = open_place / "found"
     words = ("gtp-oracle gtp --game gosensei", "--assignment", "gosensei", "--sandbox", "auto")
-    shown = ("--show", tempfile.gettempdir())
+    temporary = open_place / "temporary"
+    temporary.mkdir(mode=0o755)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    shown = ("--show", str(temporary))
     assert main(["fuzz", *words, *shown, "--examples", "60", "--output", str(found)]) == 0
     assert "could not be seen again" not in capsys.readouterr().out
 

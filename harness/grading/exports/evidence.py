@@ -127,6 +127,8 @@ class _Evidence:
             yield f"handed in {submission.time:%Y-%m-%d %H:%M}"
         if submission.sha256:
             yield f"SHA-256 {submission.sha256[:12]}…"
+        if self._result.python:
+            yield f"run by {self._result.python}"
 
     def _links(self) -> Markup:
         key = self._one.submission.key
