@@ -33,7 +33,7 @@ def counted(
     """
     more = _more_for_black(pattern, answer)
     neutral = {point for point, mark in marks.items() if mark == NEUTRAL}
-    if not more or more != int(more) or abs(more) > len(neutral):
+    if not more or abs(more) > len(neutral) or more != int(more):
         return _NONE, _NONE
     found = _choices(_regions(neutral), int(abs(more)))
     if len(found) != 1:
