@@ -83,7 +83,8 @@ def test_on_a_busy_machine_only_engines_that_are_late_by_their_own_time_are_late
             took, broken = asked(how, starts)
             if in_time:
                 assert broken is None, (how, broken.message)
-                assert took < LIMIT
+                # What it waited between two looks at it may be in it; most of its waiting is not.
+                assert took < 1.5 * LIMIT
             else:
                 assert broken is not None, how
                 assert broken.kind is FailureKind.TIMEOUT
