@@ -145,7 +145,7 @@ class Assignment(NamedTuple):
         return specification(self.specification_key) if self.specification_key else None
 
     def _reference(self) -> tuple[str, ...]:
-        """Return the words of the reference's command; none where there is no reference."""
+        """Return the words of the reference's command; empty without a reference."""
         told = self.declaration and self.declaration.reference
         return tuple(self.filled(shlex.split(told.command), self.place)) if told else ()
 

@@ -1,4 +1,4 @@
-"""How a student repeats at home what was tested: command lines, for the folder handed in."""
+"""How a student repeats the tests at home: command lines, to be run in the submitted folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.records import Repeat
 
 
 class AtHome(NamedTuple):
-    """Command lines to be given in the folder that is handed in."""
+    """Command lines, to be run in the submitted folder."""
 
     folder: str  # its name
     beside: str  # the course's folder that must lie beside it; "": none

@@ -4,35 +4,18 @@ from __future__ import annotations
 
 from harness.declared.declaration import SETS, Declaration
 from harness.records import Reply
-from harness.specifications.truth import Truth, reply_of
+from harness.specifications.truth import InProcess, Truth, reply_of
 from harness.vocabulary.forms import is_a_move
 from oracle.gtp.protocol import Engine, is_number, split
 from oracle.natures import STANDARD
 
 
-class Beside:
-    """A truth of two: a reference answers what is declared, the oracle all else.
+def beside(shipped: Truth, own: Truth, declaration: Declaration) -> Truth:
+    """Return a truth of two: a reference answers what is declared, the oracle all else.
 
     Both are told of the game: declared commands ask and set, and do not move.
     """
-
-    def __init__(self, shipped: Truth, own: Truth, declaration: Declaration) -> None:
-        self._shipped = shipped
-        self._own = own
-        self._declaration = declaration
-
-    def replies(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
-        """Return the right replies to a conversation."""
-        engine, found = self.engine(), []
-        for command in commands:
-            found.append(reply_of(engine.handle(command)))
-            if not engine.session.running:
-                break
-        return tuple(found)
-
-    def engine(self) -> Engine:
-        """Return an engine that has heard nothing yet."""
-        return _Engine(self._shipped.engine(), self._own, self._declaration)
+    return InProcess(lambda: _Engine(shipped.engine(), own, declaration))
 
 
 class _Engine(Engine):
@@ -52,7 +35,8 @@ class _Engine(Engine):
         declared = self._declaration.command(words[0]) if words else None
         if declared is None:
             raw = self._shipped.handle(line)
-            self._follow(words, reply_of(raw)) if words else None
+            if words:
+                self._follow(words, reply_of(raw))
             return raw
         command = " ".join(words)
         reply = self._own.replies((*self._said, command))[-1]

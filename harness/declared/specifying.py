@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.declared import choosing, forms
-from harness.declared.beside import Beside
+from harness.declared.beside import beside
 from harness.declared.declaration import (
     CHOOSES,
     COLUMN_COUNT,
@@ -97,7 +97,7 @@ def _beside(
         shipped,
         forms={**shipped.forms, **{name: own.forms[name] for name in names}},
         natures={**shipped.natures, **{name: own.natures[name] for name in names}},
-        told=truth and Beside(shipped.truth, truth, declaration),
+        told=truth and beside(shipped.truth, truth, declaration),
     )
 
 

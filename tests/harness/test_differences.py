@@ -79,7 +79,7 @@ POINTS = {
     "What an engine says besides its replies is a warning.": [
         "harness/test_broken_engines.py::test_is_judged_as_stated_and_gone",
     ],
-    "Silence after `quit` is no error.": [
+    "Silence after `quit` is not an error.": [
         "harness/test_broken_engines.py::test_is_judged_as_stated_and_gone",
         "harness/test_broken_engines.py::test_what_one_engine_leaves_is_ended_and_no_other_engine",
     ],
