@@ -7,8 +7,8 @@ outlive games. Anything else meets a new process.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,11 +37,7 @@ class Program(NamedTuple):
     timeout: float = 60.0  # seconds for a reply
     fresh: bool = False  # a new process for each conversation
     protocol: str = GTP  # one of harness.options.PROTOCOLS
-    refused: str = ""  # a pattern found in replies that refuse, though they say that all is well
-
-    def refuses(self, reply: Reply) -> bool:
-        """Whether a reply refuses its command."""
-        return not reply.ok or bool(self.refused and re.search(self.refused, reply.text))
+    refuses: Callable[[Reply], bool] = attrgetter("is_refusal")  # whether a reply refuses
 
     @property
     def command(self) -> list[str]:

@@ -6,7 +6,7 @@ import atexit
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -32,13 +32,11 @@ class Reference:
         self,
         program: Program,
         declaration: Declaration,
-        refuses: Callable[[Reply], bool],
         files: Sequence[str] = (),
     ) -> None:
         """Take a program; ``files``: patterns of files beside it that its answers depend on."""
         self.program = program
         self.declaration = declaration
-        self._refuses = refuses
         self._files = files
         self._digest = digest(program, files)
         self._answers = Answers(self._digest)
@@ -74,7 +72,7 @@ class Reference:
 
     def engine(self) -> ReferenceEngine:
         """Return an engine that has heard nothing yet."""
-        return ReferenceEngine(self.replies, self.declaration, self._refuses)
+        return ReferenceEngine(self.replies, self.declaration, self.program.refuses)
 
     def close(self) -> None:
         """End the process; a later question starts another."""

@@ -83,9 +83,9 @@ def _reference(
         told.timeout,
         told.fresh,
         game.protocol,
-        game.refused,
+        refuses(game),
     )
-    return Reference(program, declaration, refuses(game), told.files)
+    return Reference(program, declaration, told.files)
 
 
 def _beside(

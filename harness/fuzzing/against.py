@@ -18,7 +18,7 @@ from harness.declared.declaration import (
 )
 from harness.declared.process import Program
 from harness.declared.reference import Reference
-from harness.declared.specifying import specify
+from harness.declared.specifying import refuses, specify
 from harness.specifications.record import Specification
 
 _KEY = "two engines"
@@ -57,6 +57,6 @@ def judged_by(
         sandbox,
         timeout,
         protocol=game.protocol,
-        refused=game.refused,
+        refuses=refuses(game),
     )
-    return replace(asked, told=Reference(program, declaration, program.refuses))
+    return replace(asked, told=Reference(program, declaration))

@@ -99,6 +99,40 @@ def test_a_board_that_is_refused_does_not_begin(asked, tmp_path):
     assert texts(replies)[-1] == "a1 b1 c1", "as of a new process"
 
 
+ROWS = """\
+import sys
+size = 0
+for line in sys.stdin:
+    name, *words = line.split()
+    if name == "game" and words == ["9"]:
+        print("= illegal move: 9", flush=True)
+        continue
+    size = int(words[0]) if name == "game" else size
+    print(*([size] if name == "wide" else []), "= 1", sep="\\n", flush=True)
+"""
+ROWS_DECLARED = """\
+[reference]
+command = "python3 row.py"
+sandbox = "off"
+[game]
+protocol = "status last"
+sizes = [3]
+[[command]]
+name = "game"
+kind = "starts"
+arguments = ["size"]
+[[command]]
+name = "wide"
+kind = "asks"
+"""
+
+
+def test_a_board_that_a_status_line_refuses_does_not_begin(asked):
+    truth = asked(ROWS_DECLARED, ROWS).truth
+    assert truth.replies(("game 3", "wide"))[-1].text == "3"
+    assert truth.replies(("game 9", "wide"))[-1].text == "0", "as of a new process"
+
+
 def test_what_follows_a_choice_that_is_played_is_not_kept(asked):
     """The next time it may be another choice, and then the reply is about another board."""
     drawn = ENGINE.replace("found[0]", "__import__('random').choice(found)")
