@@ -34,7 +34,7 @@ _SOON = 0.01  # seconds
 _ECHO = 0.5  # seconds after a signal in which another one is the same wish
 _times: list[float] = []  # of time.monotonic(), when signals came
 _received: list[int] = []  # the numbers of signals that ended what was under way
-CHANGEABLE = sorted(signal.valid_signals() - {SIGKILL, SIGSTOP})
+CHANGEABLE = tuple(sorted(signal.valid_signals() - {SIGKILL, SIGSTOP}))
 
 
 def set_defaults() -> None:

@@ -2,21 +2,39 @@
 
 Without :mod:`subprocess`: what that loads takes longer than the commands of a small file. The
 kernel's way is the same, a process that shares our memory until it executes the program.
+
+The C library's ``posix_spawn(3)`` is called as it is, for :func:`os.posix_spawn` cannot tell the
+program's working directory: ours would have to be another one meanwhile, and with it that of all
+our threads.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from _signal import SIG_BLOCK, SIG_SETMASK, pthread_sigmask  # type: ignore[import-not-found]
-from collections.abc import Iterator
+from _ctypes import (  # ctypes, which is built on it, takes three times as long to load
+    Array,
+    _SimpleCData,
+    byref,
+    call_function,
+    dlopen,
+    dlsym,
+)
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from io import FileIO
 
 from harness.signals import CHANGEABLE
 from harness.typed import NamedTuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _STANDARD = 3  # descriptors below are those of the standard streams
-_HERE = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+# Flags of posix_spawnattr_setflags(3).
+_SETSIGDEF, _SETSIGMASK, _SETSID = 0x04, 0x08, 0x80
+_ROOM = 1024  # bytes, for any record of the C library's own; the largest has 336
 
 
 class Spawned(NamedTuple):
@@ -74,21 +92,72 @@ def _above(descriptor: int, theirs: contextlib.ExitStack) -> int:
     return copy
 
 
+class _Byte(_SimpleCData):  # type: ignore[type-arg]
+    _type_ = "c"
+
+
+class _Integer(_SimpleCData):  # type: ignore[type-arg]
+    _type_ = "i"
+
+
+class _Text(_SimpleCData):  # type: ignore[type-arg]
+    _type_ = "z"  # a pointer to bytes that a zero ends
+
+
 def _execute(path: str, words: list[str], folder: str, streams: tuple[int, int, int]) -> int:
-    actions: list[tuple[int, ...]] = [
-        (os.POSIX_SPAWN_DUP2, descriptor, place) for place, descriptor in enumerate(streams)
-    ]
-    actions += [(os.POSIX_SPAWN_CLOSE, descriptor) for descriptor in _inherited()]
-    with _within(folder):
-        return os.posix_spawn(
-            path,
-            words,
-            os.environb,
-            file_actions=actions,
-            setsid=True,
-            setsigmask=(),
-            setsigdef=CHANGEABLE,
-        )
+    environment = map(b"=".join, os.environb.items())
+    pid = _Integer()
+    with _record("posix_spawn_file_actions") as actions, _record("posix_spawnattr") as attributes:
+        _call("posix_spawn_file_actions_addchdir_np", actions, os.fsencode(folder))
+        for place, descriptor in enumerate(streams):
+            _call("posix_spawn_file_actions_adddup2", actions, descriptor, place)
+        for descriptor in _inherited():
+            _call("posix_spawn_file_actions_addclose", actions, descriptor)
+        _call("posix_spawnattr_setflags", attributes, _SETSIGDEF | _SETSIGMASK | _SETSID)
+        _call("posix_spawnattr_setsigdefault", attributes, byref(_signals(CHANGEABLE)))
+        _call("posix_spawnattr_setsigmask", attributes, byref(_signals(())))
+        told = (byref(pid), os.fsencode(path), actions, attributes)
+        _call("posix_spawn", *told, _texts(map(os.fsencode, words)), _texts(environment))
+    return int(pid.value)
+
+
+@contextlib.contextmanager
+def _record(name: str) -> Iterator[Any]:
+    """Give a pointer to one of the C library's records, made and destroyed by it."""
+    record = byref((_Byte * _ROOM)())
+    _call(f"{name}_init", record)
+    try:
+        yield record
+    finally:
+        _call(f"{name}_destroy", record)
+
+
+@cache
+def _signals(numbers: Sequence[int]) -> Array[Any]:
+    """Return a set of signals."""
+    found: Array[Any] = (_Byte * _ROOM)()
+    _call("sigemptyset", byref(found))
+    for number in numbers:
+        _call("sigaddset", byref(found), number)
+    return found
+
+
+def _texts(texts: Iterable[bytes]) -> Array[Any]:
+    """Return texts as a program is given them: an array that a null pointer ends."""
+    found = [*texts, None]
+    return (_Text * len(found))(*found)
+
+
+def _call(name: str, *given: object) -> None:
+    """Call a function of the C library that returns the number of an error, 0 for none."""
+    error = call_function(_function(name), given)
+    if error:
+        raise OSError(error, os.strerror(error))
+
+
+@cache
+def _function(name: str) -> int:
+    return dlsym(dlopen(None, 0), name)  # type: ignore[arg-type]
 
 
 def _inherited() -> Iterator[int]:
@@ -97,20 +166,3 @@ def _inherited() -> Iterator[int]:
         with contextlib.suppress(OSError):  # that of the list itself
             if descriptor >= _STANDARD and os.get_inheritable(descriptor):
                 yield descriptor
-
-
-@contextlib.contextmanager
-def _within(folder: str) -> Iterator[None]:
-    """Let a folder be the working directory; whatever signal comes waits until it no longer is."""
-    before = pthread_sigmask(SIG_BLOCK, ())
-    try:
-        pthread_sigmask(SIG_BLOCK, CHANGEABLE)
-        here = os.open(".", _HERE)
-        try:
-            os.chdir(folder)
-            yield
-        finally:
-            os.fchdir(here)
-            os.close(here)
-    finally:
-        pthread_sigmask(SIG_SETMASK, before)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,12 @@ def test_ctrl_c_at_any_line_leaves_the_folder_and_the_signals_as_they_were():
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 20
+
+
+def test_threads_start_programs_in_folders_of_their_own(tmp_path):
+    folders = [tmp_path / str(number) for number in range(4)]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor(len(folders)) as pool:
+        found = list(pool.map(lambda folder: told(folder)["folder"], folders * 4))
+    assert found == list(map(str, folders * 4))
