@@ -5,8 +5,10 @@ question that a board alone answers is asked, of boards with chains without libe
 
 - of the batch, on all 43,046,721 boards of 4x4;
 - of one position's integers, which are slower by a thousand times, on the boards that stand for
-  all others but for a symmetry and an exchange of colors, and on a random sample of the others
-  (``--every``: on all of them, which takes hours);
+  all others but for a symmetry and an exchange of colors, and on a random sample of the others.
+  With ``--every``, which takes more than an hour, on all of them: questions of a color are asked
+  of black alone, since those of white are the same code with the sides exchanged, and the C
+  program must say of white what it says of black on the board with the colors exchanged;
 - of what users get for a position (``oracle.answers``), on the sample.
 
 Four in a row are no five: Gomoku is asked on all 43,046,721 lines of 16 points (the integers on a
@@ -32,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.color import BLACK, WHITE
+from oracle.color import BLACK, NAMES, WHITE
 from oracle.grid import grid
 from oracle.symmetry import ALL, image
 from tests.oracle.boards import scattered
@@ -59,6 +61,7 @@ WAYS = {
     "sample": "these and the users' answers, a sample",
 }
 SWAPPED = np.array([0, WHITE, BLACK], np.int8)
+NOT_OF_WHITE = [one for one in QUESTIONS if not one.name.endswith(f":{NAMES[WHITE]}")]
 
 
 class Checked(NamedTuple):
@@ -139,22 +142,49 @@ def compare(
     return found
 
 
+def exchanged(program: Path, boards: np.ndarray) -> list[Difference]:
+    """Return where the C program does not say of white what it says of black, colors exchanged."""
+    of_black, of_white = (
+        [one for one in QUESTIONS if one.name.endswith(f":{NAMES[color]}")]
+        for color in (BLACK, WHITE)
+    )
+    with (
+        Definition(program, boards.shape[1:], of_black) as black,
+        Definition(program, boards.shape[1:], of_white) as white,
+    ):
+        answers = zip(of_white, black.answers(boards), white.answers(SWAPPED[boards]), strict=True)
+        return [
+            Difference(
+                question.name, "exchanged", SWAPPED[boards[place]], one[place], other[place]
+            )
+            for question, one, other in answers
+            for place in np.flatnonzero((one != other).reshape(len(boards), -1).any(axis=1))[:1]
+        ]
+
+
 def sampled(boards: np.ndarray, seed: int) -> np.ndarray:
     """Return a random choice of boards."""
     return boards[np.random.default_rng(seed).random(len(boards)) < 1 / SHARE]
 
 
-def compare_squares(program: Path, every: bool, number: int) -> Checked:
+def compare_squares(program: Path, number: int) -> Checked:
     """Compare one block of the boards of 4x4."""
     boards = block(4, 4, number)
-    chosen = np.ones(len(boards), bool) if every else stand_for_others(boards)
-    sample = sampled(boards if every else boards[~chosen], number)
+    chosen = stand_for_others(boards)
     parts = {
         "batch": (boards, {BATCH}),
         "integers": (boards[chosen], {RULE}),
-        "sample": (sample, {ANSWER} if every else {RULE, ANSWER}),
+        "sample": (sampled(boards[~chosen], number), {RULE, ANSWER}),
     }
     return compare(program, QUESTIONS, parts)
+
+
+def compare_every_square(program: Path, number: int) -> Checked:
+    """Compare one block of the boards of 4x4 with the integers, each board."""
+    boards = block(4, 4, number)
+    found = compare(program, NOT_OF_WHITE, {"integers": (boards, {RULE})})
+    found.differences.extend(exchanged(program, boards))
+    return found
 
 
 def compare_lines(program: Path, number: int) -> Checked:
@@ -212,15 +242,18 @@ def main(every: bool = False) -> int:
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(jobs) as pool:
         program = build("cc", Path(folder))
         print(f"{jobs} processes; {classes(4):,} boards of 4x4 stand for all 43,046,721")
-        parts = (
-            ("All boards of 4x4", partial(compare_squares, program, every), blocks, QUESTIONS),
+        squares, singly = partial(compare_squares, program), partial(compare_every_square, program)
+        parts = [
+            ("All boards of 4x4", squares, blocks, QUESTIONS),
+            ("Each of them singly", singly, blocks if every else [], NOT_OF_WHITE),
             ("All lines of 16 points", partial(compare_lines, program), blocks, GOMOKU),
             ("All other lines of 11", partial(compare_slopes, program), (0, 1, -1), GOMOKU),
             ("Random boards", partial(compare_random, program), RANDOM_SIZES, QUESTIONS),
-        )
+        ]
         return sum(
             report(title, pool.map(compare_one, tasks), questions)
             for title, compare_one, tasks, questions in parts
+            if tasks
         )
 
 

@@ -78,20 +78,26 @@ class Definition:
         with self._process:
             self._process.stdin.close()
 
-    def differences(self, boards: np.ndarray, ways: Iterable[str]) -> Iterator[Difference]:
-        """Yield for each question and way the first board on which the answer differs."""
+    def answers(self, boards: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the C program's answers to each question, in the boards' order.
+
+        They are int16 (boards,) for a number and int8 (boards, rows, columns) for points.
+        """
         self._process.stdin.write(np.int32(len(boards)).tobytes() + boards.tobytes())
         self._process.stdin.flush()
-        packed = self._packed(boards) if {RULE, ANSWER} & set(ways) else []
         for question in self._questions:
-            expected = self._read(question, boards.shape)
+            yield self._read(question, boards.shape)
+
+    def differences(self, boards: np.ndarray, ways: Iterable[str]) -> Iterator[Difference]:
+        """Yield for each question and way the first board on which the answer differs."""
+        packed = self._packed(boards) if {RULE, ANSWER} & set(ways) else []
+        for question, expected in zip(self._questions, self.answers(boards), strict=True):
             if BATCH in ways and question.batch:
                 yield from _in_batch(question, boards, expected)
             for way in sorted({RULE, ANSWER} & set(ways)):
                 yield from self._singly(question, way, boards, packed, expected)
 
     def _read(self, question: Question, shape: tuple[int, ...]) -> np.ndarray:
-        """Return the C program's answers to one question, in the boards' order."""
         size, kind = (shape, np.int8) if question.values else (shape[:1], np.int16)
         wanted = int(np.prod(size)) * np.dtype(kind).itemsize
         answers = self._process.stdout.read(wanted)

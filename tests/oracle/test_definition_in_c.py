@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.benchmarks.bench_exhaustive import block, classes, stand_for_others
+from tests.benchmarks import bench_exhaustive
+from tests.benchmarks.bench_exhaustive import block, classes, exchanged, stand_for_others
 from tests.oracle.boards import every_board, scattered
 from tests.oracle.definition_in_c import ANSWER, BATCH, RULE, Definition, build
 from tests.oracle.every_question import GOMOKU, QUESTIONS
@@ -85,6 +86,11 @@ def test_boards_that_stand_for_others_are_counted(size, known):
     assert classes(size) == known
 
 
+def test_the_definition_treats_both_colors_alike(program):
+    assert exchanged(program, every_board(3, 3)) == []
+    assert exchanged(program, scattered(np.random.default_rng(5), 40, 9, 9)) == []
+
+
 # --- it tells what is wrong --------------------------------------------------------------------
 
 
@@ -109,3 +115,11 @@ def test_the_first_board_that_differs_is_drawn(program):
         f"by the definition [[0, 0], [0, 0]]\n{board}",
         f"eyes:black, rule: [{0b11011}], by the definition [0]\n{board}",
     ]
+
+
+def test_a_definition_that_favors_a_color_is_found(program, monkeypatch):
+    """Legal moves of black are held against eyes of white."""
+    chosen = [one for one in QUESTIONS if one.name in ("legal:black", "eyes:white")]
+    monkeypatch.setattr(bench_exhaustive, "QUESTIONS", chosen)
+    (found,) = exchanged(program, every_board(2, 2))
+    assert (found.question, found.way) == ("eyes:white", "exchanged")
