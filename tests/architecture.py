@@ -28,6 +28,7 @@ LAYERS = {
     "harness": (
         ("pytest_plugin",),
         ("cli",),
+        ("gradescope",),
         ("grading.exports", "grading.grade"),
         ("grading.marks", "grading.similarity", "grading.auditing", "grading.banking"),
         ("grading.taking_in", "grading.attempts"),

@@ -157,6 +157,22 @@ def read_gradescope(key, visible_="verdict"):
 
 
 @pytest.mark.parametrize("visible_", ["nothing", "verdict", "command", "everything"])
+@pytest.mark.parametrize("visibility", sorted(VISIBILITY))
+def test_all_that_tells_of_private_tests_is_seen_when_the_teacher_says(visible_, visibility):
+    result = made_class(visible_)
+    (graded,) = [one for one in result.graded if one.submission.key == "bob"]
+    parts = frozenset(one.name for one in result.assignment.marks if one.judged_by == "private")
+    assert parts
+    shown = feedback(graded, result, Views(specification("go-scoring"), PLACE))
+    read = json.loads(gradescope.results(shown, gradescope.Later(visibility, parts)))
+    public = len(shown.marks.parts) - len(parts) + sum(len(f.file.outcomes) for f in shown.public)
+    found = [test["visibility"] for test in read["tests"]]
+    assert found.count("visible") == (len(found) if visibility == "visible" else public)
+    assert set(found) == {"visible", visibility}
+    assert (str(shown.marks) in read["output"]) is (visibility == "visible")
+
+
+@pytest.mark.parametrize("visible_", ["nothing", "verdict", "command", "everything"])
 @pytest.mark.parametrize(
     "key", [o.submission.key for o in made_class().graded if not o.marks.withheld]
 )

@@ -137,10 +137,10 @@ def attempts(
 ) -> list[Planned]:
     """Return the attempts of a grading: every case file with whatever can be graded."""
     ground = canonical_json.dumps(_ground(assignment, overlay, boxed))
-    companions = {case: _companions(case) for case in cases}
+    beside = {case: _digests(case) for case in cases}
     return [
         Planned(
-            _digest(canonical_json.dumps([build, *case[:2], case.sha256, companions[case]])),
+            _digest(canonical_json.dumps([build, *case[:2], case.sha256, beside[case]])),
             one.key,
             case.kind,
             case.name,
@@ -179,12 +179,16 @@ def _spoken(assignment: Assignment) -> list[str]:
     return [] if found == [GTP, ""] else found
 
 
-def _companions(case: Case) -> list[tuple[str, str]]:
-    """Return the files that a case's commands name, such as records and boards, as digests."""
+def companions(case: Case) -> list[tuple[str, Path]]:
+    """Return the files that a case's commands name, such as records and boards, by these names."""
     folder = Path(case.path).parent
     words = {word for step in case.read().steps for word in step.command.split()[1:]}
     files = [(word, folder / word) for word in sorted(words) if "." in word]
-    return [(word, _digest(path.read_bytes())) for word, path in files if path.is_file()]
+    return [(word, path) for word, path in files if path.is_file()]
+
+
+def _digests(case: Case) -> list[tuple[str, str]]:
+    return [(word, _digest(path.read_bytes())) for word, path in companions(case)]
 
 
 def _digest(content: bytes | str) -> str:

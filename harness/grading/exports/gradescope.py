@@ -2,14 +2,16 @@
 
 Source: Gradescope's autograder specifications, "Output Format". Points stand on the parts of the
 marks, and the ``score`` of the whole is what counts, with what being late costs. Single tests
-bear a status and no points. None is *hidden*: "If test cases are hidden, students will not be able
-to see their total score." All text is plain: what an engine wrote is no markup.
+bear a status and no points. None is *hidden*, unless the teacher wants private ones shown later:
+"If test cases are hidden, students will not be able to see their total score." All text is plain:
+what an engine wrote is no markup.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from harness.grading.exports.material import Files, Material
 from harness.grading.exports.showing import Feedback
@@ -34,6 +36,22 @@ _SHOWN = 60  # failed tests with a board: a broken engine would fill the page ma
 Test = dict[str, object]
 
 
+class Later(NamedTuple):
+    """What students see later than the rest, or never: all that tells of private tests."""
+
+    visibility: str = "visible"  # of these; Gradescope's word
+    parts: frozenset[str] = frozenset()  # of the marks, by name: those of private tests
+
+    @property
+    def hides_total(self) -> bool:
+        """Whether the total would tell what is not to be seen yet."""
+        return self.visibility != "visible" and bool(self.parts)
+
+    def of_part(self, name: str) -> str:
+        """Return the visibility of a part of the marks."""
+        return self.visibility if name in self.parts else "visible"
+
+
 def files(material: Material) -> Files:
     """Yield a document for each submission whose mark is not withheld."""
     for one in material.result.graded:
@@ -42,28 +60,28 @@ def files(material: Material) -> Files:
             yield f"gradescope/{one.submission.key}/results.json", results(shown).encode()
 
 
-def results(shown: Feedback) -> str:
+def results(shown: Feedback, later: Later = Later()) -> str:  # noqa: B008
     """Return the document about a submission whose mark is not withheld."""
     document = {
         "score": float(decimal(shown.marks.total)),
-        "output": _summary(shown),
+        "output": _summary(shown, with_total=not later.hides_total),
         "output_format": "text",
         "test_output_format": "text",
         "test_name_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
-        "tests": [*map(_part, shown.marks.parts), *_tests(shown)],
+        "tests": [*(_part(part, later) for part in shown.marks.parts), *_tests(shown, later)],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def _summary(shown: Feedback) -> str:
+def _summary(shown: Feedback, *, with_total: bool) -> str:
     """What there is to be said of the submission as a whole, a line for each thing."""
     marks, build = shown.marks, shown.build
     lines = [
-        f"{shown.title}: {marks}",
+        f"{shown.title}: {marks}" if with_total else shown.title,
         marks.note,
-        marks.deduction_reason,
+        marks.deduction_reason if with_total else "",
         f"Nothing was graded: {shown.refused}" if shown.refused else "",
         *(f"Wrong: {fault}" for fault in shown.faults),
         *shown.remarks,
@@ -74,7 +92,7 @@ def _summary(shown: Feedback) -> str:
     return visible("\n".join(line for line in lines if line))
 
 
-def _part(part: PartMark) -> Test:
+def _part(part: PartMark, later: Later) -> Test:
     full = part.points == part.of
     return {
         "name": one_line(part.name, _NAME),
@@ -82,18 +100,29 @@ def _part(part: PartMark) -> Test:
         "max_score": float(decimal(part.of)),
         "status": "passed" if full else "failed",
         "output": visible(part.reason),
-        "visibility": "visible",
+        "visibility": later.of_part(part.name),
     }
 
 
-def _tests(shown: Feedback) -> Iterator[Test]:
-    for seen in (*shown.public, *shown.private_files):
-        for place, outcome in enumerate(seen.file.outcomes):
-            yield _test(seen, outcome, with_board=place < _SHOWN)
+def _tests(shown: Feedback, later: Later) -> Iterator[Test]:
+    for seen in shown.public:
+        yield from _of_file(seen)
+    for test in _private(shown):
+        yield test | {"visibility": later.visibility}
+
+
+def _private(shown: Feedback) -> Iterator[Test]:
+    for seen in shown.private_files:
+        yield from _of_file(seen)
     if not shown.private_files:
         for test in shown.private:
             name = f"Private test {test.number}" + (f": {test.command}" if test.command else "")
             yield _status(name, test.verdict, WORDS[test.verdict][1])
+
+
+def _of_file(seen: FileView) -> Iterator[Test]:
+    for place, outcome in enumerate(seen.file.outcomes):
+        yield _test(seen, outcome, with_board=place < _SHOWN)
 
 
 def _test(seen: FileView, outcome: Outcome, *, with_board: bool) -> Test:

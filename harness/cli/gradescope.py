@@ -1,0 +1,116 @@
+"""``gtp-harness gradescope``: the command line of an autograder."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness import shipped
+from harness.assignments import assignment
+from harness.cli.arguments import Parser
+from harness.cli.values import number
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.gradescope.settings import VISIBILITIES, Settings
+
+_LEAST = 4.0  # minutes: less leaves no time for tests
+
+_DESCRIPTION = """\
+Make the zip of an autograder for Gradescope: setup.sh, run_autograder, this very
+gtp-harness as a wheel, the assignment and its case files, private ones too. Upload it
+as the autograder of a programming assignment there. Each submission is then graded as
+gtp-harness grade does it, in the strongest sandbox that Gradescope's container allows;
+standard output, which teachers see there, says which. Without one, and whenever the
+harness itself fails, Gradescope shows an error and gives no mark."""
+
+_EPILOG = """\
+Exit status:
+    0  the zip is written; with --grade: there is a mark
+    2  the input was bad
+    3  the harness itself failed; with --grade: there is no mark, and no results.json
+  130  interrupted with Ctrl-C
+
+Examples:
+  gtp-harness gradescope --assignment go-scoring --private ~/private \\
+      --overlay ../util -o autograder.zip
+  gtp-harness gradescope --assignment my/assignment --public-only"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if (given.assignment is None) is (given.grade is None):
+        parser.error(f"give --assignment: {', '.join(shipped.names())}, or a folder")
+    if given.grade is not None:
+        return _grade(Path(given.grade))
+    return _make(given)
+
+
+def _grade(root: Path) -> int:
+    from harness.gradescope import marking
+
+    marked = marking.mark(root)
+    print(f"{marked.mark} points. The sandbox was {marked.sandbox}.")
+    return ExitCode.OK
+
+
+def _make(given: argparse.Namespace) -> int:
+    from harness.gradescope import bundle
+
+    if given.private and given.public_only:
+        raise UsageError("--private and --public-only exclude each other")
+    found = assignment.find(given.assignment)
+    overlay = Path(given.overlay) if given.overlay else None
+    wanted = Settings("", (), given.public_only, given.timeout * 60, given.private_visibility)
+    content = bundle.bundle(found, given.private, overlay, wanted)
+    _write(Path(given.output), content)
+    print(
+        f"{given.output}: {len(content):,} bytes. Upload it as the autograder of the assignment."
+    )
+    return ExitCode.OK
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that nobody else can read: private case files are in it."""
+    try:
+        path.unlink(missing_ok=True)
+        path.touch(mode=0o600)
+        path.write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    parser = Parser("gradescope", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness gradescope [OPTION…] --assignment NAME"
+    add = parser.add_argument
+    add("--assignment", metavar="NAME",
+        help=f"{', '.join(shipped.names())}, or a folder with {assignment.FILE}")  # fmt: skip
+    add("--private", action="append", default=[], metavar="PATH",
+        help="case files that only you have: a file, a folder or @FILE")  # fmt: skip
+    add("--public-only", action="store_true", help="grade without private case files")
+    add("--private-visibility", choices=VISIBILITIES, default="after_due_date",
+        help="when students see points and verdicts of private tests, and with them their total"
+        " (default: %(default)s)")  # fmt: skip
+    add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
+    add(
+        "--timeout",
+        type=number(_LEAST, f"at least {_LEAST:g} minutes"),
+        default=10.0,
+        metavar="MINUTES",
+        help="as in Gradescope's autograder settings, where it costs all points; we end a little"
+        " earlier, with an error and no mark (default: %(default)g)",
+    )
+    add("--output", "-o", default="autograder.zip", metavar="FILE",
+        help="the zip (default: %(default)s)")  # fmt: skip
+    add(
+        "--grade",
+        metavar="DIR",
+        help="what run_autograder does: grade DIR/submission into DIR/results/results.json",
+    )
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser
