@@ -93,11 +93,21 @@ def test_the_page_says_a_sentence_for_the_lecture_and_shows_the_board():
     result = made_class()._replace(graded=graded)
     text = Page(page_of(result)).text
     (said,) = re.findall(
-        r"If the komi were 0, the answer here would be (\S+)\. It is (\S+)\.", text
+        r"If the komi were 0, the answer here would be “(.+?)”\. It is “(.+?)”\.", text
     )
-    assert said == ("B+2", "W+1")  # on the smallest board
+    assert said == ("Black leads by 2", "White leads by 1")  # on the smallest board
+    assert "expected White leads by 1 → got Black leads by 2" in text
+    assert "W+1 or W+1.0 → B+2" in text, "as they are written, too"
     assert "As if the komi were 0 2 of 2" in text
     assert Page(page_of(result)).boards == 1
+
+
+def test_equal_wrong_answers_are_headed_by_what_their_test_is_about():
+    result = made_class()._replace(graded=of(a="komi-ignored", c="komi-ignored"))
+    text = Page(page_of(result)).text
+    heading = "A captured stone is gone: White's A1 has no liberty left."
+    assert f"{heading} 2 of 2expected White leads by 1 → got Black leads by 2" in text
+    assert "2 of you answered “Black leads by 2” here. Right is “White leads by 1”." in text
 
 
 def page_of(result) -> str:
@@ -158,7 +168,7 @@ def test_variants_are_shown_only_of_those_who_fail_them(folder):
 
 def test_a_cell_leads_to_its_card_and_the_card_to_the_conversation_and_back(folder):
     page = (folder / "class.html").read_text()
-    (address,) = re.findall(r'href="evidence/bob\.html#(f2T12)" aria-label="Bob', page)
+    (address,) = re.findall(r'<td><a href="evidence/bob\.html#(f2T12)">failed</a>', page)
     there = (folder / "evidence/bob.html").read_text()
     card = there[there.index(f'id="{address}"') :].partition("</details>\n")[0]
     assert 'href="#f2L12"' in card

@@ -48,7 +48,10 @@ ATTRIBUTES = """lang charset http-equiv content name href class id data-l xmlns 
 
 
 class Page(HTMLParser):
-    """Reads a page strictly: every element is closed in its order, every name is known."""
+    """Reads a page strictly: every element is closed in its order, every name is known.
+
+    A cell of a table alone may end with the next one or with its row, as in HTML.
+    """
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -66,6 +69,8 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         assert tag in TAGS.split()
+        if tag == "td":
+            self._end_cell()
         for name, value in attrs:
             assert name in ATTRIBUTES.split()
             if name == "id":
@@ -81,7 +86,13 @@ class Page(HTMLParser):
         self.handle_endtag(tag)
 
     def handle_endtag(self, tag):
+        if tag == "tr":
+            self._end_cell()
         assert self.open.pop() == tag
+
+    def _end_cell(self):
+        if self.open[-1] == "td":
+            self.open.pop()
 
     def handle_data(self, data):
         if "script" in self.open:

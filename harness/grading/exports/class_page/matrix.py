@@ -1,7 +1,9 @@
-"""Tests × submissions as a table, the best submission first, what failed linked to its evidence.
+"""Tests × submissions as a table, the worst submission first, what failed linked to its evidence.
 
-Without a script all links can be reached by the tab key; with it the table is one stop, and the
-arrow keys go from link to link.
+A class of 200 has 30,000 cells, so that one that passed is a bare ``<td>`` and one that failed has
+no class: who it is and what was asked stand in the heads of its column and row. Without a script
+all links can be reached by the tab key; with it the table is one stop, and the arrow keys go from
+link to link.
 """
 
 from __future__ import annotations
@@ -20,20 +22,16 @@ from harness.visible import one_line
 _NAME, _COMMAND = 18, 40  # characters
 _MANY = 45  # submissions from which on columns are as narrow as can be
 
-PASSED, FAILED, LOST, UNSURE = (
-    "p",
-    "f",
-    "n",
-    "u",
-)  # how a cell looks: a sign or none, so that no verdict hangs on its color alone
+# How a cell looks: a sign or none, so that no verdict hangs on its color alone.
+PASSED, FAILED, LOST, UNSURE = "p", "f", "n", "u"
 WORDS = {PASSED: "passed", FAILED: "failed", LOST: "not reached", UNSURE: "not judged"}
 
 _SECTION = Markup(
     '<section aria-labelledby="m"><div class="sec-h"><h2 id="m">Tests × submissions</h2>'
-    '<p class="sub">highest mark at the left; a cell leads to its evidence</p></div>'
-    '<ul class="leg">%s</ul><div class="card scroll" tabindex="0" role="region" '
-    'aria-label="Matrix, scrolls sideways"><table class="mx%s"><thead><tr><td class="c0"></td>%s'
-    "</tr></thead>%s</table></div></section>\n"
+    '<p class="sub">lowest mark at the left; what failed leads to its evidence</p></div>'
+    '<ul class="leg">%s</ul><div class="card scroll far" style="--n:%s" tabindex="0" '
+    'role="region" aria-label="Matrix, scrolls sideways"><table class="mx ts%s"><thead><tr>'
+    '<td class="c0"></td>%s</tr></thead>%s</table></div></section>\n'
 )
 _KEY = Markup('<li><span class="k %s" aria-hidden="true"></span>%s</li>')
 _HEAD = Markup('<th scope="col"><a href="%s"><span>%s</span></a></th>')
@@ -44,28 +42,35 @@ _ROW = Markup(
     '<tr><th scope="row" class="c0"><a href="#%s"><span>%s <b>%s</b></span>'
     '<small aria-label="%s of %s passed">%s/%s</small></a></th>%s</tr>\n'
 )
-_CELL = Markup('<td class="%s"><a href="%s" aria-label="%s, line %s: %s"></a></td>')
-_PASSED, _NONE = Markup('<td class="p"></td>'), Markup('<td class="o"></td>')
+_CELL = Markup('<td%s><a href="%s">%s</a>')
+_CLASSES = {FAILED: NOTHING, LOST: Markup(' class="n"'), UNSURE: Markup(' class="u"')}
+_PASSED, _NONE = Markup("<td>"), Markup('<td class="o">')
 
 
 def section(known: Known) -> Markup:
     """Return the section; nothing where no test was run."""
     if not known.result.items:
         return NOTHING
-    columns = [_Column(one, known.tests[one.submission.key]) for one in known.ordered]
+    columns = [_Column(one, known.tests[one.submission.key]) for one in reversed(known.ordered)]
     heads = joined(column.head for column in columns)
     narrow = " nar" if len(columns) > _MANY else ""
     key = joined(_KEY % one for one in WORDS.items())
-    return _SECTION % (key, narrow, heads, joined(_groups(known, columns)))
+    return _SECTION % (
+        key,
+        len(known.result.items),
+        narrow,
+        heads,
+        joined(_groups(known, columns)),
+    )
 
 
 class _Column:
     """One submission, with its tests."""
 
     def __init__(self, one: Graded, tests: Sequence[Tested]) -> None:
-        self._one, self._name = one, one_line(shown_name(one), _NAME)
+        self._one = one
         self._tests: Mapping[object, Tested] = {test.key: test for test in tests}
-        self.head = _HEAD % (evidence(one), self._name)
+        self.head = _HEAD % (evidence(one), one_line(shown_name(one), _NAME))
 
     def cell(self, item: Item) -> Markup:
         """Return what became of a test."""
@@ -76,7 +81,7 @@ class _Column:
         if kind == PASSED:
             return _PASSED
         address = evidence(self._one, test_anchor(self._one, test.key, test.verdict))
-        return _CELL % (kind, address, self._name, item.line, WORDS[kind])
+        return _CELL % (_CLASSES[kind], address, WORDS[kind])
 
 
 def kind_of(test: Tested) -> str:

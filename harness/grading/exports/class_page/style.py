@@ -39,16 +39,18 @@ grid-template-columns:minmax(0,1fr) auto;gap:4px 12px;align-items:baseline}
 .pt .bar{grid-column:1/-1}.pt>.sub{grid-row:3;grid-column:1/-1}.pt>.num{grid-row:1;grid-column:2}
 .wrs{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:var(--s4)}
 .wr{display:grid;grid-template-columns:168px minmax(0,1fr);gap:var(--s4);padding:var(--s4);
-align-items:start;overflow-wrap:anywhere}.wr h3 .pill{margin-left:4px;vertical-align:1px}
+align-items:start;overflow-wrap:anywhere}.wr .sec-h{margin:0;
+flex-wrap:nowrap;justify-content:space-between;gap:var(--s3)}.wr .pill{flex:none}
 .wr>div{min-width:0}.wr>div>*+*{margin-top:8px}.exg{display:flex;flex-wrap:wrap;gap:4px 8px;
-align-items:center;font-size:14px}.exg .sub{font-family:var(--sans)}.exg .okc,
+align-items:center;font-size:14px;white-space:normal}.exg .sub{font-family:var(--sans)}.exg .okc,
 .exg .noc{padding:1px 8px;border-radius:6px;min-width:0}blockquote{margin:0;padding-left:12px;
 border-left:3px solid var(--accent);font-size:14px}blockquote .sub{margin-top:2px}
 .wr.hard{grid-template-columns:minmax(0,1fr)}
 .wrs+details{margin-top:var(--s4)}.more-w{list-style:none}.more-w li+li{margin-top:var(--s2)}
 .nmc{font-size:14px;white-space:normal}.nmc a{font-weight:560;color:var(--ink);
-text-decoration:none}.nmc a:hover{text-decoration:underline}.mkc{display:inline-flex;gap:10px;
-align-items:center}.mkc b{min-width:34px;white-space:nowrap}.mkc .bar{width:72px;height:6px}
+text-decoration:none}.nmc a:hover{text-decoration:underline}.st .sh{display:inline-block;
+height:6px;margin:0 0 1px 10px;
+vertical-align:middle}
 .st td{vertical-align:top}
 .st th.nmc{vertical-align:top;min-width:156px;max-width:240px;overflow-wrap:anywhere}
 .st td.num{white-space:nowrap}.st .pill{margin:0 0 2px}
@@ -62,13 +64,17 @@ max-width:200px}.mx tbody .c0 a{display:flex;gap:8px;justify-content:space-betwe
 align-items:center;line-height:24px}.mx .c0 a span{overflow:hidden;text-overflow:ellipsis;
 white-space:nowrap}.mx .c0 b{font-weight:500;color:var(--ink-2)}.mx .c0 small{color:var(--ink-2);
 font-size:12px;white-space:nowrap}.mx .gh th{padding-top:10px;height:34px;font-size:13px;
-font-weight:650;color:var(--ink);white-space:nowrap;max-width:none}.mx .n a,
-.mx .u a{display:block;line-height:24px;text-decoration:none;font-weight:700;color:var(--ink-2)}
-.mx .n a:before,.k.n:before{content:"\2013"}.mx .u a:before,.k.u:before{content:"?"}
-.mx tbody .u,.k.u{background:var(--warn-t)}.mx .u a,.k.u{color:var(--warn)}
-.mx .n a:hover,.mx .n a:focus-visible,.mx .u a:hover,
-.mx .u a:focus-visible{outline:2px solid var(--ink);outline-offset:1px}
-.mx tbody .o,.mx .gh td{background:none}.k{width:20px;height:16px;border-radius:4px;
+font-weight:650;color:var(--ink);white-space:nowrap;max-width:none}.ts tbody td{
+background:color-mix(in srgb,var(--pass-s) 26%,var(--card))}.ts td a{display:block;height:24px;
+font-size:0;line-height:24px;background:var(--fail-s);color:#fff;text-decoration:none;
+font-weight:700;
+border-radius:4px}.ts td a:before{content:"\2715";font-size:12px}.ts .n a{background:var(--sunk);
+color:var(--ink-2)}.ts .u a,.k.u{background:var(--warn-t);color:var(--warn)}
+.ts .n a:before,.k.n:before{content:"\2013"}.ts .u a:before,.k.u:before{content:"?"}
+.ts td a:hover,.ts td a:focus-visible{outline:2px solid var(--ink);outline-offset:1px}
+.far{content-visibility:auto;
+contain-intrinsic-size:auto calc(var(--n)*26px + 160px)}.ts tbody .o,.ts .gh td{background:none}
+.ts td{print-color-adjust:exact}.k{width:20px;height:16px;border-radius:4px;
 font:700 10px/16px var(--sans);text-align:center;color:var(--ink-2);background:var(--sunk);
 print-color-adjust:exact;-webkit-print-color-adjust:exact}
 .k.p{background:color-mix(in srgb,var(--pass-s) 26%,var(--card))}.k.f{background:var(--fail-s);
@@ -93,12 +99,13 @@ left:calc(var(--c)*1% - 4px)}section>dl.facts+details{margin-top:var(--s3)}
 .st td.num{display:inline-block;margin-right:.9rem}.st td:empty{display:none}
 .sh,.in{display:inline-block;vertical-align:middle;margin-right:8px}}
 @media(max-width:520px){.wr{grid-template-columns:112px minmax(0,1fr);gap:8px 14px}
+.wr .sec-h{flex-wrap:wrap}
 .wr.hard{grid-template-columns:minmax(0,1fr)}.wr figure{grid-row:span 2}
 .wr:not(.hard)>div{display:contents}.wr>div>*+*{margin-top:0}
 .wr:not(.hard) blockquote,.wr:not(.hard)>div>p:last-child{grid-column:1/-1}
 .look>li{padding:12px var(--s4)}.hist{margin-left:4px;margin-right:4px}.hax{margin:5px -4px 0}
 .hax span:nth-child(even){display:none}}
-@media print{table.mx{--w:20px}}
+@media print{table.mx{--w:20px}.far{content-visibility:visible}}
 """
 
 _EVIDENCE = r"""

@@ -33,11 +33,11 @@ _BUTTON = Markup(
 _HEAD = Markup('<th scope="col"%s%s><button type="button">%s</button></th>')
 _ROW = Markup(
     '<tr id="%s" data-v="%s"><th scope="row" class="nmc">%s</th>'
-    '<td class="num" data-l="mark" data-k="%s"><span class="mkc"><b>%s</b>%s</span></td>%s'
-    '<td class="num" data-l="failed" data-k="%s">%s</td><td data-k="%s">%s</td>'
+    '<td class="num" data-l="mark" data-k="%s"><b>%s</b>%s</td>%s'
+    '<td class="num" data-l="failed">%s</td><td data-k="%s">%s</td>'
     '<td data-l="feedback">%s</td></tr>\n'
 )
-_MARK_BAR = Markup('<span class="bar"><i class="a" style="width:%s%%"></i></span>')
+_MARK_BAR = Markup('<i class="sh" style="--v:%s"></i>')
 
 
 def section(known: Known) -> Markup:
@@ -108,7 +108,6 @@ class _Table:
             "–" if held else _two_places(marks.total),
             NOTHING if held else _MARK_BAR % f"{share:.0f}",
             joined(self._points(one)),
-            failed,
             failed or "",
             len(flags),
             self._said(one, flags),
@@ -120,8 +119,7 @@ class _Table:
         for name in self._parts:
             points = None if one.marks.withheld else reached.get(name)
             shown = "" if points is None else _two_places(points)
-            key = -1 if points is None else f"{float(points):.4f}"
-            yield Markup('<td class="num" data-l="%s" data-k="%s">%s</td>') % (name, key, shown)
+            yield Markup('<td class="num" data-l="%s">%s</td>') % (name, shown)
 
     def _said(self, one: Graded, flags: Sequence[tuple[str, str]]) -> Markup:
         pills = Markup(" ").join(Markup('<span class="pill %s">%s</span>') % one for one in flags)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from harness.grading.exports.class_page.addresses import linked, test_anchor
 from harness.grading.exports.class_page.known import Known
@@ -11,9 +12,12 @@ from harness.grading.marks.common_errors import CommonError, WrongAnswers, commo
 from harness.grading.records import Graded
 from harness.reading.expectation import examples, in_words
 from harness.records import Outcome, Reply
+from harness.report.context import contexts
 from harness.report.evidence import evidence
 from harness.report.html.board import board
+from harness.report.html.card import title
 from harness.report.markup import NOTHING, Markup, joined
+from harness.report.sides import Side, Sides, sides
 from harness.report.view import FileView
 from harness.text import more, number_of
 from harness.visible import one_line
@@ -30,7 +34,8 @@ _SECTION = Markup(
     ' a sentence for the lecture</p></div><div class="wrs">%s</div>%s</section>\n'
 )
 _CARD = Markup(
-    '<article class="card wr%s">%s<div><h3>%s <span class="pill">%s</span></h3>%s'
+    '<article class="card wr%s">%s<div><div class="sec-h"><h3>%s</h3> '
+    '<span class="pill">%s</span></div>%s'
     '<p class="sub">%s</p></div></article>\n'
 )
 _LINE = Markup('<li>%s <span class="pill">%s of %s</span> <span class="sub">%s</span></li>\n')
@@ -38,7 +43,7 @@ _MORE = Markup(
     '<details class="card"><summary>%s</summary><ul class="pad more-w">%s</ul></details>\n'
 )
 _EXAMPLE = Markup(
-    '<p class="exg mono"><span class="okc"><span class="vh">expected </span>%s</span> '
+    '<p class="exg%s"><span class="okc"><span class="vh">expected </span>%s</span> '
     '<span aria-hidden="true">&rarr;</span> <span class="noc"><span class="vh">got </span>%s'
     '</span> <span class="sub">%s</span></p>'
 )
@@ -78,12 +83,20 @@ class _Example:
         )
 
     @property
+    def heading(self) -> str:
+        """What the test is called: what is said of it, else its command."""
+        if self.view is None or self.index < 0:
+            return one_line(self.test.step.command, _ANSWER)
+        return title(self.view, self.index, contexts(self.view)(self.index).comment)
+
+    @property
     def expected(self) -> str:
+        """The right answers, as the test has them."""
         return one_line(in_words(self.test.step.pattern), _ANSWER)
 
     @property
     def right(self) -> str:
-        """The first right answer, as one says it."""
+        """The first right answer."""
         pattern = self.test.step.pattern
         texts = () if pattern is None or pattern.negated else examples(pattern.expression).texts
         return one_line(texts[0], _ANSWER) if texts and texts[0] else self.expected
@@ -92,12 +105,27 @@ class _Example:
     def got(self) -> str:
         return _got(self.test.reply)
 
+    @property
+    def words(self) -> tuple[str, str]:
+        """What the right answer says and what came, in plain words; "": there are none."""
+        return (_said(self._sides.expected), _said(self._sides.got)) if self._sides else ("", "")
+
+    @cached_property
+    def _sides(self) -> Sides | None:
+        if self.view is None or self.outcome is None:
+            return None
+        return sides(self.view, self.outcome)
+
     def picture(self) -> Markup:
         """Return the board, with what is right and what came on it."""
         if self.diagram is None or self.outcome is None:
             return NOTHING
         seen = evidence(self.test.step, self.outcome, self.diagram)
         return Markup("<figure>%s</figure>") % board(self.diagram, seen)
+
+
+def _said(side: Side | None) -> str:
+    return side.said if side else ""
 
 
 def _got(reply: Reply | None) -> str:
@@ -156,29 +184,49 @@ def _title(one: CommonError, example: _Example | None) -> str:
         reasons = one.diagnosis.reasons
         return one_line(reasons[:1].upper() + reasons[1:], _HEADING)
     assert example is not None
-    command = one_line(example.test.step.command, _ANSWER)
-    others = len(one.answers) - 1
-    rest = f", and equal answers to {number_of(others, 'other test')}" if others else ""
-    return f"The same wrong answer to {command}{rest}"
+    return one_line(example.heading, _HEADING)
 
 
 def _told(one: CommonError, example: _Example) -> Markup:
     """Return the example and the sentence about it."""
-    test = example.test
-    place = f"{test.attempt.case}:{test.step.line}"
-    shown = _EXAMPLE % (example.expected, example.got, place)
+    right, came = example.words
+    shown = _EXAMPLE % (
+        NOTHING if right and came else " mono",
+        right or example.expected,
+        came or example.got,
+        _place(one, example),
+    )
     because = _BECAUSE % example.because if example.because else NOTHING
     return shown + _SAY % (_sentence(one, example), because)
 
 
+def _place(one: CommonError, example: _Example) -> str:
+    """Return where the example stands, both answers as they are written, and how many others."""
+    test = example.test
+    told = [f"{test.attempt.case}:{test.step.line}"]
+    if any(example.words):
+        told.append(f"{example.expected} → {example.got}")
+    others = len(one.answers) - 1
+    if others and not one.diagnosis:
+        told.append(f"equal answers to {number_of(others, 'other test')}")
+    return " · ".join(told)
+
+
 def _sentence(one: CommonError, example: _Example) -> str:
     """Return what is to be said in the lecture."""
-    reply, got, right = example.test.reply, example.got, example.right
+    right, got = map(_spoken, example.words, (example.right, example.got))
     if one.diagnosis and len(one.diagnosis.sets) == len(one.diagnosis.sets[0]) == 1:
         clause = one.diagnosis.reasons.removeprefix("as if ").partition(":")[0]
-        answer = f"the answer here would be {got}" if reply else "there would be no answer here"
+        has_reply = example.test.reply is not None
+        answer = (
+            f"the answer here would be {got}" if has_reply else "there would be no answer here"
+        )
         return f"If {clause}, {answer}. It is {right}."
     return f"{len(example.answer.keys)} of you answered {got} here. Right is {right}."
+
+
+def _spoken(words: str, written: str) -> str:
+    return f"“{words}”" if words else written
 
 
 def _names(keys: Sequence[str], graded: Mapping[str, Graded], example: _Example | None) -> Markup:
@@ -195,6 +243,8 @@ def _name(one: Graded, example: _Example | None) -> Markup:
 
 
 def _line(one: CommonError, known: Known) -> Markup:
-    example = _Example(one.answers[0], None) if one.answers else None
+    example = None
+    if one.answers:
+        example = _Example(one.answers[0], _view(one.answers[0], known.seen))
     names = _names(one.keys, known.graded, None)
     return _LINE % (_title(one, example), len(one.keys), len(known.graded), names)
