@@ -37,16 +37,16 @@ def engines(
         yield found
 
 
-def _named(name: str, command: str, sentence: str = "") -> WrongEngine:
-    return WrongEngine(name, sentence or command, shlex.join(as_typed(split_program(command))), "")
+def _named(name: str, command: str, sentence: str = "", folder: str = "") -> WrongEngine:
+    words = as_typed(split_program(command), folder)
+    return WrongEngine(name, sentence or command, shlex.join(words), "")
 
 
 def _ready(
     entry: Entry, bank: Path, assignment: Assignment, sandbox: str, stack: contextlib.ExitStack
 ) -> WrongEngine:
     if entry.command:
-        with contextlib.chdir(bank):
-            return _named(entry.name, entry.command, entry.sentence)
+        return _named(entry.name, entry.command, entry.sentence, str(bank))
     room = stack.enter_context(workspace.workspace())
     home = room / assignment.archive.folder
     shutil.copytree(bank / entry.folder, home)

@@ -76,5 +76,5 @@ def _reference(given: argparse.Namespace, found: Assignment) -> str:
     told = found.declaration and found.declaration.reference
     if not told:
         raise UsageError("--mutants are made of a program in Python: --reference names it")
-    with contextlib.chdir(found.place):
-        return shlex.join(as_typed(found.filled(shlex.split(told.command), found.place)))
+    words = found.filled(shlex.split(told.command), found.place)
+    return shlex.join(as_typed(words, str(found.place)))

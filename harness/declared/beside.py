@@ -39,7 +39,7 @@ class _Engine(Engine):
                 self._follow(words, reply_of(raw))
             return raw
         command = " ".join(words)
-        reply = self._own.replies((*self._said, command))[-1]
+        reply = self._own.replies((*self._said, command), self.session.folder)[-1]
         if declared.kind == SETS:
             self._said += (command,)
         return f"{'=' if reply.ok else '?'}{number} {reply.text}\n\n"

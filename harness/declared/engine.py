@@ -16,7 +16,7 @@ from oracle.grid import grid
 from oracle.gtp.protocol import Engine, is_number, split
 from oracle.position import Position
 
-Replies = Callable[[tuple[str, ...]], tuple[Reply, ...]]
+Replies = Callable[[tuple[str, ...], str], tuple[Reply, ...]]
 
 _UNEXPLAINED = "nobody but the reference knows why"
 
@@ -51,6 +51,7 @@ class Session:
     def __init__(self, state: State) -> None:
         self.commands: dict[str, Any] = {}
         self.running = True
+        self.folder = ""  # in which the files lie that commands name
         self.state = state
         self.game = Game(state)
 
@@ -84,11 +85,15 @@ class ReferenceEngine(Engine):
         declaration: Declaration,
         refuses: Callable[[Reply], bool],
     ) -> None:
-        """``replies``: to a whole conversation. ``refuses``: whether a reply refuses."""
+        """Take what knows the right replies.
+
+        ``replies``: to a whole conversation, with files in a folder. ``refuses``: whether a reply
+        refuses.
+        """
         super().__init__(Session(State(declaration)))
         self.said: tuple[str, ...] = ()  # what led here
         self._ahead: deque[tuple[str, Reply]] = deque()  # what was asked in advance
-        self.replies = replies
+        self._replies = replies
         self.declaration = declaration
         self.refuses = refuses
 
@@ -107,6 +112,10 @@ class ReferenceEngine(Engine):
         found = self.right(command)
         self.follow(command, found)
         return found
+
+    def replies(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
+        """Return the replies to a whole conversation, wherever this engine stands."""
+        return self._replies(commands, self.session.folder)
 
     def right(self, command: str) -> Reply:
         """Return the reply to a command, and do not go on."""

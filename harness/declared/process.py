@@ -59,27 +59,27 @@ class Conversation(NamedTuple):
     files: tuple[str, ...] = ()  # absolute paths that commands name
 
 
-def conversation(commands: tuple[str, ...], natures: Natures) -> Conversation:
-    """Return what is said; files that commands name are looked up from the working directory.
+def conversation(commands: tuple[str, ...], natures: Natures, folder: str = "") -> Conversation:
+    """Return what is said; ``folder``: in which the files lie that commands name.
 
     They are named by their whole paths: the program is started elsewhere. Nothing is said after
     ``quit``.
     """
     ends = (i for i, one in enumerate(commands, 1) if split(one)[:1] == ["quit"])
     said = commands[: next(ends, len(commands))]
-    files = [_file(command, natures) for command in said]
+    files = [_file(command, natures, folder) for command in said]
     contents = [Path(file).read_bytes() if file else b"" for file in files]
     told = (_naming(*one) for one in zip(said, files, strict=True))
     names = keys(zip(said, contents, strict=True))
     return Conversation(tuple(told), tuple(names), tuple(filter(None, files)))
 
 
-def _file(command: str, natures: Natures) -> str:
+def _file(command: str, natures: Natures, folder: str) -> str:
     """Return the path of the file that a command names; "" if it names none that is there."""
     words = command.split()
     if len(words) < 2 or not natures[words[0]].names_file:
         return ""
-    path = Path(words[1]).absolute()
+    path = Path(folder, words[1]).absolute()
     return str(path) if path.is_file() else ""
 
 

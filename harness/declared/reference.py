@@ -44,13 +44,15 @@ class Reference:
         self._starts = 0  # of its processes, that ran the program with this digest
         atexit.register(self._close_at_exit)
 
-    def replies(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
+    def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
         """Return the right replies to a conversation.
+
+        ``folder``: in which the files lie that commands name; "": the working directory.
 
         Raises:
             ReferenceFailedError: the program broke.
         """
-        said = conversation(commands, self.program.natures)
+        said = conversation(commands, self.program.natures, folder)
         lasting = said.keys[: self._settled(commands)]
         known = self._answers.known(lasting)
         if len(known) == len(said.keys):

@@ -55,25 +55,26 @@ def split_program(program: str) -> list[str]:
     return words
 
 
-def as_typed(words: list[str]) -> list[str]:
+def as_typed(words: list[str], folder: str = "") -> list[str]:
     """Return a command whose relative files are found from here: the engine starts elsewhere.
 
-    A word is taken for a file's name if it has a slash or a dot and there is such a file; after an
-    option's ``=``, too. Others, ``gtp`` for instance, may well mean something else.
+    ``folder``: where it was typed, if not in the working directory. A word is taken for a file's
+    name if it has a slash or a dot and there is such a file; after an option's ``=``, too. Others,
+    ``gtp`` for instance, may well mean something else.
     """
-    first = _absolute(words[0]) if "/" in words[0] else words[0]
-    return [first, *map(_from_here, words[1:])]
+    first = _absolute(words[0], folder) if "/" in words[0] else words[0]
+    return [first, *(_from_here(word, folder) for word in words[1:])]
 
 
-def _from_here(word: str) -> str:
+def _from_here(word: str, folder: str) -> str:
     option, sign, name = word.rpartition("=") if word.startswith("-") else ("", "", word)
-    if not ("/" in name or "." in name) or not os.path.isfile(name):
+    if not ("/" in name or "." in name) or not os.path.isfile(os.path.join(folder, name)):
         return word
-    return f"{option}{sign}{_absolute(name)}"
+    return f"{option}{sign}{_absolute(name, folder)}"
 
 
-def _absolute(path: str) -> str:
-    return joined(os.getcwd(), path)
+def _absolute(path: str, folder: str = "") -> str:
+    return joined(os.path.abspath(folder), path)
 
 
 def search_path(name: str) -> str:

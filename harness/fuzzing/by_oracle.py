@@ -29,7 +29,7 @@ from harness.records import Reply
 from harness.running import protocol
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
-from harness.vocabulary.script import Script, Trace, name_of, with_files
+from harness.vocabulary.script import Script, Trace, lay_files, name_of
 from oracle.draw import Diagram, draw_text
 from oracle.gtp.protocol import Engine
 from oracle.natures import Nature
@@ -57,17 +57,17 @@ class ByOracle:
 
     def wrong_answers(self, trace: Trace) -> Iterator[Difference]:
         """Yield where the oracle answers otherwise; see ``Judge``."""
-        following = _Following(trace, self.specification)
-        with with_files(trace.script, self.folder):
-            for index, command in enumerate(trace.script.commands):
-                if index == len(trace.replies):
-                    yield following.breakdown(index)
+        following = _Following(trace, self.specification, self.folder)
+        lay_files(trace.script, self.folder)
+        for index, command in enumerate(trace.script.commands):
+            if index == len(trace.replies):
+                yield following.breakdown(index)
+                return
+            if found := following.difference(index, command):
+                yield found
+                # An engine that answers a question wrongly may still be right afterwards.
+                if self.specification.commands[name_of(command)].sets_up:
                     return
-                if found := following.difference(index, command):
-                    yield found
-                    # An engine that answers a question wrongly may still be right afterwards.
-                    if self.specification.commands[name_of(command)].sets_up:
-                        return
 
     def ways(self, trace: Trace, at: int) -> Iterable[Script]:
         """Return the script as it is, of which mistakes may be part; see ``Judge``."""
@@ -75,34 +75,38 @@ class ByOracle:
 
     def expectations(self, script: Script) -> Iterator[Expected]:
         """Yield what the oracle answers; see ``Judge``."""
-        engine, asked = self.specification.right_engine(), self.specification
+        engine, asked = self._engine(), self.specification
         last = len(script.commands) - 1
-        with with_files(script, self.folder):
-            for index, command in enumerate(script.commands):
-                is_open = underspecified(engine, command)
-                right = reply_of(engine.handle(command))
-                wanted = None if is_open or not right.ok else expression(command, right, asked)
-                is_test = index == last or (wanted is not None and is_exact(command, asked))
-                yield Expected(command, wanted if is_test else None, is_test)
+        lay_files(script, self.folder)
+        for index, command in enumerate(script.commands):
+            is_open = underspecified(engine, command)
+            right = reply_of(engine.handle(command))
+            wanted = None if is_open or not right.ok else expression(command, right, asked)
+            is_test = index == last or (wanted is not None and is_exact(command, asked))
+            yield Expected(command, wanted if is_test else None, is_test)
 
     def picture(self, script: Script) -> tuple[str, str]:
         """Return the board and the oracle's reason; see ``Judge``."""
-        engine = self.specification.right_engine()
-        with with_files(script, self.folder):
-            for command in script.commands[:-1]:
-                engine.handle(command)
+        engine = self._engine()
+        lay_files(script, self.folder)
+        for command in script.commands[:-1]:
+            engine.handle(command)
         why = explanation(engine, script.commands[-1])
         diagram = Diagram(engine.session.game.position, marks=why.marks if why else {})
         return draw_text(diagram, unicode=False), why.text if why else ""
+
+    def _engine(self) -> Engine:
+        return self.specification.right_engine(str(self.folder))
 
 
 class _Following:
     """The oracle at work on one trace; the others differ from it in the moves they choose."""
 
-    def __init__(self, trace: Trace, specification: Specification) -> None:
+    def __init__(self, trace: Trace, specification: Specification, folder: Path) -> None:
         self.trace = trace
         self.specification = specification
-        self.engine = specification.right_engine()
+        self.folder = folder
+        self.engine = specification.right_engine(str(folder))
         self.others: list[Engine] = []
 
     def breakdown(self, index: int) -> Difference:
@@ -163,7 +167,7 @@ class _Following:
 
     def _other(self, seed: int) -> Engine:
         """Return an oracle that has heard the same so far and chooses other moves."""
-        engine = self.specification.right_engine()
+        engine = self.specification.right_engine(str(self.folder))
         for command in self.trace.script.commands:
             if _plays_freely(self._nature(command)):
                 break

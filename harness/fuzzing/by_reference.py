@@ -33,7 +33,7 @@ from harness.records import Reply
 from harness.running import protocol
 from harness.specifications.record import Specification
 from harness.vocabulary.forms import literally
-from harness.vocabulary.script import Script, Trace, name_of, with_files
+from harness.vocabulary.script import Script, Trace, lay_files, name_of
 
 _SHOW = "showboard"
 _LONGER = 5  # pieces of a conversation for each unit of length, which counts what is in a game
@@ -75,32 +75,32 @@ class ByReference:
         if script in self._drawn:
             return script
         kept: list[str] = []
-        with with_files(script, self.folder):
-            walk = _Walk(self._engine(), script)
-            for index, command in enumerate(script.commands):
-                if walk.allows(command):
-                    kept.append(command)
-                    walk.look_ahead(index)
-                    walk.go_on(index, walk.right(command))
+        lay_files(script, self.folder)
+        walk = _Walk(self._engine(), script)
+        for index, command in enumerate(script.commands):
+            if walk.allows(command):
+                kept.append(command)
+                walk.look_ahead(index)
+                walk.go_on(index, walk.right(command))
         return Script(tuple(kept), script.files)
 
     def wrong_answers(self, trace: Trace) -> Iterator[Difference]:
         """Yield where the reference answers otherwise; see ``Judge``."""
-        with with_files(trace.script, self.folder):
-            walk = _Walk(self._engine(), trace.script, is_known=trace.script in self._drawn)
-            for index, command in enumerate(trace.script.commands):
-                if not walk.allows(command):
-                    return  # since the engine has chosen another move than was drawn
-                walk.look_ahead(index)
-                if index == len(trace.replies):
-                    yield breakdown(trace, walk.right(command))
+        lay_files(trace.script, self.folder)
+        walk = _Walk(self._engine(), trace.script, is_known=trace.script in self._drawn)
+        for index, command in enumerate(trace.script.commands):
+            if not walk.allows(command):
+                return  # since the engine has chosen another move than was drawn
+            walk.look_ahead(index)
+            if index == len(trace.replies):
+                yield breakdown(trace, walk.right(command))
+                return
+            found = self._difference(walk, index, trace.replies[index])
+            if found:
+                yield found
+                if self.specification.commands[name_of(command)].sets_up:
                     return
-                found = self._difference(walk, index, trace.replies[index])
-                if found:
-                    yield found
-                    if self.specification.commands[name_of(command)].sets_up:
-                        return
-                walk.go_on(index, trace.replies[index] if not found else walk.right(command))
+            walk.go_on(index, trace.replies[index] if not found else walk.right(command))
 
     def ways(self, trace: Trace, at: int) -> Iterable[Script]:
         """Return the script with the engine's moves as commands that play them; see ``Judge``.
@@ -118,36 +118,36 @@ class ByReference:
     def _followed(self, trace: Trace, at: int) -> Script:
         """Return the script up to a command, with the moves that were chosen as if drawn."""
         said: list[str] = []
-        with with_files(trace.script, self.folder):
-            walk = _Walk(self._engine(), trace.script)
-            answered = zip(trace.script.commands[:at], trace.replies, strict=False)
-            for index, (command, got) in enumerate(answered):
-                plays = walk.chooses(command) and walk.plays(command, got)
-                said.append(walk.move(command, got) if plays else command)
-                walk.go_on(index, got)
+        lay_files(trace.script, self.folder)
+        walk = _Walk(self._engine(), trace.script)
+        answered = zip(trace.script.commands[:at], trace.replies, strict=False)
+        for index, (command, got) in enumerate(answered):
+            plays = walk.chooses(command) and walk.plays(command, got)
+            said.append(walk.move(command, got) if plays else command)
+            walk.go_on(index, got)
         return trace.script._replace(commands=(*said, trace.script.commands[at]))
 
     def expectations(self, script: Script) -> Iterator[Expected]:
         """Yield what the reference answers; see ``Judge``."""
         last = len(script.commands) - 1
-        with with_files(script, self.folder):
-            walk = _Walk(self._engine(), script)
-            for index, command in enumerate(script.commands):
-                right = walk.right(command)
-                yield self._expected(walk, command, right, is_last=index == last)
-                walk.go_on(index, right)
-            if not right.ok:
-                for name in _questions(walk.engine.declaration):
-                    yield self._expected(walk, name, walk.right(name), is_last=True)
+        lay_files(script, self.folder)
+        walk = _Walk(self._engine(), script)
+        for index, command in enumerate(script.commands):
+            right = walk.right(command)
+            yield self._expected(walk, command, right, is_last=index == last)
+            walk.go_on(index, right)
+        if not right.ok:
+            for name in _questions(walk.engine.declaration):
+                yield self._expected(walk, name, walk.right(name), is_last=True)
 
     def picture(self, script: Script) -> tuple[str, str]:
         """Return the board as the reference shows it, if it does; see ``Judge``."""
-        with with_files(script, self.folder):
-            walk = _Walk(self._engine(), script)
-            for index, command in enumerate(script.commands[:-1]):
-                walk.go_on(index, walk.right(command))
-            is_shown = walk.engine.declaration.command(_SHOW) is not None
-            return walk.right(_SHOW).text if is_shown else "", ""
+        lay_files(script, self.folder)
+        walk = _Walk(self._engine(), script)
+        for index, command in enumerate(script.commands[:-1]):
+            walk.go_on(index, walk.right(command))
+        is_shown = walk.engine.declaration.command(_SHOW) is not None
+        return walk.right(_SHOW).text if is_shown else "", ""
 
     def _expected(self, walk: _Walk, command: str, right: Reply, *, is_last: bool) -> Expected:
         """Return what a case file expects; it cannot expect an error."""
@@ -179,7 +179,7 @@ class ByReference:
         )
 
     def _engine(self) -> ReferenceEngine:
-        return self._reference.engine()
+        return self._reference.engine().in_folder(str(self.folder))
 
 
 class _Walk:

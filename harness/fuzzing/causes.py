@@ -15,11 +15,11 @@ from harness.fuzzing.judging import Difference, Judge, differences
 from harness.judging import mistaken
 from harness.judging.equivalence import same
 from harness.judging.replaying import Conversation, agreement, answers
-from harness.records import CaseFile, Failure, FailureKind, Reply
+from harness.records import Failure, FailureKind, Reply
 from harness.running import protocol
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
-from harness.vocabulary.script import Script, Trace, with_files
+from harness.vocabulary.script import Script, Trace, lay_files
 from oracle.mistakes import Hang, Mistake
 
 
@@ -71,32 +71,33 @@ class Causes:
 
 def explains(mistake: Mistake, trace: Trace, specification: Specification, folder: Path) -> bool:
     """Whether an engine that makes a mistake does all that the engine did."""
-    conversation = _conversation(trace, specification)
-    with with_files(trace.script, folder):
-        found = answers(conversation, mistaken.wrong_engine(mistake))
+    conversation = _conversation(trace, specification, folder)
+    lay_files(trace.script, folder)
+    found = answers(conversation, mistaken.wrong_engine(mistake))
     return agreement(conversation, found) == (1 << conversation.items) - 1
 
 
-def _conversation(trace: Trace, specification: Specification) -> Conversation:
-    """Return a trace as a conversation; who replays it sees to its files."""
+def _conversation(trace: Trace, specification: Specification, folder: Path) -> Conversation:
+    """Return a trace as a conversation; who replays it sees that its files are in the folder."""
     steps = tuple(map(protocol.own_step, trace.script.commands))
     missing = [None] * (len(steps) - len(trace.replies))
 
     def alike(index: int, mine: Reply) -> bool:
         return same(steps[index].command, mine, trace.replies[index], specification)
 
-    return Conversation(steps, (*trace.replies, *missing), trace.failure, alike)
+    replies = (*trace.replies, *missing)
+    return Conversation(steps, replies, trace.failure, alike, str(folder))
 
 
 def heard_from(mistake: Mistake, script: Script, folder: Path) -> Trace:
     """Return what an engine that makes a mistake does with a script."""
-    engine = mistaken.wrong_engine(mistake)
-    case = CaseFile("", tuple(map(protocol.own_step, script.commands)), ())
+    engine = mistaken.wrong_engine(mistake).in_folder(str(folder))
+    steps = map(protocol.own_step, script.commands)
     replies: list[Reply] = []
-    with with_files(script, folder):
-        for index, (_, raw) in enumerate(mistaken.answers(case, engine)):
-            if not isinstance(raw, str):
-                kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
-                return Trace(script, tuple(replies), Failure(kind, "", index))
-            replies.append(reply_of(raw))
+    lay_files(script, folder)
+    for index, (_, raw) in enumerate(mistaken.heard(steps, engine)):
+        if not isinstance(raw, str):
+            kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
+            return Trace(script, tuple(replies), Failure(kind, "", index))
+        replies.append(reply_of(raw))
     return Trace(script, tuple(replies))

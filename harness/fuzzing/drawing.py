@@ -15,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 
 from harness.judging.equivalence import underspecified
 from harness.specifications.record import Specification
-from harness.vocabulary.script import Script, name_of, with_files, written
+from harness.vocabulary.script import Script, lay_files, name_of, written
 from harness.vocabulary.stones import flat
 from oracle.gtp.protocol import Engine
 from oracle.natures import SIZE
@@ -76,14 +76,14 @@ def legal(script: Script, specification: Specification, folder: Path) -> Script:
 
     Questions stay, whatever they ask: what is open, is looked at where answers differ.
     """
-    engine, order = specification.right_engine(), _Order(specification)
+    engine, order = specification.right_engine(str(folder)), _Order(specification)
     kept = []
-    with with_files(script, folder):
-        for command in script.commands:
-            asks = not specification.commands[name_of(command)].sets_up
-            if order.allows(command) and (asks or _is_legal(engine, command)):
-                order.hear(command)
-                kept.append(command)
+    lay_files(script, folder)
+    for command in script.commands:
+        asks = not specification.commands[name_of(command)].sets_up
+        if order.allows(command) and (asks or _is_legal(engine, command)):
+            order.hear(command)
+            kept.append(command)
     return Script(tuple(kept), script.files)
 
 

@@ -21,7 +21,7 @@ from harness.records import CaseFile, Reply
 from harness.running import protocol
 from harness.running.runs import sandbox_for
 from harness.text import encode
-from harness.vocabulary.script import Script, Trace, with_files
+from harness.vocabulary.script import Script, Trace, lay_files
 from oracle.natures import STANDARD, Natures
 
 # A long wait for every suspicion would leave no time to look for others. What is silent for so
@@ -104,9 +104,9 @@ class Piped:
         self._asked += 1
         replies: list[Reply] = []
         failure = None
+        lay_files(script, self._folder)
         try:
-            with with_files(script, self._folder):
-                ask(session, script, replies)
+            ask(session, script, replies)
         except EngineError as error:
             failure = error.failure._replace(step=len(replies))
             self.renew()

@@ -17,7 +17,7 @@ from harness.generating.reading import Harvest
 from harness.generating.records import Bench, Staged
 from harness.generating.replaying import turn
 from harness.generating.staging import LeftOut, Stage
-from harness.judging import mistaken, strength
+from harness.judging import strength
 from harness.judging.likeness import identities
 from harness.judging.strength import Wrong
 from harness.records import CaseFile
@@ -98,8 +98,7 @@ def _chosen(request: Request, workshop: _Workshop, beside: int) -> Choice:
     features = specification.kind.features
     choice = Choice(request.most, {one.name: one.least for one in features}, beside)
     for case in (*request.beside, *request.excluded):
-        with mistaken.in_folder(case):
-            choice.exclude(same for _, same in identities(case, specification))
+        choice.exclude(same for _, same in identities(case, specification))
     choice.catch(workshop.staged)
     if choice.tests < request.most:
         # What catches the rest was asked before, or is of a game that has given enough.

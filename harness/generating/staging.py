@@ -45,15 +45,15 @@ class Stage:
         Raises :class:`LeftOut` for one that is underspecified, or does not replay.
         """
         with _among(scene.files) as folder:
-            asked = tuple(self._played(scene))
+            asked = tuple(self._played(scene, folder))
             if len({one.identity for one in asked}) < len(asked):
                 raise LeftOut("it asks the same twice")
             staged = Staged(scene, asked, 0)
             return staged._replace(caught=self._caught(staged, folder))
 
-    def _played(self, scene: Scene) -> Iterator[Asked]:
+    def _played(self, scene: Scene, folder: str) -> Iterator[Asked]:
         """Yield the tests of a scene, as the right engine goes through it."""
-        engine = self._specification.right_engine()
+        engine = self._specification.right_engine(folder)
         reached = False
         for number, step in enumerate(scene.steps):
             reached = reached or lies(engine, scene.find.moment)
@@ -101,13 +101,13 @@ class Stage:
 
 @contextlib.contextmanager
 def _among(files: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Work in a folder that has the board files of a scene, if it has any."""
+    """Give a folder that has the board files of a scene; "" if it has none."""
     if not files:
         yield ""
         return
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with tempfile.TemporaryDirectory() as folder:
         for name, content in files:
-            path = Path(name)
+            path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8")
         yield folder

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
+from harness.judging.mistaken import folder_of
 from harness.judging.recognition import specifications_of
 from harness.judging.replaying import Conversation, Memory, Replayer
 from harness.judging.smallest_sets import Search, Set
@@ -142,7 +142,7 @@ class _Part(NamedTuple):
                 return mine.ok is theirs.ok
             return _alike(file, outcome, mine)
 
-        folder = Path(file.case.path).resolve().parent
+        folder = folder_of(file.case)
         texts = tuple(exchange.text for exchange in sent)
         return Conversation(steps, replies, failure, alike, folder, texts)
 

@@ -64,25 +64,24 @@ def reasons(
     ``boards``: by step; the oracle's must be alike. Steps whose command needs no reason, or whose
     position the oracle cannot follow, are missing.
     """
-    from harness.judging.mistaken import in_folder
+    from harness.judging.mistaken import folder_of
 
-    engine = specification.right_engine()
+    engine = specification.right_engine(folder_of(file.case))
     found: Reasons = {}
     last = max(steps, default=0)
-    with in_folder(file.case):  # for the files that commands name
-        for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):
-            seen = boards.get(index)
-            is_alike = seen is None or seen.position == engine.session.game.position
-            if index in steps and is_alike:
-                why = explanation(engine, step.command)
-                if why:
-                    found[index] = why
-            if index < last or index in found:
-                answer = engine.handle(_as_played(step, reply))
-                if index in found and not holds(step, answer):
-                    del found[index]
-                if answer.startswith("?") and _is_loaded(step, reply, specification):
-                    break
+    for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):
+        seen = boards.get(index)
+        is_alike = seen is None or seen.position == engine.session.game.position
+        if index in steps and is_alike:
+            why = explanation(engine, step.command)
+            if why:
+                found[index] = why
+        if index < last or index in found:
+            answer = engine.handle(_as_played(step, reply))
+            if index in found and not holds(step, answer):
+                del found[index]
+            if answer.startswith("?") and _is_loaded(step, reply, specification):
+                break
     return found
 
 

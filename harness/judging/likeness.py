@@ -68,14 +68,11 @@ def _word(word: str, position: Any, symmetry: int, swap: bool) -> tuple[Any, ...
 
 
 def identities(case: CaseFile, specification: Specification) -> Iterator[tuple[Step, Identity]]:
-    """Yield the tests of a case file with their identities.
-
-    The caller sees to the working directory (:func:`harness.judging.mistaken.in_folder`).
-    """
-    engine = specification.right_engine()
+    """Yield the tests of a case file with their identities."""
+    engine = specification.right_engine(mistaken.folder_of(case))
     for step in case.steps:
         if step.is_test:
             yield step, identity(engine, step.command, specification)
-        for _, raw in mistaken.answers(case._replace(steps=(step,)), engine):
+        for _, raw in mistaken.heard((step,), engine):
             if isinstance(raw, Breakdown):
                 return

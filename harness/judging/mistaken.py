@@ -5,7 +5,6 @@ Nothing is started, so that a thousand tests meet dozens of mistakes in seconds.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -32,11 +31,16 @@ def mutant(mistakes: Iterable[Mistake], assignment: str) -> Engine:
 def answers(case: CaseFile, engine: Engine) -> Iterator[tuple[Step, str | Breakdown]]:
     """Yield each step with the engine's raw reply, as ``truth.reply_of`` reads it.
 
-    Where the engine breaks down, that comes instead, and nothing more is asked of it, nor after
-    ``quit``. The caller sees to it that the working directory is the file's (:func:`in_folder`).
+    It reads files where an engine of a run would. Where it breaks down, that comes instead, and
+    nothing more is asked of it, nor after ``quit``.
     """
+    return heard(case.steps, engine.in_folder(folder_of(case)))
+
+
+def heard(steps: Iterable[Step], engine: Engine) -> Iterator[tuple[Step, str | Breakdown]]:
+    """Yield the same for steps of a conversation, wherever the engine is."""
     handle = engine.handle
-    for step in case.steps:
+    for step in steps:
         try:
             raw = handle(step.text)
         except Breakdown as how:
@@ -70,9 +74,6 @@ def _first_test(case: CaseFile, step: Step) -> set[int]:
     return set([t.line for t in case.steps if t.is_test and t.line >= step.line][:1])
 
 
-@contextlib.contextmanager
-def in_folder(case: CaseFile) -> Iterator[None]:
-    """Work where an engine of a run would: in the case file's folder, if there is one."""
-    folder = Path(case.path).resolve().parent
-    with contextlib.chdir(folder) if folder.is_dir() else contextlib.nullcontext():
-        yield
+def folder_of(case: CaseFile) -> str:
+    """Return where an engine of a run would be started: in the folder of the case file."""
+    return str(Path(case.path).parent)

@@ -10,12 +10,11 @@ from __future__ import annotations
 import contextlib
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
 from harness.judging import mistaken
-from harness.records import CaseFile, Failure, FailureKind, Reply, Step
+from harness.records import Failure, FailureKind, Reply, Step
 from harness.specifications.truth import reply_of
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine
@@ -35,7 +34,7 @@ class Conversation(NamedTuple):
     replies: tuple[Reply | None, ...]  # the first None: where it broke, or was asked no more
     failure: Failure | None  # how it broke; its step is an index into ``steps``
     alike: Alike  # whether a reply to the step of an index is as good as the engine's
-    folder: Path = Path()  # in which it worked
+    folder: str = ""  # in which it worked
     sent: tuple[str, ...] = ()  # by the harness before the first step
 
     @property
@@ -142,21 +141,17 @@ def _differences(found: Answers, right: Answers) -> int:
 def answers(conversation: Conversation, engine: Engine) -> Answers:
     """Return what an engine answers, up to where it breaks or the other one broke."""
     follow(engine, zip(conversation.steps, conversation.replies, strict=True))
-    case = CaseFile("", conversation.steps[: conversation.items], ())
-    with _in(conversation.folder):
-        with contextlib.suppress(Exception):  # a mistaken program may fail in any way
-            for text in conversation.sent:
-                engine.handle(text)
-        return [raw for _, raw in mistaken.answers(case, engine)]
+    engine.in_folder(conversation.folder)
+    with contextlib.suppress(Exception):  # a mistaken program may fail in any way
+        for text in conversation.sent:
+            engine.handle(text)
+    steps = conversation.steps[: conversation.items]
+    return [raw for _, raw in mistaken.heard(steps, engine)]
 
 
 def agreement(conversation: Conversation, found: Answers) -> int:
     """Return as bits where such answers are as good as those of the other engine."""
     return sum(_agrees(conversation, index, raw) << index for index, raw in enumerate(found))
-
-
-def _in(folder: Path) -> contextlib.AbstractContextManager[None]:
-    return contextlib.chdir(folder) if folder.is_dir() else contextlib.nullcontext()
 
 
 def _agrees(conversation: Conversation, index: int, raw: str | Breakdown) -> bool:

@@ -102,8 +102,7 @@ def measure(
     tests: list[Test] = []
     wrong: list[Test] = []
     for case in cases:
-        with mistaken.in_folder(case):
-            right, others = of_file(case, mistakes, specification, dialect)
+        right, others = of_file(case, mistakes, specification, dialect)
         tests += right
         wrong += others
     unsettled = tuple(one for one in specification.mistakes if one.is_open)

@@ -66,11 +66,10 @@ def run(  # noqa: PLR0913 - a door: each has its use
     ``natures``: what the commands do; by default, what any assignment says of its own.
 
     A reply that takes too long to be matched with its expectation has the verdict *not judged* and
-    an error of its case file. (Call from the main thread: signals, which end that, go there.)
+    an error of its case file.
 
-    Both are called in the caller's own thread. Files in parallel run in forked processes, and for
-    the moment in which an engine is started its folder is the working directory; so start no
-    threads of your own before the first ``on_progress``.
+    Both are called in the caller's own thread. Files in parallel run in forked processes; so start
+    no threads of your own before the first ``on_progress``, unless ``options.jobs`` is 1.
 
     Raises:
         UsageError: ``program`` is empty or cannot be split; an option makes no sense.

@@ -94,9 +94,12 @@ class Specification:
         """Who knows the right answers; the oracle does not think long about its own moves."""
         return self.told or InProcess(lambda: engine_for(self.key, playouts=0))
 
-    def right_engine(self) -> Engine:
-        """Return an engine that answers rightly and has heard nothing yet."""
-        return self.truth.engine()
+    def right_engine(self, folder: str = "") -> Engine:
+        """Return an engine that answers rightly and has heard nothing yet.
+
+        ``folder``: in which the files lie that commands name; "": the working directory.
+        """
+        return self.truth.engine().in_folder(folder)
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:

@@ -14,12 +14,13 @@ from oracle.gtp.protocol import Engine
 
 
 class Truth(Protocol):
-    """What answers rightly. Files that commands name are looked up from the working directory."""
+    """What answers rightly."""
 
-    def replies(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
+    def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
         """Return the right replies to a conversation with an engine that has just been started.
 
-        There are fewer replies than commands where one of them has ended the engine.
+        ``folder``: in which the files lie that commands name; "": the working directory. There are
+        fewer replies than commands where one of them has ended the engine.
         """
 
     def engine(self) -> Engine:
@@ -33,9 +34,9 @@ class InProcess:
         """``make``: returns a new engine."""
         self._make = make
 
-    def replies(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
+    def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
         """Return the right replies; see :class:`Truth`."""
-        engine, found = self.engine(), []
+        engine, found = self.engine().in_folder(folder), []
         for command in commands:
             found.append(reply_of(engine.handle(command)))
             if not engine.session.running:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from harness.errors import UndecidedError
 from harness.judging import equivalence
 from harness.judging.explain import reason
+from harness.judging.mistaken import folder_of
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect
 from harness.records import CaseFile, Reply, Step, Verdict
@@ -29,8 +30,7 @@ def asked(
 ) -> Iterator[Asked | Finding]:
     """Yield what each test asks, and a finding for each line that goes wrong before one.
 
-    A test of which a refused set-up hides the right answer is a finding, too. The caller sees to
-    it that the working directory is the file's.
+    A test of which a refused set-up hides the right answer is a finding, too.
     """
     walk = _Walk(case, specification, dialect)
     for step in case.steps:
@@ -45,7 +45,7 @@ class _Walk:
         self._path, self._lines = case.path, case.lines
         self._specification = specification
         self._dialect = dialect_of(case, dialect)
-        self._engine = specification.right_engine()
+        self._engine = specification.right_engine(folder_of(case))
         self._is_free = False  # an engine's own choice has led here
         self._unknown = _Unknown()
         self._tested = {step.command for step in case.steps if self._asks(step)}

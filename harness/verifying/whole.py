@@ -47,10 +47,9 @@ def verify(
         if not any(step.is_test for step in case.steps):
             continue  # for --gtpfile, say: of no assignment
         own = specification or specification_of(case, in_folder)
-        with mistaken.in_folder(case):
-            told = list(asked(case, own, named(dialect)))
-            found, skipped = _of_file(case, told, own, dialect)
-            found += _asked_before(case, told, own, first)
+        told = list(asked(case, own, named(dialect)))
+        found, skipped = _of_file(case, told, own, dialect)
+        found += _asked_before(case, told, own, first)
         findings += sorted(found, key=lambda finding: finding.line)
         tests += sum(step.is_test for step in case.steps)
         unchecked += skipped

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -78,15 +77,9 @@ def joined(scripts: Iterable[Script]) -> Script:
     return Script(tuple(commands), tuple(files.items()))
 
 
-@contextlib.contextmanager
-def with_files(script: Script, folder: Path) -> Iterator[None]:
-    """Lay a script's files into a folder and work there; scripts without any cost nothing."""
-    if not script.files:
-        yield
-        return
+def lay_files(script: Script, folder: Path) -> None:
+    """Write the files that a script's commands name into a folder, unless they are there."""
     for name, text in script.files:
         if not (folder / name).exists():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
-    with contextlib.chdir(folder):
-        yield

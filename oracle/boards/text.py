@@ -9,13 +9,16 @@ Lines = list[tuple[int, str]]
 _SHOWN = 40  # characters of a faulty text that an error quotes
 
 
-def read_bytes(path: str) -> bytes:
-    """Return a file's content (``-`` is standard input); raises :class:`FormatError`."""
+def read_bytes(path: str, folder: str = "") -> bytes:
+    """Return a file's content (``-`` is standard input); raises :class:`FormatError`.
+
+    ``folder``: to which a path is relative; "": the working directory.
+    """
     import sys
     from pathlib import Path
 
     try:
-        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        return sys.stdin.buffer.read() if path == "-" else Path(folder, path).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise FormatError(f"cannot read the file: {reason}", path) from None

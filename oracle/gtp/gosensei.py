@@ -50,7 +50,7 @@ def is_valid(session: Session, words: list[str]) -> str:
 
     try:
         path = loading.filename(words)
-        read_gosensei(read_bytes(path), path)
+        read_gosensei(read_bytes(path, session.folder), path)
     except FormatError:
         return "false"
     return "true"

@@ -40,7 +40,7 @@ def _record(session: Session, path: str, move: int | None) -> Snapshot:
         from oracle.sgf import read_sgf as read
     else:
         from oracle.sgf.load import load_sgf as read
-    snapshot = read(read_bytes(path), path, Choice(move=move, game=session.record))
+    snapshot = read(read_bytes(path, session.folder), path, Choice(move=move, game=session.record))
     if session.record is None and snapshot.game == "gomoku":
         raise FormatError("it is a game of Gomoku, GM[4]")
     return snapshot
@@ -50,7 +50,7 @@ def load_board(session: Session, words: list[str], read: Reader) -> None:
     """Go on with the position in a file, by the reader of its format."""
     from oracle.boards.text import read_bytes
 
-    load(session, words, lambda path: read(read_bytes(path), path, None))
+    load(session, words, lambda path: read(read_bytes(path, session.folder), path, None))
 
 
 def load(session: Session, words: list[str], read: Callable[[str], Snapshot]) -> None:

@@ -10,7 +10,7 @@ from oracle.errors import GtpError, OracleError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Self
 
     from oracle.explanation import Explanation, Readings
 
@@ -35,6 +35,14 @@ class Engine:
     def __init__(self, session: Any) -> None:
         self.session = session
         self.commands: Table = session.commands
+
+    def in_folder(self, folder: str) -> Self:
+        """Read the files that commands name from a folder from now on; return this engine.
+
+        ``folder``: "" is the working directory, as for a new engine.
+        """
+        self.session.folder = folder
+        return self
 
     def handle(self, line: str) -> str:
         """Return the reply to a line with its empty line; ``""`` to a blank or comment line."""

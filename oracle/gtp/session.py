@@ -39,13 +39,15 @@ class Session:
     Attributes: ``commands``, the engine's table; ``questions``, those of its commands that can be
     explained; ``game``, the game in progress; ``running``, false after ``quit``; ``seed``, that of
     the random moves; ``assignment``, whose document says what is open, "" for the game's own;
-    ``strict``, whether ``loadsgf`` refuses what SGF and the rules of the game forbid.
+    ``strict``, whether ``loadsgf`` refuses what SGF and the rules of the game forbid; ``folder``,
+    to which names of files are relative, "" for the working directory.
     """
 
     __slots__ = (
         "_random",
         "assignment",
         "commands",
+        "folder",
         "game",
         "questions",
         "running",
@@ -66,6 +68,7 @@ class Session:
         self.running = True
         self.strict = False
         self.assignment = ""
+        self.folder = ""
         self._random: Random | None = None
         self.game = self.new_game(Position(grid(self.size)), BLACK)
 

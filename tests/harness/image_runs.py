@@ -8,7 +8,7 @@ from functools import cache
 from harness.assignments.assignment import find
 from harness.grading.attempts.images import image_of
 from harness.grading.records import IMAGE, PUBLIC, Attempt
-from harness.judging.mistaken import answers, in_folder
+from harness.judging.mistaken import answers
 from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import CaseFile, Failure, FailureKind, Outcome, Reply, Verdict
@@ -33,8 +33,7 @@ def images(assignment: str, seed: str, folder: str = ".") -> tuple[tuple[CaseFil
     """Return the case files that have images, each with its image."""
     found = []
     for case in public_cases(assignment, folder):
-        with in_folder(case):
-            image = image_of(case, specification(assignment), seed)
+        image = image_of(case, specification(assignment), seed)
         found += [] if image is None else [(case, image)]
     return tuple(found)
 
@@ -43,12 +42,11 @@ def attempt(case: CaseFile, engine: Engine, kind: str) -> Attempt:
     """Return what comes of a case file with an engine."""
     replies: list[Reply] = []
     failure = None
-    with in_folder(case):
-        for _step, raw in answers(case, engine):
-            if isinstance(raw, Breakdown):
-                failure = Failure(FailureKind.DIED, "It died.", len(replies))
-            else:
-                replies.append(reply_of(raw))
+    for _step, raw in answers(case, engine):
+        if isinstance(raw, Breakdown):
+            failure = Failure(FailureKind.DIED, "It died.", len(replies))
+        else:
+            replies.append(reply_of(raw))
     given = (*replies, *[None] * (len(case.steps) - len(replies)))
     outcomes = tuple(
         Outcome(i, GOGUI.verdict(step.pattern, reply) if reply else Verdict.NOT_RUN, reply)

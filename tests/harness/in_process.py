@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from harness.fuzzing.search import Budget
 from harness.records import Failure, FailureKind
 from harness.specifications import specification
 from harness.specifications.truth import reply_of
-from harness.vocabulary.script import Script, Trace, with_files
+from harness.vocabulary.script import Script, Trace, lay_files
 from oracle.mistakes import Breakdown, Hang
 
 
@@ -29,7 +29,8 @@ class InProcess:
     def answer(self, script: Script) -> Trace:
         self.engine = self.engine or self.start()
         replies: list[Any] = []
-        with with_files(script, self.folder):
+        lay_files(script, self.folder)
+        with chdir(self.folder):  # as a process of its own would be there
             try:
                 replies.extend(reply_of(self.engine.handle(one)) for one in script.commands)
             except Breakdown as how:

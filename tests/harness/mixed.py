@@ -18,7 +18,7 @@ from harness.fuzzing.drawing import scripts
 from harness.judging import mistaken
 from harness.judging.diagnosis import diagnoses
 from harness.specifications import specification
-from harness.vocabulary.script import with_files
+from harness.vocabulary.script import lay_files
 from oracle.mistakes import can_meet
 from tests.harness.test_diagnosis import result_of
 
@@ -89,14 +89,14 @@ def behave_alike(some, others, assignment, count=SCRIPTS):
 
 
 def answers(mistakes, assignment, script, folder):
-    engine = mistaken.mutant(mistakes, assignment)
+    engine = mistaken.mutant(mistakes, assignment).in_folder(str(folder))
     found = []
-    with with_files(script, folder):
-        for command in script.commands:
-            try:
-                found.append(engine.handle(command))
-            except Exception as error:  # noqa: BLE001 - a mistaken program may fail in any way
-                return [*found, type(error).__name__]
+    lay_files(script, folder)
+    for command in script.commands:
+        try:
+            found.append(engine.handle(command))
+        except Exception as error:  # noqa: BLE001 - a mistaken program may fail in any way
+            return [*found, type(error).__name__]
     return found
 
 

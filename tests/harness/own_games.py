@@ -6,7 +6,7 @@ import importlib
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -108,7 +108,11 @@ class InMemory:
         self._engine: Any = None
         self._replies: list[Reply] = []
 
-    def replies(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
+    def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
+        with chdir(folder or "."):  # as a process of its own would be there
+            return self._heard(commands)
+
+    def _heard(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
         if self._engine is None or commands[: len(self._said)] != self._said:
             self._engine, self._replies = self._start(), []
         new = commands[len(self._replies) :]

@@ -47,17 +47,16 @@ def shipped(assignment):
 def result_of(case, engine, change=lambda step, reply: reply):
     """What a run would have found, had it started this engine; ``change`` rewrites replies."""
     outcomes, replies, failure = [], [], None
-    with mistaken.in_folder(case):
-        for index, (step, raw) in enumerate(mistaken.answers(case, engine)):
-            if not isinstance(raw, str):
-                kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
-                failure = Failure(kind, "It broke.", index)
-                break
-            reply = change(step, reply_of(raw))
-            replies.append(reply)
-            if step.is_test:
-                verdict = named("gogui").verdict(step.pattern, reply)
-                outcomes.append(Outcome(index, verdict, reply))
+    for index, (step, raw) in enumerate(mistaken.answers(case, engine)):
+        if not isinstance(raw, str):
+            kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
+            failure = Failure(kind, "It broke.", index)
+            break
+        reply = change(step, reply_of(raw))
+        replies.append(reply)
+        if step.is_test:
+            verdict = named("gogui").verdict(step.pattern, reply)
+            outcomes.append(Outcome(index, verdict, reply))
     rest = [one for one in not_run(case).outcomes if one.step >= len(replies)]
     replies += [None] * (len(case.steps) - len(replies))
     return not_run(case)._replace(
@@ -109,8 +108,7 @@ def test_no_mistake_breaks_down_unless_it_is_meant_to(assignment):
     for one in MISTAKES.values():
         if one.assignment == assignment:
             for case in shipped(assignment):
-                with mistaken.in_folder(case):
-                    last = list(mistaken.answers(case, mistaken.wrong_engine(one)))[-1][1]
+                last = list(mistaken.answers(case, mistaken.wrong_engine(one)))[-1][1]
                 assert isinstance(last, str) or type(last) is Hang or "Index" in str(last)
 
 

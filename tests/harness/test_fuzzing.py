@@ -64,12 +64,11 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
     assert mistake in found.mistakes
     path = writing.write(tmp_path, 1, found, judge_of(specification(mistake.assignment), tmp_path))
     case = casefile.read(str(path))
-    with mistaken.in_folder(case):
-        assert not mistaken.failing(
-            case, specification(mistake.assignment).right_engine(), named("gogui")
-        )
-        last = max(step.line for step in case.steps)
-        assert mistaken.failing(case, mistaken_engine(mistake), named("gogui")) == {last}
+    assert not mistaken.failing(
+        case, specification(mistake.assignment).right_engine(), named("gogui")
+    )
+    last = max(step.line for step in case.steps)
+    assert mistaken.failing(case, mistaken_engine(mistake), named("gogui")) == {last}
 
 
 @pytest.mark.long(2)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pytest
 
 from harness.assignments import assignment
-from harness.judging.mistaken import failing, in_folder, wrong_engine
+from harness.judging.mistaken import failing, wrong_engine
 from harness.reading import casefile
 from harness.reading.dialect import named
 from oracle.mistakes import named as mistake_named
@@ -249,8 +249,7 @@ def private_cases(one: Graded) -> list[casefile.CaseFile]:
 
 def wrong_lines(one: Graded, case: casefile.CaseFile) -> set[int]:
     """Return the tests that Ben's mistake fails, by the oracle."""
-    with in_folder(case):
-        return failing(case, wrong_engine(mistake_named(one.exam.mistake)), named("gogui"))
+    return failing(case, wrong_engine(mistake_named(one.exam.mistake)), named("gogui"))
 
 
 # --- what came of it

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.grading.attempts.images import image_of, origin
 from harness.grading.records import IMAGE
 from harness.judging.equivalence import is_exact, underspecified
-from harness.judging.mistaken import in_folder
+from harness.judging.mistaken import folder_of
 from harness.reading import casefile
 from harness.specifications import specification
 from harness.specifications.truth import reply_of
@@ -96,11 +96,10 @@ def test_an_image_asks_what_its_original_asks(assignment):
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_no_image_asks_what_the_document_leaves_open(assignment):
     for case, image in images(assignment, "secret"):
-        engine = specification(assignment).right_engine()
-        with in_folder(case):
-            for step in image.steps:
-                assert not step.is_test or not underspecified(engine, step.command)
-                engine.handle(step.text)
+        engine = specification(assignment).right_engine(folder_of(case))
+        for step in image.steps:
+            assert not step.is_test or not underspecified(engine, step.command)
+            engine.handle(step.text)
 
 
 def test_a_seed_makes_an_image_and_another_seed_another():

@@ -56,10 +56,9 @@ def accused(assignment, paths):
     found = []
     for path in paths:
         case = casefile.read(str(path))
-        with mistaken.in_folder(case):
-            for name, start in engines(assignment).items():
-                bad = mistaken.failing(case, start(), named("gogui"))
-                found += [f"{path}:{line}: {name}" for line in sorted(bad)]
+        for name, start in engines(assignment).items():
+            bad = mistaken.failing(case, start(), named("gogui"))
+            found += [f"{path}:{line}: {name}" for line in sorted(bad)]
     return found
 
 

@@ -126,21 +126,20 @@ def replies(engine, commands):
 
 
 def assert_same_from_each_place(case, game):
-    full = new_engine(game, playouts=0)
-    with mistaken.in_folder(case):
-        expected = replies(full, [step.text for step in case.steps])
-        for place in restarting._places(case, EVERYONES):
-            engine = new_engine(game, playouts=0)
-            replies(engine, place.settings)
-            got = replies(engine, [step.text for step in case.steps[place.step :]])
-            chosen = False  # what a player chose may differ, and the board with it
-            pairs = zip(case.steps[place.step :], got, expected[place.step :], strict=True)
-            for step, mine, theirs in pairs:
-                chosen = not step.command.startswith(("clear_board", "load_board")) and (
-                    chosen or step.command.startswith("genmove")
-                )
-                if step.is_test and not chosen:
-                    assert mine == theirs, (case.path, place, step)
+    full = new_engine(game, playouts=0).in_folder(mistaken.folder_of(case))
+    expected = replies(full, [step.text for step in case.steps])
+    for place in restarting._places(case, EVERYONES):
+        engine = new_engine(game, playouts=0).in_folder(mistaken.folder_of(case))
+        replies(engine, place.settings)
+        got = replies(engine, [step.text for step in case.steps[place.step :]])
+        chosen = False  # what a player chose may differ, and the board with it
+        pairs = zip(case.steps[place.step :], got, expected[place.step :], strict=True)
+        for step, mine, theirs in pairs:
+            chosen = not step.command.startswith(("clear_board", "load_board")) and (
+                chosen or step.command.startswith("genmove")
+            )
+            if step.is_test and not chosen:
+                assert mine == theirs, (case.path, place, step)
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("cases/*/**/*.gtp")), ids=lambda p: p.stem)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.grading.marks.suspicion import THRESHOLD, chance, fisher, pairs, suspicion
 from harness.grading.records import IMAGE, PUBLIC, Attempt
-from harness.judging.mistaken import in_folder, wrong_engine
+from harness.judging.mistaken import folder_of, wrong_engine
 from harness.reading.casefile import parse
 from harness.records import Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.runner import not_run
@@ -54,6 +54,10 @@ class Heart:
             otherwise,
         )
         self.session = self._right.session
+
+    def in_folder(self, folder):
+        self._right.in_folder(folder)
+        return self
 
     def handle(self, line):
         text, number = self._number(line)
@@ -109,10 +113,9 @@ GUESSES = {
 def learnt(assignment):
     table = set()
     for case in public_cases(assignment):
-        engine = Heart(assignment, table, None)
-        with in_folder(case):
-            for step in case.steps:
-                engine.learn(step.text)
+        engine = Heart(assignment, table, None).in_folder(folder_of(case))
+        for step in case.steps:
+            engine.learn(step.text)
     return table
 
 

@@ -224,11 +224,10 @@ def planted(path, expectation):
     """
     case = casefile.read(str(CASES / path))
     assignment = Path(path).parts[0]
-    with mistaken.in_folder(case):
-        replies = {
-            step.line: reply_of(raw)
-            for step, raw in mistaken.answers(case, specification(assignment).right_engine())
-        }
+    replies = {
+        step.line: reply_of(raw)
+        for step, raw in mistaken.answers(case, specification(assignment).right_engine())
+    }
     steps = [
         step._replace(pattern=read_gogui(f"[{expectation(step, replies[step.line])}]"))
         if step.is_test
@@ -361,12 +360,11 @@ def test_expressions_accept_their_forms_and_no_mistaken_answer(assignment):
     compared = 0
     for path in suite.expand([str(CASES / assignment)]):
         case = casefile.read(path)
-        with mistaken.in_folder(case):
-            right = {
-                step.line: reply_of(raw)
-                for step, raw in mistaken.answers(case, specification(assignment).right_engine())
-            }
-            wrong = mistaken_answers(case, specification(assignment))
+        right = {
+            step.line: reply_of(raw)
+            for step, raw in mistaken.answers(case, specification(assignment).right_engine())
+        }
+        wrong = mistaken_answers(case, specification(assignment))
         for step in [one for one in case.steps if one.is_test]:
             answer = right[step.line]
             matches = matcher(

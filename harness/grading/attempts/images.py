@@ -19,6 +19,7 @@ from random import Random
 from typing import NamedTuple
 
 from harness.judging.equivalence import expression, is_exact, underspecified
+from harness.judging.mistaken import folder_of
 from harness.reading import casefile
 from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification
@@ -57,13 +58,16 @@ def origin(step: Step) -> Origin:
     return Origin(KINDS[kind], line)
 
 
-def image_of(case: CaseFile, specification: Specification, seed: str) -> CaseFile | None:
+def image_of(
+    case: CaseFile, specification: Specification, seed: str, folder: str | None = None
+) -> CaseFile | None:
     """Return the images of a case file's tests as a case file of the same name; None: it has none.
 
-    ``seed``: what nobody who writes a program knows. Boards that the file loads are looked up from
-    the working directory.
+    ``seed``: what nobody who writes a program knows. ``folder``: in which boards lie that the file
+    loads; None: its own.
     """
-    scenes = [scene for scene in _scenes(case, specification) if scene.asked]
+    place = folder_of(case) if folder is None else folder
+    scenes = [scene for scene in _scenes(case, specification, place) if scene.asked]
     lines: list[str] = []
     for number, kind in enumerate(KINDS):
         random = Random(f"{seed}\0{case.path}\0{kind}")
@@ -95,16 +99,17 @@ class _Scene(NamedTuple):
     start: Position
     settings: list[str]  # in force when it begins
     asked: list[_Asked]
+    folder: str  # of the files that are loaded
 
 
-def _scenes(case: CaseFile, specification: Specification) -> Iterator[_Scene]:
-    engine, settings = specification.right_engine(), _settings(case, specification)
-    scene = _Scene(_board(engine), list(settings.values()), [])
+def _scenes(case: CaseFile, specification: Specification, folder: str) -> Iterator[_Scene]:
+    engine, settings = specification.right_engine(folder), _settings(case, specification)
+    scene = _Scene(_board(engine), list(settings.values()), [], folder)
     for step in case.steps:
         asked = _ask(engine, step, specification)
         if asked.nature.begins_game:
             yield scene
-            scene = _Scene(_board(engine), list(settings.values()), [])
+            scene = _Scene(_board(engine), list(settings.values()), [], folder)
         else:
             scene.asked.append(asked)
         if asked.nature.is_setting:
@@ -162,7 +167,8 @@ def _translated(
         return _NONE
     is_fixed = specification.board.is_fixed
     opening, plain = (_opening(scene, one, is_fixed=is_fixed) for one in (change, UNCHANGED))
-    stage = _Stage(specification, opening, number, differs=opening != plain)
+    differs = opening != plain
+    stage = _Stage(specification, opening, number, differs=differs, folder=scene.folder)
     commands = _commands(scene, change, random)
     for asked, command in zip(scene.asked, commands, strict=True):
         if not stage.play(asked, command, change):
@@ -205,8 +211,9 @@ class _Stage:
         number: int,
         *,
         differs: bool,
+        folder: str,
     ) -> None:
-        self._engine = specification.right_engine()
+        self._engine = specification.right_engine(folder)
         for command in opening:
             self._engine.handle(command)
         self._specification = specification

@@ -16,7 +16,6 @@ from harness.errors import UsageError
 from harness.grading.ledger import canonical_json
 from harness.grading.ledger.ledger import Planned
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Submission
-from harness.judging import mistaken
 from harness.options import GTP
 from harness.reading import casefile, suite
 from harness.records import CaseFile
@@ -120,8 +119,8 @@ def images(assignment: Assignment, public: Iterable[Case], seed: str) -> list[Ca
         return []  # nobody knows what is right
     found = []
     for one in public:
-        with mistaken.in_folder(one.read(one.path)):
-            image = image_of(one.read(), assignment.specification, seed)
+        folder = str(Path(one.path).parent)
+        image = image_of(one.read(), assignment.specification, seed, folder)
         if image is not None:
             text = "".join(f"{line}\n" for line in image.lines)
             found.append(Case(IMAGE, one.name, encode(text), one.path))

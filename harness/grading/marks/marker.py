@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -91,9 +90,12 @@ class _Diagnoser:
             return ()
         answers = tuple(map(_answers, files))
         if answers not in self._known:
-            with contextlib.chdir(self._place):
-                self._known[answers] = diagnoses(files, self._memory)
+            self._known[answers] = diagnoses([*map(self._found, files)], self._memory)
         return self._known[answers]
+
+    def _found(self, file: FileResult) -> FileResult:
+        """Return a result with the path at which its case file lies, and the files it names."""
+        return file._replace(case=file.case._replace(path=str(self._place / file.case.path)))
 
 
 def _answers(file: FileResult) -> tuple[object, ...]:

@@ -117,7 +117,7 @@ def _load_board(right: Command, session: GosenseiSession, words: list[str]) -> s
 def _is_valid(right: Command, session: GosenseiSession, words: list[str]) -> str:
     path = loading.filename(words)
     try:
-        _reader(session)(read_bytes(path), path, None)
+        _reader(session)(read_bytes(path, session.folder), path, None)
     except FormatError:
         return "false"
     return "true"
