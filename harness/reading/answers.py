@@ -190,4 +190,4 @@ def _tester(answer: str) -> Callable[[str], object]:
         except (re.error, ValueError, OverflowError, RecursionError) as error:
             what = f"{expression[:_SHOWN]!r} is not a regular expression"
             raise PatternError(f"{what}: {error}") from None
-    return bounded(expression, compiled.fullmatch)
+    return bounded(expression, compiled, "fullmatch")

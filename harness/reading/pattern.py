@@ -16,6 +16,8 @@ from harness.reading import deadline
 from harness.records import Pattern
 from harness.text import BLANKS
 
+Test = Callable[[str], object]  # of a text: whether it matches
+
 # Alternatives that are plain text, save for escaped punctuation: "A1|A2", "B\+4\.5".
 _PLAIN = r"(?:[^\\.^$*+?{}\[\]()]|\\[^0-9A-Za-z\s|])*"
 _ESCAPED = r"(?s)\\(.)"
@@ -83,7 +85,7 @@ def plain_texts(expression: str) -> tuple[str, ...]:
 
 
 @cache
-def matcher(expression: str) -> Callable[[str], object]:
+def matcher(expression: str) -> Test:
     """Return a test of whether Java's ``expression`` matches the whole of a text.
 
     Most patterns are a text or a choice of texts, and do not need one: compiling one
@@ -99,20 +101,20 @@ def matcher(expression: str) -> Callable[[str], object]:
     from harness.reading import java_regex
 
     compiled = _compile(java_regex.in_python, expression)
-    test = bounded(expression, compiled.fullmatch)
+    test = bounded(expression, compiled, "fullmatch")
     if not java_regex.depends_on_script(expression):
         return test
     return _by_script(test, expression)
 
 
-def _by_script(test: Callable[[str], object], expression: str) -> Callable[[str], object]:
+def _by_script(test: Test, expression: str) -> Test:
     """Return ``test`` for texts in ASCII, and for others one that knows all scripts' letters."""
     from harness.reading import java_regex
 
     @cache
-    def knowing(beyond: str) -> Callable[[str], object]:
+    def knowing(beyond: str) -> Test:
         in_python = partial(java_regex.in_python, beyond=beyond)
-        return bounded(expression, _compile(in_python, expression).fullmatch)
+        return bounded(expression, _compile(in_python, expression), "fullmatch")
 
     def by_script(text: str) -> object:
         if text.isascii():
@@ -123,7 +125,7 @@ def _by_script(test: Callable[[str], object], expression: str) -> Callable[[str]
 
 
 @cache
-def searcher(expression: str) -> Callable[[str], object]:
+def searcher(expression: str) -> Test:
     """Return a test of whether awk finds ``^expression$`` in a line.
 
     The test raises :class:`UndecidedError` when it takes too long.
@@ -134,7 +136,7 @@ def searcher(expression: str) -> Callable[[str], object]:
     from harness.reading import awk_regex
 
     compiled = _compile(awk_regex.searched_in_python, expression)
-    return bounded(expression, compiled.search)
+    return bounded(expression, compiled, "search")
 
 
 def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str]:
@@ -149,8 +151,12 @@ def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str
             raise PatternError(f"{what}: {error}") from None
 
 
-def bounded(expression: str, test: Callable[[str], object]) -> Callable[[str], object]:
-    """Return ``test``, under a deadline unless its time can only grow with the text's length."""
+def bounded(expression: str, compiled: re.Pattern[str], how: deadline.How) -> Test:
+    """Return the test that a method of ``compiled`` is, under a deadline where it needs one.
+
+    It needs none if its time can only grow with the text's length.
+    """
     if len(re.findall(_WAYS, re.sub(_NO_WAYS, "", expression))) < 2:
+        test: Test = getattr(compiled, how)
         return test
-    return partial(deadline.within, deadline.LIMIT, test)
+    return deadline.within(deadline.LIMIT, compiled, how)

@@ -21,6 +21,10 @@ from harness.reading.deadline import within
 from harness.reading.expectation import EMPTY, examples, in_words, shown
 from harness.records import Pattern, Reply
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.reading.deadline import How
+
 # Longer texts are only compared from both ends: aligning takes quadratic time.
 _MAX_WORDS = 600
 # A hint tries the pattern again, in ways that may be slower than the judgment's.
@@ -148,7 +152,7 @@ def _hint(pattern: Pattern | None, ok: bool, text: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of sets that later versions of re may read otherwise
         try:
-            return within(_HINT_SECONDS, first_hint, text)
+            return first_hint(text)
         except (re.error, UndecidedError):  # an expression of another dialect, or a heavy one
             return ""
 
@@ -157,8 +161,12 @@ def _first_hint(hints: _Hints, expression: str, text: str) -> str:
     return next((hint for test, hint in hints if test(expression, text)), "")
 
 
+def _matches(expression: str, text: str, flags: int = 0, how: How = "fullmatch") -> bool:
+    return within(_HINT_SECONDS, re.compile(expression, _FLAGS | flags), how)(text)
+
+
 def _as_expected(expression: str, text: str) -> bool:
-    return re.fullmatch(expression, text, _FLAGS) is not None
+    return _matches(expression, text)
 
 
 def _reply_is_empty(_expression: str, text: str) -> bool:
@@ -174,11 +182,11 @@ def _literally_equal(expression: str, text: str) -> bool:
 
 
 def _equal_but_for_case(expression: str, text: str) -> bool:
-    return re.fullmatch(expression, text, _FLAGS | re.IGNORECASE) is not None
+    return _matches(expression, text, re.IGNORECASE)
 
 
 def _equal_but_for_blanks(expression: str, text: str) -> bool:
-    return re.fullmatch(expression, " ".join(text.split()), _FLAGS) is not None
+    return _matches(expression, " ".join(text.split()))
 
 
 def _same_words(expression: str, text: str) -> bool:
@@ -187,7 +195,7 @@ def _same_words(expression: str, text: str) -> bool:
 
 
 def _contained(expression: str, text: str) -> bool:
-    return "|" not in expression and re.search(expression, text, _FLAGS) is not None
+    return "|" not in expression and _matches(expression, text, how="search")
 
 
 _Hints = tuple[tuple[Callable[[str, str], bool], str], ...]
