@@ -56,11 +56,18 @@ def _from_here(case: CaseFile, name: str) -> str:
     return os.path.normpath(os.path.join(os.path.dirname(case.path), name))
 
 
+def command_of(repeat: Repeat, paths: Sequence[str]) -> str:
+    """Return the command line that runs these case files again, "" where none is known."""
+    if not repeat.start:
+        return ""
+    return " ".join([repeat.start, *(shell_word(_name(repeat, path)) for path in paths)])
+
+
 class Repeating:
     """Makes the command lines that repeat tests of one file."""
 
     def __init__(self, repeat: Repeat, case: CaseFile) -> None:
-        self._start = f"{repeat.start} {shell_word(_name(repeat, case.path))}"
+        self._start = command_of(repeat, [case.path])
         self._whole_ids = repeat.whole_ids
         self._ids = Counter(_id(line) for line in case.lines)
 

@@ -102,6 +102,16 @@ def points(text: str, board: Grid, letters: str) -> tuple[Point, ...]:
     return tuple(sorted({point for point in named if point in board}))
 
 
+def names_of_points(text: str) -> set[str]:
+    """Return the names in a text that are points of some board."""
+    return {f"{letter}{row}".upper() for letter, row in _VERTEX.findall(text[:_LONGEST])}
+
+
+def without_points(text: str) -> str:
+    """Return a text with the same sign in the place of each point."""
+    return _VERTEX.sub("*", text[:_LONGEST])
+
+
 def _expected(
     pattern: Pattern | None, board: Grid, letters: str
 ) -> tuple[tuple[Point, ...], bool]:

@@ -20,11 +20,17 @@ def _nothing(_: str) -> str:
     return ""
 
 
+def _no_words(_: str, __: str) -> str:
+    return ""
+
+
 class Wording(NamedTuple):
     """The words for one command."""
 
     question: str  # {0}, {1} … are its arguments, {with_komi} the komi where it is known
     answer: Callable[[str], str] = _nothing  # "": the answer says it itself
+    # How a wrong answer, the second one, differs from a right one; "": there are no words for it.
+    difference: Callable[[str, str], str] = _no_words
 
 
 Wordings = Mapping[str, Wording]  # by the name of the command
@@ -46,6 +52,12 @@ def said(wordings: Wordings, command: str, answer: str) -> str:
     """Return what an answer says, "" where there are no words for it."""
     name = command.partition(" ")[0]
     return wordings[name].answer(answer) if name in wordings else ""
+
+
+def differs(wordings: Wordings, command: str, right: str, came: str) -> str:
+    """Return how a wrong answer differs from a right one, "" where there are no words for it."""
+    name = command.partition(" ")[0]
+    return wordings[name].difference(right, came) if name in wordings else ""
 
 
 def _spoken(argument: str) -> str:
@@ -73,6 +85,20 @@ def lead(answer: str) -> str:
         return "A draw"
     found = _SCORE.fullmatch(answer)
     return f"{_spoken(found[1])} leads by {found[2]}" if found else ""
+
+
+def lead_differs(right: str, came: str) -> str:
+    """Return how a score differs from the right one: in who leads, or by how much."""
+    points, others = score_of(right), score_of(came)
+    if points is None or others is None or points == others:
+        return ""
+    if not others:
+        return "A draw, where one color leads"
+    if not points:
+        return "One color leads, where it is a draw"
+    if (points > 0) != (others > 0):
+        return "The wrong color leads"
+    return "The right color leads, by another margin"
 
 
 def one_of(words: Mapping[str, str]) -> Callable[[str], str]:

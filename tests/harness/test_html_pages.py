@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from harness.errors import ReportError
 from harness.reading.setups import comments
+from harness.records import Repeat
 from harness.report import html, json
 from harness.report.baseline import compare
 from harness.report.html.card import title
@@ -205,13 +206,18 @@ def test_a_run_of_nothing(tmp_path):
 
 def test_failures_that_differ_by_their_ids_are_one_way_of_failing():
     replies = ("?10 unknown command", "?20 unknown command", "?30 illegal move", "=40 B+1")
-    lines = [
-        Line(f"{reply[1:3]} score", reply, "[0]", V.FAILED) for reply in replies
-    ]  # fmt: skip
+    lines = [Line(f"{reply[1:3]} score", reply, "[0]", V.FAILED) for reply in replies]
     found = str(ways([view(made_file("a.gtp", lines))], ["a.gtp.html"]))
     assert re.findall(r"<b>(\d+)</b>", found) == ["2"]
-    assert '<pre class="noc">an error: unknown command</pre>' in found
-    assert "2 other ways not listed" in found
+    assert "<h3>An error: unknown command</h3>" in found
+    assert "2 tests failed in other ways" in found
+
+
+def test_a_run_says_how_to_repeat_what_failed(tmp_path):
+    run = RUN._replace(repeat=Repeat("gtp-harness run engine"))
+    page = write(run, tmp_path)["index.html"]
+    assert "gtp-harness run engine" in page.text
+    assert "Repeat what failed" not in write(GREEN, tmp_path / "green")["index.html"].text
 
 
 def test_a_comparison_stands_on_the_first_page(tmp_path):

@@ -14,7 +14,7 @@ from harness.report.difference import Segment
 from harness.report.evidence import evidence
 from harness.report.html.board import figure, is_large
 from harness.report.html.names import Log
-from harness.report.html.parts import KINDS, LOOK, command_line, dot, pill
+from harness.report.html.parts import KINDS, LOOK, both_sides, command_line, dot, pill
 from harness.report.html.times import in_words
 from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.sides import Side, Sides, komi_of, sides
@@ -214,11 +214,6 @@ def _place(step: Step, outcome: Outcome, file: str) -> Markup:
 
 
 _SHORT = 18  # characters of either side, where a card is folded
-_IN_SHORT = Markup(
-    '<span class="exg mono"><span class="okc"><span class="vh">expected </span>%s</span> '
-    '<span aria-hidden="true">&rarr;</span> <span class="noc"><span class="vh">got </span>%s'
-    "</span></span>"
-)
 
 
 def _in_short(told: Sides) -> Markup:
@@ -228,7 +223,7 @@ def _in_short(told: Sides) -> Markup:
     both = [
         one_line("".join(text for text, _ in side.segments)) for side in (told.expected, told.got)
     ]
-    return _IN_SHORT % tuple(both) if max(map(len, both)) <= _SHORT else NOTHING
+    return both_sides(*both, is_code=True) if max(map(len, both)) <= _SHORT else NOTHING
 
 
 # --- what is right, and what came --------------------------------------------------------------

@@ -6,9 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from harness.records import RunResult
 from harness.report.html.names import link
-from harness.report.html.parts import Frame, bar, box, headline, items, page, run_facts
+from harness.report.html.parts import (
+    Frame,
+    bar,
+    box,
+    command_line,
+    headline,
+    items,
+    page,
+    run_facts,
+)
 from harness.report.html.times import in_words
-from harness.report.html.ways import ways
 from harness.report.markup import NOTHING, Markup, joined
 from harness.report.tally import Tally, total
 from harness.report.view import FileView, crash_of
@@ -19,6 +27,7 @@ if TYPE_CHECKING:
     from harness.report.baseline import Comparison
 
 _UNFOLDED = 10  # changes of one kind
+_COMMAND = 1_000  # characters of a command line
 
 
 def index_page(
@@ -30,25 +39,35 @@ def index_page(
     """Yield the first page; ``views`` and page ``names`` go with ``run.files``."""
     counts = total(view.tally for view in views)
     body = [
-        _hero(run, counts),
+        _hero(run, counts, comparison),
         _faults(run.faults),
         _box("What is wrong with case files", run.errors),
         _box("Interrupted: not run, or not to the end", run.unfinished),
         _failures(run, names),
         _diagnoses(run.diagnoses),
-        ways(views, names),
+        _ways(views, names),
         _comparison(comparison),
         _table(run, views, names, comparison),
+        _repeat(run, views),
     ]
-    return page("Regression test summary", body, Frame(script=True))
+    has_boards = any(view.tally.failed and view.boards for view in views)
+    frame = Frame(boards=has_boards, script=True)
+    return page("Regression test summary", body, frame)
 
 
-def _hero(run: RunResult, counts: Tally) -> Markup:
+_HERO = Markup(
+    '<div class="hero"><div><h1>Regression test summary</h1>%s</div><div>%s%s</div></div>'
+)
+_SINCE = Markup('<p class="sub since">%s since the run of %s</p>')
+
+
+def _hero(run: RunResult, counts: Tally, comparison: Comparison | None) -> Markup:
     known = run_facts(run, run.files[0] if run.files else None)
-    return Markup('<div class="hero"><div><h1>Regression test summary</h1>%s</div>%s</div>') % (
-        known,
-        headline(counts),
-    )
+    since = NOTHING
+    if comparison:
+        changed = _pills(len(comparison.broke), len(comparison.mended))
+        since = _SINCE % (changed or "as before", comparison.started)
+    return _HERO % (known, headline(counts), since)
 
 
 def _box(title: str, texts: Sequence[str]) -> Markup:
@@ -77,6 +96,14 @@ def _failures(run: RunResult, names: Sequence[str]) -> Markup:
 def _broke(message: str, files: Sequence[Markup]) -> Markup:
     together = f"In {len(files)} files, with the same last words: " if len(files) > 1 else ""
     return Markup("%s%s: %s") % (together, Markup(", ").join(files), message)
+
+
+def _ways(views: Sequence[FileView], names: Sequence[str]) -> Markup:
+    if not any(view.tally.failed for view in views):
+        return NOTHING
+    from harness.report.html.ways import ways
+
+    return ways(views, names)
 
 
 def _diagnoses(found: Sequence[Diagnosis]) -> Markup:
@@ -111,13 +138,15 @@ _TABLE = Markup(
     '<div class="card ft"><table><thead><tr>%s</tr></thead>\n<tbody>%s</tbody></table></div>'
     "</section>\n"
 )
+_TIME = 40  # pixels of the longest time
 _CHOICE = Markup(
     '<button type="button" class="btn" data-verdict="%s" aria-pressed="%s">%s</button>'
 )
 _ROW = Markup(
     '<tr data-v="%s"><td data-k="%s"><a class="fn" href="%s"><span class="dot %s"></span>'
     '<span>%s<b>%s</b></span></a></td><td data-k="%s"><div class="tb2">%s<span class="sub">%s'
-    '</span></div></td>%s<td class="num" data-k="%s">%s</td></tr>\n'
+    '</span></div></td>%s<td class="num" data-k="%s"><i class="tl" style="width:%spx">'
+    "</i>%s</td></tr>\n"
 )
 
 
@@ -129,8 +158,10 @@ def _table(
 ) -> Markup:
     changes = _changes(comparison)
     order = sorted(range(len(views)), key=lambda place: _badness(views[place]))
+    longest = max((view.tally.seconds for view in views), default=0.0)
     rows = joined(
-        _row(views[place], names[place], rank, changes) for rank, place in enumerate(order)
+        _row(views[place], names[place], rank, changes, longest)
+        for rank, place in enumerate(order)
     )
     bad = sum(_is_bad(view) for view in views)
     told = f"{bad} of {len(views)} have failures" if bad else f"{len(views)}, all passed"
@@ -183,7 +214,8 @@ def _changes(comparison: Comparison | None) -> Changes | None:
     return found
 
 
-def _row(view: FileView, name: str, rank: int, changes: Changes | None) -> Markup:
+def _row(view: FileView, name: str, rank: int, changes: Changes | None, longest: float) -> Markup:
+    """Return the row of a file; ``longest``: the time of the one that took longest, in seconds."""
     counts, path = view.tally, view.file.case.path
     folder, slash, base = path.rpartition("/")
     kind = "f" if _is_bad(view) else "p"
@@ -201,6 +233,7 @@ def _row(view: FileView, name: str, rank: int, changes: Changes | None) -> Marku
         _words(view),
         NOTHING if changes is None else _changed(changed),
         f"{counts.seconds:.6f}",
+        f"{_TIME * counts.seconds / longest:.0f}" if longest else 0,
         in_words(counts.seconds),
     )
 
@@ -227,10 +260,29 @@ def _words(view: FileView) -> Markup:
 
 def _changed(changed: tuple[int, int]) -> Markup:
     broke, mended = changed
-    parts = []
-    if broke:
-        parts.append(Markup('<span class="pill f">%s broke</span>') % broke)
-    if mended:
-        parts.append(Markup('<span class="pill p">%s mended</span>') % mended)
-    shown = Markup(" ").join(parts) or Markup('<span class="sub">as before</span>')
+    shown = _pills(broke, mended) or Markup('<span class="sub">as before</span>')
     return Markup('<td data-k="%s">%s</td>') % (broke * 1000 + mended, shown)
+
+
+def _pills(broke: int, mended: int) -> Markup:
+    kinds = (("f", broke, "broke"), ("p", mended, "mended"))
+    shown = [Markup('<span class="pill %s">%s %s</span>') % one for one in kinds if one[1]]
+    return Markup(" ").join(shown)
+
+
+# --- at the end --------------------------------------------------------------------------------
+
+
+def _repeat(run: RunResult, views: Sequence[FileView]) -> Markup:
+    """Return the command line that runs again what failed, where it is not too long to be read."""
+    failed = [view.file.case.path for view in views if _is_bad(view)]
+    if not failed:
+        return NOTHING
+    from harness.report.context import command_of
+
+    command = command_of(run.repeat, failed)
+    if not command or len(command) > _COMMAND:
+        return NOTHING
+    return Markup('<section aria-label="Repeat"><h2>Repeat what failed</h2>%s</section>\n') % (
+        command_line(command)
+    )

@@ -232,6 +232,18 @@ def command_line(text: str) -> Markup:
     return _COMMAND % text
 
 
+_BOTH_SIDES = Markup(
+    '<span class="exg%s"><span class="okc"><span class="vh">expected </span>%s</span> '
+    '<span aria-hidden="true">&rarr;</span> <span class="noc"><span class="vh">got </span>%s'
+    "</span></span>"
+)
+
+
+def both_sides(expected: str, got: str, *, is_code: bool = False) -> Markup:
+    """Return what is right and what came, both short, side by side."""
+    return _BOTH_SIDES % (" mono" if is_code else "", expected, got)
+
+
 def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
     """Return a list of terms and what they are; empty ones are left out."""
     rows = joined(Markup("<dt>%s</dt><dd>%s</dd>") % (term, text) for term, text in pairs if text)

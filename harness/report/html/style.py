@@ -141,7 +141,9 @@ gap:var(--s4)}.gp{padding:var(--s4);display:flex;flex-direction:column;gap:var(-
 min-width:0;overflow-wrap:anywhere}.gp .cn{display:flex;gap:8px;align-items:baseline}
 .gp .cn b{font-size:28px;line-height:1;font-weight:680;letter-spacing:-.02em;color:var(--fail)}
 .gp pre{font-size:var(--t-sm);padding:var(--s2) var(--s3);border-radius:var(--r1);
-max-height:9rem;overflow:auto}.okc{background:var(--pass-t);color:var(--pass)}
+max-height:9rem;overflow:auto}.gp .exg{white-space:normal;align-self:auto}
+.since{margin-top:var(--s2)}.tl{display:inline-block;height:4px;border-radius:2px;
+background:var(--mute-s);margin-right:10px;vertical-align:middle;print-color-adjust:exact}.okc{background:var(--pass-t);color:var(--pass)}
 .noc{background:var(--fail-t);color:var(--fail)}.log{line-height:1.5;font-size:var(--t-sm);
 padding:var(--s4);background:var(--card);border:1px solid var(--line);border-radius:var(--r2);
 margin:var(--s3) 0}.log b,.log a{font-weight:700}.log i{color:var(--ink-2);font-style:normal}

@@ -16,6 +16,7 @@ from harness.report.context import contexts
 from harness.report.evidence import evidence
 from harness.report.html.board import board
 from harness.report.html.card import title
+from harness.report.html.parts import both_sides
 from harness.report.markup import NOTHING, Markup, joined
 from harness.report.sides import Side, Sides, sides
 from harness.report.view import FileView
@@ -42,11 +43,7 @@ _LINE = Markup('<li>%s <span class="pill">%s of %s</span> <span class="sub">%s</
 _MORE = Markup(
     '<details class="card"><summary>%s</summary><ul class="pad more-w">%s</ul></details>\n'
 )
-_EXAMPLE = Markup(
-    '<p class="exg%s"><span class="okc"><span class="vh">expected </span>%s</span> '
-    '<span aria-hidden="true">&rarr;</span> <span class="noc"><span class="vh">got </span>%s'
-    '</span> <span class="sub">%s</span></p>'
-)
+_SHOWN = Markup('<p>%s</p><p class="sub">%s</p>')
 _SAY = Markup("<blockquote><p>%s</p>%s</blockquote>")
 _BECAUSE = Markup('<p class="sub">%s</p>')
 
@@ -190,12 +187,9 @@ def _title(one: CommonError, example: _Example | None) -> str:
 def _told(one: CommonError, example: _Example) -> Markup:
     """Return the example and the sentence about it."""
     right, came = example.words
-    shown = _EXAMPLE % (
-        NOTHING if right and came else " mono",
-        right or example.expected,
-        came or example.got,
-        _place(one, example),
-    )
+    pair = right or example.expected, came or example.got
+    both = both_sides(*pair, is_code=not (right and came))
+    shown = _SHOWN % (both, _place(one, example))
     because = _BECAUSE % example.because if example.because else NOTHING
     return shown + _SAY % (_sentence(one, example), because)
 
