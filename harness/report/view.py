@@ -12,6 +12,7 @@ from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from harness.report.count import Count
     from harness.vocabulary.boards import Board
     from harness.vocabulary.wordings import Wordings
     from oracle.draw import Diagram
@@ -31,6 +32,7 @@ _NONE: Mapping[int, str] = {}
 _NO_SETUPS: Mapping[int, SetUp] = {}
 _NO_LEGEND: Mapping[str, str] = {}
 _NO_WORDINGS: Wordings = {}
+_NO_COUNTS: Mapping[int, Count] = {}
 _MOST_STEPS = 20_000  # of a file: beyond, reasons might take longer than a reader waits
 _MOST_REASONS = 200  # in one file
 
@@ -46,6 +48,7 @@ class FileView(NamedTuple):
     setups: Mapping[int, SetUp] = _NO_SETUPS  # by step: what leads to it, where asked for
     legend: Mapping[str, str] = _NO_LEGEND  # what the marks of reasons on boards mean
     wordings: Wordings = _NO_WORDINGS  # what commands ask and answers say
+    counts: Mapping[int, Count] = _NO_COUNTS  # by step: how the right score is counted
 
 
 def view(file: FileResult, board: Board | None = None) -> FileView:
@@ -73,15 +76,18 @@ def _with_reasons(view: FileView) -> FileView:
         return view
     from harness.judging.explain import agreed, marked
     from harness.judging.recognition import specifications_of
+    from harness.report.count import counts
 
     own = specifications_of(file.case)
     if not own:
         return view
     found = agreed(file, failed[:_MOST_REASONS], own[0], view.boards)
-    told = {step: why.text for step, why in found.items()}
-    drawn = marked(view.boards, found)
     return view._replace(
-        boards=drawn, reasons=told, legend=own[0].legend, wordings=own[0].wordings
+        boards=marked(view.boards, found),
+        reasons={step: why.text for step, why in found.items()},
+        legend=own[0].legend,
+        wordings=own[0].wordings,
+        counts=counts(found),
     )
 
 

@@ -13,6 +13,7 @@ from harness.judging.boards import boards
 from harness.judging.explain import marked, reasons
 from harness.reading.setups import SetUp, setups
 from harness.records import Exchange, FileResult, Reply, Verdict
+from harness.report.count import Count, counts
 from harness.report.tally import tally
 from harness.report.view import FileView, is_remarkable
 from harness.specifications import EVERYONES
@@ -34,10 +35,11 @@ class _Drawn(NamedTuple):
     boards: dict[int, Diagram]
     marked: dict[int, Diagram]  # with what the reasons point at
     reasons: dict[int, str]
+    counts: dict[int, Count]
     setups: dict[int, SetUp]
 
 
-_NOTHING = _Drawn({}, {}, {}, {})
+_NOTHING = _Drawn({}, {}, {}, {}, {})
 
 
 class Views:
@@ -79,6 +81,7 @@ class Views:
             setups=drawn.setups,
             legend=self._specification.legend if self._specification else {},
             wordings=self._specification.wordings if self._specification else {},
+            counts={step: drawn.counts[step] for step in wrong & drawn.counts.keys()},
         )
 
     def _drawn(self, file: FileResult, path: str) -> _Drawn:
@@ -94,7 +97,8 @@ class Views:
         found = boards(placed, tests, self._natures, own.board if own else None)
         why = reasons(placed, tests, own) if own else {}
         told = {step: one.text for step, one in why.items()}
-        return _Drawn(found, marked(found, why), told, setups(placed.case, tests, self._natures))
+        led = setups(placed.case, tests, self._natures)
+        return _Drawn(found, marked(found, why), told, counts(why), led)
 
 
 def _course(file: FileResult, natures: Natures) -> _Course:

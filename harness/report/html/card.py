@@ -10,6 +10,7 @@ from harness.reading import expectation
 from harness.reading.setups import comments
 from harness.records import Outcome, Step, Verdict
 from harness.report.context import Context, contexts
+from harness.report.count import Count
 from harness.report.difference import Segment
 from harness.report.evidence import evidence
 from harness.report.html.board import figure, is_large
@@ -138,6 +139,7 @@ def _around_place(  # noqa: PLR0913 - as above
         _comment(rest, diagram is not None),
         _asked(sided.asked),
         _sides(sided),
+        _counted(view.counts.get(outcome.step)),
         _reason(told.because),
         _pattern(step, log),
         _loaded(told.loaded, folder),
@@ -262,6 +264,30 @@ def _marked(segments: tuple[Segment, ...]) -> Markup:
     return joined(
         Markup("<mark>%s</mark>") % text if differs else escape(text) for text, differs in segments
     )
+
+
+_COUNT = Markup(
+    '<table class="cnt"><thead><tr><th scope="col"><span class="vh">Color</span></th>%s</tr>'
+    "</thead><tbody>%s</tbody>%s</table>"
+)
+_HEAD = Markup('<th class="num" scope="col">%s</th>')
+_ROW = Markup('<tr><th scope="row">%s</th>%s</tr>')
+_FIGURE = Markup('<td class="num">%s</td>')
+_RESULT = Markup(
+    '<tfoot><tr><th scope="row" colspan="%s">%s</th><td class="num">%s</td></tr></tfoot>'
+)
+
+
+def _counted(count: Count | None) -> Markup:
+    """How the right score is counted."""
+    if count is None:
+        return NOTHING
+    rows = joined(
+        _ROW % (who, joined(_FIGURE % figure for figure in figures)) for who, figures in count.rows
+    )
+    end = _RESULT % (len(count.heads), *count.result) if count.result[0] else NOTHING
+    heads = joined(_HEAD % head for head in count.heads)
+    return _told("How it is counted", _COUNT % (heads, rows, end))
 
 
 def _reason(text: str) -> Markup:

@@ -143,7 +143,8 @@ min-width:0;overflow-wrap:anywhere}.gp .cn{display:flex;gap:8px;align-items:base
 .gp pre{font-size:var(--t-sm);padding:var(--s2) var(--s3);border-radius:var(--r1);
 max-height:9rem;overflow:auto}.gp .exg{white-space:normal;align-self:auto}
 .since{margin-top:var(--s2)}.tl{display:inline-block;height:4px;border-radius:2px;
-background:var(--mute-s);margin-right:10px;vertical-align:middle;print-color-adjust:exact}.okc{background:var(--pass-t);color:var(--pass)}
+background:var(--mute-s);margin-right:10px;vertical-align:middle;print-color-adjust:exact}.okc{
+background:var(--pass-t);color:var(--pass)}
 .noc{background:var(--fail-t);color:var(--fail)}.log{line-height:1.5;font-size:var(--t-sm);
 padding:var(--s4);background:var(--card);border:1px solid var(--line);border-radius:var(--r2);
 margin:var(--s3) 0}.log b,.log a{font-weight:700}.log i{color:var(--ink-2);font-style:normal}
@@ -210,7 +211,8 @@ margin-top:var(--s3)}.step button{width:32px;padding:0;justify-content:center}
 .step output{font-size:var(--t-sm);min-width:84px;text-align:right;color:var(--ink-2);
 font-variant-numeric:tabular-nums}.cnt{font-size:14px}.cnt td,.cnt th{padding:5px 0 5px 12px}
 .cnt th:first-child{padding-left:0}.cnt tbody th{font-weight:500;color:var(--ink);
-font-size:14px}.cnt tfoot>*>*{border-top:1.5px solid var(--line-2);border-bottom:0;
+font-size:14px}.cnt tfoot th{color:var(--ink);font-size:14px}.cnt tfoot>*>*{
+border-top:1.5px solid var(--line-2);border-bottom:0;
 font-weight:650}.test>summary{align-items:flex-start;padding:var(--s4) var(--s5);
 font-weight:400}.test>summary:before{margin-top:8px}
 .test[open]>summary{border-bottom:1px solid var(--line)}
@@ -269,6 +271,10 @@ tr{padding:10px 0;border-bottom:1px solid var(--line)}
 td{border:0;padding:0;text-align:left!important}.tb2{grid-template-columns:minmax(0,1fr) auto}
 .t td{display:inline;margin-right:.7rem}.t td:nth-child(n+4){display:block}
 td[data-l]:before{content:attr(data-l) " ";color:var(--ink-2);font-size:var(--t-xs)}
+.cnt{display:table}.cnt thead{display:table-header-group}.cnt tbody{display:table-row-group}
+.cnt tfoot{display:table-footer-group}.cnt tr{display:table-row}
+.cnt td{display:table-cell;padding:5px 0 5px 12px;text-align:right!important;
+border-bottom:1px solid var(--line)}
 }@media(max-width:520px){.ev{grid-template-columns:1fr}
 .ev>div+div{border-left:0;border-top:1px solid var(--line)}
 .test>summary{padding:var(--s3) var(--s4)}.exg{display:none}.box{padding:var(--s3) var(--s4)}
