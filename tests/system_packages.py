@@ -16,6 +16,7 @@ PACKAGES = {
     "make": "make",
     "cmake": "cmake",
     "javac": "default-jdk-headless",
+    "debootstrap": "debootstrap",
     "git": "git",
     "gawk": "gawk",
     "zsh": "zsh",
