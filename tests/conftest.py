@@ -7,14 +7,19 @@ sets it) a run with any skip fails.
 Whatever signals are ignored or blocked where the tests are started (``nohup … &``), the tests and
 what they start begin with the default ones; and a test that fails ends the processes it started.
 
+Programs are tested as they are where they are installed: compiled. Else each of thousands of
+processes would compile what it imports.
+
 Hypothesis draws anew in every run, but for continuous integration: there the same examples each
 time, so that what fails is the change and not the luck.
 """
 
+import compileall
 import contextlib
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +30,12 @@ from hypothesis import HealthCheck, settings
 from harness.engine import leftovers
 
 pytest_plugins = ["tests.tiers"]
+
+ROOT = Path(__file__).parents[1]
+
+# Some machines say so for all programs; then nothing that a test starts finds anything compiled.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # On a busy machine, too: how long an example takes, or to draw it, says nothing.
 _BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -37,6 +48,17 @@ for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, si
         is_int = _number == signal.SIGINT
         signal.signal(_number, signal.default_int_handler if is_int else signal.SIG_DFL)
 signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the packages, once and before any worker begins.
+
+    What a user who may not write imports, or ``python -B``, would be compiled again and again.
+    """
+    if not hasattr(config, "workerinput"):
+        for package in ("harness", "oracle", "tests/harness"):
+            compileall.compile_dir(ROOT / package, quiet=2)
+
 
 # Debian puts gnugo into /usr/games, which is not on root's PATH.
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games", "/usr/sbin"])
