@@ -11,8 +11,10 @@ what is tested.
 from __future__ import annotations
 
 import csv
+import functools
 import gzip
 import io
+import marshal
 import random
 import shutil
 import sys
@@ -20,6 +22,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,7 +49,7 @@ specification = "go-scoring"
 {ARCHIVE}
 [files]
 required = ["readme.txt", "start"]
-allowed = ["*.py", "*.c", "*.java", "Makefile"]
+allowed = ["*.py", "*.c", "*.java", "Makefile", "oracle.zip"]
 left_out = ["__pycache__/", "*.pyc", ".DS_Store", "._*", "__MACOSX/"]
 forbidden = ["util/"]
 log = "presubmission.log"
@@ -69,7 +72,7 @@ PYTHON = """\
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "oracle.zip"))
 {before}
 from oracle.gtp import serve
 from oracle.mistakes import mistaken_engine, named
@@ -180,17 +183,34 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
-def oracle_files() -> dict[str, bytes]:
-    """Return the oracle's own modules: the engine of the mistaken is a copy of it."""
-    paths = sorted((ROOT / "oracle").rglob("*.py"))
-    return {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
+@functools.cache
+def oracle_zip() -> bytes:
+    """Return the oracle's own modules: the engine of the mistaken is a copy of it.
+
+    They are compiled as well, or each of hundreds of engines would compile them; another version
+    of Python goes by the sources.
+    """
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for path in sorted((ROOT / "oracle").rglob("*.py")):
+            name, source = path.relative_to(ROOT).as_posix(), path.read_bytes()
+            archive.writestr(name, source)
+            archive.writestr(f"{name}c", _compiled(name, source))
+    return stream.getvalue()
+
+
+def _compiled(name: str, source: bytes) -> bytes:
+    """Return what a ``.pyc`` holds that counts whatever the time of its source (PEP 552)."""
+    unchecked = (1).to_bytes(4, "little")
+    code = marshal.dumps(compile(source, name, "exec"))
+    return MAGIC_NUMBER + unchecked + source_hash(source) + code
 
 
 def python(engine: str, before: str = "", **options: bool) -> dict[str, bytes]:
     """Return a submission in Python whose engine is an expression over the oracle's names."""
     text = PYTHON.format(engine=engine, before=before).encode()
     start = 'exec python3 "$(dirname "$0")/Go1.py"\n'
-    return {**tree(start=start, **options), "Go1.py": text, **oracle_files()}
+    return {**tree(start=start, **options), "Go1.py": text, "oracle.zip": oracle_zip()}
 
 
 RIGHT = 'new_engine("go", 0, 0)'
