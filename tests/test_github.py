@@ -1,0 +1,140 @@
+"""The GitHub action and the workflow for a classroom: their schema and their shell steps."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.harness import small_class
+from tests.harness.small_class import ENGINE
+
+ROOT = Path(__file__).parents[1]
+ACTION, CLASSROOM = ROOT / "action.yml", ROOT / "docs" / "github" / "classroom.yml"
+
+
+def steps(path):
+    """Return the steps with a script, by name."""
+    found = YAML(typ="safe").load(path)
+    listed = found["runs"] if "runs" in found else found["jobs"]["run-autograding-tests"]
+    return {step["name"]: step["run"] for step in listed["steps"] if "run" in step}
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("kind", "path"), [("actions", ACTION), ("workflows", CLASSROOM)])
+def test_the_schema_of_github_is_met(kind, path):
+    words = ["-m", "check_jsonschema", "--builtin-schema", f"vendor.github-{kind}", str(path)]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_input_is_pasted_into_a_script():
+    """Whoever names a branch or writes a title would run commands."""
+    assert not [name for path in (ACTION, CLASSROOM) for name, run in steps(path).items()
+                if "${{" in run]  # fmt: skip
+
+
+# Writes down how it was called, and knows the comment that $KNOWN has.
+GH = """#!/bin/sh
+echo "$*" >> "$RUNNER_TEMP/gh.log"
+case "$*" in *--jq*) [ -z "$REFUSES" ] || exit 1; printf "$KNOWN";; esac
+"""
+
+
+@pytest.fixture
+def runner(tmp_path):
+    """A runner's folder with this very installation, and with a program gh."""
+    (tmp_path / "gtp-harness-venv").symlink_to(sys.prefix)
+    (tmp_path / "venv").symlink_to(sys.prefix)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "gh").write_text(GH)
+    (tmp_path / "bin" / "gh").chmod(0o755)
+    (tmp_path / "output").write_text("")
+    return tmp_path
+
+
+def run(runner, path, name, **more):
+    """Run a step as GitHub does; return its exit status and what it wrote."""
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps(path)[name]],
+        cwd=runner,
+        env={
+            "PATH": f"{runner / 'bin'}:{os.environ['PATH']}",
+            "RUNNER_TEMP": str(runner),
+            "GITHUB_OUTPUT": str(runner / "output"),
+            "GITHUB_REPOSITORY": "someone/engine",
+            "NAME": "go",
+            **more,
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+RIGHT, WRONG = "gtp-oracle gtp", "gtp-oracle gtp --mistake komi-ignored"
+
+
+def run_suite(runner, program, options=""):
+    words = {"PROGRAM": program, "CASES": "@go-scoring/komi @go-scoring/area", "OPTIONS": options}
+    status, said = run(runner, ACTION, "Run", **words)
+    assert status == 0, said
+    return (runner / "output").read_text().split()[-1], said
+
+
+@pytest.mark.processes
+def test_a_suite_is_compared_with_the_base_and_commented_on(runner):
+    place = runner / "gtp-harness" / "go"
+    assert run_suite(runner, RIGHT)[0] == "status=0"
+    assert "compared" not in (place / "report.txt").read_text()
+    # results.json is there: in a pull request it comes from the cache
+    status, said = run_suite(runner, WRONG, "--jobs 1 --ids 10-20")
+    assert (status, "broke (" in said) == ("status=1", True), said
+    assert (place / "pages" / "index.html").exists()
+
+    assert run(runner, ACTION, "Comment", NUMBER="7", KNOWN="")[0] == 0
+    comment = (place / "comment.md").read_text()
+    head, text = comment.split("\n\n", 1)
+    assert head == "<!-- gtp-harness: go -->\n**go**"
+    assert all(line.startswith("    ") for line in text.splitlines())
+    assert "passed → FAILED" in text
+    assert "expected" not in text
+    assert run(runner, ACTION, "Comment", NUMBER="7", KNOWN="41\\n42")[0] == 0
+    asked = (runner / "gh.log").read_text().splitlines()
+    comments = "repos/someone/engine/issues/7/comments"
+    body = f"-F body=@{place / 'comment.md'}"
+    assert asked[1] == f"api --silent --method POST {comments} {body}"
+    known = "repos/someone/engine/issues/comments/41"
+    assert asked[3] == f"api --silent --method PATCH {known} {body}"
+
+    status, said = run(runner, ACTION, "Comment", NUMBER="7", REFUSES="1")
+    assert (status, said.startswith("::warning::gtp-harness may not comment here")) == (0, True)
+    assert run(runner, ACTION, "Result", STATUS="1")[0] == 1
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("body", "points"), [("return 2 * n", 5), ("return 2 * min(n, 9)", 4)])
+def test_the_classroom_prints_points(body, points, runner):
+    small_class.make(runner, ())
+    handed_in = runner / "class" / "submission"
+    handed_in.mkdir(parents=True)
+    (handed_in / "engine.py").write_text(ENGINE.format(body=body))
+    (handed_in / "readme.txt").write_text("Me.\n")
+    status, said = run(runner, CLASSROOM, "Grade", ASSIGNMENT="./counting")
+    assert status == 0, said
+    lines = [line.partition("::notice title=")[2] for line in said.splitlines() if "::" in line]
+    assert lines[0] == f"Autograding complete::Points {points}/5"
+    report = lines[1].removeprefix("Autograding report::")
+    assert json.loads(report) == {"totalPoints": points, "maxPoints": 5}
+
+
+@pytest.mark.processes
+def test_where_the_harness_fails_the_classroom_prints_no_points(runner):
+    (runner / "class" / "submission").mkdir(parents=True)
+    status, said = run(runner, CLASSROOM, "Grade", ASSIGNMENT="nowhere")
+    assert (status, "Points" in said) == (2, False), said
