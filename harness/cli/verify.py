@@ -6,7 +6,8 @@ import json
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
@@ -18,11 +19,13 @@ from harness.reading.gathered import gather
 from harness.report import files
 from harness.report.paint import Paint
 from harness.text import plural
+from harness.verifying import in_place
 from harness.verifying.records import Finding, Kind, Verified
 from harness.verifying.whole import verify
 from harness.visible import one_line, without_surrogates
 
 SCHEMA, VERSION = "gtp-harness/verify", 1
+_TEXT = "text"
 _LONG = 300  # characters of an expectation
 _WRAP = 76
 _COLORS = {Kind.WRONG: "bad", Kind.LOOSE: "warn", Kind.TIGHT: "warn", Kind.DUPLICATE: "odd"}
@@ -58,7 +61,8 @@ counted and not checked. To ask again on the same board is no duplicate.
 
 Examples:
   gtp-harness verify cases/
-  gtp-harness verify private/*.gtp --assignment go-scoring --json found.json"""
+  gtp-harness verify private/*.gtp --assignment go-scoring --json found.json
+  gtp-harness verify cases/ --format sarif > verified.sarif"""
 
 
 def main(arguments: list[str]) -> int:
@@ -76,18 +80,21 @@ def main(arguments: list[str]) -> int:
     cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)
     found = verify(cases, own, given.dialect)
     allowed = {Kind(name) for name in given.allow}
-    paint = Paint(0 if given.no_color else colors(sys.stdout))
     shown = [one for one in found.findings if one.kind not in allowed]
-    for one in shown:
-        print("\n".join(_paragraph(one, paint)) + "\n")
+    if given.format == _TEXT:
+        _print(found, shown, Paint(0 if given.no_color else colors(sys.stdout)))
+    else:
+        _print_in_place(in_place.Checked(cases, shown, errors, Path.cwd()), given.format)
     for error in errors:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
-    print(_summary(found))
     if given.json:
         files.write(given.json, [_document(found)], without_surrogates)
-    if errors:
-        return ExitCode.BROKEN
-    return ExitCode.FAILED if shown else ExitCode.OK
+    return ExitCode.BROKEN if errors else ExitCode.FAILED if shown else ExitCode.OK
+
+
+def _print_in_place(checked: in_place.Checked, name: str) -> None:
+    for line in in_place.FORMATS[name](checked):
+        print(without_surrogates(line))
 
 
 def command_line() -> Parser:
@@ -101,6 +108,10 @@ def command_line() -> Parser:
     add("--allow", action="append", default=[], choices=[kind.value for kind in Kind],
         metavar="KIND", help="let one of the above pass; may be repeated")  # fmt: skip
     add("--json", metavar="FILE", help="write what was found as JSON, what is allowed as well")
+    add("--format", choices=(_TEXT, *in_place.FORMATS), default=_TEXT,
+        help="of standard output: text; annotations for GitHub Actions; a SARIF 2.1.0 log; for"
+        " each file a line of JSON, as a language server publishes diagnostics (default:"
+        " %(default)s)")  # fmt: skip
     add("--dialect", choices=("gogui", "gnugo"), default="gogui",
         help="whose reading of expectations (default: %(default)s)")  # fmt: skip
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
@@ -109,6 +120,12 @@ def command_line() -> Parser:
 
 
 # --- for a reader ------------------------------------------------------------------------------
+
+
+def _print(found: Verified, shown: Sequence[Finding], paint: Paint) -> None:
+    for one in shown:
+        print("\n".join(_paragraph(one, paint)) + "\n")
+    print(_summary(found))
 
 
 def _paragraph(found: Finding, paint: Paint) -> Iterator[str]:

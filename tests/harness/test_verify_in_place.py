@@ -1,0 +1,162 @@
+"""``gtp-harness verify --format``: what code hosts and editors are given."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from harness.cli import main
+from harness.reading import casefile
+from harness.verifying import in_place
+from harness.verifying.records import Finding, Kind
+from tests import golden
+
+GOLDEN = Path(__file__).parent / "golden" / "verify"
+CASES = {
+    "mine.gtp": "# Half a point decides.\nboardsize 3\nclear_board\nkomi 0.5\nplay B B2\n"
+    "10 score\n#? [B\\+8.5]\nkomi 2\n30 score\n#? [B\\+8(\\.0)?]\n",
+    "of two/100%,é.gtp": "boardsize 2\nclear_board\nplay B A1\nplay W A1\n10 score\n#? [0]\n",
+    "broken.gtp": "10 score\n#? [0\n",
+}
+
+
+@pytest.fixture
+def room(tmp_path, monkeypatch):
+    for name, text in CASES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", in_place.FORMATS)
+def test_what_is_written_is_as_somebody_saw_it(name, room, capsys):
+    assert main(["verify", ".", "--assignment", "go-scoring", "--format", name]) == 2
+    told = capsys.readouterr()
+    assert "broken.gtp:2: " in told.err
+    golden.check(GOLDEN / f"{name}.txt", told.out.replace(room.as_uri(), "file:///ROOM"))
+
+
+def test_with_nothing_found_nothing_is_said(room, capsys):
+    (room / "good.gtp").write_text("boardsize 2\nclear_board\n10 score\n#? [0]\n")
+    words = ["verify", "good.gtp", "--assignment", "go-scoring", "--format"]
+    assert main([*words, "github"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main([*words, "lsp-lines"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert json.loads(line) == {"uri": (room / "good.gtp").as_uri(), "diagnostics": []}
+
+
+# --- SARIF -------------------------------------------------------------------------------------
+
+
+def thing(required, **members):
+    return {
+        "type": "object",
+        "properties": members,
+        "required": required.split(),
+        "additionalProperties": False,
+    }
+
+
+def many(of):
+    return {"type": "array", "items": of}
+
+
+# The members that are written here, as section 3 of OASIS's "Static Analysis Results Interchange
+# Format (SARIF) Version 2.1.0" defines them. It allows no others.
+TEXT = {"type": "string"}
+LEVEL = {"enum": ["none", "note", "warning", "error"]}  # 3.27.10
+MESSAGE = thing("text", text=TEXT)  # 3.11
+RULE = thing(
+    "id", id=TEXT, shortDescription=MESSAGE, defaultConfiguration=thing("", level=LEVEL)
+)  # 3.49
+PLACE = thing(
+    "artifactLocation",  # 3.29
+    artifactLocation=thing("uri", uri={"type": "string", "format": "uri-reference"},
+                           uriBaseId=TEXT),
+    region=thing("", startLine={"type": "integer", "minimum": 1}),
+)  # fmt: skip
+RESULT = thing(
+    "message",  # 3.27
+    ruleId=TEXT,
+    ruleIndex={"type": "integer", "minimum": -1},
+    level=LEVEL,
+    message=MESSAGE,
+    locations=many(thing("", physicalLocation=PLACE)),
+)
+NOTE = thing("message", level=LEVEL, message=MESSAGE)  # 3.58
+RUN = thing(
+    "tool",  # 3.14
+    tool=thing("driver", driver=thing("name", name=TEXT, version=TEXT, rules=many(RULE))),
+    columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+    invocations=many(
+        thing(
+            "executionSuccessful",  # 3.20
+            executionSuccessful={"type": "boolean"},
+            toolExecutionNotifications=many(NOTE),
+        )
+    ),
+    results=many(RESULT),
+)
+LOG = thing("version runs", **{"$schema": TEXT, "version": {"const": "2.1.0"}, "runs": many(RUN)})
+
+
+def finding(kind, path, line=1, text="10 score"):
+    return Finding(kind, path, line, text, "it is odd\x1b[1m")
+
+
+def log(*found, errors=(), folder=Path("/work")):
+    (text,) = in_place.sarif(in_place.Checked((), found, errors, folder))
+    read = json.loads(text)
+    jsonschema.validate(read, LOG)
+    return read["runs"][0]
+
+
+def test_a_log_is_as_the_standard_has_it():
+    run = log(*(finding(kind, "a.gtp", 7) for kind in Kind), errors=["b.gtp:1: odd"])
+    rules = run["tool"]["driver"]["rules"]
+    assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == [
+        one["ruleId"] for one in run["results"]
+    ]
+    assert len({one["ruleId"] for one in run["results"]}) == len(Kind)
+    assert run["invocations"][0]["executionSuccessful"] is False
+    assert "\x1b" not in json.dumps(run["results"], ensure_ascii=False)
+
+
+NAMES = [
+    ("a.gtp", "a.gtp", "%SRCROOT%"),
+    ("./of two/é#?.gtp", "of%20two/%C3%A9%23%3F.gtp", "%SRCROOT%"),
+    ("/work/a.gtp", "a.gtp", "%SRCROOT%"),
+    ("../a b.gtp", "file:///a%20b.gtp", None),
+    ("/elsewhere/a.gtp", "file:///elsewhere/a.gtp", None),
+]
+
+
+@pytest.mark.parametrize(("path", "uri", "base"), NAMES)
+def test_names_are_addresses_below_the_folder_if_they_can_be(path, uri, base):
+    (result,) = log(finding(Kind.WRONG, path))["results"]
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert (place["uri"], place.get("uriBaseId")) == (uri, base)
+
+
+# --- the others ---------------------------------------------------------------------------------
+
+
+def test_nothing_in_a_file_ends_or_begins_a_command_of_github():
+    hostile = finding(Kind.WRONG, "a,b:c\n::error::x.gtp", 3, "10 x\r\n::set-output name=a::b%0A")
+    (line,) = in_place.github(in_place.Checked((), [hostile], (), Path("/work")))
+    title = "title=gtp-harness verify%3A wrong"
+    assert line.startswith(f"::error file=a%2Cb%3Ac%0A%3A%3Aerror%3A%3Ax.gtp,line=3,{title}::")
+    assert len(line.splitlines()) == 1
+    assert "%250A" in line
+
+
+def test_a_range_is_counted_in_utf_16():
+    case = casefile.parse("10 say 𝄞é\n#? [a]\n".encode(), "a.gtp")
+    checked = in_place.Checked([case], [finding(Kind.LOOSE, "a.gtp")], (), Path("/work"))
+    (line,) = in_place.lsp_lines(checked)
+    (one,) = json.loads(line)["diagnostics"]
+    assert one["range"]["end"] == {"line": 0, "character": 10}
+    assert (one["severity"], one["code"]) == (2, "too loose")
