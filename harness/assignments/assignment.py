@@ -141,13 +141,24 @@ class Assignment(NamedTuple):
         from harness.specifications import specification  # the oracle, which takes its time
 
         if self.declaration:
-            return _declared(self.key, self.declaration, self.place, self._reference())
+            words = self._reference()
+            state = self._state(words) if words else ()
+            return _declared(self.key, self.declaration, self.place, words, state)
         return specification(self.specification_key) if self.specification_key else None
 
     def _reference(self) -> tuple[str, ...]:
         """Return the words of the reference's command; empty without a reference."""
         told = self.declaration and self.declaration.reference
         return tuple(self.filled(shlex.split(told.command), self.place)) if told else ()
+
+    def _state(self, words: Sequence[str]) -> Sequence[object]:
+        """Return what changes when somebody writes to the files of the reference."""
+        from harness.declared.reference import state
+
+        told = self.declaration and self.declaration.reference
+        assert told
+        table = (told.translate,) if told.translate else ()
+        return state(words, self.place, (*told.files, *table))
 
     @property
     def natures(self) -> Natures:
@@ -231,9 +242,16 @@ class Assignment(NamedTuple):
 
 @cache
 def _declared(
-    key: str, declaration: Declaration, place: Path, words: tuple[str, ...]
+    key: str,
+    declaration: Declaration,
+    place: Path,
+    words: tuple[str, ...],
+    state: Sequence[object],
 ) -> Specification:
-    """Return the specification of a declaration: one for all, for its reference has a process."""
+    """Return the specification of a declaration: one for all, for its reference has a process.
+
+    ``state``: of the reference's files: another one where they have been written to since.
+    """
     from harness.declared.extending import extended
     from harness.declared.specifying import specify
 

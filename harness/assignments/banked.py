@@ -20,7 +20,7 @@ from harness.errors import UsageError
 def engines(
     assignment: Assignment, folders: Sequence[str], commands: Sequence[str], sandbox: str
 ) -> Iterator[list[WrongEngine]]:
-    """Give the engines of banks, and those that commands start; they are there meanwhile.
+    """Give the engines of banks and declared ones, and those that commands start, meanwhile.
 
     ``sandbox``: in which programs are built, as of :func:`building.build`.
 
@@ -29,12 +29,20 @@ def engines(
     """
     with contextlib.ExitStack() as stack:
         found = [_named(f"engine {n}", command) for n, command in enumerate(commands, 1)]
+        found += _declared(assignment)
         for folder in map(Path, folders):
             prefix = f"{folder.name}/" if len(folders) > 1 else ""
             for entry in storing.read(folder).entries:
                 one = _ready(entry, folder, assignment, sandbox, stack)
                 found.append(one._replace(name=f"{prefix}{one.name}"))
         yield found
+
+
+def _declared(assignment: Assignment) -> list[WrongEngine]:
+    """Return the engines that an assignment itself declares to be wrong."""
+    told = assignment.declaration.wrong if assignment.declaration else ()
+    folder = str(assignment.place)
+    return [_named(one.name, one.command, one.sentence, folder) for one in told]
 
 
 def _named(name: str, command: str, sentence: str = "", folder: str = "") -> WrongEngine:

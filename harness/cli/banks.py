@@ -36,14 +36,20 @@ def add_options(parser: Parser) -> None:
         help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
 
 
-def are_named(given: argparse.Namespace) -> bool:
-    """Whether the command line names wrong engines."""
-    return bool(given.bank or given.engine or given.mutants)
+def are_known(given: argparse.Namespace, found: Assignment) -> bool:
+    """Whether there are wrong engines: the command line names them, or the assignment does."""
+    return bool(given.mutants) or are_known_wrong(given, found)
+
+
+def are_known_wrong(given: argparse.Namespace, found: Assignment) -> bool:
+    """Whether there are engines that somebody has found to be wrong, as mutants need not be."""
+    declared = found.declaration.wrong if found.declaration else ()
+    return bool(given.bank or given.engine or declared)
 
 
 @contextlib.contextmanager
 def engines(given: argparse.Namespace, found: Assignment) -> Iterator[list[WrongEngine]]:
-    """Give the wrong engines that the command line names, if any; they are there meanwhile.
+    """Give the wrong engines that the command line and the assignment name, meanwhile.
 
     Raises:
         UsageError: there is none in the banks that it names.

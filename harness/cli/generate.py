@@ -110,8 +110,8 @@ def _own_game(given: Namespace, found: Assignment, chosen: choices.Choices) -> E
 def _bench(
     given: Namespace, found: Assignment, request: producing.Request
 ) -> Iterator[asking.Bench | None]:
-    """Give the wrong engines that the command line names; None: it names none."""
-    if not banks.are_named(given):
+    """Give the wrong engines that are named; None: there are none."""
+    if not banks.are_known(given, found):
         yield None
         return
     with TemporaryDirectory(prefix="gtp-harness-") as room, banks.engines(given, found) as engines:

@@ -78,7 +78,8 @@ class OwnGame:
         identities = {
             one for case in excluded for one in openings.identities(case, self._declaration)
         }
-        most = given.tests or (40 if given.kill or given.bank or given.engine else 16)
+        is_chosen_for = given.kill or banks.are_known_wrong(given, self._found)
+        most = given.tests or (40 if is_chosen_for else 16)
         return Request(self._choices, most, identities, bench.caught_by(beside), bool(given.kill))
 
     def _told(

@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
 def _check(parser: Parser, given: argparse.Namespace) -> None:
     if not given.assignment and (given.cases or given.private):
         parser.error("--assignment is needed")
-    if banks.are_named(given) and not given.cases:
+    if (given.bank or given.engine or given.mutants) and not given.cases:
         parser.error("CASES are needed, to be put to these engines")
 
 
@@ -93,13 +93,13 @@ def _tell_cases(parser: Parser, given: argparse.Namespace) -> ExitCode:
     cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)
     if errors:
         raise UsageError("\n".join(errors))  # a kill rate without them would be too low
-    if banks.are_named(given):
+    if banks.are_known(given, named):
         found = _by_engines(given, named, specification, cases)
     else:
         found = measure(cases, specification, given.dialect)
     if not found.tests and not found.wrong:
         parser.error("there is no test in these files")
-    report = strength_report.Report(found, _called(given))
+    report = strength_report.Report(found, _called(given, named))
     print("\n".join(report.lines(len(cases), _sets(given), matrix=given.matrix)))
     if given.json:
         files.write(given.json, [strength_report.document(found)], without_surrogates)
@@ -124,11 +124,11 @@ def _by_engines(
         )
 
 
-def _called(given: argparse.Namespace) -> str:
+def _called(given: argparse.Namespace, found: Assignment) -> str:
     """Return what the tests are put to, as the report calls one of them."""
-    if not banks.are_named(given):
+    if not banks.are_known(given, found):
         return MISTAKE
-    return ENGINE if given.bank or given.engine else MUTANT
+    return ENGINE if banks.are_known_wrong(given, found) else MUTANT
 
 
 def _sets(given: argparse.Namespace) -> dict[str, set[str]]:

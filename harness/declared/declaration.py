@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,6 +44,15 @@ class Reference(NamedTuple):
     fresh: bool = False  # a new process for each conversation: its modes outlive its games
     timeout: float = 60.0  # seconds for a reply
     sandbox: str = "auto"  # one of SANDBOXES
+    translate: str = ""  # a file beside the declaration: how its words differ from those of cases
+
+
+class Wrong(NamedTuple):
+    """A program that is wrong, as a teacher knows: tests are measured by it."""
+
+    name: str
+    command: str  # as typed in a shell; files are beside the declaration
+    sentence: str = ""  # what is wrong with it
 
 
 class Over(NamedTuple):
@@ -105,6 +114,7 @@ class Declaration(NamedTuple):
     commands: tuple[Command, ...] = ()
     reference: Reference | None = None
     extends: str = ""  # the assignment that ships and has all other commands
+    wrong: tuple[Wrong, ...] = ()
 
     def command(self, name: str) -> Command | None:
         """Return the command of a name; None: it is not declared."""
@@ -175,15 +185,20 @@ def made_of(values: Mapping[str, Any], place: Place) -> Declaration | None:
         return None
     game: Game = values["game"] or Game()
     commands = values["command"]
-    names = [one.name for one in commands]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            place.at("command").item(index).at("name").refuse(name, "each command once")
+    _refuse_twice(commands, place.at("command"), "each command once")
     if values["extends"]:
         _refuse_moving(commands, place)
     else:
         commands = with_standard(commands, game)
-    return Declaration(game, commands, values["reference"], values["extends"])
+    _refuse_twice(values["wrong"], place.at("wrong"), "each name once")
+    return Declaration(game, commands, values["reference"], values["extends"], values["wrong"])
+
+
+def _refuse_twice(named: Sequence[Command | Wrong], place: Place, expected: str) -> None:
+    names = [one.name for one in named]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            place.item(index).at("name").refuse(name, expected)
 
 
 def _refuse_moving(commands: tuple[Command, ...], place: Place) -> None:
@@ -326,6 +341,12 @@ _REFERENCE = {
     "fresh": Field(schema.flag, False),
     "timeout": Field(_seconds, Reference("").timeout),
     "sandbox": Field(schema.one_of(*SANDBOXES), Reference("").sandbox),
+    "translate": Field(schema.text, ""),
+}
+_WRONG = {
+    "name": Field(schema.text),
+    "command": Field(_program),
+    "sentence": Field(schema.text, ""),
 }
 _USUAL = Game()
 _GAME = {
@@ -346,4 +367,5 @@ FIELDS = {
     "reference": Field(schema.table(_REFERENCE, Reference), None),
     "game": Field(schema.table(_GAME, Game), None),
     "command": Field(schema.list_of(_command), ()),
+    "wrong": Field(schema.list_of(schema.table(_WRONG, Wrong)), ()),
 }

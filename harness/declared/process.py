@@ -16,6 +16,7 @@ from harness.declared.answers import keys
 from harness.engine.process import EngineProcess
 from harness.engine.protocols import named
 from harness.engine.session import Session, groups
+from harness.engine.translation import sessions_of
 from harness.options import GTP, BoxLimits, Limits, Options
 from harness.records import CaseFile, Reply
 from harness.running import protocol
@@ -38,6 +39,7 @@ class Program(NamedTuple):
     fresh: bool = False  # a new process for each conversation
     protocol: str = GTP  # one of harness.options.PROTOCOLS
     refuses: Callable[[Reply], bool] = attrgetter("is_refusal")  # whether a reply refuses
+    translate: str = ""  # the path of a table of its words; "": it has ours
 
     @property
     def command(self) -> list[str]:
@@ -173,7 +175,8 @@ class Asked:
         process = EngineProcess(
             launcher, own.command, str(own.folder), own.limits, protocol=spoken
         )
-        self._session = Session(process, own.limits, strict=True, protocol=spoken)
+        begin = sessions_of(own.translate)
+        self._session = begin(process, own.limits, strict=True, protocol=spoken)
 
     def _end(self) -> None:
         if self._session:

@@ -7,7 +7,9 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import cache
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 
 from harness.declared.answers import Answers
@@ -19,6 +21,7 @@ from harness.records import Reply
 from harness.visible import one_line
 
 _SHOWN = 80  # characters of a command in a message
+_CASES = (".gtp", ".tst")  # endings of files that no program reads
 
 
 class Reference:
@@ -125,26 +128,75 @@ class Reference:
 def digest(program: Program, files: Sequence[str] = ()) -> str:
     """Return what changes with all that a program's answers depend on, as far as it is known.
 
-    That is its command, the program itself, the files that the command names with those of their
-    kind around them, and ``files``, patterns of others in its folder.
+    That is its command, the program itself, its table of words, the files and folders that the
+    command names with files of their kind around them, and ``files``, patterns of others in its
+    folder. Where the command names none (``java Game``), it is what lies beside the declaration.
     """
     found = sha256("\0".join(program.words).encode("utf-8", "surrogateescape"))
     found.update(_stamp(shutil.which(program.words[0]) or ""))
-    for path in _sources(program, files):
+    for path in sources(program.words, program.folder, (*files, *_table(program))):
         content = path.read_bytes()
         found.update(f"\0{path}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
     return found.hexdigest()[:32]
 
 
-def _sources(program: Program, files: Sequence[str]) -> Iterator[Path]:
-    found: set[Path] = set()
-    for word in program.words[1:]:
-        path = program.folder / word
-        if path.is_file():
-            found |= {path, *path.parent.glob(f"**/*{path.suffix}" if path.suffix else path.name)}
+def state(words: Sequence[str], folder: Path, files: Sequence[str]) -> Sequence[object]:
+    """Return what is the same as long as nobody writes to the files of a program.
+
+    It is asked for again and again: the folder is not searched anew for it.
+    """
+    return tuple(map(_written, _sources_once(tuple(words), folder, tuple(files))))
+
+
+@cache
+def _sources_once(words: tuple[str, ...], folder: Path, files: tuple[str, ...]) -> Sequence[Path]:
+    return sources(words, folder, files)
+
+
+def _written(path: Path) -> tuple[int, ...]:
+    """Return what tells that a file was written to; nothing of one that is gone."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return ()
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def sources(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[Path]:
+    """Return the files of a program, as far as they are known; see :func:`digest`."""
+    found = {path for word in _beside(words) for path in _named(folder / word)}
+    found = found or set(filter(_may_matter, folder.iterdir()))
     for pattern in files:
-        found.update(program.folder.glob(pattern))
-    return iter(sorted(path for path in found if path.is_file()))
+        found.update(folder.glob(pattern))
+    return sorted(path for path in found if path.is_file())
+
+
+def _beside(words: Sequence[str]) -> Sequence[str]:
+    """Return the words that may name a file beside the declaration."""
+    first, *rest = words
+    modules = [one.replace(".", "/") for before, one in pairwise(words) if before == "-m"]
+    own = [first] if "/" in first and not first.startswith("/") else []
+    return [*own, *rest, *modules, *(f"{one}.py" for one in modules)]
+
+
+def _named(path: Path) -> Iterator[Path]:
+    """Yield the files that a word of a command names, and those of their kind."""
+    if path.is_dir():
+        yield from filter(_may_matter, path.rglob("*"))
+    elif path.is_file():
+        yield path
+        if path.suffix:
+            yield from path.parent.rglob(f"*{path.suffix}")
+
+
+def _may_matter(path: Path) -> bool:
+    """Whether a program may be made of a file."""
+    return not path.name.startswith(".") and path.suffix not in (*_CASES, ".pyc")
+
+
+def _table(program: Program) -> Sequence[str]:
+    """Return its table of words as a pattern in its folder."""
+    return [Path(program.translate).name] if program.translate else []
 
 
 def _stamp(program: str) -> bytes:

@@ -84,6 +84,7 @@ def _reference(
         told.fresh,
         game.protocol,
         refuses(game),
+        str(place / told.translate) if told.translate else "",
     )
     return Reference(program, declaration, told.files)
 

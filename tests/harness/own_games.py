@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, contextmanager
-from functools import cache, partial
+from dataclasses import replace
+from functools import cache, partial, reduce
+from operator import or_
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from harness.assignments import assignment
+from harness.banks.records import WrongEngine
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.declared.specifying import refuses
 from harness.fuzzing.by_reference import ByReference
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import Budget
-from harness.records import Reply
+from harness.generating import choices
+from harness.generating.own.drafting import Drafter
+from harness.generating.own.producing import Produced, Request, produce
+from harness.judging import mistaken
+from harness.reading import casefile
+from harness.reading.dialect import named
+from harness.records import CaseFile, Reply, Step, Verdict
+from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
 from harness.vocabulary.script import Script, Trace
 from oracle.mistakes import Crash
@@ -107,6 +118,8 @@ class InMemory:
         self._said: tuple[str, ...] = ()
         self._engine: Any = None
         self._replies: list[Reply] = []
+        # A conversation, and the engine that has heard it: other questions go on from there.
+        self._kept = (), pickle.dumps(start())
 
     def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
         with chdir(folder or "."):  # as a process of its own would be there
@@ -114,15 +127,87 @@ class InMemory:
 
     def _heard(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
         if self._engine is None or commands[: len(self._said)] != self._said:
-            self._engine, self._replies = self._start(), []
-        new = commands[len(self._replies) :]
+            self._go_back(commands)
+        new = commands[len(self._said) :]
+        for place, one in enumerate(new, 1):
+            if place == len(new):
+                self._kept = commands[:-1], pickle.dumps(self._engine)
+            self._replies.append(reply_of(raw(self._engine.handle(one))))
         self.asked += len(new)
-        self._replies += [reply_of(raw(self._engine.handle(one))) for one in new]
         self._said = commands
         return tuple(self._replies)
 
+    def _go_back(self, commands: tuple[str, ...]) -> None:
+        """Go back to before the last command, if that is said before these, or to the start."""
+        said, engine = self._kept
+        if commands[: len(said)] == said:
+            self._said, self._engine = said, pickle.loads(engine)
+        else:
+            self._said, self._engine = (), self._start()
+        del self._replies[len(self._said) :]
+
     def engine(self) -> ReferenceEngine:
         return ReferenceEngine(self.replies, self.declaration, refuses(self.declaration.game))
+
+
+class WrongInMemory:
+    """The wrong programs of a game in this process: the ``Bench`` of generating."""
+
+    folder = Path()
+
+    def __init__(self, game: str, specification: Specification) -> None:
+        self.engines = tuple(WrongEngine(name, "", "", "") for name in wrong(game))
+        self._starts = tuple(wrong(game).values())
+        self._specification = specification
+
+    def caught(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
+        return [self._caught(_case(text), of) for text in texts]
+
+    def _caught(self, case: CaseFile, of: int) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for place, start in enumerate(self._starts):
+            for line in _failing(case, start) if of >> place & 1 else ():
+                found[line] = found.get(line, 0) | 1 << place
+        return found
+
+    def caught_by(self, cases: Sequence[CaseFile]) -> int:
+        found = (lines for case in cases for lines in self._caught(case, -1).values())
+        return reduce(or_, found, 0)
+
+    def wrong(self, text: str) -> set[int]:
+        right_one = self._specification.right_engine()
+        return mistaken.failing(_case(text), right_one, named("gogui"))
+
+
+def _case(text: str) -> CaseFile:
+    return casefile.parse(text.encode(), "generated.gtp")
+
+
+def _failing(case: CaseFile, start: Callable[[], Any]) -> set[int]:
+    """Return the lines of the tests that an engine fails, or at which it dies.
+
+    A new one goes on with the next set-up, as ``run --restart`` does.
+    """
+    failed: set[int] = set()
+    engine, judge = None, named("gogui")
+    for place, step in enumerate(case.steps):
+        if engine is None and _name(step) == _name(case.steps[0]):
+            engine = Dying(start)
+        if engine is None:
+            continue
+        try:
+            reply = reply_of(engine.handle(step.command))
+        except Crash:
+            engine = None
+            failed.update([one.line for one in case.steps[place:] if one.is_test][:1])
+            continue
+        if step.is_test and judge.verdict(step.pattern, reply) is Verdict.FAILED:
+            failed.add(step.line)
+    return failed
+
+
+def _name(step: Step) -> str:
+    return step.command.partition(" ")[0]
 
 
 @contextmanager
@@ -142,3 +227,13 @@ def fuzzed(
         make = InProcess if declared.protocol == "gtp" else WithStatus
         program = make(partial(Dying, start), folder)
         yield Fuzzer(program, judge, Budget(0, examples), seed)
+
+
+def generated(game: str, most: int, seed: int = 0) -> Produced:
+    """Return a set of tests by a reference and wrong programs that are all in this process."""
+    declared = assignment.find(str(OWN / GAMES[game][0]))
+    reference = InMemory(right(game), declared.declaration, declared.place)
+    specification = replace(declared.specification, told=reference)
+    drafter = Drafter(specification, declared.declaration, declared.place)
+    bench = WrongInMemory(game, specification)
+    return produce(Request(choices.choices(seed), most), drafter, bench, print)

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from itertools import count
 from pathlib import Path
-from random import Random
+from random import Random, seed
 from typing import NamedTuple
 
 import pytest
@@ -27,7 +27,7 @@ from harness.reading.answers import ANSWERS
 from harness.reading.dialect import named
 from harness.records import Reply, Verdict
 from tests.harness import own_assignments
-from tests.harness.own_games import GAMES, module
+from tests.harness.own_games import GAMES, generated, module
 
 # --- the choice, with engines that are made up -------------------------------------------------
 
@@ -160,8 +160,8 @@ def test_a_solvers_test_accepts_every_winning_move_and_no_other(places):
     """Against a solver of this test's own: every move is tried."""
     seen = 0
     made = drafter(places["solver"])
-    for seed in range(12):
-        for one in made.drafts(Random(seed), 4):
+    for number in range(12):
+        for one in made.drafts(Random(number), 4):
             if one.name == "solve":
                 game = module("nogo").NoGo()
                 for command in one.setup:
@@ -178,8 +178,8 @@ def test_a_solvers_test_accepts_every_winning_move_and_no_other(places):
 def test_every_legal_move_is_accepted(places):
     found = [
         one.expression
-        for seed in range(20)
-        for one in drafter(places["nogo"]).drafts(Random(seed), 1)
+        for number in range(20)
+        for one in drafter(places["nogo"]).drafts(Random(number), 1)
         if one.name == "genmove" and set(one.setup) <= {"boardsize 2", "clear_board"}
     ]
     assert set(found) == {"(?i)a1|b1|a2|b2"}
@@ -189,8 +189,8 @@ def test_a_question_after_a_free_move_has_one_answer(places):
     """Whose turn it is after genmove does not hang on the move; which moves are legal does."""
     after = [
         one
-        for seed in range(10)
-        for one in drafter(places["nogo"]).drafts(Random(seed), 4)
+        for number in range(10)
+        for one in drafter(places["nogo"]).drafts(Random(number), 4)
         if one.setup and one.setup[-1].startswith("genmove")
     ]
     assert {"gogui-rules_side_to_move", "gogui-rules_board_size"} <= {one.name for one in after}
@@ -198,7 +198,7 @@ def test_a_question_after_a_free_move_has_one_answer(places):
 
 def test_a_refusal_that_says_all_is_well_is_told_from_a_move(places):
     found = [
-        one for seed in range(10) for one in drafter(places["nogo"]).drafts(Random(seed), 4)
+        one for number in range(10) for one in drafter(places["nogo"]).drafts(Random(number), 4)
         if one.name == "play"
     ]  # fmt: skip
     accepted = [one for one in found if one.expression.startswith("!")]
@@ -264,22 +264,67 @@ def made(place: Path, *more: str, name: str = "made.gtp") -> tuple[int, Path]:
     return main(words), path
 
 
-RIGHT = {"nogo": "other_nogo.py", "solver": "nogo.py"}
+# A right program by somebody else, and what it is run with.
+RIGHT = {
+    "nogo": ("other_nogo.py",),
+    "solver": ("nogo.py",),
+    "takuzu": ("other_takuzu.py", "--protocol", "status last"),
+    "hex": ("dialect_hex.py", "--translate", "dialect.toml"),
+    "othello": ("other_othello.py",),
+}
 
 
-@pytest.mark.long(30)
-@pytest.mark.parametrize("name", RIGHT)
-def test_forty_tests_catch_all_ten_and_no_right_engine(name, places, capsys):
+@pytest.mark.long(8)
+@pytest.mark.parametrize("name", GAMES)
+def test_forty_tests_catch_all_ten_and_no_right_engine(name, places, capsys, monkeypatch):
+    """Chosen in this process, which is many times faster; then put to real programs."""
+    seed(0)  # of the moves that the programs choose
     place = places[name]
-    status, path = made(place, "-n", "40", *own_assignments.engines(place, name))
+    drafts = generated(name, 40).drafts
+    assert len(drafts) <= 40
+    path = place / "forty.gtp"
+    path.write_text(writing.case_file(drafts, [name]))
+    assert main(["verify", str(path), "--assignment", str(place)]) == ExitCode.OK
+    wrong_ones = own_assignments.engines(place, name)
+    words = [str(path), "--assignment", str(place), "--sandbox", "off", *wrong_ones]
+    assert main(["strength", *words]) == ExitCode.OK
+    assert "10 of 10 engines caught" in capsys.readouterr().out
+    program, *more = RIGHT[name]
+    monkeypatch.chdir(place)
+    assert main(["run", f"{sys.executable} -S -E {program}", str(path), *more]) == ExitCode.OK
+
+
+@pytest.mark.long(5)
+def test_wrong_programs_are_asked_in_their_processes(places, capsys):
+    """Three of the ten by the command, from end to end."""
+    place = places["hex"]
+    wrong_ones = own_assignments.engines(place, "hex")[:6]
+    status, path = made(place, "-n", "8", "--sizes", "1-3", "--sandbox", "off", *wrong_ones)
     said = capsys.readouterr().out
     assert status == ExitCode.OK, said
-    assert "10 of 10 engines caught" in said
-    case = casefile.read(str(path))
-    assert sum(step.is_test for step in case.steps) <= 40
-    assert main(["verify", str(path), "--assignment", str(place)]) == ExitCode.OK
-    right = f"{sys.executable} -S -E {place / RIGHT[name]}"
-    assert main(["run", right, str(path)]) == ExitCode.OK
+    assert "3 of 3 engines caught" in said
+    assert sum(step.is_test for step in casefile.read(str(path)).steps) <= 8
+
+
+@pytest.mark.long(3)
+def test_wrong_programs_may_be_declared(places, capsys, tmp_path):
+    place = places["hex"]
+    declared = place / "assignment.toml"
+    before = declared.read_text()
+    wrong_one = (
+        '\n[[wrong]]\nname = "four"\ncommand = "python3 -S -E wrong_hex.py FourNeighbours"\n'
+        'sentence = "it joins stones as on a board for Go"\n'
+    )
+    declared.write_text(before + wrong_one)
+    try:
+        words = ["--assignment", str(place), "--sandbox", "off"]
+        path = tmp_path / "made.gtp"
+        status = main(["generate", *words, "-n", "5", "--sizes", "2", "-o", str(path)])
+        assert (status, "1 of 1 engine caught" in capsys.readouterr().out) == (ExitCode.OK, True)
+        assert main(["strength", str(path), *words]) == ExitCode.OK
+        assert re.search(r"^four +[1-5] ", capsys.readouterr().out, re.M)
+    finally:
+        declared.write_text(before)
 
 
 def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_path, capsys):

@@ -5,13 +5,16 @@ import random
 
 import pytest
 
+from harness.assignments import assignment
 from harness.declared.choosing import accepts, choices
 from harness.declared.declaration import read
 from harness.declared.drawing import Drawer
+from harness.declared.process import Program
+from harness.declared.reference import digest
 from harness.declared.specifying import specify
 from harness.errors import ReferenceFailedError
 from harness.records import Reply
-from tests.harness.declared_games import DECLARED, ENGINE, heard, lay
+from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, heard, lay
 from tests.harness.test_check import works
 
 pytestmark = pytest.mark.processes
@@ -70,6 +73,64 @@ def test_what_another_program_answers_is_not_kept(asked, tmp_path):
         with pytest.raises(ReferenceFailedError, match="have changed since it was first asked"):
             truth.replies(GAME)
     assert texts(asked().truth.replies(GAME))[-1] == "1"
+
+
+OTHER_FOLDER = "import runpy\nrunpy.run_path('row.py')"
+CHANGED = ENGINE.replace("WAYS else count", "WAYS else count + 1")
+
+
+@pytest.mark.parametrize(
+    ("reference", "other", "names"),
+    [
+        ('command = "python3 row.py"', "", "row.py"),
+        ('command = "python3 -m row"', "", "row.py"),
+        ('command = "./run.sh"\nfiles = ["row.py"]', "exec python3 row.py", "row.py"),
+        ('command = "python3 main.py"', "from row import *", "row.py"),
+        ('command = "python3 sub/main.py"\nfiles = ["*.py"]', OTHER_FOLDER, "row.py"),
+    ],
+)  # fmt: skip
+def test_in_one_process_a_changed_reference_is_asked_anew(tmp_path, reference, other, names):
+    """A service lives longer than a reference stays as it is."""
+    lay(tmp_path)
+    started = tmp_path / reference.split('"')[1].split()[-1]
+    if other:
+        started.parent.mkdir(exist_ok=True)
+        started.write_text(f"#!/bin/sh\n{other}\n" if started.suffix == ".sh" else other)
+        started.chmod(0o755)
+    table = f'[reference]\n{reference}\nsandbox = "off"\n'
+    own = DECLARED.partition("[game]")[2]
+    (tmp_path / "assignment.toml").write_text(f"{HANDED_IN}\n{table}\n[game]{own}")
+    (tmp_path / "a.gtp").write_text("10 name\n")
+
+    def told():
+        truth = assignment.find(str(tmp_path)).specification.truth
+        return texts(truth.replies(GAME))[-1]
+
+    assert told() == "1"
+    (tmp_path / names).write_text(CHANGED)
+    assert told() == "2"
+    (tmp_path / names).write_text(ENGINE)
+    assert told() == "1"
+
+
+def test_a_program_beside_the_declaration_is_looked_for_there(tmp_path):
+    """Its digest does not hang on where the harness is started."""
+    program = Program(("./engine",), tmp_path, {})
+    (tmp_path / "engine").write_text("one")
+    before = digest(program)
+    (tmp_path / "engine").write_text("two")
+    assert digest(program) != before
+
+
+def test_a_reference_may_have_its_own_words(asked, tmp_path):
+    (tmp_path / "words.toml").write_text('[names]\ncount = "stones"\n')
+    engine = ENGINE.replace('"count"', '"stones"')
+    assert engine != ENGINE
+    truth = asked(DECLARED.replace("[game]", 'translate = "words.toml"\n[game]', 1), engine).truth
+    assert texts(truth.replies(GAME))[-1] == "1"
+    (tmp_path / "words.toml").write_text('[names]\ncount = "number"\n')
+    changed = digest(truth.program)
+    assert changed != truth._digest, "other words are another reference"
 
 
 def test_one_process_answers_as_long_as_that_is_sound(asked, tmp_path):

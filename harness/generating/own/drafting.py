@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
+from harness.declared.allowing import Allowing
 from harness.declared.declaration import ASKS, CHOOSES, MOVES, Command, Declaration
 from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
@@ -48,18 +49,29 @@ class Drafter:
     def drafts(self, random: Random, length: int) -> Iterator[Draft]:
         """Yield tests of one conversation with about ``length`` moves and questions.
 
-        At its end, and at some place before, everything is asked that there is to be asked.
+        Everything is asked that there is to be asked at its end, at some place before, and where
+        a game is over: there most is decided.
         """
         openings = [one.commands for one in self._openings]
         drawer = Drawer(self._declaration, random, self._folder, openings)
         script = drawer.draw(length, self._engine().reply)
-        engine, places = self._engine(), {len(script.commands)}
-        places.add(random.randint(0, len(script.commands)))
+        last = len(script.commands)
+        places = {last, random.randint(0, last), *self._ends(script.commands)}
+        engine = self._engine()
         for index, command in enumerate((*script.commands, "")):
             if index in places and max(engine.session.state.size):
                 yield from self._here(engine, drawer, random)
             if command:
                 engine.reply(command)
+
+    def _ends(self, commands: Sequence[str]) -> Iterator[int]:
+        """Yield how many commands of a conversation end a game, for each game that ends."""
+        engine, now = self._engine(), Allowing(self._declaration)
+        for count, command in enumerate(commands, 1):
+            was_over = now.is_over
+            now.hear(command, engine.reply(command))
+            if now.is_over and not was_over:
+                yield count
 
     def _here(self, engine: ReferenceEngine, drawer: Drawer, random: Random) -> Iterator[Draft]:
         """Yield the tests of a position, those last that may change it."""
@@ -95,9 +107,10 @@ class Drafter:
         right = engine.replies((*engine.said, command))[-1]
         choices = self._specification.choices(engine, command)
         if expression := self._expression(declared, command, right, choices):
-            yield setup._replace(command=command, expression=expression)
+            is_free = declared.kind == CHOOSES
+            yield setup._replace(command=command, expression=expression, is_free=is_free)
         if declared.kind == CHOOSES and declared.plays and choices:
-            after = setup._replace(setup=(*setup.setup, command))
+            after = setup._replace(setup=(*setup.setup, command), is_free=True)
             yield from self._after(engine, after, command, choices, random)
 
     def _after(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import reduce
+from itertools import cycle, islice
 from operator import or_
 from typing import NamedTuple
 
@@ -16,9 +17,11 @@ from harness.generating.records import Bench
 from harness.judging.strength import Wrong
 
 _LENGTHS = (2, 4, 8, 16, 32)  # of conversations, in turn: short ones are read
-_EACH = 6  # conversations of a length in a round
+_LONGER = (16, 32, 64)  # where engines get away: games that are played to the end
+_IN_A_ROUND = 30  # conversations
 _ROUNDS, _AT_LEAST = 24, 2  # of drawing, where engines get away and where none does
 _TRIES = 4  # choices, where the chosen tests by themselves do not catch all
+_AGAIN = 3  # times that a test is asked in which an engine chooses, before it is relied on
 _EFFORT = 0.02  # what a command of the set-up counts against a test
 _TOGETHER = 200  # tests of one case file that is put to engines
 
@@ -90,7 +93,8 @@ class _Pool:
         """Draw one round of tests, and put them to the engines."""
         random = self._request.choices.random("own", number)
         new = []
-        for length in _LENGTHS * _EACH:
+        lengths = _LENGTHS if number < _AT_LEAST else _LONGER
+        for length in islice(cycle(lengths), _IN_A_ROUND):
             for one in self._drafter.drafts(random, length):
                 if one.identity not in self._known:
                     self._known.add(one.identity)
@@ -116,11 +120,11 @@ class _Pool:
         """Return the chosen tests, and what they catch by themselves.
 
         A test that caught an engine after others may not do so alone, and an engine may choose
-        its moves at random: what was caught but once is not relied on.
+        its moves at random: what was caught by chance is not relied on.
         """
         for _ in range(_TRIES):
             chosen = self._right(self._choice())
-            again = self._asked(chosen, self.every, alone=True)
+            again = self._again(chosen)
             lost = {
                 one.identity: before.caught & one.caught
                 for before, one in zip(chosen, again, strict=True)
@@ -134,6 +138,16 @@ class _Pool:
                 break
         return _in_order(chosen), _caught(again)
 
+    def _again(self, chosen: Sequence[Draft]) -> list[Draft]:
+        """Return tests with what they catch by themselves, those with a choice each time."""
+        found = {one.identity: one for one in self._asked(chosen, self.every, alone=True)}
+        for _ in range(_AGAIN - 1):
+            free = [one for one in found.values() if one.is_free]
+            for one in self._asked(free, _caught(free), alone=True):
+                caught = one.caught & found[one.identity].caught
+                found[one.identity] = one._replace(caught=caught)
+        return [found[one.identity] for one in chosen]
+
     def _right(self, chosen: list[Draft]) -> list[Draft]:
         """Return the tests that the reference passes: it may have answered otherwise before."""
         text, places = writing.plain(chosen)
@@ -141,20 +155,29 @@ class _Pool:
         return [one for one, line in zip(chosen, places, strict=True) if line not in bad]
 
     def _choice(self) -> list[Draft]:
+        """Return few tests that catch all, if possible by no chance, and what adds most."""
         request = self._request
         ordered = sorted(self.drafts, key=lambda one: len(one.setup))
-        chosen: list[Draft] = []
-        done = request.beside
-        while len(chosen) < request.most:
-            one = max(ordered, key=lambda one: (one.caught & ~done).bit_count(), default=None)
-            if one is None or not one.caught & ~done:
-                break
-            chosen.append(one)
-            done |= one.caught
-        chosen = _needed(chosen, request.beside)
+        settled = [one for one in ordered if not one.is_free]
+        chosen = _catching(settled, request.most, request.beside)
+        done = _caught(chosen) | request.beside
+        chosen += _catching(ordered, request.most - len(chosen), done)
         if not request.only_survivors:
             _cover(chosen, ordered, request.most)
         return chosen
+
+
+def _catching(ordered: Sequence[Draft], most: int, done: int) -> list[Draft]:
+    """Return tests that catch what is not done yet, each time the one that catches most of it."""
+    chosen: list[Draft] = []
+    before = done
+    while len(chosen) < most:
+        one = max(ordered, key=lambda one: (one.caught & ~done).bit_count(), default=None)
+        if one is None or not one.caught & ~done:
+            break
+        chosen.append(one)
+        done |= one.caught
+    return _needed(chosen, before)
 
 
 def _caught(drafts: Iterable[Draft]) -> int:

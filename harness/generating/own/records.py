@@ -21,6 +21,7 @@ class Draft(NamedTuple):
     origin: str  # where the position is from, as a phrase
     size: tuple[int, int]  # columns and rows
     refused: frozenset[int] = frozenset()  # places in the set-up of commands that are refused
+    is_free: bool = False  # an engine chooses in it: what it catches hangs on chance, too
     caught: int = 0  # the engines that it catches, as bits of their places
 
     @property

@@ -68,10 +68,15 @@ class NobodyPasses(Othello):
 
 
 class OverWhenOneIsStuck(Othello):
-    """Calls the game over when the color to move cannot."""
+    """Calls the game over when the color to move cannot, and lets nobody move any more."""
 
     def is_over(self):
         return not self.legal(self.turn)
+
+    def do_play(self, color, vertex):
+        if self.is_over():
+            raise Refused("game over")
+        super().do_play(color, vertex)
 
 
 class MovesOfTheOther(Othello):
