@@ -107,7 +107,8 @@ def _without_questions(findings: Sequence[tuple[Finding, Path]]) -> list[Finding
 def _find_out(given: argparse.Namespace) -> None:
     """See who judges, in which words, and from where conversations may go on."""
     found = assignment.find(given.assignment) if given.assignment else None
-    given.spoken = named(found.protocol if found else GTP)
+    given.protocol = found.protocol if found else GTP
+    given.spoken = named(given.protocol)
     given.translate = given.translate or (found.translate if found else "")
     given.declaration = found.declaration if found else None
     given.engine_python = ""
@@ -236,7 +237,7 @@ def _look(
     try:
         for finding in fuzzer.findings():
             folder.mkdir(parents=True, exist_ok=True)
-            path = writing.write(folder, len(found) + 1, finding, judge)
+            path = writing.write(folder, len(found) + 1, finding, judge, given.protocol)
             found.append((finding, path))
             print(_told(finding, path), flush=True)
             if len(found) == given.findings:

@@ -152,14 +152,16 @@ class ByReference:
     def _expected(self, walk: _Walk, command: str, right: Reply, *, is_last: bool) -> Expected:
         """Return what a case file expects; it cannot expect an error."""
         asked = self.specification
+        refused = right.status if walk.engine.refuses(right) else ""
         if not right.ok:
-            return Expected(command, None, is_test=False)
+            return Expected(command, None, False, refused)
         if walk.chooses(command):
             told = asked.choices(walk.engine, command) if is_last else ()
             wanted = "|".join(map(literally, told)) or expression(command, right, asked)
             return Expected(command, wanted if is_last else None, is_last)
         is_test = is_last or is_exact(command, asked)
-        return Expected(command, expression(command, right, asked) if is_test else None, is_test)
+        found = expression(command, right, asked) if is_test else None
+        return Expected(command, found, is_test, refused)
 
     def _difference(self, walk: _Walk, index: int, got: Reply) -> Difference | None:
         command = walk.script.commands[index]

@@ -54,6 +54,7 @@ class Expected(NamedTuple):
     command: str
     expression: str | None  # of right replies; None: any reply but an error will do
     is_test: bool
+    refused: str = ""  # the status line of the right reply, if it refuses and has one
 
 
 class Judge(Protocol):

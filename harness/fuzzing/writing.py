@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.fuzzing.fuzzer import Finding
-from harness.fuzzing.judging import Judge
+from harness.fuzzing.judging import Expected, Judge
+from harness.options import GTP, STATUS_LAST
+from harness.reading import casefile, conversion
+from harness.reading.answers import EXPRESSION
+from harness.reading.statuses import COUNTS, ILLEGAL
 from harness.visible import one_line
 from harness.vocabulary.script import name_of
 
@@ -16,17 +21,17 @@ _WIDTH = 97  # of a comment's text
 _LONG = 300  # characters of an answer that a comment quotes
 
 
-def file_name(number: int, finding: Finding) -> str:
-    """Return such as ``01-score-too-low.gtp``."""
+def file_name(number: int, finding: Finding, protocol: str = GTP) -> str:
+    """Return such as ``01-score-too-low.gtp``; ``protocol``: what the engine speaks."""
     command, kind = finding.difference.signature
     words = re.sub(r"[^a-z0-9]+", "-", f"{command} {kind}".lower()).strip("-")
-    return f"{number:02}-{words[:50].strip('-')}.gtp"
+    return f"{number:02}-{words[:50].strip('-')}{_FORMATS[protocol].ending}"
 
 
-def write(folder: Path, number: int, finding: Finding, judge: Judge) -> Path:
+def write(folder: Path, number: int, finding: Finding, judge: Judge, protocol: str = GTP) -> Path:
     """Write a finding and the files it names into a folder; return the case file's path."""
-    path = folder / file_name(number, finding)
-    path.write_text(text(number, finding, judge), encoding="utf-8")
+    path = folder / file_name(number, finding, protocol)
+    path.write_text(text(number, finding, judge, protocol), encoding="utf-8")
     names = _names(finding, number)
     for name, content in finding.script.files:
         (folder / names[name]).write_text(content, encoding="utf-8")
@@ -39,12 +44,12 @@ def _names(finding: Finding, number: int) -> dict[str, str]:
     return {name: f"{number:02}-board{index}.txt" for index, (name, _) in files}
 
 
-def text(number: int, finding: Finding, judge: Judge) -> str:
+def text(number: int, finding: Finding, judge: Judge, protocol: str = GTP) -> str:
     """Return the case file of a finding."""
     lines = [
         *_comment(_heading(finding, judge.specification.key)),
         "",
-        *_body(number, finding, judge),
+        *_body(number, finding, judge, _FORMATS[protocol].lines),
     ]
     return "\n".join(lines) + "\n"
 
@@ -70,14 +75,48 @@ def _told(finding: Finding) -> str:
     return f"{first.clause}{more}."
 
 
-def _body(number: int, finding: Finding, judge: Judge) -> Iterator[str]:
+def _body(number: int, finding: Finding, judge: Judge, lines: _Lines) -> Iterator[str]:
     names, last = _names(finding, number), len(finding.script.commands) - 1
-    for index, (command, wanted, is_test) in enumerate(judge.expectations(finding.script)):
-        if index == last and not names.keys() & command.split():
+    for index, expected in enumerate(judge.expectations(finding.script)):
+        is_last, words = index == last, expected.command.split()
+        if is_last and not names.keys() & words:
             board, why = judge.picture(finding.script)
             yield from (f"# {line}".rstrip() for line in board.split("\n") if board)
             yield from _comment([why] if why else [])
-        sent = " ".join(names.get(word, word) for word in command.split())
-        yield f"{10 * (index + 1)} {sent}" if is_test else sent
-        if is_test and wanted is not None:
-            yield f"#? [{wanted}]"
+        sent = " ".join(names.get(word, word) for word in words)
+        yield from lines(expected._replace(command=sent), 10 * (index + 1), is_last)
+
+
+# --- formats -----------------------------------------------------------------------------------
+
+
+def _for_gtp(expected: Expected, number: int, is_last: bool) -> Iterator[str]:
+    """Yield the lines of a command of a case file for GTP; ``number``: its id."""
+    yield f"{number} {expected.command}" if expected.is_test else expected.command
+    if expected.is_test and expected.expression is not None:
+        yield f"#? [{expected.expression}]"
+
+
+def _as_answer(expected: Expected, number: int, is_last: bool) -> Iterator[str]:
+    """Yield a command of a case file with status lines, with its answer, maybe a refusal."""
+    if not expected.refused:
+        lines = "\n".join(_for_gtp(expected, number, is_last))
+        case = casefile.parse(f"{lines}\n".encode(), f"{number}.gtp")
+        yield from conversion.to_answers(case).splitlines()
+        return
+    is_told = expected.refused.startswith(ILLEGAL)  # right programs give other reasons
+    status = f"{EXPRESSION}{ILLEGAL}.*" if is_told else expected.refused
+    yield from (f"{COUNTS if is_last else ''}{expected.command}", status)
+
+
+_Lines = Callable[[Expected, int, bool], Iterator[str]]  # the last one: whether it is the finding
+
+
+class _Format(NamedTuple):
+    """How case files of a protocol are written."""
+
+    ending: str  # of their names
+    lines: _Lines
+
+
+_FORMATS = {GTP: _Format(".gtp", _for_gtp), STATUS_LAST: _Format(".txt", _as_answer)}

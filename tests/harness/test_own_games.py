@@ -92,6 +92,25 @@ def test_a_finding_is_a_case_file_that_the_wrong_program_fails_alone(fuzz, tmp_p
 
 @pytest.mark.long(2)
 @pytest.mark.processes
+@pytest.mark.parametrize("name", ["ThreeInRowsOnly", "ThreeAroundTheEdge"])
+def test_with_status_lines_a_finding_is_a_file_of_answers(name, fuzz, tmp_path, capsys):
+    """A refusal that is missing, and one that is too much; others may refuse for other reasons."""
+    given = ("--assignment", str(OWN / "takuzu"), "--findings", "1", "--examples", "300")
+    wrong_one = command(f"takuzu/wrong_takuzu.py {name}")
+    assert fuzz(wrong_one, *given)[0] == ExitCode.FAILED
+    (path,) = (tmp_path / "found").iterdir()
+    assert path.suffix == ".txt"
+    right_ones = [command(f"takuzu/{one}.py") for one in ("takuzu", "other_takuzu")]
+    for program in (wrong_one, *right_ones):
+        words = ["run", program, str(path), "--protocol", "status last", "--sandbox", "off"]
+        is_wrong = program == wrong_one
+        assert main(words) == (ExitCode.FAILED if is_wrong else ExitCode.OK), path.read_text()
+    assert main(["verify", str(path), "--assignment", str(OWN / "takuzu")]) == ExitCode.OK
+    capsys.readouterr()
+
+
+@pytest.mark.long(2)
+@pytest.mark.processes
 def test_where_the_reference_stands_alone_it_is_a_question(fuzz):
     wrong_one = command("nogo/wrong_nogo.py PassIsAMove")
     given = ("--assignment", str(OWN / "nogo"), "--findings", "1", "--examples", "300")
