@@ -32,9 +32,11 @@ from oracle.natures import STANDARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from harness.cli.fuzz_bank import Known
     from harness.fuzzing.engines import Piped, Program
     from harness.fuzzing.fuzzer import Finding, Fuzzer
-    from harness.fuzzing.judging import Judge
     from harness.specifications.record import Specification
 
 SCHEMA, VERSION = "gtp-harness/fuzz", 1
@@ -83,13 +85,15 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.program or not (given.assignment or given.against):
         parser.error("PROGRAM is needed, and --assignment or --against")
+    if given.bank and not given.assignment:
+        parser.error("--bank needs --assignment, whose engines it has")
     home.require_hypothesis("fuzz")
     _find_out(given)
     if given.json:
         files.try_to_write(given.json)
     findings: list[tuple[Finding, Path]] = []
-    with _fuzzer(given) as (fuzzer, judge):
-        is_over = _look(given, fuzzer, judge, findings)
+    with _fuzzer(given) as fuzzer, _known(given, fuzzer) as known:
+        is_over = _look(given, fuzzer, known, findings)
     print("\n".join(_summary(fuzzer, findings)))
     if given.engine_python:
         print(f"the engine was run by {given.engine_python}")
@@ -107,7 +111,7 @@ def _without_questions(findings: Sequence[tuple[Finding, Path]]) -> list[Finding
 def _find_out(given: argparse.Namespace) -> None:
     """See who judges, in which words, and from where conversations may go on."""
     found = assignment.find(given.assignment) if given.assignment else None
-    given.protocol = found.protocol if found else GTP
+    given.found, given.protocol = found, found.protocol if found else GTP
     given.spoken = named(given.protocol)
     given.translate = given.translate or (found.translate if found else "")
     given.declaration = found.declaration if found else None
@@ -135,7 +139,7 @@ def _words(given: argparse.Namespace, command: str, python_named: str = "") -> l
 
 
 @contextlib.contextmanager
-def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Judge]]:
+def _fuzzer(given: argparse.Namespace) -> Iterator[Fuzzer]:
     """Start a fuzzer in a folder of its own, with which everything of it goes."""
     from harness.fuzzing.fuzzer import Fuzzer
     from harness.fuzzing.judges import judge_of
@@ -155,7 +159,14 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[tuple[Fuzzer, Judge]]:
         given.specification = given.specification or _by_engine(given, program, room)
         witnesses = [open_.enter_context(_piped(given, one, room, "")) for one in given.witnesses]
         judge = judge_of(given.specification, room, given.openings)
-        yield Fuzzer(program, judge, budget, given.seed, witnesses), judge
+        yield Fuzzer(program, judge, budget, given.seed, witnesses)
+
+
+def _known(given: argparse.Namespace, fuzzer: Fuzzer) -> AbstractContextManager[Known]:
+    """Give the wrong engines that findings may be like, while they are there."""
+    from harness.cli.fuzz_bank import known
+
+    return known(given, given.found, fuzzer)
 
 
 @contextlib.contextmanager
@@ -225,17 +236,19 @@ def _options(given: argparse.Namespace, shown: Sequence[str]) -> Options:
 
 
 def _look(
-    given: argparse.Namespace, fuzzer: Fuzzer, judge: Judge, found: list[tuple[Finding, Path]]
+    given: argparse.Namespace, fuzzer: Fuzzer, known: Known, found: list[tuple[Finding, Path]]
 ) -> bool:
     """Look for causes, and write and tell each as soon as it is found.
 
-    Returns whether it looked to the end: what was found before a Ctrl-C counts.
+    ``known``: the wrong engines that findings may be like. Returns whether it looked to the end:
+    what was found before a Ctrl-C counts.
     """
     from harness.fuzzing import writing
 
-    folder = Path(given.output)
+    folder, judge = Path(given.output), fuzzer.judge
     try:
-        for finding in fuzzer.findings():
+        for new in fuzzer.findings():
+            finding = new._replace(engines=known.like(new))
             folder.mkdir(parents=True, exist_ok=True)
             path = writing.write(folder, len(found) + 1, finding, judge, given.protocol)
             found.append((finding, path))
@@ -268,6 +281,9 @@ def command_line() -> Parser:
     add("--from", dest="go_on", metavar="FILE", action="append", default=[],
         help="a case file from whose positions to go on, beside the assignment's public ones; may"
         " be repeated")  # fmt: skip
+    add("--bank", action="append", default=[], metavar="BANK",
+        help="a folder of wrong engines (gtp-harness bank), which findings are compared with; may"
+        " be repeated")  # fmt: skip
     add("--translate", metavar="FILE", default="",
         help="how its words differ: a table in TOML (default: the assignment's)")  # fmt: skip
     add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
@@ -290,7 +306,7 @@ def command_line() -> Parser:
         help="the Python of a PROGRAM that begins with python3 (default: the system's)",
     )
     sandbox.add_options(parser)
-    parser.set_defaults(sandbox="auto")
+    parser.set_defaults(sandbox="auto", engine=[], mutants=0)
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser
 
@@ -311,6 +327,7 @@ def _told(finding: Finding, path: Path) -> str:
         first, *others = finding.mistakes
         more = f" (or {', '.join(one.name for one in others)})" if others else ""
         lines.append(f"  {first.name}: {first.sentence}{more}")
+    lines += [f"  like {one.name}: {one.sentence}" for one in finding.engines]
     return "\n".join(lines)
 
 
@@ -320,7 +337,7 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]) -> Iterator[s
         yield f"\n{'seconds':>8}{'setup':>7}{'shown':>7}  finding"
     for finding, path in findings:
         shown = f"{finding.shown}/{finding.tried}"
-        cause = f"  {finding.mistakes[0].name}" if finding.mistakes else ""
+        cause = "".join(f"  {one.name}" for one in (*finding.mistakes, *finding.engines)[:1])
         yield f"{finding.seconds:8.1f}{finding.setup:7}{shown:>7}  {path.name}{cause}"
     budget, count = fuzzer.budget, len(_without_questions(findings))
     yield (
@@ -381,6 +398,7 @@ def _entry(finding: Finding, path: Path) -> dict[str, object]:
         "shown": finding.shown,
         "tried": finding.tried,
         "mistakes": [{"name": one.name, "sentence": one.sentence} for one in finding.mistakes],
+        "engines": [{"name": one.name, "sentence": one.sentence} for one in finding.engines],
         "seconds": round(finding.seconds, 3),
         "examples": finding.examples,
         "question": finding.is_question,

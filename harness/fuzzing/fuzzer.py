@@ -9,10 +9,11 @@ from typing import NamedTuple
 from harness.fuzzing.causes import Cause, Causes
 from harness.fuzzing.costs import Slow
 from harness.fuzzing.engines import Program, known_commands
-from harness.fuzzing.judging import HANG, Difference, Drawing, Judge
+from harness.fuzzing.judging import BREAKDOWNS, HANG, Difference, Drawing, Judge
 from harness.fuzzing.naming import Namer
 from harness.fuzzing.reduction import reduced
 from harness.fuzzing.search import Asker, Budget, Hunt, Shown
+from harness.judging.strength import Wrong
 from harness.vocabulary.script import Script, Trace, name_of
 from oracle.mistakes import Mistake
 
@@ -34,6 +35,7 @@ class Finding(NamedTuple):
     seconds: float  # since the beginning
     examples: int  # drawn until then
     is_question: bool = False  # other engines answer alike: who is right, a teacher has to say
+    engines: tuple[Wrong, ...] = ()  # known to be wrong, that go wrong in the same way
 
     @property
     def is_flaky(self) -> bool:
@@ -47,7 +49,10 @@ class Finding(NamedTuple):
 
 
 class Fuzzer:
-    """Looks for causes until the budget is spent."""
+    """Looks for causes until the budget is spent.
+
+    Attributes: ``judge``, who knows what is right; ``budget``.
+    """
 
     def __init__(
         self,
@@ -65,7 +70,7 @@ class Fuzzer:
         self.budget = budget
         self.unconfirmed = 0  # differences that no new process showed
         self._program = program
-        self._judge = judge
+        self.judge = judge
         self._witnesses = witnesses
         self._seed = seed
         self._causes = Causes(judge)
@@ -81,7 +86,7 @@ class Fuzzer:
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is found, as soon as it is."""
-        call, judge = 0, self._judge
+        call, judge = 0, self.judge
         while not self.budget.is_over:
             seed = self._seed * 1_000_003 + call
             hunt = Hunt(self._asker)
@@ -131,14 +136,17 @@ class Fuzzer:
     def _stands_alone(self, script: Script, news: Difference) -> bool:
         """Whether all witnesses answer as the engine does, and none as is said to be right."""
         heard = (one.heard_again(script) for one in self._witnesses)
-        return bool(self._witnesses) and all(
-            any(self._is_like(one, news) for one in self._judge.wrong_answers(trace))
-            for trace in heard
-        )
+        return bool(self._witnesses) and all(self.shows(trace, news) for trace in heard)
+
+    def shows(self, trace: Trace, news: Difference) -> bool:
+        """Whether another engine, which was sent the same script, goes wrong in the same way."""
+        return any(self._is_like(one, news) for one in self.judge.wrong_answers(trace))
 
     def _is_like(self, one: Difference, other: Difference) -> bool:
         """Whether a witness went wrong as the engine did; an error is one, whatever its text."""
-        form = self._judge.specification.forms.get(name_of(one.command))
+        if one.kind in BREAKDOWNS.values():
+            return (one.at, one.kind) == (other.at, other.kind)
+        form = self.judge.specification.forms.get(name_of(one.command))
         is_error = one.got.startswith("?")
         is_same = is_error or (form and form.normal(one.got) == form.normal(other.got))
         return (one.at, one.kind) == (other.at, other.kind) and bool(is_same)

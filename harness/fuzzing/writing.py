@@ -65,6 +65,8 @@ def _heading(finding: Finding, key: str) -> Iterator[str]:
     yield f"The engine's answer: {one_line(found.got, _LONG) or 'nothing'}"
     if finding.mistakes:
         yield f"It answers {_told(finding)}"
+    for one in finding.engines:
+        yield f"It goes wrong as {one.name} does: {one.sentence}"
     if finding.is_flaky:
         yield f"Not stable: {times} new processes showed it."
 

@@ -1,7 +1,9 @@
 """Games of one's own: fuzzing finds each wrong program, by a short script, and no right one."""
 
+import json
 import random
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -107,6 +109,29 @@ def test_with_status_lines_a_finding_is_a_file_of_answers(name, fuzz, tmp_path, 
         assert main(words) == (ExitCode.FAILED if is_wrong else ExitCode.OK), path.read_text()
     assert main(["verify", str(path), "--assignment", str(OWN / "takuzu")]) == ExitCode.OK
     capsys.readouterr()
+
+
+@pytest.mark.long(4)
+@pytest.mark.processes
+def test_a_finding_tells_which_wrong_engines_it_is_like(fuzz, tmp_path):
+    bank = tmp_path / "bank"
+    bank.mkdir()
+    program, names = command("nogo/wrong_nogo.py"), ("UndoKeepsTurn", "PassIsAMove")
+    entries = (
+        f'[[engine]]\nname = "no {name}"\ncommand = "{program} {name}"\nsentence = "as {name}"\n'
+        for name in names
+    )
+    (bank / "bank.toml").write_text("".join(entries))
+    given = ("--assignment", str(OWN / "nogo"), "--findings", "1", "--examples", "300")
+    wrong_one, found = command("nogo/wrong_nogo.py PassIsAMove"), tmp_path / "found.json"
+    status, told = fuzz(wrong_one, *given, "--bank", str(bank), "--json", str(found))
+    assert status == ExitCode.FAILED
+    assert "\n  like no PassIsAMove: as PassIsAMove\n" in told
+    assert "UndoKeepsTurn" not in told
+    (finding,) = json.loads(found.read_text())["findings"]
+    assert [one["name"] for one in finding["engines"]] == ["no PassIsAMove"]
+    text = Path(finding["file"]).read_text()
+    assert "# It goes wrong as no PassIsAMove does: as PassIsAMove\n" in text
 
 
 @pytest.mark.long(2)
