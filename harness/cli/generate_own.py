@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from harness.assignments.assignment import Assignment
 from harness.banks.asking import Asker, Bench
@@ -94,10 +95,29 @@ class OwnGame:
             return ExitCode.OK
         if not produced.drafts:
             raise UsageError("nothing can be asked with these options; no file is written")
+        self._copy_files(produced)
         text = writing.case_file(produced.drafts, heading)
         files.write(self._given.output, [self._in_format(text)])
         print("\n".join(report(produced, found.counts, len(positions))))
         return ExitCode.FAILED if produced.survivors else ExitCode.OK
+
+    def _copy_files(self, produced: Produced) -> None:
+        """Copy the files that tests name beside the case file, unless they are there.
+
+        Raises:
+            UsageError: another file of that name is there.
+        """
+        place, beside = self._found.place, Path(self._given.output).parent
+        for name in writing.named_files(produced.drafts, self._declaration, place):
+            content = (place / name).read_bytes()
+            if not (beside / name).exists():
+                (beside / name).parent.mkdir(parents=True, exist_ok=True)
+                (beside / name).write_bytes(content)
+            elif (beside / name).read_bytes() != content:
+                raise UsageError(
+                    f"{beside / name} is not the file of that name in {place}, which tests name:"
+                    " move it, or write the cases elsewhere"
+                )
 
     def _in_format(self, text: str) -> str:
         """Return a case file in the format that the ending of its name says."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
+from harness.declared.declaration import Declaration
 from harness.generating.own.records import Draft
 from harness.generating.writing import comment
 
@@ -29,6 +31,24 @@ def commands(one: Draft, number: int) -> Iterator[str]:
     yield from one.setup
     yield f"{number} {one.command}"
     yield f"#? [{one.expression}]"
+
+
+def named_files(drafts: Iterable[Draft], declaration: Declaration, folder: Path) -> list[str]:
+    """Return the files that tests name, as they name them; ``folder``: in which they lie."""
+    lines = (line.split() for one in drafts for line in (*one.setup, one.command))
+    return sorted(
+        {
+            word
+            for name, *words in lines
+            for word in words
+            if _names_files(declaration, name) and (folder / word).is_file()
+        }
+    )
+
+
+def _names_files(declaration: Declaration, name: str) -> bool:
+    command = declaration.command(name)
+    return command is not None and any(one.files for one in command.arguments)
 
 
 def plain(drafts: Iterable[Draft], *, alone: bool = True) -> tuple[str, list[int]]:
