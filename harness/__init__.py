@@ -1,1 +1,68 @@
-"""What is tested: runs engines, judges their answers, reports."""
+"""What is tested: runs engines, judges their answers, reports.
+
+The names in ``__all__`` are the public interface, with their types in ``__init__.pyi``; everything
+else may change at any time. ``import harness`` costs next to nothing: each name is loaded when it
+is first used.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Where each public name lives: a module of this package, and its name there if that is another.
+_HOMES = {
+    "run": "running.runs",
+    "run_cases": "running.runs",
+    "Interrupted": "running.runs",
+    "Options": "options",
+    "Limits": "options",
+    "BoxLimits": "options",
+    "read_case_file": "reading.casefile:read",
+    "CaseFile": "records",
+    "Step": "records",
+    "Pattern": "records",
+    "RunResult": "records",
+    "FileResult": "records",
+    "Outcome": "records",
+    "Verdict": "records",
+    "Reply": "records",
+    "Failure": "records",
+    "FailureKind": "records",
+    "Progress": "records",
+    "find_assignment": "assignments.assignment:find",
+    "Assignment": "assignments.assignment",
+    "grade": "grading.grade",
+    "GradeOptions": "grading.grade:Wanted",
+    "ClassResult": "grading.records",
+    "Graded": "grading.records",
+    "Marks": "grading.records",
+    "PartMark": "grading.records",
+    "Submission": "grading.records",
+    "HarnessError": "errors",
+    "UsageError": "errors",
+    "CaseError": "errors",
+    "AssignmentError": "errors",
+    "ArchiveError": "errors",
+    "LedgerError": "errors",
+    "ClassWideError": "errors",
+    "SandboxError": "errors",
+    "ReportError": "errors",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'harness' has no attribute {name!r}")
+    from importlib import import_module
+
+    home, _, own = _HOMES[name].partition(":")
+    return getattr(import_module(f"harness.{home}"), own or name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,6 +1,7 @@
 """What is true: the answers of five assignments on Go and Gomoku.
 
-``import oracle`` costs next to nothing: each name below is loaded when it is first used.
+``import oracle`` costs next to nothing: each name below is loaded when it is first used. Their
+types are in ``__init__.pyi``.
 """
 
 from __future__ import annotations

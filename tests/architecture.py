@@ -15,6 +15,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -115,13 +116,18 @@ def _imports(name: str, path: Path, known: Iterable[str]) -> Iterator[Import]:
 
 
 def _from(node: ast.ImportFrom, package: str, known: Iterable[str]) -> Iterator[str]:
-    """Yield the modules of a ``from … import …``: what is no module is in the one before it."""
+    """Yield the modules of a ``from … import …``: what is no module is in the one before it.
+
+    A public name of a package is in the module where it lives.
+    """
     base = node.module or ""
     if node.level:
         parts = package.split(".")
         base = ".".join([*parts[: len(parts) + 1 - node.level], *base.split(".")]).rstrip(".")
+    homes = import_module(base)._HOMES if base in PACKAGES else {}
     for alias in node.names:
-        whole = f"{base}.{alias.name}"
+        home = homes.get(alias.name, alias.name).partition(":")[0]
+        whole = f"{base}.{home}"
         if whole in known or base in known:
             yield whole if whole in known else base
 

@@ -27,7 +27,7 @@ def test_all_that_a_wheel_is_made_of_is_copied_and_no_private_case() -> None:
         found = tomllib.load(file)
     targets = found["tool"]["hatch"]["build"]["targets"]["wheel"]
     needed = {*targets["packages"], *targets["force-include"], *found["project"]["license-files"]}
-    assert kept == {*needed, found["project"]["readme"], "pyproject.toml", "container"}
+    assert kept == {*needed, "README.md", "hatch_build.py", "pyproject.toml", "container"}
     assert "*" in lines and lines.index("cases/*/private") > lines.index("!cases")
 
 

@@ -1,7 +1,10 @@
 """The package as it is installed, not as it lies in a checkout: the wheel lacks nothing."""
 
+import email
+import email.message
 import filecmp
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,16 +22,21 @@ LEAVINGS = shutil.ignore_patterns(".*", "__pycache__", "tests")
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a ``checkout``, and a ``site`` into which its wheel was installed."""
+    """A folder with a ``checkout``, its wheel in ``dist``, and a ``site`` that has it."""
     room = tmp_path_factory.mktemp("installed")
     room.chmod(0o755)
     checkout = shutil.copytree(ROOT, room / "checkout", ignore=LEAVINGS)
-    words = ["-m", "pip", "install", "-q", "--no-deps", "--target", room / "site", checkout]
+    python("-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", room / "dist", checkout)
+    (wheel,) = (room / "dist").iterdir()
+    python("-m", "pip", "install", "-q", "--no-deps", "--target", room / "site", wheel)
+    return room
+
+
+def python(*words: str | Path) -> None:
     done = subprocess.run(
         [sys.executable, *words], capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.returncode == 0, done.stderr
-    return room
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def harness(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -79,3 +87,36 @@ def test_cases_that_ship_are_run_by_name_from_anywhere(installed: Path, tmp_path
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "4 files: 18 tests, 18 passed\n"), done.stdout
+
+
+# --- for a package index ------------------------------------------------------------------------
+
+
+def described(installed: Path) -> email.message.Message:
+    (path,) = (installed / "site").glob("gtp_harness-*.dist-info/METADATA")
+    return email.message_from_string(path.read_text(encoding="utf-8"))
+
+
+def test_an_index_would_take_the_wheel(installed: Path) -> None:
+    (wheel,) = (installed / "dist").iterdir()
+    python("-m", "twine", "check", "--strict", wheel)
+
+
+def test_every_link_and_picture_of_the_long_description_has_an_address(installed: Path) -> None:
+    found = described(installed)
+    text = found.get_payload()
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.compile(r"\]\(([^)\s]+)\)")
+    near = [one for one in links.findall(readme) if (ROOT / one.partition("#")[0]).exists()]
+    assert near and not set(near) & set(links.findall(prose))
+    assert not re.findall(r"!\[", prose)
+    assert "https://hypothesis.works" in links.findall(prose)
+    code = re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL)
+    assert code == re.findall(r"^```.*?^```$", readme, re.MULTILINE | re.DOTALL)
+
+
+def test_the_changelog_tells_of_this_version(installed: Path) -> None:
+    log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    (first, *_) = re.findall(r"^## ([\d.]+)", log, re.MULTILINE)
+    assert first == described(installed)["Version"]

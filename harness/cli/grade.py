@@ -21,6 +21,7 @@ from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.values import number, whole
 from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
+from harness.grading import LEDGER, ORIGINALS
 from harness.grading.exports import exporters
 from harness.options import SANDBOXES
 from harness.report.paint import Paint
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from harness.grading.ledger.ledger import Ledger
 
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
-LEDGER, ORIGINALS = "ledger.sqlite", "originals"
 
 _DESCRIPTION = """\
 Grade a class: from what was handed in to the filled gradebook. SOURCE is a folder

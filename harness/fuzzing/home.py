@@ -19,8 +19,7 @@ def require_hypothesis(what: str) -> None:
         import hypothesis  # noqa: F401 - whether it is there
     except ImportError:
         raise UsageError(
-            f"{what} needs Hypothesis, which is not installed: pip install 'gtp-harness[fuzz]'"
-            " brings it"
+            f"{what} needs Hypothesis, which is not installed: pip install hypothesis"
         ) from None
 
 

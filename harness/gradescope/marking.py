@@ -9,25 +9,20 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignments import assignment, needs
+from harness import ClassResult, ClassWideError, Graded, GradeOptions, find_assignment, grade
+from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
-from harness.errors import ClassWideError
 from harness.gradescope import metadata, settings
 from harness.gradescope.metadata import Times
 from harness.gradescope.settings import Settings
-from harness.grading import grade
-from harness.grading.attempts.progress import GradingProgress
 from harness.grading.exports import gradescope
 from harness.grading.exports.gradescope import Later
 from harness.grading.exports.showing import feedback
-from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.store import Store
-from harness.grading.records import PRIVATE, ClassResult, Graded
+from harness.grading.records import PRIVATE
 from harness.grading.taking_in.sources import folders
 from harness.report.views import Views
 
@@ -52,7 +47,7 @@ def mark(root: Path) -> Marked:
     source = root / "source"
     wanted = settings.read(source)
     times = metadata.read(root / metadata.FILE)
-    found = assignment.find(str(source / wanted.assignment))
+    found = find_assignment(str(source / wanted.assignment))
     needs.require(found)
     with with_python(_due(found, times)) as found, _room() as room:
         result = _graded(found, _sheet(Path(room), root, times), source, wanted)
@@ -94,22 +89,18 @@ def _sheet(room: Path, root: Path, times: Times) -> Path:
 
 def _graded(found: Assignment, sheet: Path, source: Path, wanted: Settings) -> ClassResult:
     room = sheet.parent
-    asked = grade.Wanted(
-        assignment=found,
-        source=sheet,
-        output=room,
-        private=tuple(str(source / one) for one in wanted.private),
-        public_only=wanted.public_only,
-        images=False,  # what they show is for a teacher, who sees nothing of them here
-        budget=wanted.budget,
-        go_on=True,  # a class of one always fails alike
+    return grade(
+        GradeOptions(
+            assignment=found,
+            source=sheet,
+            output=room,
+            private=tuple(str(source / one) for one in wanted.private),
+            public_only=wanted.public_only,
+            images=False,  # what they show is for a teacher, who sees nothing of them here
+            budget=wanted.budget,
+            go_on=True,  # a class of one always fails alike
+        )
     )
-    store = Store(room / "originals")
-    with closing(Ledger(room / "ledger.sqlite")) as ledger:
-        planned = grade.prepared(asked, ledger, store)
-        with GradingProgress(grade.left(ledger, planned)) as progress:
-            grade.run(asked, ledger, planned, store, progress)
-        return grade.concluded(asked, ledger, planned).result
 
 
 def _text(one: Graded, result: ClassResult, wanted: Settings) -> str:

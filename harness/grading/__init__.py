@@ -4,3 +4,6 @@
 ``marks``, ``similarity`` → :class:`~harness.grading.records.ClassResult` → ``exports``;
 ``grade`` leads through all of them. ``auditing`` looks at those with nearly full marks once more.
 """
+
+# In the folder of a grading: its ledger, and what was handed in.
+LEDGER, ORIGINALS = "ledger.sqlite", "originals"

@@ -1,8 +1,9 @@
 """A grading from beginning to end: what was handed in, what is run, the marks in force.
 
-:func:`prepared` reads the source and writes down what is to be done; :func:`remembered` takes that
-from the ledger. :func:`run` does what is left of it. :func:`concluded` makes marks of what the
-ledger has then, and says which of those in force would change: only with ``accept`` they do.
+:func:`grade` does all of it. :func:`prepared` reads the source and writes down what is to be done;
+:func:`remembered` takes that from the ledger. :func:`run` does what is left of it.
+:func:`concluded` makes marks of what the ledger has then, and says which of those in force would
+change: only with ``accept`` they do.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
+from harness.grading import LEDGER, ORIGINALS
 from harness.grading.attempts import plan
 from harness.grading.attempts.plan import Case
-from harness.grading.attempts.units import Listener, Task, Unit
+from harness.grading.attempts.units import Listener, Task, Unheard, Unit
 from harness.grading.ledger import canonical_json
-from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Run
+from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Run, naming_damage
 from harness.grading.ledger.store import Store
 from harness.grading.marks.marker import Marker
 from harness.grading.records import (
@@ -252,6 +255,29 @@ def means(wanted: Wanted, found: Plan) -> Means:
         wanted.jobs,
         wanted.go_on,
     )
+
+
+def grade(wanted: Wanted) -> ClassResult:
+    """Grade a class from beginning to end, without a word; return the marks that are in force.
+
+    The ledger and the originals are in the folder ``wanted.output``. The same call again goes on
+    where it was ended. What students handed in is in ``wanted.source``.
+
+    Raises:
+        UsageError: the source cannot be read; private case files are missing; or marks are in
+            force that were made of something else, and no regrading is wanted.
+        ClassWideError: the first submissions all fail alike, and it is not to go on then.
+        SandboxError: there is no such sandbox here, or it does not hold.
+        LedgerError: the ledger was edited, or is damaged.
+    """
+    wanted.output.mkdir(mode=0o700, parents=True, exist_ok=True)
+    store = Store(wanted.output / ORIGINALS)
+    path = wanted.output / LEDGER
+    with naming_damage(path), closing(Ledger(path)) as ledger:
+        ledger.check()
+        found = prepared(wanted, ledger, store)
+        run(wanted, ledger, found, store, Unheard())
+        return concluded(wanted, ledger, found).result
 
 
 # --- marks -------------------------------------------------------------------------------------

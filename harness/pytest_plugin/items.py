@@ -19,20 +19,29 @@ from typing import Any, NoReturn
 
 import pytest
 
+from harness import (
+    CaseError,
+    CaseFile,
+    Options,
+    Outcome,
+    SandboxError,
+    Step,
+    UsageError,
+    Verdict,
+    read_case_file,
+    run_cases,
+)
 from harness.cli.sandbox import shown
 from harness.engine.launch import split_program
-from harness.errors import CaseError, SandboxError, UsageError
-from harness.options import GTP, Options, limits_of
-from harness.reading import casefile
+from harness.options import GTP, limits_of
 from harness.reading.expectation import in_a_sentence
 from harness.reading.selection import narrowed
 from harness.reading.suite import is_case_in_folder
-from harness.records import CaseFile, Outcome, Step, Verdict
 from harness.report.junit import mismatch
 from harness.report.paint import Paint
 from harness.report.terminal import Terminal
 from harness.report.view import FileView, view
-from harness.running.runs import not_judged, run_cases
+from harness.running.runs import not_judged
 from harness.visible import one_line, visible
 
 
@@ -95,7 +104,7 @@ class CaseFileCollector(pytest.File):
         dialect = self.config.option.gtp_dialect
         try:
             with self._at_home():
-                self.case = casefile.read(self._shown_path(), dialect)
+                self.case = read_case_file(self._shown_path(), dialect)
         except CaseError as error:
             raise self.CollectError(visible(str(error))) from None
         tests = [(index, step) for index, step in enumerate(self.case.steps) if step.is_test]

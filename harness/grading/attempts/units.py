@@ -67,3 +67,13 @@ class Listener(Protocol):
 
     def on_time(self, under_way: Sequence[Unit]) -> None:
         """Take note that time goes by; called several times a second, between two words."""
+
+
+class Unheard:
+    """A listener that keeps all to itself."""
+
+    def on_word(self, unit: Unit, word: Word) -> None:
+        """Do nothing."""
+
+    def on_time(self, under_way: Sequence[Unit]) -> None:
+        """Do nothing."""

@@ -1,0 +1,59 @@
+"""The types of the public interface of ``oracle``."""
+
+from oracle import batch as batch
+from oracle import batch_gomoku as batch_gomoku
+from oracle import sgf as sgf
+from oracle.answers import go_scoring as go_scoring
+from oracle.answers import gomoku_policy as gomoku_policy
+from oracle.answers import gomoku_rules as gomoku_rules
+from oracle.answers import gosensei as gosensei
+from oracle.answers import java_go as java_go
+from oracle.color import BLACK as BLACK
+from oracle.color import EMPTY as EMPTY
+from oracle.color import WHITE as WHITE
+from oracle.draw import Diagram as Diagram
+from oracle.draw import draw_svg as draw_svg
+from oracle.draw import draw_text as draw_text
+from oracle.errors import FormatError as FormatError
+from oracle.errors import IllegalMove as IllegalMove
+from oracle.errors import OracleError as OracleError
+from oracle.errors import SgfError as SgfError
+from oracle.errors import VertexError as VertexError
+from oracle.explanation import Explanation as Explanation
+from oracle.explanation import is_underspecified as is_underspecified
+from oracle.games.go import GoGame as GoGame
+from oracle.games.gomoku import GomokuGame as GomokuGame
+from oracle.grid import Grid as Grid
+from oracle.position import Position as Position
+from oracle.vertex import parse_vertex as parse_vertex
+
+__version__: str
+
+__all__ = [
+    "BLACK",
+    "EMPTY",
+    "WHITE",
+    "Diagram",
+    "Explanation",
+    "FormatError",
+    "GoGame",
+    "GomokuGame",
+    "Grid",
+    "IllegalMove",
+    "OracleError",
+    "Position",
+    "SgfError",
+    "VertexError",
+    "batch",
+    "batch_gomoku",
+    "draw_svg",
+    "draw_text",
+    "go_scoring",
+    "gomoku_policy",
+    "gomoku_rules",
+    "gosensei",
+    "is_underspecified",
+    "java_go",
+    "parse_vertex",
+    "sgf",
+]

@@ -1,0 +1,99 @@
+"""The public interface of both packages: what it has, what its types say, what a consumer gets."""
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import harness
+import oracle
+from harness.gradescope.wheel import wheel
+from tests import consumer
+from tests.harness import small_class
+from tests.harness.small_class import CLASS
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+
+
+def stub(package):
+    """Return what the stub of a package says: its ``__all__``, and where each name is from."""
+    tree = ast.parse(Path(package.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    homes = {
+        one.asname or one.name: (node.module, one.name)
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for one in node.names
+    }
+    (listed,) = [node.value for node in tree.body if isinstance(node, ast.Assign)]
+    return ast.literal_eval(listed), homes
+
+
+@pytest.mark.parametrize("package", [harness, oracle], ids=lambda one: one.__name__)
+def test_the_types_are_those_of_what_there_is(package):
+    listed, homes = stub(package)
+    assert set(listed) == set(package.__all__) == set(homes)
+    for name, (home, own) in homes.items():
+        module = import_module(home)
+        meant = import_module(f"{home}.{own}") if module is package else getattr(module, own)
+        assert getattr(package, name) is meant, name
+    assert (Path(package.__file__).parent / "py.typed").exists()
+
+
+def test_what_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'harness' has no attribute 'rum'"):
+        _ = harness.rum
+    assert set(harness.__all__) <= set(dir(harness))
+
+
+def test_every_error_that_is_public_is_a_harness_error():
+    errors = [name for name in harness.__all__ if name.endswith("Error")]
+    assert all(issubclass(getattr(harness, name), harness.HarnessError) for name in errors)
+
+
+def test_the_page_names_everything_and_shows_the_consumer():
+    names = [name for name in harness.__all__ if not name.endswith("Error")]
+    assert not [name for name in names if f"`{name}`" not in PAGE]
+    source = Path(consumer.__file__).read_text(encoding="utf-8")
+    assert source.split('"""\n\n', 1)[1].rstrip() in PAGE
+
+
+@pytest.mark.processes
+def test_a_consumer_runs_case_files():
+    found = consumer.verdicts("gtp-oracle gtp", ["@go-scoring/komi"])
+    assert found == {harness.Verdict.PASSED: 4}
+
+
+@pytest.mark.processes
+def test_a_consumer_grades_a_class(tmp_path):
+    """Twice: the second time all is in the ledger."""
+    room = small_class.make(tmp_path, CLASS[2:3])
+    for _ in range(2):
+        found = consumer.marks(str(room / "counting"), room / "submissions", room / "graded")
+        assert found == {"wrongcyd_100": "4 of 5", "emptyivy_101": "0 of 5"}, found
+
+
+def test_a_consumer_asks_the_oracle(tmp_path):
+    board = tmp_path / "board.txt"
+    board.write_text("0 1\n1 1\n")
+    assert consumer.score(str(board)).endswith("The score is B+4.")
+
+
+@pytest.mark.slow
+@pytest.mark.processes
+def test_mypy_has_nothing_to_say_to_a_consumer_of_the_wheel(tmp_path):
+    """A checker that finds no types in what is installed says so."""
+    name, content = wheel()
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "consumer.py").write_text(Path(consumer.__file__).read_text())
+    python = tmp_path / "venv" / "bin" / "python"
+    install = ["-m", "pip", "--python", str(python), "install", "-q", str(tmp_path / name)]
+    mypy = ["-m", "mypy", "--strict", "--python-executable", str(python), "consumer.py"]
+    for words in (["-m", "venv", "--without-pip", str(tmp_path / "venv")], install, mypy):
+        done = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
