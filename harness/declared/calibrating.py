@@ -11,6 +11,7 @@ from typing import NamedTuple
 from harness.declared.observed import Heard, Observed, Tried
 from harness.declared.observing import Observer
 from harness.declared.process import Asked, Program, conversation
+from harness.declared.reference import unfollowed
 from harness.errors import EngineError
 from harness.records import Reply
 
@@ -41,10 +42,16 @@ def calibrate(
         fresh = ends.enter_context(_asked(reference._replace(fresh=True)))
         heard = {name: ends.enter_context(_asked(program)) for name, program in engines.items()}
         observer = Observer(tried, seed, fresh, heard)
+        observer.seen.unfollowed = _unfollowed(tried, reference)
         observer.begin()
         while not budget.is_over(began, observer.seen.conversations):
             observer.observe()
     return observer.seen
+
+
+def _unfollowed(tried: Tried, reference: Program) -> list[str]:
+    told = tried.declaration.reference
+    return unfollowed(reference.words, reference.folder, told.files if told else ())
 
 
 @contextlib.contextmanager

@@ -231,6 +231,9 @@ def _over(seen: Observed) -> Iterator[str]:
 
 
 def _forgotten(seen: Observed, declaration: Declaration) -> Iterator[Note]:
+    for name in seen.unfollowed:
+        text = f"the reference names {name}, and its answers are kept although that changes"
+        yield Note("", Matter.FORGOTTEN, f'{text}: [reference] files = ["{name}"]?')
     declared = {one.name for one in declaration.commands}
     for name in seen.listed:
         nature = natures.STANDARD.get(name)

@@ -95,3 +95,4 @@ class Observed:
         self.listed: tuple[str, ...] = ()  # commands that the reference says it knows
         self.broken: Counter[str] = Counter()  # conversations that ended an engine
         self.questions: list[Question] = []
+        self.unfollowed: list[str] = []  # what the reference names and its answers are kept beside

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -169,6 +170,25 @@ def sources(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[Pa
     for pattern in files:
         found.update(folder.glob(pattern))
     return sorted(path for path in found if path.is_file())
+
+
+def unfollowed(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[str]:
+    """Return what lies in the folder of a program, is named in its files and is none of them.
+
+    Its answers may depend on that, and would be kept although it changes.
+    """
+    known = sources(words, folder, files)
+    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in known)
+    named = [path for path in sorted(folder.iterdir()) if _is_named(path, text)]
+    return [path.name for path in named if not any(one.is_relative_to(path) for one in known)]
+
+
+def _is_named(path: Path, text: str) -> bool:
+    """Whether a file is named in a program, or a folder as the beginning of a path."""
+    name = re.escape(path.name)
+    if path.is_dir():
+        return re.search(rf"[\"']{name}[\"'/]", text) is not None
+    return _may_matter(path) and re.search(rf"(?<![\w.-]){name}(?![\w-])", text) is not None
 
 
 def _beside(words: Sequence[str]) -> Sequence[str]:

@@ -107,6 +107,20 @@ FORGOTTEN = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["weights.txt", "books"])
+def test_files_that_answers_depend_on_are_named(told, tmp_path, name):
+    """Without ``files`` answers would be kept although the file changes."""
+    reads = f'import os\nPLACE = "{name}"\n'
+    path = tmp_path / name / "one.txt" if name == "books" else tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("1")
+    found = told(WHOLE, reads + ENGINE)
+    assert any(one[:2] == ("", "not declared") and f'files = ["{name}' in one[2] for one in found)
+    pattern = f"{name}/*" if name == "books" else name
+    declared = WHOLE.replace("[game]", f'files = ["{pattern}"]\n[game]', 1)
+    assert told(declared, reads + ENGINE, "turned", status=ExitCode.OK) == []
+
+
 @pytest.mark.parametrize("what", FORGOTTEN)
 def test_what_is_forgotten_is_named(told, what):
     declared, engine, way, (name, matter, text) = FORGOTTEN[what]
