@@ -21,6 +21,7 @@ from harness.errors import SandboxError, UsageError
 from harness.gradescope import metadata, settings
 from harness.sandbox import landlock
 from tests.harness import small_class, without_namespaces
+from tests.harness.made_class import made_class
 from tests.harness.small_class import ENGINE
 from tests.harness.test_exports_formats import TEST, TOP, check_members
 
@@ -209,6 +210,22 @@ def test_without_a_sandbox_there_is_no_mark_and_no_result(autograder, monkeypatc
     monkeypatch.setattr("harness.sandbox.levels.strongest", none)
     assert main(["gradescope", "--grade", str(autograder)]) == 3
     assert "no sandbox works on this machine" in capsys.readouterr().err
+    assert [*(autograder / "results").iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    "key", [one.submission.key for one in made_class().graded if one.marks.withheld]
+)
+def test_a_mark_that_is_withheld_is_no_result(key, autograder, monkeypatch, capsys):
+    result = made_class()
+    (withheld,) = [one for one in result.graded if one.submission.key == key]
+    monkeypatch.setattr(
+        "harness.gradescope.marking.grade", lambda _: result._replace(graded=(withheld,))
+    )
+    assert main(["gradescope", "--grade", str(autograder)]) == 3
+    said = capsys.readouterr().err
+    assert "the harness failed, and there is no mark: " in said
+    assert next(one.fault for one in withheld.attempts if one.fault) in said
     assert [*(autograder / "results").iterdir()] == []
 
 
