@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
+from harness.banks.asking import Asker
 from harness.cli.arguments import Parser
 from harness.cli.console import colors, never_fail_to_encode
+from harness.cli.verify_against import with_questions
 from harness.exits import ExitCode
-from harness.options import STATUS_LAST
+from harness.options import SANDBOXES, STATUS_LAST
 from harness.reading.gathered import gather
+from harness.records import CaseFile
 from harness.report import files
 from harness.report.paint import Paint
 from harness.text import plural
@@ -46,6 +50,8 @@ What may be found:
   unreachable     a command of the set-up is refused, numbered or not, and each
                   test that depends on it; the game is over before a move; the
                   engine has quit before a test
+  a question      wrong by a reference that stands alone: all programs of --against
+                  answer what the test expects
   duplicate       an earlier test asks the same, up to the symmetries of the board
                   and an exchange of colors"""
 
@@ -73,12 +79,13 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.cases:
         parser.error("CASES are needed")
+    if given.against and not given.assignment:
+        parser.error("--against needs --assignment, whose reference may stand alone")
     if given.json:
         files.try_to_write(given.json)
     never_fail_to_encode()
-    own = specification_of(assignment.find(given.assignment)) if given.assignment else None
     cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)
-    found = verify(cases, own, given.dialect)
+    found = _verified(cases, given)
     allowed = {Kind(name) for name in given.allow}
     shown = [one for one in found.findings if one.kind not in allowed]
     if given.format == _TEXT:
@@ -90,6 +97,17 @@ def main(arguments: list[str]) -> int:
     if given.json:
         files.write(given.json, [_document(found)], without_surrogates)
     return ExitCode.BROKEN if errors else ExitCode.FAILED if shown else ExitCode.OK
+
+
+def _verified(cases: Sequence[CaseFile], given: Namespace) -> Verified:
+    """Return what is found by the assignment, and by other programs for it if there are some."""
+    if not given.assignment:
+        return verify(cases, None, given.dialect)
+    own = assignment.find(given.assignment)
+    specification = specification_of(own)
+    found = verify(cases, specification, given.dialect)
+    asker = Asker(specification.commands, given.sandbox, given.dialect, protocol=own.protocol)
+    return with_questions(found, cases, given.against, asker) if given.against else found
 
 
 def _print_in_place(checked: in_place.Checked, name: str) -> None:
@@ -105,6 +123,11 @@ def command_line() -> Parser:
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
     add("--assignment", metavar="A",
         help="whose specification, by name or folder (default: see below)")  # fmt: skip
+    add("--against", action="append", default=[], metavar="PROGRAM",
+        help="another program for it: where all of them answer as a test expects and the"
+        " reference does not, that is a question to the teacher; may be repeated")  # fmt: skip
+    add("--sandbox", choices=SANDBOXES, default="auto",
+        help="of these programs; auto: the strongest that works (default: auto)")  # fmt: skip
     add("--allow", action="append", default=[], choices=[kind.value for kind in Kind],
         metavar="KIND", help="let one of the above pass; may be repeated")  # fmt: skip
     add("--json", metavar="FILE", help="write what was found as JSON, what is allowed as well")

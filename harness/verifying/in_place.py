@@ -26,6 +26,7 @@ _RULES = {
     Kind.TIGHT: "A form of the right answer is refused.",
     Kind.OPEN: "The assignment leaves the answer open, and the test does not.",
     Kind.UNREACHABLE: "A command of the set-up is refused, or the test is never reached.",
+    Kind.QUESTION: "The reference stands alone against programs that agree with the test.",
     Kind.DUPLICATE: "An earlier test asks the same.",
 }
 _LEVELS = dict.fromkeys(Kind, "warning") | {Kind.WRONG: "error", Kind.UNREACHABLE: "error"}

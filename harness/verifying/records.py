@@ -16,6 +16,7 @@ class Kind(enum.Enum):
     TIGHT = "too tight"  # the right answer is refused in some form
     OPEN = "underspecified"  # readings of the document differ, and one is refused
     UNREACHABLE = "unreachable"  # the position cannot be set up, or the test is never reached
+    QUESTION = "a question"  # the reference refuses what other programs answer
     DUPLICATE = "duplicate"  # an earlier test asks the same
 
 

@@ -96,6 +96,25 @@ def test_cases_are_verified(course, capsys):
     assert "it refuses 'b2 a2', which is right, too" in capsys.readouterr().out
 
 
+def test_where_the_reference_stands_alone_the_teacher_is_asked(course, capsys):
+    own = course / "points"
+    right = own / "right.py"
+    right.write_text(ENGINE)
+    (own / "points.py").write_text(ENGINE.replace("not in stones)", "not in stones or c == r)"))
+    words = ["verify", str(own / "a.gtp"), "--assignment", str(own), "--sandbox", "off"]
+    assert main(words) == ExitCode.FAILED
+    assert "1 wrong" in capsys.readouterr().out
+    other = ["--against", f"python3 {right}"]
+    assert main([*words, *other]) == ExitCode.FAILED
+    told = capsys.readouterr().out
+    assert "1 a question" in told
+    assert "1 other program agrees with the test, and the reference stands alone" in told
+    assert main([*words, *other, "--allow", "a question"]) == ExitCode.OK
+    same = ["--against", f"python3 {own / 'points.py'}"]
+    assert main([*words, *other, *same]) == ExitCode.FAILED
+    assert "1 wrong" in capsys.readouterr().out, "one agrees with the reference"
+
+
 def test_students_check_without_the_reference(course, capsys):
     """They are given the assignment's file and its cases, and not the right solution."""
     (course / "points" / "points.py").rename(course / "secret.py")

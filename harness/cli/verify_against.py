@@ -1,0 +1,37 @@
+"""Other programs beside a reference: where it stands alone, the teacher is asked who is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.assignments import banked
+from harness.banks.asking import Asker
+from harness.records import CaseFile
+from harness.text import number_of
+from harness.verifying.records import Finding, Kind, Verified
+
+
+def with_questions(
+    found: Verified, cases: Sequence[CaseFile], commands: Sequence[str], asker: Asker
+) -> Verified:
+    """Return what was found; a wrong test that all other programs pass is a question instead.
+
+    Raises:
+        SandboxError: the harness broke, or there is no sandbox here.
+    """
+    wrong = {(one.path, one.line) for one in found.findings if one.kind is Kind.WRONG}
+    asked = [case for case in cases if any(path == case.path for path, _ in wrong)]
+    for command in commands if wrong else ():
+        wrong -= asker.failed(asked, banked.named(command, command))
+    findings = (
+        _question(one, len(commands)) if (one.path, one.line) in wrong else one
+        for one in found.findings
+    )
+    return found._replace(findings=tuple(findings))
+
+
+def _question(found: Finding, others: int) -> Finding:
+    told = number_of(others, "other program")
+    agree = "agrees" if others == 1 else "agree"
+    text = f"{told} {agree} with the test, and the reference stands alone: who is right?"
+    return found._replace(kind=Kind.QUESTION, message=text)
