@@ -20,6 +20,11 @@ class AtHome(NamedTuple):
     repeat: Repeat  # of single tests; empty: only ``check`` can start the program
     all_tests: str  # "" likewise, or where the case files do not ship
 
+    @property
+    def single(self) -> Repeat:
+        """How single tests are repeated by whoever has no case files but those that ship."""
+        return self.repeat if self.all_tests else Repeat()
+
 
 def at_home(assignment: Assignment) -> AtHome:
     """Return how the public tests of an assignment are repeated."""

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from harness.records import Repeat
 from harness.report.paint import Paint
 from harness.report.terminal import Terminal
 from harness.report.transcript import Transcript
 from harness.visible import visible
 
 INDENT = "   "
+_NO = Repeat()
 
 
 class Sayer:
     """Writes to a transcript. ``wrong``, ``unknown`` and ``odd`` gather what is said at the end:
     faults of the submission, what could not be found out, and what costs nothing.
 
-    ``terminal`` knows how results look.
+    ``terminal`` knows how results look. ``repeat``: for the command lines that repeat tests.
     """
 
-    def __init__(self, transcript: Transcript, paint: Paint, *, unicode: bool) -> None:
+    def __init__(
+        self, transcript: Transcript, paint: Paint, *, unicode: bool, repeat: Repeat = _NO
+    ) -> None:
         self.transcript = transcript
-        self.terminal = Terminal(paint, unicode=unicode)
+        self.terminal = Terminal(paint, unicode=unicode, repeat=repeat)
         self.wrong: list[str] = []
         self.unknown: list[str] = []
         self.odd: list[str] = []

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
+from harness.assignments.at_home import AtHome, at_home
 from harness.assignments.building import build
 from harness.assignments.trial import Trial, explained, named, troubles, try_out, unknowns
 from harness.check.desk import Desk
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
-from harness.records import FileResult
+from harness.records import FileResult, Verdict
 from harness.report.progress import LiveProgress
 from harness.report.tally import phrases, tally, total
 from harness.report.view import crash_of, paths_of_crashes
@@ -98,6 +99,8 @@ class Testing:
         sayer, files = self._sayer, trial.result.files
         counts = phrases(total(map(tally, files)))
         sayer.note(f"{'in all':24} {', '.join(words for _, _, words in counts)}")
+        if any(outcome.verdict is Verdict.FAILED for file in files for outcome in file.outcomes):
+            sayer.note(_again(at_home(self._assignment)))
         for one in diagnoses(files):
             sayer.note(f"diagnosis: {visible(str(one))}", "warn")
         for paths in paths_of_crashes(files).values():
@@ -114,6 +117,14 @@ class Testing:
         sayer.wrong += troubles(trial.result)
         sayer.unknown += unknowns(trial.result)
         sayer.odd += _odd(files)
+
+
+def _again(home: AtHome) -> str:
+    """Return how the failed tests are repeated."""
+    if not home.all_tests:
+        return f"again: {home.check}"
+    beside = f", with the course's {home.beside} beside it" if home.beside else ""
+    return f"A line after 'again' repeats its test, in the folder {home.folder}{beside}."
 
 
 def _odd(files: Sequence[FileResult]) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness import shipped
 from harness.assignments import assignment
+from harness.assignments.at_home import at_home
 from harness.check.desk import Wanted
 from harness.check.saying import Sayer
 from harness.check.steps import check, source_named
@@ -56,7 +57,9 @@ def main(arguments: list[str]) -> int:
     unicode = not given.ascii and can_draw(sys.stdout)
     command = shlex.join(["gtp-harness", "check", *arguments])
     paint = Paint(0 if given.no_color else colors(sys.stdout))
-    return check(_wanted(given), Sayer(Transcript(command), paint, unicode=unicode))
+    wanted = _wanted(given)
+    repeat = at_home(wanted.assignment).single
+    return check(wanted, Sayer(Transcript(command), paint, unicode=unicode, repeat=repeat))
 
 
 def _wanted(given: argparse.Namespace) -> Wanted:

@@ -7,6 +7,7 @@ page ends before it is too large, and the next one goes on.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from harness.history.records import Change, RunKept, Test, Trends
 from harness.history.tallies import of_file
 from harness.records import Verdict
 from harness.report.html.names import link, part_name
-from harness.report.html.parts import Frame, dot, headline, page, part_links
+from harness.report.html.parts import Frame, choices, dot, headline, page, part_links
 from harness.report.html.style import MATRIX
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import number_of
@@ -174,9 +175,6 @@ _CHOICES = (
     ("s", "Slower"),
     ("p", "Passing"),
 )
-_CHOICE = Markup(
-    '<button type="button" class="btn" data-verdict="%s" aria-pressed="%s">%s</button>'
-)
 
 
 def _grid(runs: Sequence[RunKept], rows: Sequence[_Row], file: FileCourse) -> Iterator[Markup]:
@@ -184,16 +182,15 @@ def _grid(runs: Sequence[RunKept], rows: Sequence[_Row], file: FileCourse) -> It
         yield Markup("<p>The file has no tests.</p>")
         return
     scale = _scale(file)
-    kinds = " ".join(_kinds(row.course) for row in rows).split()
-    choices = _CHOICE % ("all", "true", "All") + joined(
-        _CHOICE % (kind, "false", words) for kind, words in _CHOICES if kind in kinds
-    )
+    counts = Counter(kind for row in rows for kind in _kinds(row.course).split())
+    kinds = [("all", "All", len(rows))]
+    kinds += [(kind, words, counts[kind]) for kind, words in _CHOICES if counts[kind]]
     heads = _HEADS + joined(_head(runs, place) for place in range(len(runs)))
     width = " long" if runs[-1].number > 999 else ""
     ends = (text.seconds(scale.first), text.seconds(scale.last))
     engine = " Where a column's number has a line at its left, the engine is another one."
     told = engine if '<th scope="col" class="e"' in heads else ""
-    yield _GRID % (*ends, told, choices, len(rows), len(rows), width, heads)
+    yield _GRID % (*ends, told, choices(kinds), len(rows), len(rows), width, heads)
     yield from (row.row for row in rows)
     yield _END % plots.key(_KEY, *_OTHER_KEYS)
 

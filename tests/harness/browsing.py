@@ -29,6 +29,8 @@ class Sight(NamedTuple):
 
 _SIGHT = """() => {
   const root = document.documentElement, all = s => [...root.querySelectorAll(s)];
+  // What is out of sight would be as wide as the window was before.
+  all(".test,.far").forEach(one => one.style.contentVisibility = "visible");
   return [
     root.scrollWidth, document.title, all("script").length,
     all("script[src],img,iframe,object,embed,link,base,form").length,
@@ -60,6 +62,19 @@ def _is_far(address: str) -> bool:
     return not address.startswith(("file:", "data:", "blob:"))
 
 
+@contextmanager
+def without_script(page) -> Iterator[None]:
+    """Pages that are opened here run no script of their own, and axe may run in them afterwards.
+
+    A page that was opened without any script has no clock, and axe would wait for ever.
+    """
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setScriptExecutionDisabled", {"value": True})
+    yield
+    session.send("Emulation.setScriptExecutionDisabled", {"value": False})
+    session.detach()
+
+
 def go(page, address: Path | str) -> None:
     """Open a file, or an address, and wait until it is there."""
     page.goto(address.as_uri() if isinstance(address, Path) else address)
@@ -74,10 +89,10 @@ def sights(browser, folder: Path, widths: Sequence[int], **how: object) -> list[
     """What is seen of every page of a folder in windows of these widths."""
     found = []
     with opened(browser, **how) as page:
-        for width in widths:
-            page.set_viewport_size({"width": width, "height": 900})
-            for name in names(folder):
-                go(page, folder / name)
+        for name in names(folder):
+            go(page, folder / name)
+            for width in widths:
+                page.set_viewport_size({"width": width, "height": 900})
                 wide, title, scripts, loads, boards = page.evaluate(_SIGHT)
                 found.append(Sight(name, width, wide, title, scripts, loads, tuple(boards)))
     return found
@@ -88,14 +103,26 @@ def _axe() -> str:
     return _AXE.read_text()
 
 
-def complaints(page) -> list[str]:
-    """What axe finds on a page, of any severity: its rule, and the first places."""
+def complaints(page, *, contrast: bool = True) -> list[str]:
+    """What axe finds on a page, of any severity: its rule, and the first places.
+
+    ``contrast``: of text, too, which takes most of the time. Below the heads of its table a link
+    may be scrolled in part, if it is as large as it must be.
+    """
     page.evaluate(_axe())
     found = page.evaluate(
-        """async () => {
-          const found = await axe.run(document, {rules: {"target-size": {enabled: true}}});
-          return found.violations.map(one => [
+        """async contrast => {
+          const found = await axe.run(document, {
+            resultTypes: ["violations"],
+            rules: {"target-size": {enabled: true}, "color-contrast": {enabled: contrast}}});
+          const isScrolled = node => /partially obscured/.test(node.failureSummary) &&
+            document.querySelector(node.target[0]).closest(".mx");
+          found.violations.forEach(one => {
+            one.nodes = one.nodes.filter(node => one.id !== "target-size" || !isScrolled(node));
+          });
+          return found.violations.filter(one => one.nodes.length).map(one => [
             one.id, one.nodes.length, one.nodes[0].html, one.nodes[0].failureSummary]);
-        }"""
+        }""",
+        contrast,
     )
     return [f"{rule} ({count}): {html[:200]} {why}" for rule, count, html, why in found]

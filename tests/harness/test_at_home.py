@@ -99,15 +99,29 @@ def test_each_failed_test_has_its_line():
 @pytest.mark.processes
 def test_the_line_runs_just_that_test(tmp_path):
     shutil.copytree(SUBMISSION, tmp_path / "mine")
-    line = lines_on_the_page("area.gtp")[0].replace(
-        "gtp-harness", f"'{sys.executable}' -m harness.cli"
-    )
-    done = subprocess.run(
-        ["sh", "-c", line],
-        cwd=tmp_path / "mine" / "assignment1",
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=100,
-    )
+    line = lines_on_the_page("area.gtp")[0]
+    done = run(line, tmp_path / "mine" / "assignment1")
     assert "1 file: 1 test, 1 passed" in done.stdout, done.stderr
+
+
+@pytest.mark.processes
+def test_check_says_for_each_failed_test_how_to_repeat_it(tmp_path):
+    shutil.copytree(SUBMISSION, tmp_path / "mine")
+    connection = tmp_path / "mine" / "assignment1" / "gtp_connection_go1.py"
+    text = connection.read_text()
+    connection.write_text(text.replace("if len(colors) == 1:", "if True:"))
+    command = "check --assignment go-scoring --sandbox off"
+    said = run(f"gtp-harness {command}", tmp_path / "mine").stdout
+    lines = re.findall(r"^ +again +(gtp-harness run .*)$", said, re.M)
+    assert len(lines) == len(re.findall("✗ FAILED", said)) > 1
+    assert "repeats its test, in the folder assignment1, with the course's util beside it" in said
+    again = run(lines[0], tmp_path / "mine" / "assignment1").stdout
+    assert "1 file: 1 test, 1 FAILED" in again
+
+
+def run(line: str, folder: Path) -> subprocess.CompletedProcess:
+    """Run a command line of the harness in a shell."""
+    words = line.replace("gtp-harness", f"'{sys.executable}' -X utf8 -m harness.cli", 1)
+    return subprocess.run(
+        ["sh", "-c", words], cwd=folder, capture_output=True, text=True, check=False, timeout=100
+    )

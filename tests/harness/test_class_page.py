@@ -205,4 +205,4 @@ def test_cards_of_equal_answers_are_made_once_but_say_their_own_time(monkeypatch
     assert one.replace("250 ms", "500 ms") == two
     three = shown(first._replace(result=other), 0.25)
     assert len(made) == 2
-    assert "B+1" in three
+    assert "Black leads by 1" in three

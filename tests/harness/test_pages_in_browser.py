@@ -7,15 +7,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import nullcontext
+from html import unescape
 from itertools import groupby
 from pathlib import Path, PurePath
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 import pypdfium2
 import pytest
 
 from tests.harness import made_site
-from tests.harness.browsing import DESK, PHONE, complaints, go, names, opened, sights
+from tests.harness.browsing import (
+    DESK,
+    PHONE,
+    complaints,
+    go,
+    names,
+    opened,
+    sights,
+    without_script,
+)
 from tests.harness.made_site import SCRIPT
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
@@ -80,30 +91,56 @@ def test_boards_fit_and_are_seen(seen):
         assert width >= min(300, one.width - 90), "large, and on a phone as wide as it"
 
 
+@pytest.fixture(scope="module")
+def links(site):
+    """All links of all pages, by the page or other file that they lead to."""
+    found = {}
+    for name in names(site):
+        page = site / name
+        for link in re.findall(r'href="([^"]*)"', page.read_text()):
+            if link != "#main":
+                address = urlsplit(urljoin(page.as_uri(), unescape(link)))
+                places = found.setdefault(Path(unquote(address.path)), set())
+                places.add(address.fragment)
+    return found
+
+
+def test_every_link_leads_to_a_file(links):
+    assert [path for path in links if not path.exists()] == []
+    assert sum(map(len, links.values())) > 200
+
+
 @pytest.mark.parametrize("script", [True, False])
-def test_every_link_leads_to_what_is_then_seen(browser, site, script):
-    """In a closed card, too; a line of a log stands below the bar."""
-    lost, tried = [], set()
+def test_every_link_leads_to_what_is_then_seen(browser, links, script):
+    """In a closed card, too; a line of a log stands below the bar.
+
+    One place of each kind is gone to from another page, all others from within their page.
+    """
+    lost = []
     with opened(browser, width=PHONE, java_script_enabled=script) as page:
-        for name in names(site):
-            go(page, site / name)
-            links = page.eval_on_selector_all("a[href]", "found => found.map(one => one.href)")
-            new = {link for link in links if not link.endswith("#main")} - tried
-            tried |= new
-            for address in sorted(new):
-                if not leads_somewhere(page, address):
-                    lost.append((name, address))
+        for path, places in links.items():
+            for place in sorted(of_each_kind(places)):
+                go(page, "about:blank")
+                go(page, f"{path.as_uri()}#{place}")
+                lost += [] if is_seen(page) else [(path, place, "from another page")]
+            left = sorted(places - of_each_kind(places) - {""})
+            if left:
+                go(page, path)
+            for place in left:
+                page.evaluate(_FOLD)
+                go(page, f"{path.as_uri()}#{place}")
+                lost += [] if is_seen(page) else [(path, place, "from within")]
     assert lost == []
-    assert len(tried) > 50
 
 
-def leads_somewhere(page, address: str) -> bool:
-    """Whether a link leads to a place that is seen, or to a file that is no page."""
-    path = Path(unquote(urlsplit(address).path))
-    if path.suffix != ".html":
-        return path.exists()
-    go(page, "about:blank")
-    go(page, address)
+def of_each_kind(places: set[str]) -> set[str]:
+    """One place of each kind, such as T12 of all that are a T and a number."""
+    named = sorted(places - {""})
+    return set({re.sub(r"\d+", "", place): place for place in named}.values())
+
+
+def is_seen(page) -> bool:
+    """Whether the place is seen that the address names."""
     for _ in range(30):  # what is folded is opened and scrolled to a moment later
         if page.evaluate(_IS_THERE):
             return True
@@ -111,6 +148,7 @@ def leads_somewhere(page, address: str) -> bool:
     return False
 
 
+_FOLD = "() => document.querySelectorAll('details').forEach(one => one.open = false)"
 _IS_THERE = """() => {
   if (!location.hash) return true;
   const there = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -121,21 +159,23 @@ _IS_THERE = """() => {
 
 # --- for everybody -----------------------------------------------------------------------------
 
-LOOKS = [
-    {"width": DESK, "color_scheme": "light"},
-    {"width": PHONE, "color_scheme": "dark"},
-]
+LOOKS = [(DESK, "light", True), (PHONE, "dark", True), (DESK, "dark", False)]
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=["desk-light", "phone-dark"])
-def test_nothing_hinders_a_screen_reader(browser, site, kinds, look):
-    """Neither in cards that are open nor in those that were closed; contrast is checked, too."""
+@pytest.mark.parametrize(("width", "colors", "script"), LOOKS)
+def test_nothing_hinders_a_screen_reader(browser, site, kinds, width, colors, script):
+    """Neither in cards that are open nor in those that were closed.
+
+    Contrast is checked, too: in both schemes of colors, which no script changes.
+    """
     found = {}
-    with opened(browser, **look) as page:
+    with opened(browser, width=width, color_scheme=colors) as page:
         for name in kinds:
-            go(page, site / name)
+            with nullcontext() if script else without_script(page):
+                go(page, site / name)
+            assert script or page.evaluate("document.documentElement.className") == ""
             page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-            found[name] = complaints(page)
+            found[name] = complaints(page, contrast=script)
     assert {name: told for name, told in found.items() if told} == {}
 
 
@@ -306,6 +346,7 @@ def test_keys_lead_to_failures_and_through_their_set_ups(browser, site):
             page.keyboard.press(key)
             cards.append(card(page))
         assert cards == ["T16", "T19", "T16"]
+        assert page.locator("#at").inner_text() == "1 of 6"
         figure = page.locator("details:has(#T16) figure")
         end = stones(figure)
         said = []
@@ -358,6 +399,10 @@ def test_a_filter_and_an_order_are_kept_in_the_address(browser, site):
         go(page, address)
         assert rows.count() == 1
         go(page, site / "run/index.html")
+        assert rows.count() > 3
+        page.locator("[data-filter]").fill("90 undo")
+        assert rows.locator(".fn").all_inner_texts() == ["go/score.tst"], "by a test that failed"
+        page.locator("[data-filter]").fill("")
         page.locator("th button", has_text="Time").focus()
         page.keyboard.press("Enter")
         times = page.locator("td.num").evaluate_all("all => all.map(one => +one.dataset.k)")

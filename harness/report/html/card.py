@@ -215,17 +215,24 @@ def _place(step: Step, outcome: Outcome, file: str) -> Markup:
     return Markup(" <span>%sline %s%s</span>") % (name, step.line, seconds)
 
 
-_SHORT = 18  # characters of either side, where a card is folded
+_SHORT = 24  # characters of either side, where a card is folded
 
 
 def _in_short(told: Sides) -> Markup:
-    """Return both sides for a card that is folded, where the reply is wrong and they are short."""
+    """Return both sides for a card that is folded, where the reply is wrong and they are short.
+
+    In words where both have them.
+    """
     if not told.is_wrong or told.got is None:
         return NOTHING
+    pair = (told.expected, told.got)
+    has_words = all(side.said for side in pair)
     both = [
-        one_line("".join(text for text, _ in side.segments)) for side in (told.expected, told.got)
+        side.said if has_words else one_line("".join(text for text, _ in side.segments))
+        for side in pair
     ]
-    return both_sides(*both, is_code=True) if max(map(len, both)) <= _SHORT else NOTHING
+    is_short = max(map(len, both)) <= _SHORT
+    return both_sides(*both, is_code=not has_words) if is_short else NOTHING
 
 
 # --- what is right, and what came --------------------------------------------------------------

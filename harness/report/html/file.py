@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -14,6 +15,7 @@ from harness.report.html.parts import (
     LOOK,
     Frame,
     badge,
+    choices,
     dot,
     headline,
     page,
@@ -202,12 +204,18 @@ class _Pages:
     def _tests(self, part: int) -> Iterator[Markup]:
         shown = self._rows_of(part)
         if shown:
-            filters = _FILTER % (len(shown), len(shown)) if self._has_script else NOTHING
-            yield _TABLE % filters
+            yield _TABLE % (self._filters(shown) if self._has_script else NOTHING)
             yield from self._rows(part, shown)
             yield Markup("</tbody></table></div></section>")
         elif not self._view.file.outcomes:
             yield Markup("<p>The file has no tests.</p>")
+
+    @staticmethod
+    def _filters(shown: Sequence[Outcome]) -> Markup:
+        counts = Counter(map(_kind, shown))
+        kinds = [("all", "All", len(shown))]
+        kinds += [(kind, words, counts[kind]) for kind, words in _KINDS if counts[kind]]
+        return _FILTER % (choices(kinds), len(shown), len(shown))
 
     def _rows(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[Markup]:
         for start in range(0, len(outcomes), _AT_ONCE):
@@ -244,8 +252,9 @@ class _Pages:
 
 _NEXT = Markup(
     '<button type="button" class="btn js-only" data-go="-1" aria-label="Previous failure">'
-    '&lsaquo;</button><button type="button" class="btn js-only" data-go="1" '
-    'aria-label="Next failure">&rsaquo;</button>'
+    '&lsaquo;</button><span class="sub js-only" id="at" role="status"></span>'
+    '<button type="button" class="btn js-only" data-go="1" aria-label="Next failure">'
+    "&rsaquo;</button>"
 )
 _CONTENTS = Markup(
     '<nav aria-label="To look at"><p class="lab">To look at: %s</p><ul>%s</ul></nav>\n'
@@ -266,13 +275,9 @@ _FILTER = Markup(
     '<div class="tools js-only" role="search">'
     '<input class="inp" type="search" data-filter aria-label="Filter tests" '
     'placeholder="Filter tests"><span class="btns">'
-    '<button type="button" class="btn" data-verdict="all" aria-pressed="true">All</button>'
-    '<button type="button" class="btn" data-verdict="f" aria-pressed="false">FAILED</button>'
-    '<button type="button" class="btn" data-verdict="x" aria-pressed="false">Expected</button>'
-    '<button type="button" class="btn" data-verdict="w" aria-pressed="false">Other</button>'
-    '<button type="button" class="btn" data-verdict="p" aria-pressed="false">Passed</button>'
-    '</span><span class="sub" id="shown" role="status">%s of %s</span></div>'
+    '%s</span><span class="sub" id="shown" role="status">%s of %s</span></div>'
 )
+_KINDS = (("f", "FAILED"), ("x", "Expected"), ("w", "Other"), ("p", "Passed"))
 _TABLE = Markup(
     '<section aria-label="All tests"><h2>All tests</h2>%s<div class="card">'
     '<table class="t"><thead><tr><th scope="col">ID</th>'

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.records import RunResult
+from harness.records import RunResult, Verdict
+from harness.report.html.file import card_addresses
 from harness.report.html.names import link
 from harness.report.html.parts import (
     Frame,
     bar,
     box,
+    choices,
     command_line,
     headline,
     items,
@@ -20,6 +22,8 @@ from harness.report.html.times import in_words
 from harness.report.markup import NOTHING, Markup, joined
 from harness.report.tally import Tally, total
 from harness.report.view import FileView, crash_of
+from harness.text import more
+from harness.visible import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,19 +137,17 @@ def _comparison(comparison: Comparison | None) -> Markup:
 _TABLE = Markup(
     '<section aria-label="Files"><div class="sec-h"><h2>Files</h2><p class="sub">%s</p></div>'
     '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
-    'aria-label="Filter files" placeholder="Filter files"><span class="btns">%s</span>'
+    'aria-label="Filter files and failed tests" placeholder="Filter files and failed tests">'
+    '<span class="btns">%s</span>'
     '<span class="sub" id="shown" role="status">%s of %s</span></div>'
     '<div class="card ft"><table><thead><tr>%s</tr></thead>\n<tbody>%s</tbody></table></div>'
     "</section>\n"
 )
 _TIME = 40  # pixels of the longest time
-_CHOICE = Markup(
-    '<button type="button" class="btn" data-verdict="%s" aria-pressed="%s">%s</button>'
-)
 _ROW = Markup(
     '<tr data-v="%s"><td data-k="%s"><a class="fn" href="%s"><span class="dot %s"></span>'
-    '<span>%s<b>%s</b></span></a></td><td data-k="%s"><div class="tb2">%s<span class="sub">%s'
-    '</span></div></td>%s<td class="num" data-k="%s"><i class="tl" style="width:%spx">'
+    '<span>%s<b>%s</b></span></a></td><td data-k="%s"><div class="tb2">%s%s</div></td>'
+    '%s<td class="num" data-k="%s"><i class="tl" style="width:%spx">'
     "</i>%s</td></tr>\n"
 )
 
@@ -170,20 +172,14 @@ def _table(
         Markup('<th scope="col"><button type="button">%s</button></th>') % one for one in heads
     )
     head += Markup('<th scope="col" class="num"><button type="button">Time</button></th>')
-    return _TABLE % (told, _choices(views, bad, comparison), len(views), len(views), head, rows)
+    return _TABLE % (told, _choices(views, bad, changes), len(views), len(views), head, rows)
 
 
-def _choices(views: Sequence[FileView], bad: int, comparison: Comparison | None) -> Markup:
-    kinds = [
-        ("all", f"All {len(views)}"),
-        ("f", f"Failed {bad}"),
-        ("p", f"Passed {len(views) - bad}"),
-    ]
-    if comparison:
-        kinds.append(("c", "Changed"))
-    return joined(
-        _CHOICE % (kind, "true" if kind == "all" else "false", words) for kind, words in kinds
-    )
+def _choices(views: Sequence[FileView], bad: int, changes: Changes | None) -> Markup:
+    kinds = [("all", "All", len(views)), ("f", "Failed", bad), ("p", "Passed", len(views) - bad)]
+    if changes is not None:
+        kinds.append(("c", "Changed", len(changes)))
+    return choices(kinds)
 
 
 def _is_bad(view: FileView) -> bool:
@@ -230,12 +226,35 @@ def _row(view: FileView, name: str, rank: int, changes: Changes | None, longest:
         base,
         counts.failed * 1_000_000 + counts.not_run * 1_000 + counts.expected_fails,
         bar(counts),
-        _words(view),
+        _told(view, name),
         NOTHING if changes is None else _changed(changed),
         f"{counts.seconds:.6f}",
         f"{_TIME * counts.seconds / longest:.0f}" if longest else 0,
         in_words(counts.seconds),
     )
+
+
+_FAILED = Markup(
+    '<details class="fl"><summary class="sub">%s</summary><ul class="sub">%s</ul></details>'
+)
+_LISTED = 60  # failed tests of one file that are named
+_NAME = 80  # characters of a test
+
+
+def _told(view: FileView, name: str) -> Markup:
+    """Return the counts of a file, and folded the tests that failed, which a filter finds too."""
+    if not view.tally.failed:
+        return Markup('<span class="sub">%s</span>') % _words(view)
+    addresses = card_addresses(view, name)
+    failed = [one for one in view.remarkable if one.verdict is Verdict.FAILED]
+    steps = [view.file.case.steps[one.step] for one in failed[:_LISTED]]
+    named = joined(
+        Markup('<li><a href="%s">%s</a></li>')
+        % (addresses[step.line][0], one_line(step.text, _NAME))
+        for step in steps
+    )
+    rest = more(len(failed) - _LISTED)
+    return _FAILED % (_words(view), named + (Markup("<li>%s</li>") % rest if rest else NOTHING))
 
 
 def _words(view: FileView) -> Markup:

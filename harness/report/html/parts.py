@@ -232,6 +232,22 @@ def command_line(text: str) -> Markup:
     return _COMMAND % text
 
 
+_CHOICE = Markup(
+    '<button type="button" class="btn" data-verdict="%s" aria-pressed="%s">%s %s</button>'
+)
+
+
+def choices(kinds: Iterable[tuple[str, str, object]]) -> Markup:
+    """Return the buttons of a filter: the kind that each shows, its word, and how many there are.
+
+    The first one is pressed.
+    """
+    return joined(
+        _CHOICE % (kind, "false" if place else "true", word, count)
+        for place, (kind, word, count) in enumerate(kinds)
+    )
+
+
 _BOTH_SIDES = Markup(
     '<span class="exg%s"><span class="okc"><span class="vh">expected </span>%s</span> '
     '<span aria-hidden="true">&rarr;</span> <span class="noc"><span class="vh">got </span>%s'

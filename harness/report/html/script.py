@@ -183,6 +183,8 @@ function go(by) {
   next.open = true;
   next.querySelector("summary").focus({preventScroll: true});
   next.scrollIntoView();
+  var at = D.getElementById("at");
+  if (at) at.textContent = seen.indexOf(next) + 1 + " of " + seen.length;
 }
 on("[data-go]", "click", function (b) { go(+b.dataset.go); });
 on("[data-fail]>summary", "focus", function (s) { now = failures.indexOf(s.parentNode); });
@@ -311,4 +313,4 @@ _LINES = map(str.strip, _SOURCE.splitlines())
 SCRIPT = "\n".join([line for line in _LINES if line and not line.startswith("//")])
 
 # In base 64, as a page's policy has it; to work it out at each start would take too long.
-SHA256 = "iuMLE/ZX0nLwwSipYAS6MhD+BjCuHcYv/s51pJ47SMk="
+SHA256 = "UmvHeJk7ZmAd7THMowTi6XaQUmhp7BGUVbM9vpwELlc="

@@ -133,7 +133,11 @@ vertical-align:top}.t code{white-space:pre-wrap}.t td:first-child,
 padding:3px 0;overflow-wrap:anywhere}.fn b{font-weight:570}
 .fn:hover b{text-decoration:underline}.fn>span+span{min-width:0}
 .tb2{display:grid;grid-template-columns:minmax(80px,200px) auto;gap:12px;align-items:center;
-justify-content:start}.fc{color:var(--fail)}.hero{display:grid;grid-template-columns:minmax(0,
+justify-content:start}.fc{color:var(--fail)}
+.fl>summary{padding:3px 0;font-weight:400}.fl ul{list-style:none;padding:6px 0 0 20px;columns:2;
+max-width:640px}.fl li a{display:inline-block;padding:3px 0}.fl li{break-inside:avoid;
+overflow-wrap:anywhere}.hero{display:grid;
+grid-template-columns:minmax(0,
 1fr) minmax(0,440px);gap:var(--s5) var(--s7);align-items:end;margin-bottom:var(--s5)}
 .hero .sub{overflow-wrap:anywhere}.hero .sum{margin:0}
 .gps{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(320px,100%),1fr));

@@ -20,6 +20,7 @@ from harness.report.markup import NOTHING, Markup, joined
 from harness.visible import one_line
 
 _NAME, _COMMAND = 18, 40  # characters
+_HEADS, _LINE, _FILE = 144, 26, 36  # pixels of the names above, of a test, of a file's name
 _MANY = 45  # submissions from which on columns are as narrow as can be
 
 # How a cell looks: a sign or none, so that no verdict hangs on its color alone.
@@ -29,7 +30,7 @@ WORDS = {PASSED: "passed", FAILED: "failed", LOST: "not reached", UNSURE: "not j
 _SECTION = Markup(
     '<section aria-labelledby="m"><div class="sec-h"><h2 id="m">Tests × submissions</h2>'
     '<p class="sub">lowest mark at the left; what failed leads to its evidence</p></div>'
-    '<ul class="leg">%s</ul><div class="card scroll far" style="--n:%s" tabindex="0" '
+    '<ul class="leg">%s</ul><div class="card scroll far" style="--h:%spx" tabindex="0" '
     'role="region" aria-label="Matrix, scrolls sideways"><table class="mx ts%s"><thead><tr>'
     '<td class="c0"></td>%s</tr></thead>%s</table></div></section>\n'
 )
@@ -57,11 +58,17 @@ def section(known: Known) -> Markup:
     key = joined(_KEY % one for one in WORDS.items())
     return _SECTION % (
         key,
-        len(known.result.items),
+        _height(known.result.items),
         narrow,
         heads,
         joined(_groups(known, columns)),
     )
+
+
+def _height(items: Sequence[Item]) -> int:
+    """Return about how many pixels the table takes, which is drawn when it comes into sight."""
+    files = len({(item.kind, item.case) for item in items})
+    return _HEADS + _LINE * len(items) + _FILE * files
 
 
 class _Column:

@@ -73,7 +73,7 @@ color:var(--ink-2)}.ts .u a,.k.u{background:var(--warn-t);color:var(--warn)}
 .ts .n a:before,.k.n:before{content:"\2013"}.ts .u a:before,.k.u:before{content:"?"}
 .ts td a:hover,.ts td a:focus-visible{outline:2px solid var(--ink);outline-offset:1px}
 .far{content-visibility:auto;
-contain-intrinsic-size:auto calc(var(--n)*26px + 160px)}.ts tbody .o,.ts .gh td{background:none}
+contain-intrinsic-size:auto var(--h)}.ts tbody .o,.ts .gh td{background:none}
 .ts td{print-color-adjust:exact}.k{width:20px;height:16px;border-radius:4px;
 font:700 10px/16px var(--sans);text-align:center;color:var(--ink-2);background:var(--sunk);
 print-color-adjust:exact;-webkit-print-color-adjust:exact}

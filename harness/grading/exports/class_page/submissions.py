@@ -11,6 +11,7 @@ from harness.grading.exports.class_page.known import Known
 from harness.grading.marks.concerns import likes
 from harness.grading.records import Graded, decimal
 from harness.report.html.names import link
+from harness.report.html.parts import choices
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import number_of
 from harness.visible import one_line
@@ -26,9 +27,6 @@ _FILTER = Markup(
     'aria-label="Filter submissions" placeholder="Filter by name, flag, mistake">'
     '<span class="btns" role="group" aria-label="Show">%s</span>'
     '<span class="sub" id="shown" role="status">%s of %s</span></div>'
-)
-_BUTTON = Markup(
-    '<button type="button" class="btn" data-verdict="%s" aria-pressed="%s">%s %s</button>'
 )
 _HEAD = Markup('<th scope="col"%s%s><button type="button">%s</button></th>')
 _ROW = Markup(
@@ -52,16 +50,8 @@ def section(known: Known) -> Markup:
 
 def _filter(rows: Sequence[Sequence[str]]) -> Markup:
     names = (("all", "All"), ("flag", "Flagged"), ("lost", "Without all points"))
-    buttons = joined(
-        _BUTTON
-        % (
-            name,
-            "true" if name == "all" else "false",
-            words,
-            sum(name == "all" or name in kinds for kinds in rows),
-        )
-        for name, words in names
-    )
+    counts = (sum(name == "all" or name in kinds for kinds in rows) for name, _ in names)
+    buttons = choices((*one, count) for one, count in zip(names, counts, strict=True))
     return _FILTER % (buttons, len(rows), len(rows))
 
 
