@@ -8,6 +8,7 @@
     ├── AssignmentError        an assignment.toml is wrong: file, key, found, expected
     ├── ArchiveError           an archive that intake refuses: what in it, and why
     ├── LedgerError            a ledger that is damaged or was edited: what of it
+    ├── ServerError            a ledger's server that cannot be used now; exit status 3
     ├── ClassWideError         a class fails for a reason of its own; exit status 3
     ├── ReferenceFailedError   a teacher's own program broke: which command, and how
     ├── SandboxError           no sandbox, or one that does not hold; exit status 3
@@ -89,6 +90,10 @@ class UndecidedError(HarnessError):
 
 class LedgerError(HarnessError):
     """A ledger that is damaged, was edited, or has lost its key."""
+
+
+class ServerError(HarnessError):
+    """A database server that cannot be used as a ledger now. What was written there stays."""
 
 
 class ClassWideError(HarnessError):

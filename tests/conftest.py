@@ -29,7 +29,7 @@ from hypothesis import HealthCheck, settings
 
 from harness.engine import leftovers
 
-pytest_plugins = ["tests.tiers"]
+pytest_plugins = ["tests.tiers", "tests.postgresql"]
 
 ROOT = Path(__file__).parents[1]
 

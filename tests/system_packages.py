@@ -6,6 +6,7 @@ Otherwise name what is missing and go on: the tests that need it are then skippe
 import os
 import shutil
 import subprocess
+from glob import glob
 
 # program -> Debian package
 PACKAGES = {
@@ -23,8 +24,12 @@ PACKAGES = {
     "fish": "fish",
     "groff": "groff-base",
     "mandoc": "mandoc",
+    "initdb": "postgresql",
 }
-SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games", "/usr/sbin"])
+# Debian keeps the programs of PostgreSQL, of each version, where no PATH leads.
+SEARCH_PATH = os.pathsep.join(
+    [os.environ.get("PATH", ""), "/usr/games", "/usr/sbin", *glob("/usr/lib/postgresql/*/bin")]
+)
 
 
 def missing() -> list[str]:

@@ -33,7 +33,10 @@ MARKS = (
     "soak(examples): in the slow tier as well, with so many examples",
 )
 # Fixtures that are programs: who asks for one starts it.
-PROGRAMS = frozenset({"gnugo", "chromium", "gawk", "cc", "bwrap", "c_tools", "java"})
+PROGRAMS = frozenset(
+    {"gnugo", "chromium", "gawk", "cc", "bwrap", "c_tools", "java"}
+    | {"postgresql", "own_postgresql", "database"}
+)
 QUICK_EXAMPLES = 20
 _SOME = 5.0  # seconds of a long test that does not say
 _STARTS = frozenset(

@@ -84,15 +84,15 @@ def _settled(status: int) -> int:
 
 def _answer(arguments: list[str], *, collects: bool = False) -> int:
     """Answer; ``collects``: whether garbage is collected once the command is loaded."""
-    from harness import signals
-    from harness.errors import ClassWideError, HarnessError, ReportError, SandboxError
+    from harness import errors, signals
     from harness.exits import ExitCode
 
+    faults = (errors.ClassWideError, errors.ReportError, errors.SandboxError, errors.ServerError)
     try:
         return _dispatch(arguments, collects=collects)
-    except (ClassWideError, ReportError, SandboxError) as error:
+    except faults as error:
         return _say(str(error), ExitCode.FAULT)
-    except HarnessError as error:
+    except errors.HarnessError as error:
         return _say(str(error), ExitCode.BROKEN)
     except KeyboardInterrupt:
         return _say("interrupted", signals.exit_status())

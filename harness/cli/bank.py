@@ -115,14 +115,15 @@ def _list(bank: Bank) -> int:
 
 
 def _add(given: argparse.Namespace) -> int:
-    from harness.grading.ledger.ledger import Ledger, naming_damage
+    from harness.grading.ledger.ledger import Ledger
+    from harness.grading.ledger.places import File
 
     path = Path(given.folder)
     path = path / "ledger.sqlite" if path.is_dir() else path
     if not path.is_file():
         raise UsageError(f"{given.folder} is not the folder of a grading: there is no {path}")
     key = Path(given.key) if given.key else None
-    with naming_damage(path), closing(Ledger(path, key)) as ledger:
+    with closing(Ledger(File(path, key))) as ledger, ledger.naming_errors():
         found = assignment.find(given.assignment or _graded(ledger, path))
         needs.require(found)
         with with_python(found, given.python) as found:

@@ -23,6 +23,8 @@ from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.exports import exporters
+from harness.grading.ledger import places
+from harness.grading.ledger.places import File
 from harness.options import SANDBOXES
 from harness.report.paint import Paint
 from harness.text import number_of
@@ -44,7 +46,7 @@ of archives or of folders, what Canvas or Moodle gives for download (a folder, o
 the zip itself), or a CSV that names them. Every submission is unpacked, built and
 run in a sandbox as gtp-harness check does it.
 
-What was run is in the ledger, one file: the same command again goes on where it
+What was run is in the ledger, one file or a database: the same command again goes on where it
 was ended, by Ctrl-C, SIGKILL or a power cut, and does nothing twice. A mark that
 was given changes only with --accept; the old one stays in the ledger."""
 
@@ -97,7 +99,10 @@ class _Command:
         self._paint = Paint(0 if given.no_color else colors(sys.stdout))
         self._wanted = _wanted(given, found)
         self._sheets = _sheets(given)
-        self._ledger_path = Path(given.ledger) if given.ledger else self._wanted.output / LEDGER
+        key = Path(given.key) if given.key else None
+        self._ledger = places.of(given.ledger or self._wanted.output / LEDGER, key)
+        beside = self._ledger.path.parent if isinstance(self._ledger, File) else None
+        self._originals = (beside or self._wanted.output) / ORIGINALS
 
     def run(self) -> int:
         """Grade, write what is wanted, say what came of it, and return the exit status."""
@@ -134,7 +139,7 @@ class _Command:
         if self._given.audit:
             known = auditing.added(conclusion.result, plan, output)
             writing.write(known, output, self._sheets)
-            store = Store(self._ledger_path.parent / ORIGINALS)
+            store = Store(self._originals)
             for broke in auditing.run(wanted, plan, known, self._given.audit, store):
                 self._warn(broke)
         result = auditing.added(conclusion.result, plan, output)
@@ -145,7 +150,7 @@ class _Command:
         from harness.grading.ledger.store import Store
         from harness.grading.similarity import twins
 
-        store = Store(self._ledger_path.parent / ORIGINALS)
+        store = Store(self._originals)
         result, wanted = conclusion.result, self._wanted
         course = wanted.overlay or wanted.assignment.place / wanted.assignment.engine.overlay
         overlay = course if wanted.assignment.engine.overlay and course.is_dir() else None
@@ -153,13 +158,12 @@ class _Command:
         return conclusion._replace(result=result._replace(twins=found))
 
     def _concluded(self) -> tuple[Conclusion, Plan]:
-        from harness.grading.ledger.ledger import Ledger, naming_damage
+        from harness.grading.ledger.ledger import Ledger
 
         wanted = self._wanted
         _make(wanted.output)
-        _make(self._ledger_path.parent)
-        key = Path(self._given.key) if self._given.key else None
-        with naming_damage(self._ledger_path), closing(Ledger(self._ledger_path, key)) as ledger:
+        _make(self._originals.parent)
+        with closing(Ledger(self._ledger)) as ledger, ledger.naming_errors():
             return self._graded(ledger)
 
     def _graded(self, ledger: Ledger) -> tuple[Conclusion, Plan]:
@@ -172,7 +176,7 @@ class _Command:
         if self._given.marks_only:
             found = grade.remembered(ledger)
             return grade.concluded(wanted, ledger, found), found
-        store = Store(self._ledger_path.parent / ORIGINALS)
+        store = Store(self._originals)
         found = grade.prepared(wanted, ledger, store, self._warn)
         left = grade.left(ledger, found)
         print(f"{len(found.submissions)} submissions, {len(found.cases)} case files,"
@@ -378,8 +382,12 @@ def _add_output(parser: Parser) -> None:
         add(f"--{one.columns}", type=_names(one.metavar), default=(), metavar=one.metavar,
             help=one.which)  # fmt: skip
     add("--output", default="graded", metavar="DIR", help="where to (default: %(default)s)")
-    add("--ledger", metavar="FILE", help=f"the ledger (default: {LEDGER} in there)")
-    add("--key", metavar="FILE", help="the file of the key that signs it (default: beside it)")
+    add("--ledger", metavar="FILE",
+        help=f"the ledger (default: {LEDGER} in there), or"
+        " postgresql://USER@HOST/DATABASE")  # fmt: skip
+    add("--key", metavar="FILE",
+        help="the file of the key that signs it (default: beside it; of a server's, in"
+        " ~/.local/share/gtp-harness/keys)")  # fmt: skip
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
 

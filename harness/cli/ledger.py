@@ -17,13 +17,15 @@ check tells whether any row that marks are made of was edited, added or removed
 since it was written: each carries a digest under the ledger's key. It changes
 nothing. salvage writes the rows whose digests hold into a new ledger with a key
 of its own, and says what is lost; gtp-harness grade --ledger NEW goes on with it
-and runs again what is missing."""
+and runs again what is missing. A ledger is a file, or a database on a server
+(postgresql://USER@HOST/DATABASE); salvage also copies one into the other."""
 
 _EPILOG = """\
 Exit status:
     0  the ledger holds; all of it was saved
     1  the ledger does not hold; something is lost
     2  the input was bad: it is not a ledger, or its key is missing
+    3  its server cannot be used now
 
 Examples:
   gtp-harness ledger check graded/ledger.sqlite
@@ -46,16 +48,16 @@ def main(arguments: list[str]) -> int:
     if given.unchecked and given.action != "salvage":
         parser.error("--unchecked goes with salvage")
     never_fail_to_encode()
-    path, key = Path(given.ledger), Path(given.key) if given.key else None
+    key = Path(given.key) if given.key else None
     if given.action == "check":
-        return _check(path, key)
-    return _salvage(path, Path(given.output), key, checked=not given.unchecked)
+        return _check(given.ledger, key)
+    return _salvage(given.ledger, given.output, key, checked=not given.unchecked)
 
 
-def _check(path: Path, key: Path | None) -> int:
+def _check(where: str, key: Path | None) -> int:
     from harness.grading.ledger import salvage
 
-    facts, wrong = salvage.check(path, key)
+    facts, wrong = salvage.check(where, key)
     for text in facts:
         print(visible(text))
     _list(wrong)
@@ -66,19 +68,19 @@ def _check(path: Path, key: Path | None) -> int:
     return ExitCode.FAILED
 
 
-def _salvage(path: Path, new: Path, key: Path | None, *, checked: bool) -> int:
-    from harness.grading.ledger import salvage, seal
+def _salvage(where: str, new: str, key: Path | None, *, checked: bool) -> int:
+    from harness.grading.ledger import salvage
 
-    saved = salvage.salvage(path, new, key, checked=checked)
-    for one in saved:
+    saved = salvage.salvage(where, new, key, checked=checked)
+    for one in saved.tables:
         name = _NAMES.get(one.table, plural(2, one.table))
         lost = f", {len(one.lost)} lost" if one.lost else ""
         print(f"{one.saved} {name} saved{lost}")
-    _list([text for one in saved for text in one.lost])
-    print(f"Written to {new}, and its key to {seal.beside(new)}")
+    _list([text for one in saved.tables for text in one.lost])
+    print(f"Written to {saved.name}, and its key to {saved.key}")
     if not checked:
         print("Nobody checked whether these rows were edited.")
-    return ExitCode.FAILED if salvage.lost_in_all(saved) else ExitCode.OK
+    return ExitCode.FAILED if saved.lost else ExitCode.OK
 
 
 def _list(texts: list[str]) -> None:
@@ -96,10 +98,10 @@ def command_line() -> Parser:
     parser.add_argument("action", nargs="?", choices=("check", "salvage"), help=argparse.SUPPRESS)
     parser.add_argument("ledger", nargs="?", metavar="LEDGER", help=argparse.SUPPRESS)
     add = parser.add_argument
-    add("-o", "--output", metavar="NEW", help="the new ledger; never an existing file")
-    add(
-        "--key", metavar="FILE", help="the key of LEDGER (default: beside it, .key after its name)"
-    )
+    add("-o", "--output", metavar="NEW", help="the new ledger; never one that exists")
+    add("--key", metavar="FILE",
+        help="the key of LEDGER (default: beside it, .key after its name; of a server's, in"
+        " ~/.local/share/gtp-harness/keys)")  # fmt: skip
     add("--unchecked", action="store_true",
         help="save all rows that can be read, whether their digests hold or not")  # fmt: skip
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

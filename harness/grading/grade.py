@@ -146,7 +146,7 @@ def _refuse_changes(ledger: Ledger, found: Plan) -> None:
     if stale:
         count = number_of(len(stale), "submission")
         raise UsageError(
-            f"{count} with a mark in {ledger.path} would be tested otherwise now: the archive, the"
+            f"{count} with a mark in {ledger.name} would be tested otherwise now: the archive, the"
             " case files, the assignment or the harness has changed. --regrade runs that again and"
             " shows which marks would change"
         )
@@ -184,7 +184,7 @@ def remembered(ledger: Ledger) -> Plan:
     """
     last = ledger.last_run()
     if last is None:
-        raise UsageError(f"{ledger.path} has no grading yet")
+        raise UsageError(f"{ledger.name} has no grading yet")
     number, run = last
     texts = ledger.submissions(number).values()
     submissions = tuple(canonical_json.loads(Submission, text) for text in texts)

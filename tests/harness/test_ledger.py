@@ -19,6 +19,7 @@ from harness.errors import UsageError
 from harness.grading.ledger import canonical_json
 from harness.grading.ledger.canonical_json import PLACE, Figures
 from harness.grading.ledger.ledger import Asked, BusyError, Given, Ledger, Planned, Row, Run
+from harness.grading.ledger.places import File
 from harness.grading.records import Log, Marks, PartMark, Student, Submission
 from harness.limit import Limit
 from harness.options import GIB
@@ -33,6 +34,7 @@ from harness.records import (
     Step,
     Verdict,
 )
+from tests.harness.ledgers import KINDS, execute, place_of
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
 ROW = Row("{}", "2026-01-01T00:00:01Z", 1, 0.5, 0.25, 1 << 20, 0.01, "{}")
@@ -42,9 +44,14 @@ ATTEMPTS = [
 BASES = [one.basis for one in ATTEMPTS]
 
 
+@pytest.fixture(params=KINDS)
+def place(request, tmp_path):
+    return place_of(request.param, request, tmp_path)
+
+
 @pytest.fixture
-def ledger(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+def ledger(place):
+    ledger = Ledger(place)
     ledger.plan(ledger.begin(RUN), ATTEMPTS)
     yield ledger
     ledger.close()
@@ -125,17 +132,17 @@ def test_what_is_done_is_never_leased_again(ledger):
 # --- several processes ---
 
 
-def hold(path, ready):
-    ledger = Ledger(path)
+def hold(place, ready):
+    ledger = Ledger(place)
     ledger.lease(BASES)
     ready.set()
     time.sleep(60)
 
 
-def test_a_lease_of_a_living_process_holds_and_of_a_dead_one_does_not(ledger):
+def test_a_lease_of_a_living_process_holds_and_of_a_dead_one_does_not(ledger, place):
     spawning = multiprocessing.get_context("spawn")
     ready = spawning.Event()
-    other = spawning.Process(target=hold, args=(ledger.path, ready))
+    other = spawning.Process(target=hold, args=(place, ready))
     other.start()
     assert ready.wait(30)
     with pytest.raises(BusyError, match=f"process {other.pid} on .* is grading"):
@@ -146,14 +153,12 @@ def test_a_lease_of_a_living_process_holds_and_of_a_dead_one_does_not(ledger):
     assert ledger.finish(BASES[0], ledger.lease(BASES), ROW, 1, last=True)
 
 
-def test_a_lease_of_another_machine_holds_until_it_runs_out(ledger):
+def test_a_lease_of_another_machine_holds_until_it_runs_out(ledger, place):
     ledger.lease(BASES)
-    with sqlite3.connect(ledger.path) as db:
-        db.execute("UPDATE attempt SET owner = 'elsewhere 1 5@b'")
+    execute(place, "UPDATE attempt SET owner = 'elsewhere 1 5@b'")
     with pytest.raises(BusyError, match="process 1 on elsewhere"):
         ledger.lease(BASES)
-    with sqlite3.connect(ledger.path) as db:
-        db.execute("UPDATE attempt SET until = ?", (time.time() - 1,))
+    execute(place, f"UPDATE attempt SET until = {time.time() - 1}")
     ledger.lease(BASES)
 
 
@@ -161,9 +166,10 @@ def test_a_lease_of_another_machine_holds_until_it_runs_out(ledger):
 WRITER = """
 import sys
 from pathlib import Path
+from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Ledger, Planned
 from tests.harness.test_ledger import ROW, RUN
-ledger = Ledger(Path(sys.argv[1]))
+ledger = Ledger(places.of(sys.argv[1], Path(sys.argv[2])))
 bases = [f"{i:05}" for i in range(4000)]
 ledger.plan(ledger.begin(RUN), [Planned(basis, "s", "public", basis, "") for basis in bases])
 left = [b for b, state in ledger.states(bases).items() if state.state != "done"]
@@ -176,23 +182,25 @@ for basis in left:
 
 @pytest.mark.long(10)
 @pytest.mark.processes
-def test_what_was_written_survives_sigkill_at_any_moment(tmp_path):
-    path = tmp_path / "ledger.sqlite"
+def test_what_was_written_survives_sigkill_at_any_moment(place, tmp_path):
+    where = place.path if isinstance(place, File) else place.address
     chance = random.Random(5)
     told = set()
     for _ in range(6):
         writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", WRITER, where, tmp_path / "key"],
+            stdout=subprocess.PIPE,
+            text=True,
         )
         first = writer.stdout.readline()
         time.sleep(chance.random() * 0.2)
         writer.send_signal(signal.SIGKILL)
         rest = writer.communicate()[0]
         told |= set((first + rest).split())
-        with sqlite3.connect(path) as db:
-            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-            rows = db.execute("SELECT basis, result FROM result").fetchall()
-            done = {row[0] for row in db.execute("SELECT basis FROM attempt WHERE state = 'done'")}
+        if isinstance(place, File):
+            assert execute(place, "PRAGMA integrity_check") == [("ok",)]
+        rows = execute(place, "SELECT basis, result FROM result")
+        done = {row[0] for row in execute(place, "SELECT basis FROM attempt WHERE state = 'done'")}
         assert {basis for basis, _ in rows} == done >= told
         assert all(basis == result for basis, result in rows)
         assert len(done) <= len(told) + 6  # one unsaid for each kill
@@ -382,8 +390,7 @@ def test_times_of_day_and_fractions_are_written_as_expected():
     assert canonical_json.dumps(value) == '["3/2","2018-01-29T23:55:00","PASSED",null,1.5]'
 
 
-def test_the_owner_is_this_process(ledger):
+def test_the_owner_is_this_process(ledger, place):
     ledger.lease(BASES)
-    with sqlite3.connect(ledger.path) as db:
-        (owner,) = db.execute("SELECT DISTINCT owner FROM attempt").fetchone()
+    ((owner,),) = execute(place, "SELECT DISTINCT owner FROM attempt")
     assert owner.split()[1] == str(os.getpid())

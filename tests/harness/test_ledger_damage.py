@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from harness.cli import main
 from harness.errors import HarnessError, LedgerError, UsageError
 from harness.grading.ledger import ledger as ledger_module
-from harness.grading.ledger import salvage, seal
+from harness.grading.ledger import salvage
 from harness.grading.ledger.chains import SIGNED
 from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Row, Run
+from harness.grading.ledger.places import File
+from tests.harness import former_ledgers
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
 ROW = Row('{"x":1}', "2026-01-01T00:00:01Z", 1, 0.5, 0, 1 << 20, 0.01, "{}")
@@ -173,7 +175,7 @@ def test_two_rows_that_change_places_are_noticed(path):
 def test_a_row_of_another_history_is_noticed(path, tmp_path):
     """The same key, another order of writing: each row holds by itself, and does not follow."""
     other = tmp_path / "other.sqlite"
-    shutil.copy(seal.beside(path), seal.beside(other))
+    shutil.copy(File(path).key(""), File(other).key(""))
     make(other, padding=601)
     edit(
         path,
@@ -262,7 +264,7 @@ def damage(path, kind):
         ("no magic", "is not a ledger"),
         ("zero bytes", "is empty, but it was a ledger"),
         ("a table is gone", "is damaged: no such table: mark"),
-        ("a column is gone", "is damaged: no such column: cpu"),
+        ("a column is gone", "is damaged: no such column: result.cpu"),
         ("text", "is not a ledger"),
         ("another database", "is a database, but not a ledger"),
     ],
@@ -324,9 +326,9 @@ def test_flipped_bytes_never_end_in_anything_but_a_sentence(made, tmp_path_facto
     for place, change in flips:
         data[int(place * len(data))] ^= change
     path.write_bytes(data[: int(end * len(data))])
-    shutil.copy(seal.beside(made[0]), seal.beside(path))
+    shutil.copy(File(made[0]).key(""), File(path).key(""))
     try:
-        with ledger_module.naming_damage(path), closing(Ledger(path)) as read:
+        with closing(Ledger(path)) as read, read.naming_errors():
             read.check()
             marks = read.in_force()
         original = {row[2]: row[4] for row in made[1]["mark"]}
@@ -350,7 +352,7 @@ NO_TEXT = "CAST(x'61e262' AS TEXT)"
 def test_a_name_with_bytes_that_are_no_text_names_nothing(path, tmp_path, table, column):
     first = f"SELECT min({column}) FROM {table}"
     edit(path, f"UPDATE {table} SET {column} = {NO_TEXT} WHERE {column} = ({first})")
-    saved = {one.table: one for one in salvage.salvage(path, tmp_path / "new")}
+    saved = {one.table: one for one in salvage.salvage(path, tmp_path / "new").tables}
     assert saved[table].lost != ()
     assert saved["mark"].lost == ()
 
@@ -371,7 +373,7 @@ def test_half_a_log_is_an_earlier_ledger(made, tmp_path, cut):
     copy = tmp_path / "copy.sqlite"
     for end in ("", "-wal"):
         shutil.copy(f"{path}{end}", f"{copy}{end}")
-    shutil.copy(seal.beside(path), seal.beside(copy))
+    shutil.copy(File(path).key(""), File(copy).key(""))
     db.close()
     log = tmp_path / "copy.sqlite-wal"
     log.write_bytes(log.read_bytes()[: int(cut * log.stat().st_size)])
@@ -397,18 +399,18 @@ def test_the_key_is_made_once_for_its_owner_alone(tmp_path):
 def test_the_key_may_lie_elsewhere(tmp_path, capsys):
     path, key = tmp_path / "a.sqlite", tmp_path / "safe" / "key"
     key.parent.mkdir()
-    Ledger(path, key).close()
-    Ledger(tmp_path / "b.sqlite", key).close()  # and be used for many
-    assert not seal.beside(path).exists()
+    Ledger(File(path, key)).close()
+    Ledger(File(tmp_path / "b.sqlite", key)).close()  # and be used for many
+    assert not File(path).key("").exists()
     with pytest.raises(LedgerError, match=f"the key of {path} is missing: there is no {path}.key"):
         Ledger(path)
-    Ledger(path, key).close()
+    Ledger(File(path, key)).close()
     assert ledger(capsys, "check", path)[0] == 2
     assert ledger(capsys, "check", path, "--key", key)[0] == 0
 
 
 def test_another_key_and_no_key_are_refused(path, tmp_path):
-    key = seal.beside(path)
+    key = File(path).key("")
     mine = key.read_text()
     key.write_text("0" * 64)
     with pytest.raises(LedgerError, match="is not the key of"):
@@ -421,7 +423,7 @@ def test_another_key_and_no_key_are_refused(path, tmp_path):
 
 
 def test_without_its_key_all_can_be_saved_unchecked(made, path, tmp_path, capsys):
-    seal.beside(path).unlink()
+    File(path).key("").unlink()
     status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new")
     assert (status, "--unchecked saves all rows that can be read" in said) == (2, True)
     status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new", "--unchecked")
@@ -447,9 +449,9 @@ def test_a_making_that_was_killed_goes_on(tmp_path):
 def make_version_2(path):
     """Write a ledger as it was before rows had digests."""
     with closing(sqlite3.connect(path)) as db, db:
-        for statement in ledger_module._TABLES.split(";\n"):
+        for statement in former_ledgers.TABLES.split(";\n"):
             db.execute(statement)
-        db.execute(f"PRAGMA application_id = {ledger_module.APPLICATION}")
+        db.execute(f"PRAGMA application_id = {former_ledgers.APPLICATION}")
         db.execute("PRAGMA user_version = 2")
         db.execute("INSERT INTO seed VALUES ('abc')")
         db.execute("INSERT INTO run VALUES (1, 's', '1', 'a', 'd', '{}')")

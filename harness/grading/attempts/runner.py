@@ -184,7 +184,7 @@ class Runner:
             last = number > 1 or not word.doubtful
             if not self._ledger.finish(word.basis, self._token, _row(word), number, last):
                 raise BusyError(
-                    f"another process has taken over the grading in {self._ledger.path}"
+                    f"another process has taken over the grading in {self._ledger.name}"
                 )
 
 

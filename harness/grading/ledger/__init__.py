@@ -1,1 +1,1 @@
-"""What a grading keeps: one SQLite file, and beside it the originals that it names by digest."""
+"""What a grading keeps: one database, and beside it the originals that it names by digest."""

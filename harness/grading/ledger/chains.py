@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import sqlite3
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
+
+from sqlalchemy import Column, Connection, Select, bindparam, delete, insert, select, update
+from sqlalchemy.exc import DBAPIError
 
 from harness.errors import LedgerError
 from harness.grading.ledger import seal
 from harness.grading.ledger.seal import Digest, Head, Seal
+from harness.grading.ledger.tables import (
+    ATTEMPT,
+    CASE_FILE,
+    CHAIN,
+    CONTENT,
+    DIGEST,
+    LINK,
+    METADATA,
+    WANTED,
+)
 
 # The tables with a chain, and the columns that are signed. ``wanted`` is signed with what its
 # attempt was planned to be: the attempt itself changes as it is worked on.
@@ -41,7 +52,19 @@ KEYS = {  # what names a row of each
 }
 TOLD = {"case_file": "case file", "wanted": "attempt"}  # where the table's name is not the word
 _WORDS = (("key", "submission"), ("kind", "kind"), ("name", "case file"))
-LINK, DIGEST = "link", "signature"  # the two columns that this adds to each
+
+# Statements, made once.
+_END = select(CHAIN.c.length, CHAIN.c.digest, CHAIN.c.unsigned, CHAIN.c.seal).where(
+    CHAIN.c.name == bindparam("of")
+)
+_END_HELD = _END.with_for_update()
+_SET_END = update(CHAIN).where(CHAIN.c.name == bindparam("of"))
+_INSERT = {table: insert(METADATA.tables[table]) for table in SIGNED}
+_CONTENTS = (
+    select(CASE_FILE.c.name, CASE_FILE.c.sha256, CONTENT.c.bytes)
+    .join_from(CASE_FILE, CONTENT, isouter=True)
+    .distinct()
+)
 
 
 class SignedRow(NamedTuple):
@@ -62,17 +85,16 @@ def signed_row(row: tuple[Any, ...]) -> SignedRow:
 class Chains:
     """The signed tables of an open ledger. What is written is part of the caller's transaction."""
 
-    def __init__(self, db: sqlite3.Connection, own: Seal, path: Path) -> None:
+    def __init__(self, db: Connection, own: Seal, name: str) -> None:
+        """``name``: of the ledger, in messages."""
         self._db = db
         self._seal = own
-        self._path = path
+        self._name = name
 
     def begin(self) -> None:
         """Give every signed table a chain, which is empty."""
         for table in SIGNED:
-            self._db.execute(f"ALTER TABLE {table} ADD COLUMN {LINK} INTEGER NOT NULL DEFAULT 0")
-            self._db.execute(f"ALTER TABLE {table} ADD COLUMN {DIGEST} TEXT NOT NULL DEFAULT ''")
-            self._set_head(table, Head())
+            self._db.execute(insert(CHAIN), self._head_row(table, Head()))
 
     def take_over(self) -> None:
         """Sign all rows that are there: nobody can tell whether they were changed before."""
@@ -83,18 +105,14 @@ class Chains:
             self._set_head(table, self.head(table)._replace(unsigned=len(rows)))
 
     def touch(self) -> None:
-        """Find out whether all tables have their columns: SQLite complains if not."""
-        for table, columns in SIGNED.items():
-            names = ", ".join((*columns, f"{table}.{LINK}", f"{table}.{DIGEST}"))
-            self._db.execute(f"SELECT {names} {source(table)} LIMIT 0")
+        """Find out whether all tables have their columns: the database complains if not."""
+        for table in SIGNED:
+            self._db.execute(_select(table).limit(0))
 
     def tampering(self) -> list[str]:
         """Return a sentence for each row that does not hold, and for each that is missing."""
         found = [text for table in SIGNED for text in self._broken_rows(table)]
-        query = (
-            "SELECT DISTINCT name, sha256, bytes FROM case_file LEFT JOIN content USING (sha256)"
-        )
-        for name, sha256, content in self._db.execute(query):
+        for name, sha256, content in self._db.execute(_CONTENTS):
             if content is None:
                 found.append(f"the content of case file {name} is missing")
             elif hashlib.sha256(content).hexdigest() != sha256:
@@ -122,9 +140,8 @@ class Chains:
 
     def rows(self, table: str) -> list[SignedRow]:
         """Return the rows of a table in the order in which they were written."""
-        names = ", ".join((*SIGNED[table], f"{table}.{LINK}", f"{table}.{DIGEST}"))
-        query = f"SELECT {names} {source(table)} ORDER BY {table}.{LINK}"
-        return [signed_row(row) for row in self._db.execute(query)]
+        link = METADATA.tables[table].c[LINK]
+        return [signed_row(tuple(row)) for row in self._db.execute(_select(table).order_by(link))]
 
     def wrong_with(self, table: str, row: SignedRow) -> str:
         """Return what of a row its digests do not hold for; empty: they hold."""
@@ -145,36 +162,52 @@ class Chains:
         """Return a row in words, with the submission and the case file that it is about."""
         values = dict(zip(SIGNED[table], row.values, strict=True))
         if table == "result":
-            query = f"SELECT {', '.join(PLANNED)} FROM attempt WHERE basis = ?"
-            with contextlib.suppress(sqlite3.DatabaseError):
-                plan = self._db.execute(query, (values["basis"],)).fetchone()
+            query = planned_as(values["basis"])
+            with contextlib.suppress(DBAPIError):
+                plan = self._db.execute(query).fetchone()
                 values |= dict(zip(PLANNED, plan or (), strict=False))
         words = [f"{word} {values[name]}" for name, word in _WORDS if values.get(name)]
         about = f" ({', '.join(words)})" if words else ""
         return f"{TOLD.get(table, table)} {row.link}{about}"
 
-    def _link(self, table: str, row: tuple[object, ...]) -> None:
+    def _link(self, table: str, row: Sequence[object]) -> None:
         """Sign a row that is there."""
-        keys = KEYS[table]
-        names = " AND ".join(f"{name} = ?" for name in keys)
-        values = [row[SIGNED[table].index(name)] for name in keys]
-        query = f"UPDATE {table} SET {LINK} = ?, {DIGEST} = ? WHERE {names}"
-        self._db.execute(query, (*self._next(table, row), *values))
-
-    def append(self, table: str, row: tuple[object, ...]) -> None:
-        """Insert a row at the end of its table's chain."""
-        values = row if table != "wanted" else row[:2]  # the rest is the attempt's
-        names = ", ".join((*SIGNED[table][: len(values)], LINK, DIGEST))
-        holes = ", ".join("?" * (len(values) + 2))
-        query = f"INSERT INTO {table} ({names}) VALUES ({holes})"
-        self._db.execute(query, (*values, *self._next(table, row)))
-
-    def _next(self, table: str, row: tuple[object, ...]) -> tuple[int, str]:
-        """Make a table's chain longer by a row; return what the row is to carry."""
         end = self.head(table)
+        end, digest = self._next(table, row, end)
+        found = METADATA.tables[table]
+        names = [found.c[name] == row[SIGNED[table].index(name)] for name in KEYS[table]]
+        query = update(found).where(*names).values({LINK: end.length, DIGEST: digest})
+        self._db.execute(query)
+        self._set_head(table, end)
+
+    def append(self, table: str, row: Sequence[object]) -> None:
+        """Insert a row at the end of its table's chain."""
+        self.extend(table, [row])
+
+    def extend(self, table: str, rows: Iterable[Sequence[object]]) -> None:
+        """Insert rows at the end of their table's chain, one after the other."""
+        end = self.hold(table)
+        names = stored(table)
+        written = []
+        for row in rows:
+            end, digest = self._next(table, row, end)
+            values = dict(zip(names, row, strict=False))  # of an attempt wanted, its name alone
+            written.append(values | {LINK: end.length, DIGEST: digest})
+        if written:
+            self._db.execute(_INSERT[table], written)
+            self._set_head(table, end)
+
+    def _next(self, table: str, row: Sequence[object], end: Head) -> tuple[Head, str]:
+        """Make a chain longer by a row; return its new end and what the row is to carry."""
         digest = self._seal.of_row(table, end.length + 1, row, end.digest)
-        self._set_head(table, Head(end.length + 1, digest.chained, end.unsigned))
-        return end.length + 1, str(digest)
+        return Head(end.length + 1, digest.chained, end.unsigned), str(digest)
+
+    def hold(self, table: str) -> Head:
+        """Return the end of a table's chain; nobody else makes it longer in this transaction.
+
+        Raises as :meth:`head`.
+        """
+        return self._checked(table, self._db.execute(_END_HELD, {"of": table}).fetchone())
 
     def head(self, table: str) -> Head:
         """Return the end of a table's chain.
@@ -182,24 +215,48 @@ class Chains:
         Raises:
             LedgerError: others have written it.
         """
-        query = "SELECT length, digest, unsigned, seal FROM chain WHERE name = ?"
-        row = self._db.execute(query, (table,)).fetchone()
+        return self._checked(table, self._db.execute(_END, {"of": table}).fetchone())
+
+    def _checked(self, table: str, row: Sequence[Any] | None) -> Head:
         if row is None or row[3] != self._seal.of_head(table, Head(*row[:3])):
             raise LedgerError(
-                f"{self._path} was edited or is damaged: how many rows the table {table} has was"
+                f"{self._name} was edited or is damaged: how many rows the table {table} has was"
                 " changed. gtp-harness ledger salvage saves what holds"
             )
         return Head(*row[:3])
 
     def clear(self, table: str) -> None:
         """Remove all rows of a table."""
-        self._db.execute(f"DELETE FROM {table}")
+        self._db.execute(delete(METADATA.tables[table]))
         self._set_head(table, Head())
 
     def _set_head(self, table: str, end: Head) -> None:
-        row = (table, *end, self._seal.of_head(table, end))
-        self._db.execute("INSERT OR REPLACE INTO chain VALUES (?, ?, ?, ?, ?)", row)
+        self._db.execute(_SET_END, {"of": table, **self._head_row(table, end)})
+
+    def _head_row(self, table: str, end: Head) -> dict[str, object]:
+        return {"name": table, **end._asdict(), "seal": self._seal.of_head(table, end)}
 
 
-def source(table: str) -> str:
-    return "FROM wanted LEFT JOIN attempt USING (basis)" if table == "wanted" else f"FROM {table}"
+def stored(table: str) -> tuple[str, ...]:
+    """Return the signed columns that a table has itself."""
+    return tuple(name for name in SIGNED[table] if table != "wanted" or name not in PLANNED)
+
+
+def _columns(table: str) -> list[Column[Any]]:
+    found = METADATA.tables[table]
+    planned = PLANNED if table == "wanted" else ()
+    return [(ATTEMPT if name in planned else found).c[name] for name in SIGNED[table]]
+
+
+def _select(table: str) -> Select[Any]:
+    """Return the query of all signed rows of a table."""
+    found = METADATA.tables[table]
+    query = select(*_columns(table), found.c[LINK], found.c[DIGEST])
+    if table != "wanted":
+        return query
+    return query.join_from(WANTED, ATTEMPT, WANTED.c.basis == ATTEMPT.c.basis, isouter=True)
+
+
+def planned_as(basis: object) -> Select[Any]:
+    """Return the query of what an attempt was planned to be."""
+    return select(*(ATTEMPT.c[name] for name in PLANNED)).where(ATTEMPT.c.basis == basis)

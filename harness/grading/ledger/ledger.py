@@ -1,15 +1,13 @@
-"""The ledger: one SQLite file that is the truth of a grading. SQL is here, in chains and salvage.
+"""The ledger: a database that is the truth of a grading. SQL is in this room and in no other.
 
 Whatever a result depends on (the submission's bytes, the case file, the engine's command, the
 limits, the version of the harness) has one digest, the attempt's *basis*. An attempt is planned,
 leased, and finished once; what has changed has another basis, and the old attempt stays. Marks are
 only ever added: the last one that was accepted is in force.
 
-A rollback journal rather than a write-ahead log. Both survive SIGKILL at any moment; but a log is
-a second file that belongs to the truth and is lost when somebody copies the first alone, and it
-needs shared memory, which network file systems, where homes are, do not give. What the log would
-win, writers beside readers, nobody needs: results come a few times in a second. With
-``synchronous = FULL`` what was said to be written is so after a power cut, too.
+It is a file (:mod:`~harness.grading.ledger.sqlite_file`), or lies on a server
+(:mod:`~harness.grading.ledger.server`), where several processes and machines may lease attempts
+at once. What is written in one transaction locks first attempts, then the ends of chains.
 
 All that marks are made of is signed (:mod:`~harness.grading.ledger.chains`): :meth:`Ledger.check`
 tells which rows others changed, added or removed. A result and its digest are one transaction.
@@ -21,120 +19,24 @@ import contextlib
 import os
 import secrets
 import socket
-import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger import canonical_json, seal
+from harness.grading.ledger import canonical_json, opening, seal
+from harness.grading.ledger import statements as sql
 from harness.grading.ledger.chains import Chains
+from harness.grading.ledger.places import File, Server
 from harness.grading.ledger.seal import Seal
+from harness.grading.ledger.tables import ATTEMPT, CONTENT, UNSIGNED, VERSION
 from harness.text import more
+from harness.visible import visible
 
-APPLICATION, VERSION = 0x47545047, 3  # "GTPG"; the version of the tables below
-UNSIGNED = 2  # the version before, without digests
-_PATIENCE = 30.0  # seconds to wait for another process's transaction
-_PAGE_SIZE = 8192  # bytes
-_SALVAGE = "gtp-harness ledger check tells more, and ledger salvage saves what can be read"
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process
-
-_TABLES = """
-CREATE TABLE seed (          -- one row: of whatever is chosen so that nobody can know it before
-    value TEXT NOT NULL
-) STRICT;
-CREATE TABLE run (           -- one call of the command
-    id INTEGER PRIMARY KEY,
-    started TEXT NOT NULL,   -- ISO 8601, UTC
-    version TEXT NOT NULL,   -- of the harness
-    assignment TEXT NOT NULL,
-    digest TEXT NOT NULL,    -- SHA-256 of the assignment file
-    options TEXT NOT NULL    -- JSON
-) STRICT;
-CREATE TABLE content (       -- of case files
-    sha256 TEXT PRIMARY KEY,
-    bytes BLOB NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE case_file (     -- what a run asked
-    run INTEGER NOT NULL REFERENCES run,
-    position INTEGER NOT NULL,
-    kind TEXT NOT NULL,      -- public, private or image
-    name TEXT NOT NULL,
-    sha256 TEXT NOT NULL REFERENCES content,
-    path TEXT NOT NULL,      -- where it lay, and with it the files that its commands name
-    PRIMARY KEY (run, kind, name)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE submission (    -- what a run graded
-    run INTEGER NOT NULL REFERENCES run,
-    key TEXT NOT NULL,
-    record TEXT NOT NULL,    -- JSON
-    PRIMARY KEY (run, key)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE build (
-    basis TEXT PRIMARY KEY,
-    result TEXT NOT NULL,    -- JSON
-    seconds REAL NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE attempt (       -- submission × case file
-    basis TEXT PRIMARY KEY,
-    key TEXT NOT NULL,       -- of the submission
-    kind TEXT NOT NULL,
-    name TEXT NOT NULL,      -- of the case file
-    sha256 TEXT NOT NULL,    -- of its content
-    build TEXT NOT NULL,     -- the basis of the submission's build
-    state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'leased', 'done', 'fault')),
-    token TEXT NOT NULL DEFAULT '',   -- of the lease: who has it may finish the attempt
-    owner TEXT NOT NULL DEFAULT '',   -- whose the lease is: machine, process, its start
-    until REAL NOT NULL DEFAULT 0,    -- the end of the lease, seconds since 1970
-    faults INTEGER NOT NULL DEFAULT 0,
-    fault TEXT NOT NULL DEFAULT ''    -- how the harness broke the last time
-) STRICT, WITHOUT ROWID;
-CREATE TABLE wanted (        -- the attempts that a run is made of
-    run INTEGER NOT NULL REFERENCES run,
-    basis TEXT NOT NULL REFERENCES attempt,
-    PRIMARY KEY (run, basis)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE result (
-    basis TEXT NOT NULL REFERENCES attempt,
-    number INTEGER NOT NULL, -- 1, and 2 for the second run, alone
-    token TEXT NOT NULL,
-    result TEXT NOT NULL,    -- JSON; null: there was nothing to run
-    started TEXT NOT NULL,
-    pid INTEGER NOT NULL,
-    seconds REAL NOT NULL,
-    cpu REAL NOT NULL,       -- seconds of the engine and all it started
-    memory INTEGER NOT NULL, -- bytes
-    own_cpu REAL NOT NULL,   -- seconds of the harness
-    figures TEXT NOT NULL,   -- JSON: these and the times of the replies
-    PRIMARY KEY (basis, number)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE mark (
-    id INTEGER PRIMARY KEY,
-    run INTEGER NOT NULL REFERENCES run,
-    key TEXT NOT NULL,       -- of the submission
-    given TEXT NOT NULL,     -- when, ISO 8601, UTC
-    marks TEXT NOT NULL,     -- JSON
-    submission TEXT NOT NULL,  -- JSON
-    bases TEXT NOT NULL      -- of the attempts it was made of, one in a line
-) STRICT;
-CREATE INDEX mark_of ON mark (key, id);
-"""
-# What version 3 adds to version 2. A row that is not signed has the link 0.
-_SIGNING = """
-CREATE TABLE signer (        -- one row
-    name TEXT NOT NULL,      -- of the key
-    taken_over TEXT NOT NULL -- when, if this was a ledger without digests; else empty
-) STRICT;
-CREATE TABLE chain (         -- the end of each table's chain
-    name TEXT PRIMARY KEY,
-    length INTEGER NOT NULL,
-    digest TEXT NOT NULL,
-    unsigned INTEGER NOT NULL,
-    seal TEXT NOT NULL       -- the digest of this row
-) STRICT, WITHOUT ROWID;
-ALTER TABLE result ADD COLUMN last INTEGER NOT NULL DEFAULT 1; -- 0: in doubt, to be run again
-"""
+_RENEWED = 60.0  # seconds after which who finishes something renews its lease
+_TOGETHER = 500  # attempts that are asked for in one statement
 
 
 class Run(NamedTuple):
@@ -200,6 +102,13 @@ class Given(NamedTuple):
     given: str = ""
 
 
+class Lease(NamedTuple):
+    """Attempts that were taken, and the token to finish them with."""
+
+    token: str
+    bases: tuple[str, ...]
+
+
 class BusyError(UsageError):
     """Another process is at work with the same ledger."""
 
@@ -207,84 +116,75 @@ class BusyError(UsageError):
 class Ledger:
     """An open ledger. Every method is one transaction: all of it happens, or nothing."""
 
-    def __init__(self, path: Path, key: Path | None = None) -> None:
+    def __init__(self, where: File | Server | Path) -> None:
         """Open a ledger, or make one.
 
-        ``key``: the file of its key; by default it lies beside the ledger. It is made for a new
+        ``where``: its place; a path, a file with its key beside it. The key is made for a new
         ledger, and for one of version 2, which is taken over.
 
         Raises:
             LedgerError: it is damaged, or its key is missing.
-            UsageError: the file is something else, or cannot be opened.
+            ServerError: its server cannot be used now.
+            UsageError: it is something else, or cannot be opened.
         """
-        self.path = path
-        self.key = key or seal.beside(path)
-        empty = path.exists() and not path.stat().st_size
-        with naming_damage(path):
-            self.db = connect(path)
-            own = self._make_or_check(was_emptied=empty and not key)
-            self.chains = Chains(self.db, own, path)
-            self.chains.touch()
+        self._place = File(where) if isinstance(where, Path) else where
+        self.name = self._place.name  # in messages
+        was_emptied = _is_emptied(self._place)
+        self.database = opening.opened(self._place)
+        self.db = self.database.connection
+        self._renewed: dict[str, float] = {}  # when a lease was, on the monotonic clock
+        try:
+            with self.naming_errors():
+                own = self._make_or_check(was_emptied=was_emptied)
+                self.chains = Chains(self.db, own, self.name)
+                self.chains.touch()
+        except BaseException:
+            self.close()
+            raise
+        self.key = self._place.key(own.name)
 
     def _make_or_check(self, *, was_emptied: bool) -> Seal:
         with self.changing():
-            version = self._version()
+            self.database.lock("making")
+            version = self.database.version()
             if version == 0:
-                if was_emptied and self.key.exists():
-                    raise LedgerError(
-                        f"{self.path} is empty, but it was a ledger: its key {self.key} is there."
-                        " Restore it from a backup, or delete both to begin anew"
-                    )
-                self._execute_all(_TABLES)
+                self._refuse_emptied(was_emptied=was_emptied)
+                opening.make_tables(self.database)
+            elif version < VERSION:
+                opening.bring_up(self.database)
             if version < VERSION:
                 found = self._sign(version)
         if version == VERSION:
             return self._find_seal()
-        # What says where all tables are then lies at the beginning, which is damaged least often:
-        # in the first page, if that is large enough.
-        self.db.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
-        self.db.execute("VACUUM")
-        return found if self.key.exists() else self._find_seal()
+        self.database.settle()
+        return found if self._place.key(found.name).exists() else self._find_seal()
 
-    def _version(self) -> int:
-        """Return the version of the tables, 0 for none.
-
-        Raises:
-            UsageError: it is another database, or of a version that this harness does not know.
-        """
-        found = (self._number("PRAGMA application_id"), self._number("PRAGMA user_version"))
-        if found == (0, 0) and not self._number("SELECT count(*) FROM sqlite_master"):
-            return 0
-        if found[0] != APPLICATION:
-            raise UsageError(f"{self.path} is a database, but not a ledger of gtp-harness")
-        if found[1] not in (UNSIGNED, VERSION):
-            known = f"found version {found[1]}, expected {VERSION}"
-            raise UsageError(f"{self.path} is a ledger of another version: {known}")
-        return found[1]
+    def _refuse_emptied(self, *, was_emptied: bool) -> None:
+        if was_emptied:
+            raise LedgerError(
+                f"{self.name} is empty, but it was a ledger: its key {self._place.key('')} is"
+                " there. Restore it from a backup, or delete both to begin anew"
+            )
 
     def _sign(self, version: int) -> Seal:
         """Begin the chains of a ledger without any; its key is not in place yet if it is new."""
-        own = seal.read(self.key) or seal.prepare(self.key)
-        self.chains = Chains(self.db, own, self.path)
-        self._execute_all(_SIGNING)
+        self._place.make_room_for_key()
+        own = seal.read(self._place.key("")) or seal.prepare(self._place.key)
+        self.chains = Chains(self.db, own, self.name)
         self.chains.begin()
         if version == UNSIGNED:
             self._take_over()
         else:
             self.chains.append("seed", (secrets.token_hex(16),))
         taken_over = _now() if version == UNSIGNED else ""
-        self.db.execute("INSERT INTO signer VALUES (?, ?)", (own.name, taken_over))
-        self.db.execute(f"PRAGMA application_id = {APPLICATION}")
-        self.db.execute(f"PRAGMA user_version = {VERSION}")
+        self.db.execute(sql.SIGN, {"name": own.name, "taken_over": taken_over})
         return own
 
     def _take_over(self) -> None:
         """Sign what a ledger of version 2 has: nobody can tell whether it was changed before."""
-        for basis, number, text in self.db.execute(
-            "SELECT basis, number, result FROM result"
-        ).fetchall():
-            row = (canonical_json.of_version_2(text), basis, number)
-            self.db.execute("UPDATE result SET result = ? WHERE basis = ? AND number = ?", row)
+        for basis, number, text in self.db.execute(sql.ALL_RESULTS).fetchall():
+            today = canonical_json.of_version_2(text)
+            self.db.execute(sql.REWRITE, {"of": basis, "run": number, "text": today})
         self.chains.take_over()
 
     def _find_seal(self) -> Seal:
@@ -293,30 +193,37 @@ class Ledger:
         Raises:
             LedgerError: the key is missing, or it is another one.
         """
-        (name,) = self.db.execute("SELECT name FROM signer").fetchone() or ("",)
-        found = seal.read(self.key) or seal.put_in_place(self.key, name)
+        name = self.db.execute(sql.KEY_NAME).scalar() or ""
+        path = self._place.key(name)
+        found = seal.read(path) or seal.put_in_place(path, name)
         if found is None:
             raise LedgerError(
-                f"the key of {self.path} is missing: there is no {self.key}. Without it nobody can"
+                f"the key of {self.name} is missing: there is no {path}. Without it nobody can"
                 " tell whether a mark was edited. --key names the file; if it is lost,"
                 " gtp-harness ledger salvage --unchecked makes a new ledger of this one"
             )
         if found.name != name:
-            raise LedgerError(f"{self.key} is not the key of {self.path}: --key names the file")
+            raise LedgerError(f"{path} is not the key of {self.name}: --key names the file")
         return found
 
-    def _execute_all(self, statements: str) -> None:
-        for statement in statements.split(";\n"):
-            self.db.execute(statement)
+    def naming_errors(self) -> contextlib.AbstractContextManager[None]:
+        """Turn what the database says into sentences.
+
+        Raises:
+            LedgerError: it is damaged.
+            ServerError: the server cannot be used now.
+            UsageError: the file cannot be used.
+        """
+        return self.database.naming_errors()
 
     def close(self) -> None:
-        """Close the file. What was written is written."""
-        self.db.close()
+        """Close it. What was written is written."""
+        self.database.close()
 
     @property
     def seed(self) -> str:
         """Return what nobody knew before this ledger was made, and what it keeps."""
-        return str(self.db.execute("SELECT value FROM seed").fetchone()[0])
+        return str(self.db.execute(sql.SEED_VALUE).scalar_one())
 
     # --- runs ---
 
@@ -329,102 +236,141 @@ class Ledger:
 
     def last_run(self) -> tuple[int, Run] | None:
         """Return the last call that graded something, with its number."""
-        rows = self.db.execute(
-            f"SELECT id, {_names(Run)} FROM run WHERE id IN (SELECT run FROM submission)"
-            " ORDER BY id DESC LIMIT 1"
-        ).fetchall()
-        return (rows[0][0], Run(*rows[0][1:])) if rows else None
+        row = self.db.execute(sql.LAST_RUN).fetchone()
+        return (row[0], Run(*row[1:])) if row else None
 
     def set_cases(self, run: int, cases: Iterable[Asked]) -> None:
         """Record the case files that a run asks, in order."""
+        asked = list(cases)
+        contents = {one.sha256: one.content for one in asked}
         with self.changing():
-            for position, (kind, name, content, path, digest) in enumerate(cases):
-                self.db.execute("INSERT OR IGNORE INTO content VALUES (?, ?)", (digest, content))
-                self.chains.append("case_file", (run, position, kind, name, digest, path))
+            self.database.insert_new(
+                CONTENT, [{"sha256": name, "bytes": contents[name]} for name in sorted(contents)]
+            )
+            self.chains.extend(
+                "case_file",
+                [
+                    (run, position, one.kind, one.name, one.sha256, one.path)
+                    for position, one in enumerate(asked)
+                ],
+            )
 
     def cases(self, run: int) -> list[Asked]:
         """Return what :meth:`set_cases` was given."""
-        rows = self.db.execute(
-            "SELECT kind, name, bytes, path, sha256 FROM case_file JOIN content USING (sha256)"
-            " WHERE run = ? ORDER BY position",
-            (run,),
-        )
-        return [Asked(*row) for row in rows]
+        return [Asked(*row) for row in self.db.execute(sql.CASES, {"run": run})]
 
     def content(self, sha256: str) -> bytes:
         """Return the content of a case file that some run asked."""
-        query = "SELECT bytes FROM content WHERE sha256 = ?"
-        return bytes(self.db.execute(query, (sha256,)).fetchone()[0])
+        return bytes(self.db.execute(sql.CONTENT_OF, {"sha256": sha256}).scalar_one())
 
     def set_submissions(self, run: int, records: Mapping[str, str]) -> None:
         """Record what a run grades: a record for each key."""
         with self.changing():
-            for key, record in records.items():
-                self.chains.append("submission", (run, key, record))
+            rows = [(run, key, record) for key, record in records.items()]
+            self.chains.extend("submission", rows)
 
     def submissions(self, run: int) -> dict[str, str]:
         """Return what :meth:`set_submissions` was given."""
-        query = "SELECT key, record FROM submission WHERE run = ? ORDER BY key"
-        return dict(self.db.execute(query, (run,)))
+        rows = self.db.execute(sql.SUBMISSIONS, {"run": run})
+        return {row.key: row.record for row in rows}
 
     # --- attempts ---
 
     def plan(self, run: int, attempts: Iterable[Planned]) -> None:
         """Record the attempts that a run wants; those that are known keep their state."""
+        planned = list(attempts)
         with self.changing():
-            for one in attempts:
-                self.db.execute(
-                    f"INSERT OR IGNORE INTO attempt ({_names(Planned)}) VALUES (?, ?, ?, ?, ?, ?)",
-                    one,
-                )
-                self.chains.append("wanted", (run, *one))
+            # In one order: of two that record the same at once, one waits for the other.
+            self.database.insert_new(ATTEMPT, [one._asdict() for one in sorted(planned)])
+            self.chains.extend("wanted", [(run, *one) for one in planned])
 
     def wanted(self, run: int) -> list[Planned]:
-        """Return what :meth:`plan` was given."""
-        query = f"SELECT {_names(Planned)} FROM attempt JOIN wanted USING (basis) WHERE run = ?"
-        return [Planned(*row) for row in self.db.execute(query, (run,))]
+        """Return what :meth:`plan` was given, in the order of names."""
+        return [Planned(*row) for row in self.db.execute(sql.WANTED_OF, {"run": run})]
 
     def states(self, bases: Iterable[str]) -> dict[str, State]:
         """Return how far attempts are; unknown ones are missing."""
-        query = "SELECT state, faults, fault FROM attempt WHERE basis = ?"
-        found = ((basis, self.db.execute(query, (basis,)).fetchone()) for basis in bases)
-        return {basis: State(*row) for basis, row in found if row}
+        return {
+            basis: State(*state)
+            for some in _parts(bases)
+            for basis, *state in self.db.execute(sql.STATES, {"bases": some})
+        }
 
     def lease(self, bases: Iterable[str]) -> str:
-        """Take attempts for this process; return the token to finish them with.
+        """Take attempts for this process alone; return the token to finish them with.
 
         Those in which the harness broke begin anew; those that are done stay so.
 
         Raises:
             BusyError: another process that lives has a lease, of these or others.
         """
-        token = secrets.token_hex(8)
         with self.changing():
+            self.database.lock("leasing")
             self._refuse_company()
-            self.db.executemany(
-                "UPDATE attempt SET state = 'leased', token = ?, owner = ?, until = ?,"
-                " faults = 0, fault = '' WHERE basis = ? AND state != 'done'",
-                [(token, _owner(), time.time() + LEASE, basis) for basis in bases],
-            )
-        return token
+            taken = self._take(list(bases))
+            self.db.execute(sql.BEGIN_ANEW, {"by": taken.token})
+            return taken.token
+
+    def lease_free(self, bases: Iterable[str], most: int) -> Lease:
+        """Take those attempts that nobody has and are not done, in order, so many at most.
+
+        Several processes and machines may do so at once: none waits for another, and no two get
+        the same attempt.
+        """
+        with self.changing():
+            self.database.lock("leasing", shared=True)
+            free: list[str] = []
+            for some in _parts(bases):
+                free += self._free(some)[: most - len(free)]
+            return self._take(free)
+
+    def _free(self, bases: Sequence[str]) -> list[str]:
+        rows = self.db.execute(sql.NOT_DONE, {"bases": bases}).fetchall()
+        holding = self.database.held()
+        free = {
+            row.basis
+            for row in rows
+            if row.state == "waiting" or not _is_held(row, holding, by_me=True)
+        }
+        return [basis for basis in bases if basis in free]
+
+    def _take(self, bases: Sequence[str]) -> Lease:
+        """Write down a lease; a part of a transaction."""
+        token = secrets.token_hex(8)
+        taken = {"by": token, "whose": _owner(), "end": time.time() + LEASE}
+        for some in _parts(bases):
+            self.db.execute(sql.TAKE, {**taken, "bases": some})
+        self.database.hold(token)
+        return Lease(token, tuple(bases))
 
     def _refuse_company(self) -> None:
-        query = "SELECT DISTINCT owner, until FROM attempt WHERE state = 'leased'"
-        for owner, until in self.db.execute(query).fetchall():
-            if _is_held(owner, until):
-                machine, process = owner.split()[:2]
+        holding = self.database.held()
+        for row in self.db.execute(sql.LEASES).fetchall():
+            if _is_held(row, holding):
+                machine, process = row.owner.split()[:2]
                 raise BusyError(
-                    f"process {process} on {machine} is grading with {self.path}: wait for its end"
+                    f"process {process} on {machine} is grading with {self.name}: wait for its end"
                 )
 
     def release(self, token: str) -> None:
-        """Give back what was leased and is not done."""
+        """Give back what was leased and is not done.
+
+        Without a connection nothing can be said, and need not be: the lease ended with it.
+        """
+        if self.database.is_lost:
+            return
         with self.changing():
-            self.db.execute(
-                "UPDATE attempt SET state = 'waiting', token = '', owner = '', until = 0"
-                " WHERE token = ? AND state = 'leased'",
-                (token,),
-            )
+            self.db.execute(sql.RELEASE, {"by": token})
+        self.database.let_go(token)
+
+    def renew(self, token: str) -> None:
+        """Let a lease begin anew; whoever finishes something does so, too."""
+        with self.changing():
+            self._renew(token)
+
+    def _renew(self, token: str) -> None:
+        self.db.execute(sql.RENEW, {"by": token, "end": time.time() + LEASE})
+        self._renewed[token] = time.monotonic()
 
     def finish(self, basis: str, token: str, row: Row, number: int, last: bool) -> bool:
         """Write a result, once; False, and nothing is written, without the lease.
@@ -432,107 +378,86 @@ class Ledger:
         ``number``: of the run of it, from 1. ``last``: the attempt is done with that.
         """
         with self.changing():
-            mine = "FROM attempt WHERE basis = ? AND token = ? AND state = 'leased'"
-            if not self._number(f"SELECT count(*) {mine}", basis, token):
+            if self.db.execute(sql.MINE, {"of": basis, "by": token}).fetchone() is None:
                 return False
             self.chains.append("result", (basis, number, token, *row, int(last)))
             if last:
-                self.db.execute("UPDATE attempt SET state = 'done' WHERE basis = ?", (basis,))
-            until = time.time() + LEASE
-            self.db.execute("UPDATE attempt SET until = ? WHERE token = ?", (until, token))
+                self.db.execute(sql.DONE, {"of": basis})
+            if self._renewed.get(token, 0.0) < time.monotonic() - _RENEWED:
+                self._renew(token)
             return True
 
     def settle(self, basis: str, token: str) -> None:
         """Let an attempt be done with the results that it has."""
         with self.changing():
-            self.db.execute(
-                "UPDATE attempt SET state = 'done' WHERE basis = ? AND token = ?", (basis, token)
-            )
+            self.db.execute(sql.SETTLE, {"of": basis, "by": token})
 
     def broke(self, basis: str, token: str, fault: str, most: int) -> None:
         """Record that the harness broke; after so many times (``most``) it is not tried again."""
+        values = {"of": basis, "by": token, "why": visible(fault), "most": most}
         with self.changing():
-            self.db.execute(
-                "UPDATE attempt SET faults = faults + 1, fault = ?,"
-                " state = CASE WHEN faults + 1 >= ? THEN 'fault' ELSE state END"
-                " WHERE basis = ? AND token = ? AND state = 'leased'",
-                (fault, most, basis, token),
-            )
+            self.db.execute(sql.BROKE, values)
 
     def runs(self, basis: str) -> int:
         """Return how often an attempt was run."""
-        return self._number("SELECT count(*) FROM result WHERE basis = ?", basis)
+        return int(self.db.execute(sql.RUNS, {"of": basis}).scalar_one())
 
     def results(self, basis: str) -> list[tuple[str, str]]:
         """Return (result, figures) of each run of an attempt, in order."""
-        query = "SELECT result, figures FROM result WHERE basis = ? ORDER BY number"
-        return self.db.execute(query, (basis,)).fetchall()
+        return [(row[0], row[1]) for row in self.db.execute(sql.RESULTS, {"of": basis})]
 
     def planned(self, basis: str) -> Planned:
         """Return what :meth:`plan` was given."""
-        query = f"SELECT {_names(Planned)} FROM attempt WHERE basis = ?"
-        return Planned(*self.db.execute(query, (basis,)).fetchone())
+        return Planned(*self.db.execute(sql.PLANNED, {"of": basis}).one())
 
     # --- builds ---
 
     def set_build(self, basis: str, result: str, seconds: float) -> None:
         """Record what came of the build steps; what is known stays."""
         with self.changing():
-            if not self._number("SELECT count(*) FROM build WHERE basis = ?", basis):
+            self.chains.hold("build")
+            if self.build(basis) is None:
                 self.chains.append("build", (basis, result, seconds))
 
     def build(self, basis: str) -> str | None:
         """Return what came of the build steps, if they were made."""
-        row = self.db.execute("SELECT result FROM build WHERE basis = ?", (basis,)).fetchone()
-        return row[0] if row else None
+        found: str | None = self.db.execute(sql.BUILD_OF, {"of": basis}).scalar()
+        return found
 
     # --- marks ---
 
     def give(self, run: int, given: str, marks: Iterable[Given]) -> None:
         """Put marks in force at the time ``given``; those before them stay as history."""
         with self.changing():
-            for mark in marks:
-                if not self._is_in_force(mark):
-                    row = (run, mark.key, given, mark.marks, mark.submission, _lines(mark.bases))
-                    self.chains.append("mark", (self._next_id("mark"), *row))
-
-    def _is_in_force(self, mark: Given) -> bool:
-        former = self.history(mark.key)[-1:]
-        return [one._replace(run=mark.run, given=mark.given) for one in former] == [mark]
+            number = self._next_id("mark")
+            in_force = self.in_force()
+            new = [mark for mark in marks if not _is_same(mark, in_force.get(mark.key))]
+            self.chains.extend(
+                "mark",
+                [
+                    (i, run, one.key, given, one.marks, one.submission, _lines(one.bases))
+                    for i, one in enumerate(new, number)
+                ],
+            )
 
     def history(self, key: str) -> list[Given]:
         """Return all marks of a submission that were ever in force, the last one last."""
-        query = (
-            "SELECT key, marks, submission, bases, run, given FROM mark WHERE key = ? ORDER BY id"
-        )
-        return [_given(row) for row in self.db.execute(query, (key,))]
+        return [_given(row) for row in self.db.execute(sql.HISTORY, {"key": key})]
 
     def in_force(self) -> dict[str, Given]:
         """Return the mark of each submission."""
-        query = (
-            "SELECT key, marks, submission, bases, run, given FROM mark"
-            " WHERE id IN (SELECT max(id) FROM mark GROUP BY key) ORDER BY key"
-        )
-        return {row[0]: _given(row) for row in self.db.execute(query)}
+        return {row.key: _given(row) for row in self.db.execute(sql.IN_FORCE)}
 
     # --- helpers ---
 
-    @contextlib.contextmanager
-    def changing(self) -> Iterator[None]:
-        """Make one transaction; nobody else writes from its beginning on."""
-        self.db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self.db.execute("ROLLBACK")
-            raise
-        self.db.execute("COMMIT")
-
-    def _number(self, query: str, *values: object) -> int:
-        return int(self.db.execute(query, values).fetchone()[0])
+    def changing(self) -> contextlib.AbstractContextManager[None]:
+        """Make one transaction."""
+        return self.database.changing()
 
     def _next_id(self, table: str) -> int:
-        return self._number(f"SELECT coalesce(max(id), 0) + 1 FROM {table}")
+        """Return the number of a table's next row, which nobody else gets in this transaction."""
+        self.chains.hold(table)
+        return int(self.db.execute(sql.LARGEST_IDS[table]).scalar_one()) + 1
 
     # --- chains ---
 
@@ -542,58 +467,42 @@ class Ledger:
         Raises:
             LedgerError: a row was changed, added or removed by others; it is named.
         """
-        with naming_damage(self.path):
+        with self.naming_errors(), self.database.reading():
             found = self.chains.tampering()
         if found:
             rest = more(len(found) - 1, " (and {} more)")
             raise LedgerError(
-                f"{self.path} was edited or is damaged: {found[0]}{rest}. No marks are given."
+                f"{self.name} was edited or is damaged: {found[0]}{rest}. No marks are given."
                 " gtp-harness ledger check tells more, and ledger salvage saves what holds"
             )
 
 
-def connect(path: Path | str) -> sqlite3.Connection:
-    """Open a database as a ledger needs it."""
-    db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-    # What is damaged must be read to be named: bytes that are not UTF-8 are text like others.
-    db.text_factory = lambda data: str(data, "utf-8", "surrogateescape")
-    db.execute("PRAGMA synchronous = FULL")
-    db.execute("PRAGMA foreign_keys = ON")
-    return db
+def _is_emptied(place: File | Server) -> bool:
+    """Whether a ledger was here: its file has nothing in it, and its key still lies beside it."""
+    if not isinstance(place, File) or place.own_key:
+        return False
+    path = place.path
+    return path.exists() and not path.stat().st_size and place.key("").exists()
 
 
-@contextlib.contextmanager
-def naming_damage(path: Path, advice: str = _SALVAGE) -> Iterator[None]:
-    """Turn what SQLite says of a file into a sentence, with ``advice`` what to do.
-
-    Raises:
-        LedgerError: it is damaged.
-        UsageError: it is not a ledger, or cannot be read or written now.
-    """
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if not str(error).startswith(("no such", "malformed")):
-            raise UsageError(f"{path} cannot be used as a ledger: {error}") from None
-        raise LedgerError(f"{path} is damaged: {error}. {advice}") from None
-    except UnicodeDecodeError as error:  # in what SQLite says of damaged names
-        raise LedgerError(f"{path} is damaged: {error.reason}. {advice}") from None
-    except sqlite3.DatabaseError as error:
-        if str(error) == "file is not a database":
-            raise UsageError(f"{path} is not a ledger: {error}") from None
-        raise LedgerError(f"{path} is damaged: {error}. {advice}") from None
+def _parts(bases: Iterable[str]) -> Iterator[list[str]]:
+    """Yield names, as many together as are asked for in one statement."""
+    found = list(bases)
+    for start in range(0, len(found), _TOGETHER):
+        yield found[start : start + _TOGETHER]
 
 
-def _names(kind: type[Run | Planned | Row]) -> str:
-    return ", ".join(kind._fields)
+def _given(row: Sequence[Any]) -> Given:
+    key, marks, submission, bases, run, given = row
+    return Given(key, marks, submission, tuple(bases.split()), run, given)
+
+
+def _is_same(mark: Given, former: Given | None) -> bool:
+    return former is not None and former._replace(run=mark.run, given=mark.given) == mark
 
 
 def _lines(bases: tuple[str, ...]) -> str:
     return "\n".join(bases)
-
-
-def _given(row: tuple[str, str, str, str, int, str]) -> Given:
-    return Given(*row[:3], tuple(row[3].split()), *row[4:])
 
 
 def _now() -> str:
@@ -617,9 +526,15 @@ def _start(pid: int) -> str:
     return "" if state in "ZX" else f"{fields[18]}@{boot}"
 
 
-def _is_held(owner: str, until: float) -> bool:
-    """Whether a lease holds: its process lives; on another machine, it has not run out."""
-    machine, pid, *start = owner.split()
-    if machine == socket.gethostname():
-        return pid != str(os.getpid()) and start == [_start(int(pid))]
-    return until > time.time()
+def _is_held(lease: Any, holding: set[str] | None, *, by_me: bool = False) -> bool:
+    """Whether a lease holds: its process lives; on another machine, it has not run out.
+
+    ``lease``: a row with token, owner and until. ``holding``: the tokens of all connections, where
+    that is known. ``by_me``: what is this process's own holds, too.
+    """
+    if holding is not None and lease.token not in holding:
+        return False
+    machine, pid, *start = lease.owner.split()
+    if machine != socket.gethostname():
+        return bool(lease.until > time.time())
+    return by_me if pid == str(os.getpid()) else start == [_start(int(pid))]

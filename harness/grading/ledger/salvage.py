@@ -1,6 +1,6 @@
 """A damaged ledger: what is wrong with it, and what of it can be saved into a new one.
 
-The damaged file is only read, from a copy: SQLite itself would change it. A table is read from
+A damaged file is only read, from a copy: SQLite itself would change it. A table is read from
 both ends as far as that goes, and what lies between is asked for by its names. A row is saved if
 its digests hold; the new ledger signs it anew. An attempt is done if its last result was saved;
 else the next grading runs it.
@@ -11,25 +11,40 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import shutil
-import sqlite3
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator, Set
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, literal_column, select, update
+from sqlalchemy.exc import DBAPIError
 
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger import canonical_json, chains, ledger, seal
+from harness.grading.ledger import canonical_json, chains, opening, places, seal
 from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, SignedRow
+from harness.grading.ledger.database import Database
 from harness.grading.ledger.ledger import Ledger, Run
+from harness.grading.ledger.places import File, Server
 from harness.grading.ledger.seal import Seal
+from harness.grading.ledger.sqlite_file import APPLICATION, SqliteFile, original
+from harness.grading.ledger.tables import (
+    ATTEMPT,
+    CONTENT,
+    DIGEST,
+    LINK,
+    METADATA,
+    SIGNER,
+    UNSIGNED,
+)
 
 _MAGIC = b"SQLite format 3\0"
 _MARK = slice(68, 72)  # of the file: where SQLite keeps the application's id
 _LONGEST_GAP = 1 << 32  # bytes; of a larger one the header itself is damaged
 _BACKUP = "Nothing of it can be read: restore it from a backup"
 _ERRORS = 10  # that are told of SQLite's own check
+_UNSIGNED = {"last": "1", LINK: "0", DIGEST: "''"}  # of a ledger without digests
 # A damaged name may have bytes that are no text: it names nothing.
-_UNREADABLE = (sqlite3.DatabaseError, UnicodeEncodeError)
+_UNREADABLE = (DBAPIError, UnicodeEncodeError)
 
 
 class Saved(NamedTuple):
@@ -40,36 +55,53 @@ class Saved(NamedTuple):
     lost: tuple[str, ...]  # each in words
 
 
+class Salvaged(NamedTuple):
+    """What a salvage did."""
+
+    tables: tuple[Saved, ...]
+    name: str  # of the new ledger
+    key: Path  # where its key lies
+
+    @property
+    def lost(self) -> int:
+        """Return how many rows could not be saved."""
+        return sum(len(one.lost) for one in self.tables)
+
+
 class _Damaged:
-    """A copy of a ledger, read as far as it can be."""
+    """A ledger, a file in copy, read as far as it can be."""
 
     def __init__(
-        self, db: sqlite3.Connection, path: Path, key: Path, wrong: list[str], *, checked: bool
+        self, database: Database, place: File | Server, wrong: list[str], *, checked: bool
     ) -> None:
-        self._db = db
+        self.database = database
+        self._db = database.connection
         self._wrong = wrong
-        (self.version,) = db.execute("PRAGMA user_version").fetchone()
-        self.is_signed = self.version != ledger.UNSIGNED
-        own = seal.read(key) if self.is_signed and checked else Seal(b"")
-        if own is None:
-            raise LedgerError(
-                f"the key of {path} is missing: there is no {key}. --key names the file; without"
-                " it, ledger salvage --unchecked saves all rows that can be read"
-            )
+        self.version = database.noted_version()
+        self.is_signed = self.version != UNSIGNED
+        own = self._key(place) if self.is_signed and checked else Seal(b"")
         self.checked = checked and self.is_signed
-        self.chains = Chains(db, own, path)
+        self.chains = Chains(self._db, own, place.name)
+
+    def _key(self, place: File | Server) -> Seal:
+        name = ""
+        with contextlib.suppress(*_UNREADABLE):
+            name = str(self._db.execute(select(SIGNER.c.name)).scalar() or "")
+        found = seal.read(place.key(name))
+        if found is None:
+            raise LedgerError(
+                f"the key of {place.name} is missing: there is no {place.key(name)}. --key names"
+                " the file; without it, ledger salvage --unchecked saves all rows that can be read"
+            )
+        return found
 
     def errors(self) -> list[str]:
-        """Return what SQLite itself finds wrong with the file."""
-        try:
-            found = self._db.execute(f"PRAGMA integrity_check({_ERRORS})").fetchall()
-        except sqlite3.DatabaseError as error:
-            return [*self._wrong, str(error)]
-        return [*self._wrong, *(text for (text,) in found if text != "ok")]
+        """Return what is wrong with the file before anything in it is looked at."""
+        return [*self._wrong, *self.database.own_errors(_ERRORS)]
 
     def length(self, table: str) -> int | None:
         """Return how many rows a table had, 0 if nobody counted; None: that is damaged, too."""
-        with contextlib.suppress(sqlite3.DatabaseError, LedgerError):
+        with contextlib.suppress(DBAPIError, LedgerError):
             return self.chains.head(table).length if self.checked else 0
         return None
 
@@ -82,26 +114,29 @@ class _Damaged:
         return sorted(found.values(), key=lambda one: one.link)
 
     def _read(self, table: str) -> Iterator[SignedRow]:
-        columns = [name for name in SIGNED[table] if table != "wanted" or name not in PLANNED]
-        names = ", ".join(self._name(name) for name in columns)
-        signing = f"{chains.LINK}, {chains.DIGEST}" if self.is_signed else "0, ''"
-        query = f"SELECT {names}, {signing} FROM {table}"
-        for order in ("", " DESC"):
-            by = ", ".join(name + order for name in KEYS[table])
-            ended = yield from self._try(table, f"{query} ORDER BY {by}")
+        found = METADATA.tables[table]
+        signing = [self._column(table, name) for name in (LINK, DIGEST)]
+        stored = [self._column(table, name) for name in chains.stored(table)]
+        query = select(*stored, *signing).select_from(found)
+        keys = [found.c[name] for name in KEYS[table]]
+        for order in (keys, [key.desc() for key in keys]):
+            ended = yield from self._try(table, query.order_by(*order))
             if ended:
                 return
         for value in self._known(table):
-            yield from self._try(table, f"{query} WHERE {KEYS[table][0]} = ?", value)
+            yield from self._try(table, query.where(keys[0] == value))
 
-    def _name(self, column: str) -> str:
-        return "1" if column == "last" and not self.is_signed else column
+    def _column(self, table: str, name: str) -> ColumnElement[Any]:
+        """Return a column, or what stands for it where a ledger without digests has none."""
+        if not self.is_signed and name in _UNSIGNED:
+            return literal_column(_UNSIGNED[name])
+        return METADATA.tables[table].c[name]
 
-    def _try(self, table: str, query: str, *values: object) -> Generator[SignedRow, None, bool]:
+    def _try(self, table: str, query: Select[Any]) -> Generator[SignedRow, None, bool]:
         """Yield what a query gives until it fails; return whether it did not."""
         try:
-            for row in self._db.execute(query, values):
-                yield self._whole(table, row)
+            for row in self._db.execute(query):
+                yield self._whole(table, tuple(row))
         except _UNREADABLE:
             return False
         return True
@@ -118,10 +153,10 @@ class _Damaged:
         return found
 
     def _plan(self, basis: object) -> tuple[object, ...]:
-        query = f"SELECT {', '.join(PLANNED)} FROM attempt WHERE basis = ?"
+        nothing = (None,) * len(PLANNED)
         with contextlib.suppress(*_UNREADABLE):
-            return self._db.execute(query, (basis,)).fetchone() or (None,) * len(PLANNED)
-        return (None,) * len(PLANNED)
+            return tuple(self._db.execute(chains.planned_as(basis)).fetchone() or nothing)
+        return nothing
 
     def _known(self, table: str) -> set[object]:
         """Return the names by which to ask for rows in the middle of a damaged table."""
@@ -134,25 +169,41 @@ class _Damaged:
         """Yield the contents of case files that are what their names say."""
         for sha256 in {row.values[4] for row in self.rows("case_file")}:
             with contextlib.suppress(*_UNREADABLE):
-                query = "SELECT bytes FROM content WHERE sha256 = ?"
-                for (content,) in self._db.execute(query, (sha256,)):
+                query = select(CONTENT.c.bytes).where(CONTENT.c.sha256 == sha256)
+                for (content,) in self._db.execute(query):
                     if not self.checked or hashlib.sha256(content).hexdigest() == sha256:
                         yield str(sha256), content
 
 
 @contextlib.contextmanager
-def _opened(path: Path, key: Path | None, *, checked: bool = True) -> Iterator[_Damaged]:
-    """Open a copy of a ledger.
+def _opened(place: File | Server, *, checked: bool = True) -> Iterator[_Damaged]:
+    """Open a ledger as it is; a file in copy.
 
     Raises:
         LedgerError: so much of it is damaged that nothing can be read, or there is no key.
+        ServerError: the server cannot be used now.
         UsageError: it is not a ledger.
     """
+    with _copied(place) if isinstance(place, File) else _connected(place) as (database, wrong):
+        yield _Damaged(database, place, wrong, checked=checked)
+
+
+@contextlib.contextmanager
+def _connected(place: Server) -> Iterator[tuple[Database, list[str]]]:
+    with contextlib.closing(opening.opened(place)) as database, database.naming_errors():
+        if not database.version():
+            raise UsageError(f"{place.name} is not a ledger: it has no tables")
+        yield database, []
+
+
+@contextlib.contextmanager
+def _copied(place: File) -> Iterator[tuple[Database, list[str]]]:
     with tempfile.TemporaryDirectory(prefix="gtp-harness-ledger-") as folder:
         copy = Path(folder, "ledger")
-        wrong = _copy(path, copy)
-        with ledger.naming_damage(path, _BACKUP), contextlib.closing(ledger.connect(copy)) as db:
-            yield _Damaged(db, path, key or seal.beside(path), wrong, checked=checked)
+        wrong = _copy(place.path, copy)
+        found = SqliteFile(copy, place.name, _BACKUP)
+        with contextlib.closing(found), found.naming_errors():
+            yield found, wrong
 
 
 def _copy(path: Path, copy: Path) -> list[str]:
@@ -172,7 +223,7 @@ def _mend_start(file: BinaryIO, path: Path) -> list[str]:
     start = file.read(100)
     if not start:
         raise LedgerError(f"{path} is empty: nothing can be saved")
-    if start[_MARK] != ledger.APPLICATION.to_bytes(4):
+    if start[_MARK] != APPLICATION.to_bytes(4):
         raise UsageError(f"{path} is not a ledger, or its first bytes are damaged")
     wrong = []
     if not start.startswith(_MAGIC):
@@ -190,26 +241,29 @@ def _mend_start(file: BinaryIO, path: Path) -> list[str]:
 # --- checking ----------------------------------------------------------------------------------
 
 
-def check(path: Path, key: Path | None = None) -> tuple[list[str], list[str]]:
+def check(where: Path | str, key: Path | None = None) -> tuple[list[str], list[str]]:
     """Return sentences about a ledger: what it has, and what is wrong with it.
 
     Raises:
         LedgerError: nothing of it can be read, or its key is missing.
+        ServerError: the server cannot be used now.
         UsageError: it is not a ledger.
     """
-    with _opened(path, key) as found:
+    place = places.of(where, key)
+    with _opened(place) as found:
         wrong = [f"the file is damaged: {text}" for text in found.errors()]
-        facts = [f"{path} is a ledger of version {found.version}"]
+        facts = [f"{place.name} is a ledger of version {found.version}"]
         if not found.is_signed:
             facts.append("it is not signed: the next grade takes it over, and signs it as it is")
             return facts, wrong
         rows = {table: len(found.rows(table)) for table in SIGNED}
         facts.append(f"{rows['result']} results, {rows['mark']} marks")
         try:
-            wrong += found.chains.tampering()
-            unsigned = found.chains.head("result").unsigned
-        except sqlite3.DatabaseError as error:
-            return facts, [*wrong, f"not all of it can be read: {error}"]
+            with found.database.reading():
+                wrong += found.chains.tampering()
+                unsigned = found.chains.head("result").unsigned
+        except DBAPIError as error:
+            return facts, [*wrong, f"not all of it can be read: {original(error)}"]
         except LedgerError as error:
             return facts, [*wrong, str(error)]
         if unsigned:
@@ -224,21 +278,34 @@ def check(path: Path, key: Path | None = None) -> tuple[list[str], list[str]]:
 
 
 def salvage(
-    path: Path, new: Path, key: Path | None = None, *, checked: bool = True
-) -> list[Saved]:
+    where: Path | str, into: Path | str, key: Path | None = None, *, checked: bool = True
+) -> Salvaged:
     """Save what holds of a ledger into a new one, which gets a key of its own.
 
     ``checked``: False, all that can be read, whether its digests hold or not.
 
     Raises:
         LedgerError: nothing of it can be read, or its key is missing.
-        UsageError: it is not a ledger; or there is a file ``new`` already.
+        ServerError: a server cannot be used now.
+        UsageError: it is not a ledger; or there is something at the new place already.
     """
-    for place in (new, seal.beside(new)):
-        if place.exists():
-            raise UsageError(f"{place} exists already: nothing is overwritten")
-    with _opened(path, key, checked=checked) as found, contextlib.closing(Ledger(new)) as into:
-        return _Salvage(found, into).run()
+    place, new = places.of(where, key), places.of(into)
+    _refuse_what_exists(new)
+    with _opened(place, checked=checked) as found, contextlib.closing(Ledger(new)) as ledger:
+        with ledger.naming_errors():
+            saved = _Salvage(found, ledger).run()
+        return Salvaged(tuple(saved), ledger.name, ledger.key)
+
+
+def _refuse_what_exists(place: File | Server) -> None:
+    if isinstance(place, File):
+        existing = [one for one in (place.path, place.key("")) if one.exists()]
+        if existing:
+            raise UsageError(f"{existing[0]} exists already: nothing is overwritten")
+        return
+    with contextlib.closing(opening.opened(place)) as database, database.naming_errors():
+        if database.version():
+            raise UsageError(f"{place.name} is a ledger already: nothing is overwritten")
 
 
 class _Salvage:
@@ -280,25 +347,25 @@ class _Salvage:
             self._into.chains.clear("seed")
             self._append("seed")
         self._append("run")
-        for mark in self._rows["mark"]:  # a mark is saved without the run that gave it, too
-            self._make_run(mark.values[SIGNED["mark"].index("run")])
         known = {row.values[0] for row in self._rows["run"]}
-        for row in self._found.contents():
-            self._db.execute("INSERT OR IGNORE INTO content VALUES (?, ?)", row)
-        contents = {text for (text,) in self._db.execute("SELECT sha256 FROM content")}
+        self._make_runs(known)
+        contents = dict(self._found.contents())
+        rows = [{"sha256": name, "bytes": contents[name]} for name in sorted(contents)]
+        self._into.database.insert_new(CONTENT, rows)
         self._keep("case_file", lambda row: row.values[0] in known and row.values[4] in contents)
         self._keep("submission", lambda row: row.values[0] in known)
         self._keep("wanted", lambda row: row.values[0] in known)
-        self._plan()
+        attempts = self._plan()
         for table in ("case_file", "submission", "wanted", "build"):
             self._append(table)
-        self._write_results()
+        self._write_results(attempts)
         self._append("mark")
 
-    def _make_run(self, number: object) -> None:
-        query = "SELECT count(*) FROM run WHERE id = ?"
-        if not self._db.execute(query, (number,)).fetchone()[0]:
-            self._into.chains.append("run", (number, *[""] * len(Run._fields)))
+    def _make_runs(self, known: Set[object]) -> None:
+        """Let a mark be saved without the run that gave it, too."""
+        given = {row.values[SIGNED["mark"].index("run")] for row in self._rows["mark"]}
+        empty = [""] * len(Run._fields)
+        self._into.chains.extend("run", [(one, *empty) for one in sorted(given - known, key=str)])
 
     def _keep(self, table: str, holds: Callable[[SignedRow], bool]) -> None:
         """Give up rows that hold themselves, but what they are about is lost."""
@@ -308,15 +375,17 @@ class _Salvage:
                 self._lost[table].append(f"{told} is about something that is lost")
         self._rows[table] = [row for row in self._rows[table] if holds(row)]
 
-    def _plan(self) -> None:
-        for row in self._rows["wanted"]:
-            names = ", ".join(("basis", *PLANNED))
-            query = f"INSERT OR IGNORE INTO attempt ({names}) VALUES (?, ?, ?, ?, ?, ?)"
-            self._db.execute(query, row.values[1:])
+    def _plan(self) -> set[object]:
+        """Record all attempts that were wanted; return their names."""
+        names = ("basis", *PLANNED)
+        wanted = [row.values[1:] for row in self._rows["wanted"]]
+        self._into.database.insert_new(
+            ATTEMPT, [dict(zip(names, one, strict=True)) for one in wanted]
+        )
+        return {one[0] for one in wanted}
 
-    def _write_results(self) -> None:
+    def _write_results(self, attempts: Set[object]) -> None:
         """Write the results of each attempt from the first on, without a gap."""
-        attempts = {text for (text,) in self._db.execute("SELECT basis FROM attempt")}
         number, last = (SIGNED["result"].index(name) for name in ("number", "last"))
         numbers: dict[object, set[object]] = {}
         for row in self._rows["result"]:
@@ -331,14 +400,8 @@ class _Salvage:
         self._append("result")
         for row in self._rows["result"]:
             if row.values[last]:
-                query = "UPDATE attempt SET state = 'done' WHERE basis = ?"
-                self._db.execute(query, (row.values[0],))
+                query = update(ATTEMPT).where(ATTEMPT.c.basis == row.values[0])
+                self._db.execute(query.values(state="done"))
 
     def _append(self, table: str) -> None:
-        for row in self._rows[table]:
-            self._into.chains.append(table, row.values)
-
-
-def lost_in_all(saved: Iterable[Saved]) -> int:
-    """Return how many rows a salvage could not save."""
-    return sum(len(one.lost) for one in saved)
+        self._into.chains.extend(table, [row.values for row in self._rows[table]])

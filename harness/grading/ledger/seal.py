@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
@@ -95,11 +95,6 @@ def _joined(*values: object) -> bytes:
 # --- the file ----------------------------------------------------------------------------------
 
 
-def beside(ledger: Path) -> Path:
-    """Return where the key of a ledger lies, if nothing else is said."""
-    return ledger.with_name(f"{ledger.name}.key")
-
-
 def read(path: Path) -> Seal | None:
     """Return the seal of a key's file; None if there is none.
 
@@ -120,13 +115,16 @@ def read(path: Path) -> Seal | None:
     return Seal(key)
 
 
-def prepare(path: Path) -> Seal:
+def prepare(place: Callable[[str], Path]) -> Seal:
     """Make a key and write it beside its place; :func:`put_in_place` is to follow.
+
+    ``place``: where a key of some name is to lie.
 
     Raises:
         UsageError: it cannot be written.
     """
     key = secrets.token_bytes(_BYTES)
+    path = place(Seal(key).name)
     pending = _pending(path)
     try:
         pending.unlink(missing_ok=True)

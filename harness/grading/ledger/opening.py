@@ -1,0 +1,50 @@
+"""From a place to an open database, and from any version of the tables to those of today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Column, MetaData, String, Table, insert
+
+from harness.grading.ledger.database import Database
+from harness.grading.ledger.places import File, Server
+from harness.grading.ledger.tables import METADATA, VERSION, VERSION_TABLE
+
+_STEPS = Path(__file__).parent / "migrations"
+
+
+def opened(place: File | Server) -> Database:
+    """Return the database at a place.
+
+    Raises:
+        HarnessError: it cannot be opened.
+    """
+    if isinstance(place, Server):
+        from harness.grading.ledger.server import ServerDatabase
+
+        return ServerDatabase(place.address, place.name)
+    from harness.grading.ledger.sqlite_file import SqliteFile
+
+    return SqliteFile(place.path)
+
+
+def make_tables(database: Database) -> None:
+    """Make all tables where there are none, with a note for Alembic which they are."""
+    for table in METADATA.tables.values():  # those of which most depends first: page by page
+        table.create(database.connection)
+    noted = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True))
+    noted.create(database.connection)
+    database.connection.execute(insert(noted), {"version_num": str(VERSION)})
+    database.note_version()
+
+
+def bring_up(database: Database) -> None:
+    """Make today's tables of those of a former version."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
+    config.attributes["connection"] = database.connection
+    command.upgrade(config, "head")
+    database.note_version()

@@ -1,0 +1,140 @@
+"""A ledger that is one SQLite file.
+
+A rollback journal rather than a write-ahead log. Both survive SIGKILL at any moment; but a log is
+a second file that belongs to the truth and is lost when somebody copies the first alone, and it
+needs shared memory, which network file systems, where homes are, do not give. What the log would
+win, writers beside readers, nobody needs: results come a few times in a second. With
+``synchronous = FULL`` what was said to be written is so after a power cut, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from sqlalchemy import Connection, NullPool, create_engine
+from sqlalchemy.exc import DBAPIError
+
+from harness.errors import LedgerError, UsageError
+from harness.grading.ledger.database import Database
+from harness.grading.ledger.tables import UNSIGNED, VERSION
+
+APPLICATION = 0x47545047  # "GTPG": by this the file is known as a ledger
+_PATIENCE = 30.0  # seconds to wait for another process's transaction
+_PAGE_SIZE = 8192  # bytes
+_SALVAGE = "gtp-harness ledger check tells more, and ledger salvage saves what can be read"
+
+
+class SqliteFile(Database):
+    """An open file."""
+
+    begin = "BEGIN IMMEDIATE"  # nobody else writes from its beginning on
+    begin_reading = "BEGIN"
+
+    def __init__(self, path: Path, name: str = "", advice: str = _SALVAGE) -> None:
+        """``name``: in messages, if it is not the path. ``advice``: what to do if it is damaged.
+
+        Raises:
+            LedgerError: it is damaged.
+            UsageError: it cannot be opened.
+        """
+        self._advice = advice
+        with _naming_errors(name or str(path), advice):
+            super().__init__(name or str(path), _connect(path))
+
+    def version(self) -> int:
+        """As in the base; what a file is for and its version stand in its first bytes."""
+        found = (self._number("PRAGMA application_id"), self.noted_version())
+        if found == (0, 0) and not self._number("SELECT count(*) FROM sqlite_master"):
+            return 0
+        if found[0] != APPLICATION:
+            raise UsageError(f"{self.name} is a database, but not a ledger of gtp-harness")
+        return self.of_version(found[1], (UNSIGNED, VERSION))
+
+    def noted_version(self) -> int:
+        """As in the base."""
+        return self._number("PRAGMA user_version")
+
+    def note_version(self) -> None:
+        """As in the base."""
+        self.connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION}")
+        self.connection.exec_driver_sql(f"PRAGMA user_version = {VERSION}")
+
+    def settle(self) -> None:
+        """Let what says where all tables are lie where damage is least often: in the first page.
+
+        It does, if that is large enough.
+        """
+        self.connection.exec_driver_sql(f"PRAGMA page_size = {_PAGE_SIZE}")
+        self.connection.exec_driver_sql("VACUUM")
+
+    def lock(self, what: str, *, shared: bool = False) -> None:
+        """As in the base; who writes is alone already."""
+
+    def hold(self, token: str) -> None:
+        """As in the base; here nobody can see connections."""
+
+    def let_go(self, token: str) -> None:
+        """As in the base."""
+
+    def held(self) -> set[str] | None:
+        """As in the base."""
+        return None
+
+    def naming_errors(self) -> contextlib.AbstractContextManager[None]:
+        """As in the base."""
+        return _naming_errors(self.name, self._advice)
+
+    def own_errors(self, most: int) -> list[str]:
+        """As in the base."""
+        try:
+            found = self.connection.exec_driver_sql(f"PRAGMA integrity_check({most})").fetchall()
+        except DBAPIError as error:
+            return [str(original(error))]
+        return [text for (text,) in found if text != "ok"]
+
+    def _number(self, query: str) -> int:
+        return int(self.connection.exec_driver_sql(query).scalar_one())
+
+
+def _connect(path: Path) -> Connection:
+    def opened() -> sqlite3.Connection:
+        db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+        # What is damaged must be read to be named: bytes that are not UTF-8 are text like others.
+        db.text_factory = lambda data: str(data, "utf-8", "surrogateescape")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA foreign_keys = ON")
+        return db
+
+    engine = create_engine(
+        "sqlite://", creator=opened, poolclass=NullPool, isolation_level="AUTOCOMMIT"
+    )
+    return engine.connect()
+
+
+@contextlib.contextmanager
+def _naming_errors(name: str, advice: str) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:  # in what SQLite says of damaged names
+        raise LedgerError(f"{name} is damaged: {error.reason}. {advice}") from None
+    except (DBAPIError, sqlite3.Error) as error:
+        raise _sentence(name, original(error), advice) from None
+
+
+def _sentence(name: str, error: BaseException, advice: str) -> LedgerError | UsageError:
+    text = str(error)
+    if isinstance(error, sqlite3.OperationalError):
+        if not text.startswith(("no such", "malformed")):
+            return UsageError(f"{name} cannot be used as a ledger: {text}")
+        return LedgerError(f"{name} is damaged: {text}. {advice}")
+    if text == "file is not a database":
+        return UsageError(f"{name} is not a ledger: {text}")
+    return LedgerError(f"{name} is damaged: {text}. {advice}")
+
+
+def original(error: BaseException) -> BaseException:
+    """Return what the driver said, without what SQLAlchemy says of it."""
+    return getattr(error, "orig", None) or error

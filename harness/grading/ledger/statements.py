@@ -1,0 +1,128 @@
+"""The statements of a ledger. They are made once: to make one takes longer than to execute it."""
+
+from __future__ import annotations
+
+from sqlalchemy import bindparam, case, func, insert, select, update
+
+from harness.grading.ledger.tables import (
+    ATTEMPT,
+    BUILD,
+    CASE_FILE,
+    CONTENT,
+    MARK,
+    RESULT,
+    RUN,
+    SEED,
+    SIGNER,
+    SUBMISSION,
+    WANTED,
+)
+
+# --- all of the ledger ---
+
+SEED_VALUE = select(SEED.c.value)
+KEY_NAME = select(SIGNER.c.name)
+SIGN = insert(SIGNER)
+
+# --- runs ---
+
+_GRADED = RUN.c.id.in_(select(SUBMISSION.c.run))
+LAST_RUN = (
+    select(RUN.c.id, RUN.c.started, RUN.c.version, RUN.c.assignment, RUN.c.digest, RUN.c.options)
+    .where(_GRADED)
+    .order_by(RUN.c.id.desc())
+    .limit(1)
+)
+CASES = (
+    select(
+        CASE_FILE.c.kind, CASE_FILE.c.name, CONTENT.c.bytes, CASE_FILE.c.path, CASE_FILE.c.sha256
+    )
+    .join_from(CASE_FILE, CONTENT)
+    .where(CASE_FILE.c.run == bindparam("run"))
+    .order_by(CASE_FILE.c.position)
+)
+CONTENT_OF = select(CONTENT.c.bytes).where(CONTENT.c.sha256 == bindparam("sha256"))
+SUBMISSIONS = (
+    select(SUBMISSION.c.key, SUBMISSION.c.record)
+    .where(SUBMISSION.c.run == bindparam("run"))
+    .order_by(SUBMISSION.c.key)
+)
+
+# --- attempts ---
+
+_ONE = ATTEMPT.c.basis == bindparam("of")
+_SOME = ATTEMPT.c.basis.in_(bindparam("bases", expanding=True))
+_LEASED = ATTEMPT.c.state == "leased"
+_BY = ATTEMPT.c.token == bindparam("by")
+_PLANNED = select(
+    ATTEMPT.c.basis,
+    ATTEMPT.c.key,
+    ATTEMPT.c.kind,
+    ATTEMPT.c.name,
+    ATTEMPT.c.sha256,
+    ATTEMPT.c.build,
+)
+_LEASES = (ATTEMPT.c.token, ATTEMPT.c.owner, ATTEMPT.c.until)
+
+PLANNED = _PLANNED.where(_ONE)
+WANTED_OF = (
+    _PLANNED.join_from(ATTEMPT, WANTED)
+    .where(WANTED.c.run == bindparam("run"))
+    .order_by(ATTEMPT.c.basis)
+)
+STATES = select(ATTEMPT.c.basis, ATTEMPT.c.state, ATTEMPT.c.faults, ATTEMPT.c.fault).where(_SOME)
+MINE = select(ATTEMPT.c.basis).where(_ONE, _BY, _LEASED).with_for_update()
+LEASES = select(*_LEASES).where(_LEASED).distinct()
+# Of these, whoever locks one has it; others pass it over instead of waiting.
+NOT_DONE = (
+    select(ATTEMPT.c.basis, ATTEMPT.c.state, *_LEASES)
+    .where(_SOME, ATTEMPT.c.state.in_(("waiting", "leased")))
+    .with_for_update(skip_locked=True)
+)
+TAKE = (
+    update(ATTEMPT)
+    .where(_SOME, ATTEMPT.c.state != "done")
+    .values(
+        state="leased",
+        token=bindparam("by"),
+        owner=bindparam("whose"),
+        until=bindparam("end"),
+    )
+)
+BEGIN_ANEW = update(ATTEMPT).where(_BY, _LEASED).values(faults=0, fault="")
+RELEASE = update(ATTEMPT).where(_BY, _LEASED).values(state="waiting", token="", owner="", until=0)
+RENEW = update(ATTEMPT).where(_BY).values(until=bindparam("end"))
+DONE = update(ATTEMPT).where(_ONE).values(state="done")
+SETTLE = DONE.where(_BY)
+_MORE = ATTEMPT.c.faults + 1
+BROKE = (
+    update(ATTEMPT)
+    .where(_ONE, _BY, _LEASED)
+    .values(
+        faults=_MORE,
+        fault=bindparam("why"),
+        state=case((bindparam("most") <= _MORE, "fault"), else_=ATTEMPT.c.state),
+    )
+)
+
+# --- results ---
+
+_OF = RESULT.c.basis == bindparam("of")
+RUNS = select(func.count()).select_from(RESULT).where(_OF)
+RESULTS = select(RESULT.c.result, RESULT.c.figures).where(_OF).order_by(RESULT.c.number)
+ALL_RESULTS = select(RESULT.c.basis, RESULT.c.number, RESULT.c.result)
+REWRITE = (
+    update(RESULT).where(_OF, RESULT.c.number == bindparam("run")).values(result=bindparam("text"))
+)
+BUILD_OF = select(BUILD.c.result).where(BUILD.c.basis == bindparam("of"))
+
+# --- marks ---
+
+_GIVEN = select(
+    MARK.c.key, MARK.c.marks, MARK.c.submission, MARK.c.bases, MARK.c.run, MARK.c.given
+)
+HISTORY = _GIVEN.where(MARK.c.key == bindparam("key")).order_by(MARK.c.id)
+IN_FORCE = _GIVEN.where(MARK.c.id.in_(select(func.max(MARK.c.id)).group_by(MARK.c.key))).order_by(
+    MARK.c.key
+)
+LARGEST_IDS = {table.name: select(func.coalesce(func.max(table.c.id), 0)) for table in (RUN, MARK)}

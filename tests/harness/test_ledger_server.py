@@ -1,0 +1,392 @@
+"""A ledger on a server: many at once, passwords nowhere, and what breaks costs nothing."""
+
+import multiprocessing
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+
+import pytest
+
+from harness.cli import main
+from harness.errors import LedgerError, ServerError, UsageError
+from harness.grading.ledger import places, salvage
+from harness.grading.ledger.ledger import Ledger, Planned
+from harness.grading.ledger.places import File, Server
+from tests.harness import small_class, test_ledger_damage
+from tests.harness.ledgers import KINDS, execute, place_of
+from tests.harness.test_ledger import ATTEMPTS, BASES, ROW, RUN
+from tests.postgresql import PASSWORD, QUOTED
+
+pytestmark = pytest.mark.processes
+
+
+@pytest.fixture
+def place(database, tmp_path):
+    return Server(database, tmp_path / "key")
+
+
+@pytest.fixture
+def ledger(place):
+    with closing(Ledger(place)) as ledger:
+        ledger.plan(ledger.begin(RUN), ATTEMPTS)
+        yield ledger
+
+
+def no_password(text):
+    return PASSWORD not in text and QUOTED not in text
+
+
+# --- addresses ---
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://h/d", "postgresql://h/d"),
+        ("postgresql://u@h:5432/d", "postgresql://u@h:5432/d"),
+        ("postgres://u:secret@h,i:1/d?sslmode=require", "postgres://u@h,i:1/d"),
+        ("postgresql://u:a:secret@[::1]:5/d", "postgresql://u@[::1]:5/d"),
+        ("postgresql:///d?host=/run&password=secret", "postgresql:///d"),
+        ("postgresql://u:s%40cret@h", "postgresql://u@h"),
+    ],
+)
+def test_an_address_is_shown_without_what_is_secret(address, shown):
+    place = places.of(address)
+    assert (place.name, repr(place)) == (shown, f"Server({shown})")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("password", ["secr@et", "se/cret", "se#cret", "se?cret", "12/34", "a@/b"])
+def test_an_address_in_which_the_password_has_no_sure_end_is_refused(password, capsys):
+    address = f"postgresql://user:{password}@host/database"
+    assert main(["ledger", "check", address]) == 2
+    said = capsys.readouterr().err
+    assert "cannot read the address postgresql://… of the ledger" in said
+    assert password not in said
+
+
+@pytest.mark.quick
+def test_a_path_is_a_file_whatever_it_is_called(tmp_path):
+    assert isinstance(places.of("graded/postgresql:"), File)
+    assert isinstance(places.of(tmp_path / "postgresql://h/d"), File)
+
+
+@pytest.mark.quick
+def test_without_psycopg_it_is_said_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"needs psycopg: pip install 'gtp-harness\["):
+        Ledger(Server("postgresql://h/d"))
+
+
+# --- what cannot be used ---
+
+
+def test_servers_that_cannot_be_used(postgresql, database, capsys):
+    wrong = f"grader:{QUOTED}x"
+    name = database.rpartition("/")[2]
+    cases = {
+        "postgresql://grader:x@127.0.0.1:1/d": "refused",
+        "postgresql://grader:x@unheard.invalid/d": "cannot be used as a ledger",
+        postgresql.address(name, wrong): 'password authentication failed for user "grader"',
+        postgresql.address("nowhere"): 'database "nowhere" does not exist',
+        database + "?nonsense=1": "libpq does not take it",
+    }
+    for address, expected in cases.items():
+        status = main(["ledger", "check", address])
+        said = capsys.readouterr().err
+        assert (status, expected in said) == (2 if "nonsense" in address else 3, True), said
+        assert said.count("\n") == 1
+        assert no_password(said)
+        assert "Traceback" not in said
+
+
+def test_other_databases_and_versions_are_refused(place, database, postgresql):
+    with pytest.raises(UsageError, match="is not a ledger: it has no tables"):
+        salvage.check(place.address, place.key(""))
+    execute(place, "CREATE TABLE run (x int)")
+    with pytest.raises(ServerError, match="has tables of others, but is not a ledger"):
+        Ledger(place)
+    execute(place, "DROP TABLE run")
+    Ledger(place).close()
+    execute(place, "UPDATE ledger_version SET version_num = '9'")
+    with pytest.raises(ServerError, match="another version: found version 9, expected 3"):
+        Ledger(place)
+
+
+def test_a_server_that_is_read_only_can_be_checked_and_not_graded_with(ledger, place, capsys):
+    name = place.address.rpartition("/")[2]
+    execute(place, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    with closing(Ledger(place)) as other:
+        other.check()
+        with (
+            pytest.raises(
+                ServerError, match=r"read-only transaction\. It is read-only: a standby"
+            ),
+            other.naming_errors(),
+        ):
+            other.begin(RUN)
+    assert main(["ledger", "check", place.address, "--key", str(place.key(""))]) == 0
+
+
+def test_a_database_that_cannot_have_every_text_is_refused(postgresql, tmp_path):
+    name = f"latin_{os.getpid()}"
+    options = "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0 OWNER grader"
+    postgresql.execute(f"CREATE DATABASE {name} {options}")
+    try:
+        with pytest.raises(ServerError, match="has the encoding LATIN1, and a ledger needs UTF8"):
+            Ledger(Server(postgresql.address(name), tmp_path / "key"))
+    finally:
+        postgresql.execute(f"DROP DATABASE {name}")
+
+
+def test_texts_that_a_server_cannot_have_are_told_otherwise(ledger):
+    token = ledger.lease(BASES)
+    ledger.broke(BASES[0], token, "it said \0", most=2)
+    assert ledger.states(BASES[:1])[BASES[0]].fault == r"it said \x00"
+
+
+# --- the key ---
+
+
+def test_a_key_lies_with_the_others_of_this_user(database, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    Ledger(Server(database)).close()
+    (key,) = (tmp_path / "gtp-harness" / "keys").iterdir()
+    assert (key.suffix, key.stat().st_mode & 0o777) == (".key", 0o600)
+    assert key.parent.stat().st_mode & 0o777 == 0o700
+    with closing(Ledger(Server(database))) as again:
+        assert again.key == key
+        again.check()
+    key.rename(tmp_path / "elsewhere")
+    with pytest.raises(LedgerError, match=f"is missing: there is no {re.escape(str(key))}"):
+        Ledger(Server(database))
+    Ledger(Server(database, tmp_path / "elsewhere")).close()
+
+
+# --- many at once ---
+
+MANY = [f"{i:03}" for i in range(60)]
+
+
+def grab(place, ready, go, results):
+    """Lease a few at a time and finish them, until nothing is free."""
+    with closing(Ledger(place)) as ledger:
+        ready.release()
+        go.wait(60)
+        while (lease := ledger.lease_free(MANY, 3)).bases:
+            for basis in lease.bases:
+                row = ROW._replace(result=basis)
+                results.put((basis, ledger.finish(basis, lease.token, row, 1, last=True)))
+            ledger.release(lease.token)
+    results.put(None)
+
+
+@pytest.mark.long(10)
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_lease_at_once_and_nothing_is_done_twice(kind, request, tmp_path):
+    place = place_of(kind, request, tmp_path)
+    with closing(Ledger(place)) as ledger:
+        ledger.plan(ledger.begin(RUN), [Planned(one, "s", "public", one, "") for one in MANY])
+    spawning = multiprocessing.get_context("spawn")
+    ready, go, results = spawning.Semaphore(0), spawning.Event(), spawning.Queue()
+    workers = [
+        spawning.Process(target=grab, args=(place, ready, go, results), daemon=True)
+        for _ in range(4)
+    ]
+    for one in workers:
+        one.start()
+    for _ in workers:
+        assert ready.acquire(timeout=120)
+    go.set()
+    found, ended = [], 0
+    while ended < len(workers):
+        one = results.get(timeout=120)
+        ended += one is None
+        found += [one] if one else []
+    assert sorted(found) == [(basis, True) for basis in MANY]
+    with closing(Ledger(place)) as ledger:
+        ledger.check()
+        assert {state.state for state in ledger.states(MANY).values()} == {"done"}
+
+
+def test_whoever_waits_for_nobody_gets_what_is_free(ledger, place):
+    """One is in the middle of a transaction with two attempts: the others are had at once."""
+    import psycopg
+
+    with closing(Ledger(place)) as other, psycopg.connect(place.address) as busy:
+        busy.execute(
+            f"SELECT 1 FROM attempt WHERE basis IN ('{BASES[0]}', '{BASES[1]}') FOR UPDATE"
+        )
+        assert other.lease_free(BASES, 10).bases == tuple(BASES[2:])
+        busy.rollback()
+        assert ledger.lease_free(BASES, 10).bases == tuple(BASES[:2])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_more_is_taken_than_wanted_and_in_that_order(kind, request, tmp_path):
+    with closing(Ledger(place_of(kind, request, tmp_path))) as ledger:
+        ledger.plan(ledger.begin(RUN), ATTEMPTS)
+        assert ledger.lease_free(BASES[::-1], 3).bases == tuple(BASES[:0:-1])
+        assert ledger.lease_free(BASES, 3).bases == (BASES[0],)
+        assert ledger.lease_free(BASES, 3).bases == ()
+
+
+def test_two_that_make_a_ledger_at_once_make_one(place):
+    spawning = multiprocessing.get_context("spawn")
+    ready, go, results = spawning.Semaphore(0), spawning.Event(), spawning.Queue()
+    workers = [spawning.Process(target=grab, args=(place, ready, go, results)) for _ in range(3)]
+    go.set()
+    for one in workers:
+        one.start()
+    for one in workers:
+        one.join(120)
+        assert one.exitcode == 0
+    Ledger(place).close()
+
+
+# --- what breaks ---
+
+
+def kill_backends(postgresql, database):
+    name = database.rpartition("/")[2]
+    postgresql.execute(
+        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    )
+
+
+def test_a_lost_connection_returns_leases_and_costs_nothing(ledger, place, postgresql, database):
+    token = ledger.lease(BASES)
+    ledger.finish(BASES[0], token, ROW, 1, last=True)
+    elsewhere = "UPDATE attempt SET owner = 'elsewhere 1 5@b' WHERE state = 'leased'"
+    execute(place, elsewhere)  # a machine of whose processes nothing is known here
+    with closing(Ledger(place)) as other:
+        assert other.lease_free(BASES, 9).bases == ()
+    kill_backends(postgresql, database)
+    with (
+        pytest.raises(ServerError, match=r"the connection to .* is lost: .*the same command goes"),
+        ledger.naming_errors(),
+    ):
+        try:
+            ledger.finish(BASES[1], token, ROW, 1, last=True)
+        finally:
+            ledger.release(token)  # as a grading does; it must not hide what happened
+    with closing(Ledger(place)) as other:
+        assert other.lease_free(BASES, 9).bases == tuple(BASES[1:])
+        other.check()
+
+
+@pytest.mark.long(20)
+def test_what_was_written_survives_a_server_that_is_killed(own_postgresql, tmp_path):
+    """One backend after the other gets SIGKILL: the server then ends all connections."""
+    own_postgresql.execute("CREATE DATABASE own OWNER grader")
+    place = Server(own_postgresql.address("own"), tmp_path / "key")
+    chance = random.Random(7)
+    told = set()
+    for _ in range(3):
+        words = [sys.executable, "-c", WRITER, place.address, str(tmp_path / "key")]
+        writer = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        first = writer.stdout.readline()
+        time.sleep(chance.random() * 0.2)
+        others = "datname = 'own' AND pid <> pg_backend_pid()"
+        ((pid,),) = execute(place, f"SELECT pid FROM pg_stat_activity WHERE {others}")
+        os.kill(pid, signal.SIGKILL)
+        rest, errors = writer.communicate(timeout=120)
+        assert "ServerError" in errors
+        told |= set((first + rest).split())
+        wait_for_server(place)
+        rows = execute(place, "SELECT basis, result FROM result")
+        done = {row[0] for row in execute(place, "SELECT basis FROM attempt WHERE state = 'done'")}
+        assert {basis for basis, _ in rows} == done >= told
+        assert max(Counter(basis for basis, _ in rows).values()) == 1
+    with closing(Ledger(place)) as read:
+        read.check()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from harness.grading.ledger import places
+from harness.grading.ledger.ledger import Ledger, Planned
+from tests.harness.test_ledger import ROW, RUN
+ledger = Ledger(places.of(sys.argv[1], Path(sys.argv[2])))
+with ledger.naming_errors():
+    bases = [f"{i:05}" for i in range(4000)]
+    ledger.plan(ledger.begin(RUN), [Planned(basis, "s", "public", basis, "") for basis in bases])
+    left = [b for b, state in ledger.states(bases).items() if state.state != "done"]
+    token = ledger.lease(left)
+    for basis in left:
+        assert ledger.finish(basis, token, ROW._replace(result=basis), 1, last=True)
+        print(basis, flush=True)
+"""
+
+
+def wait_for_server(place):
+    import psycopg
+
+    end = time.monotonic() + 60
+    while True:
+        try:
+            execute(place, "SELECT 1")
+        except psycopg.OperationalError:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        else:
+            return
+
+
+# --- from one to the other ---
+
+
+def test_a_ledger_moves_to_a_server_and_back(place, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    path, back = tmp_path / "ledger.sqlite", tmp_path / "back.sqlite"
+    rows = test_ledger_damage.make(path)
+    assert main(["ledger", "salvage", str(path), "-o", place.address]) == 0
+    said = capsys.readouterr().out
+    assert f"Written to {place.name}, and its key to {tmp_path}/data/gtp-harness/keys/" in said
+    assert no_password(said)
+    assert main(["ledger", "check", place.address]) == 0
+    assert "25 results, 13 marks" in capsys.readouterr().out
+    assert main(["ledger", "salvage", place.address, "-o", str(back)]) == 0
+    assert test_ledger_damage.rows_of(back) == rows
+    capsys.readouterr()
+    assert main(["ledger", "salvage", str(path), "-o", place.address]) == 2
+    assert "is a ledger already: nothing is overwritten" in capsys.readouterr().err
+
+
+# --- grading ---
+
+
+def test_a_class_is_graded_alike_on_both(database, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    small_class.make(tmp_path, small_class.CLASS[:2])
+    words = ["grade", str(tmp_path / "submissions"), "--assignment", str(tmp_path / "counting")]
+    words += ["--no-images", "--output"]
+    status = main([*words, str(tmp_path / "file")])
+    on_server = [*words, str(tmp_path / "server"), "--ledger", database]
+    assert main(on_server) == status
+    place = Server(database)
+    query = "SELECT basis, number, result FROM result ORDER BY basis, number"
+    assert execute(place, query) == execute(File(tmp_path / "file" / "ledger.sqlite"), query) != []
+    query = "SELECT key, marks, bases FROM mark ORDER BY key, id"
+    assert execute(place, query) == execute(File(tmp_path / "file" / "ledger.sqlite"), query) != []
+    for name in ("marks.csv", "class.json"):
+        one, other = ((tmp_path / where / name).read_text() for where in ("file", "server"))
+        assert len(one) == len(other) if name.endswith("json") else one == other
+    capsys.readouterr()
+    assert main(on_server) == status
+    said = capsys.readouterr()
+    assert " 0 of " in said.out
+    written = [one for one in (tmp_path / "server").rglob("*") if one.is_file()]
+    assert all(no_password(one.read_bytes().decode(errors="replace")) for one in written)
+    assert no_password(said.out + said.err)
+    dump = "SELECT string_agg(r::text, '') FROM run r"
+    assert no_password(str(execute(place, dump)))
