@@ -67,7 +67,11 @@ class ServerDatabase(Database):
             )
         with _naming_errors(name):
             super().__init__(name, _connect(address, name))
-            self._require_unicode()
+            try:
+                self._require_unicode()
+            except BaseException:
+                self.close()
+                raise
 
     def _require_unicode(self) -> None:
         encoding = self.connection.exec_driver_sql("SHOW server_encoding").scalar_one()
