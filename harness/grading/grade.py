@@ -22,7 +22,7 @@ from harness.grading.attempts import plan
 from harness.grading.attempts.plan import Case
 from harness.grading.attempts.units import Listener, Task, Unheard, Unit
 from harness.grading.ledger import canonical_json
-from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Run, naming_damage
+from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Run
 from harness.grading.ledger.store import Store
 from harness.grading.marks.marker import Marker
 from harness.grading.records import (
@@ -272,8 +272,8 @@ def grade(wanted: Wanted) -> ClassResult:
     """
     wanted.output.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(wanted.output / ORIGINALS)
-    path = wanted.output / LEDGER
-    with naming_damage(path), closing(Ledger(path)) as ledger:
+
+    with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
         found = prepared(wanted, ledger, store)
         run(wanted, ledger, found, store, Unheard())
