@@ -272,7 +272,6 @@ def grade(wanted: Wanted) -> ClassResult:
     """
     wanted.output.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(wanted.output / ORIGINALS)
-
     with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
         found = prepared(wanted, ledger, store)

@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 import stat
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +17,7 @@ from harness.grading.ledger import salvage
 from harness.grading.ledger.chains import SIGNED
 from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Row, Run
 from harness.grading.ledger.places import File
+from harness.grading.ledger.tables import VERSION_TABLE
 from tests.harness import former_ledgers
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
@@ -443,7 +445,9 @@ def test_a_making_that_was_killed_goes_on(tmp_path):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.sqlite", "a.sqlite.key"]
 
 
-# --- version 2 ---
+# --- former versions ---
+
+OF_VERSION_3 = Path(__file__).parent / "golden" / "ledger-version-3.sql"
 
 
 def make_version_2(path):
@@ -483,6 +487,45 @@ def test_a_ledger_of_version_2_is_taken_over(tmp_path, capsys):
     assert (status, "2 results were taken over from version 2" in said) == (0, True)
     edit(path, "UPDATE mark SET marks = '6'")
     assert ledger(capsys, "check", path)[0] == 1
+
+
+def test_tables_that_were_brought_up_are_those_that_are_made_today(tmp_path):
+    """What SQLite says of the columns, whatever the order of tables and the words of comments."""
+
+    def columns(path):
+        query = (
+            "SELECT t.name, t.wr, t.strict, c.name, c.type, c.pk OR c.[notnull], c.dflt_value"
+            " FROM pragma_table_list t, pragma_table_info(t.name) c"
+            " WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite%' ORDER BY t.name, c.name"
+        )
+        with closing(sqlite3.connect(path)) as db:
+            return [row for row in db.execute(query) if row[0] != VERSION_TABLE]
+
+    make_version_2(tmp_path / "old")
+    for name in ("old", "new"):
+        Ledger(tmp_path / name).close()
+    assert columns(tmp_path / "old") == columns(tmp_path / "new") != []
+
+
+def test_a_ledger_of_version_3_of_before_is_used_as_it_is(tmp_path, capsys):
+    """Written by the harness when it spoke to SQLite itself."""
+    path = tmp_path / "old.sqlite"
+    key, _, dump = OF_VERSION_3.read_text().partition("\n")
+    File(path).key("").write_text(key.removeprefix("-- key "))
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(dump)
+    before = path.read_bytes()
+    status, said = ledger(capsys, "check", path)
+    assert (status, "3 results, 1 marks" in said) == (0, True)
+    with closing(Ledger(path)) as read:
+        read.check()
+        assert path.read_bytes() == before
+        assert read.in_force()["student0"].bases == ("basis0", "basis1")
+        assert read.states(["basis3"])["basis3"].state == "waiting"
+        token = read.lease(["basis3"])
+        assert read.finish("basis3", token, ROW, 1, last=True)
+        read.give(1, "t2", [Given("student1", "4", "{}", ("basis2", "basis3"))])
+        read.check()
 
 
 def test_a_damaged_ledger_of_version_2_is_saved_too(tmp_path, capsys):

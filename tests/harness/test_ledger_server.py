@@ -252,14 +252,56 @@ def test_two_that_make_a_ledger_at_once_make_one(place):
     Ledger(place).close()
 
 
+# --- edits ---
+
+
+@pytest.fixture(scope="module")
+def graded(postgresql, tmp_path_factory):
+    """A ledger that a grading has written."""
+    name = f"graded_{os.getpid()}"
+    postgresql.execute(f"CREATE DATABASE {name} OWNER grader")
+    place = Server(postgresql.address(name), tmp_path_factory.mktemp("graded") / "key")
+    test_ledger_damage.make(place)
+    yield place
+    postgresql.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        *("a mark", "a mark of another", "a result", "the time of a result", "the last result"),
+        *("a result that is removed", "a mark that is given again", "a submission's record"),
+        *("an attempt of another", "an attempt that is not wanted", "a build", "the seed"),
+        *("the end of a chain", "the end and the last row"),
+    ],
+)
+def test_an_edit_is_noticed_and_named(edited, graded):
+    """As in a file; each is taken back."""
+    statements, expected = test_ledger_damage.EDITS[edited]
+    with closing(Ledger(graded)) as read, pytest.raises(UndoneError), read.changing():
+        for statement in statements.split("; "):
+            read.db.exec_driver_sql(statement)
+        told = said_of(read)
+        raise UndoneError
+    assert re.search(expected, told)
+
+
+class UndoneError(Exception):
+    """What was changed is taken back."""
+
+
+def said_of(read):
+    try:
+        return " ".join(read.chains.tampering())
+    except LedgerError as error:
+        return str(error)
+
+
 # --- what breaks ---
 
 
 def kill_backends(postgresql, database):
-    name = database.rpartition("/")[2]
-    postgresql.execute(
-        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
-    )
+    postgresql.execute(END_CONNECTIONS.format(name=database.rpartition("/")[2]))
 
 
 def test_a_lost_connection_returns_leases_and_costs_nothing(ledger, place, postgresql, database):
@@ -374,10 +416,9 @@ def test_a_class_is_graded_alike_on_both(database, tmp_path, capsys, monkeypatch
     on_server = [*words, str(tmp_path / "server"), "--ledger", database]
     assert main(on_server) == status
     place = Server(database)
-    query = "SELECT basis, number, result FROM result ORDER BY basis, number"
-    assert execute(place, query) == execute(File(tmp_path / "file" / "ledger.sqlite"), query) != []
-    query = "SELECT key, marks, bases FROM mark ORDER BY key, id"
-    assert execute(place, query) == execute(File(tmp_path / "file" / "ledger.sqlite"), query) != []
+    for query in ALIKE:
+        found = execute(place, query)
+        assert found == execute(File(tmp_path / "file" / "ledger.sqlite"), query) != []
     one, other = ((tmp_path / where / "marks.csv").read_text() for where in ("file", "server"))
     assert one == other
     capsys.readouterr()
@@ -389,3 +430,55 @@ def test_a_class_is_graded_alike_on_both(database, tmp_path, capsys, monkeypatch
     assert no_password(said.out + said.err)
     dump = "SELECT string_agg(r::text, '') FROM run r"
     assert no_password(str(execute(place, dump)))
+
+
+@pytest.mark.long(40)
+def test_a_grading_that_is_killed_goes_on_to_the_same_results(database, tmp_path):
+    """SIGKILL for the grading, or the end of its connection, at any moment."""
+    small_class.make(tmp_path, small_class.CLASS[:3])
+    environment = os.environ | {"XDG_DATA_HOME": str(tmp_path / "data")}
+    words = [sys.executable, "-m", "harness.cli", "grade", str(tmp_path / "submissions")]
+    words += ["--assignment", str(tmp_path / "counting"), "--no-images", "--output"]
+    quiet = {"env": environment, "stdout": subprocess.DEVNULL}
+    calm = subprocess.run([*words, tmp_path / "calm"], **quiet, check=False).returncode
+    wild = [*words, tmp_path / "wild", "--ledger", database]
+    chance, name = random.Random(3), database.rpartition("/")[2]
+    place, ends = Server(database), set()
+    for i in range(4):
+        before = results_so_far(place)
+        grading = subprocess.Popen(wild, **quiet, stderr=subprocess.PIPE, text=True)
+        while grading.poll() is None and results_so_far(place) == before:
+            time.sleep(0.02)
+        time.sleep(chance.random() * 0.1)
+        if i % 2 == 0:
+            execute(place, END_CONNECTIONS.format(name=name))
+        else:
+            grading.kill()
+        said = grading.communicate(timeout=120)[1]
+        assert "Traceback" not in said
+        ends.add(grading.returncode)
+        assert grading.returncode != 3 or "the same command goes on" in said
+    assert {3, -signal.SIGKILL} <= ends <= {calm, 3, -signal.SIGKILL}
+    assert subprocess.run(wild, **quiet, check=False).returncode == calm
+    for query in ALIKE:
+        found = execute(place, query)
+        assert found == execute(File(tmp_path / "calm" / "ledger.sqlite"), query) != []
+
+
+END_CONNECTIONS = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE datname = '{name}' AND pid <> pg_backend_pid()"
+)
+ALIKE = (
+    "SELECT basis, number, result FROM result ORDER BY basis, number",
+    "SELECT key, marks, bases FROM mark ORDER BY key, id",
+)
+
+
+def results_so_far(place):
+    import psycopg
+
+    try:
+        return execute(place, "SELECT count(*) FROM result")[0][0]
+    except psycopg.errors.UndefinedTable:
+        return 0
