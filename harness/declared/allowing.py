@@ -28,7 +28,7 @@ from harness.declared.declaration import (
     Declaration,
 )
 from harness.declared.following import Place, State, bound, place_of, width
-from harness.declared.specifying import refuses
+from harness.declared.refusing import refuses
 from harness.records import Reply
 
 

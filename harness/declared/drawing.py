@@ -30,7 +30,7 @@ from harness.declared.declaration import (
     Declaration,
 )
 from harness.declared.following import Place, State, places, vertex_of
-from harness.declared.specifying import refuses
+from harness.declared.refusing import refuses
 from harness.records import Reply
 from harness.vocabulary.script import Script, name_of
 

@@ -18,7 +18,7 @@ from harness.declared.engine import ReferenceEngine
 from harness.declared.following import State
 from harness.declared.observed import Exchange, Heard, Observed, Pair, Question, Tried
 from harness.declared.probing import Prober
-from harness.declared.specifying import refuses
+from harness.declared.refusing import refuses
 from harness.judging.equivalence import same
 from harness.records import Reply
 

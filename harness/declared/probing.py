@@ -11,7 +11,7 @@ from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
 from harness.declared.following import State
 from harness.declared.observed import Exchange, Observed
-from harness.declared.specifying import refuses
+from harness.declared.refusing import refuses
 from harness.records import Reply
 from harness.specifications.record import Specification
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from harness.declared import choosing, forms
+from harness.declared import choosing, featuring, forms
 from harness.declared.beside import beside
 from harness.declared.declaration import (
     CHOOSES,
@@ -25,7 +24,7 @@ from harness.declared.declaration import (
 from harness.declared.engine import ReferenceEngine
 from harness.declared.process import Program
 from harness.declared.reference import Reference
-from harness.records import Reply
+from harness.declared.refusing import refuses
 from harness.specifications import specification
 from harness.specifications.record import Specification
 from harness.specifications.truth import Truth
@@ -66,7 +65,7 @@ def specify(
     truth = _reference(own, declaration, place, words) if words else None
     if not declaration.extends:
         return replace(own, told=truth)
-    return _beside(specification(declaration.extends), own, declaration, truth)
+    return _beside(specification(declaration.extends), own, declaration, truth, place)
 
 
 def _reference(
@@ -90,7 +89,11 @@ def _reference(
 
 
 def _beside(
-    shipped: Specification, own: Specification, declaration: Declaration, truth: Truth | None
+    shipped: Specification,
+    own: Specification,
+    declaration: Declaration,
+    truth: Truth | None,
+    place: Path,
 ) -> Specification:
     """Return a specification that ships with commands of the teacher's own beside it."""
     names = {one.name for one in declaration.commands}
@@ -99,6 +102,8 @@ def _beside(
         forms={**shipped.forms, **{name: own.forms[name] for name in names}},
         natures={**shipped.natures, **{name: own.natures[name] for name in names}},
         told=truth and beside(shipped.truth, truth, declaration),
+        own_commands=frozenset(names),
+        about=partial(featuring.with_declared, declaration=declaration, folder=place),
     )
 
 
@@ -119,12 +124,6 @@ def _standard_forms() -> dict[str, Form]:
         for name in ("name", "version", "list_commands", "known_command", "showboard", "quit")
         if name in STANDARD
     }
-
-
-def refuses(game: Game) -> Callable[[Reply], bool]:
-    """Return what tells whether a reply refuses its command."""
-    found = re.compile(game.refused or r"(?!)").search
-    return lambda reply: reply.is_refusal or found(reply.text) is not None
 
 
 # --- natures -----------------------------------------------------------------------------------

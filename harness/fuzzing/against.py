@@ -18,7 +18,8 @@ from harness.declared.declaration import (
 )
 from harness.declared.process import Program
 from harness.declared.reference import Reference
-from harness.declared.specifying import refuses, specify
+from harness.declared.refusing import refuses
+from harness.declared.specifying import specify
 from harness.specifications.record import Specification
 
 _KEY = "two engines"

@@ -125,6 +125,9 @@ def of_file(
             continue  # it would answer as the right engine does
         for line in mistaken.failing(case, mistaken.wrong_engine(mistake), judge):
             caught[line] |= 1 << place
+    for step in case.steps:
+        if step.is_test and step.command.partition(" ")[0] in specification.own_commands:
+            caught[step.line] = 0  # it fails because it is not known, whatever the mistake
     tests = [Test(case.path, step, caught[step.line]) for step in case.steps if step.is_test]
     good = [test for test in tests if test.step.line not in bad]
     return good, [test._replace(caught=0) for test in tests if test.step.line in bad]

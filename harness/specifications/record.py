@@ -76,6 +76,10 @@ class Specification:
     told: Truth | None = None  # who knows the right answers; None: the oracle
     # Mistakes that its tests may catch; None: those of the bank under its key.
     own_mistakes: tuple[Mistake, ...] | None = None
+    # Commands of a teacher's own beside those that ship, which engines of the bank do not know.
+    own_commands: frozenset[str] = frozenset()
+    # What its tests are about, made of what they are about as it ships.
+    about: Callable[[Kind], Kind] = lambda kind: kind
     # Returns its module "features" or "conversations"; None: they lie in its folder here.
     module: Callable[[str], Any] | None = None
 
@@ -117,7 +121,7 @@ class Specification:
     def kind(self) -> Kind:
         """What tests are made about, from game records or from nothing."""
         found: Kind = self._module("features").KIND
-        return found
+        return self.about(found)
 
     @property
     def conversation(self) -> Callable[[frozenset[str], int], SearchStrategy[Drawn]]:

@@ -19,7 +19,7 @@ from harness.assignments import assignment
 from harness.banks.records import WrongEngine
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
-from harness.declared.specifying import refuses
+from harness.declared.refusing import refuses
 from harness.fuzzing.by_reference import ByReference
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import Budget

@@ -1,0 +1,15 @@
+"""Which replies refuse their command, though they may say that all is well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from harness.declared.declaration import Game
+from harness.records import Reply
+
+
+def refuses(game: Game) -> Callable[[Reply], bool]:
+    """Return what tells whether a reply refuses its command."""
+    found = re.compile(game.refused or r"(?!)").search
+    return lambda reply: reply.is_refusal or found(reply.text) is not None
