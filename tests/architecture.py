@@ -34,7 +34,7 @@ LAYERS = {
         ("grading.marks", "grading.similarity", "grading.auditing", "grading.banking"),
         ("grading.taking_in", "grading.attempts"),
         ("grading.ledger",),
-        ("grading.records", "check", "verifying", "fuzzing", "history"),
+        ("grading.records", "check", "verifying", "fuzzing", "history", "work"),
         ("assignments",),
         ("generating",),
         ("report", "environments", "declared"),

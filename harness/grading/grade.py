@@ -21,7 +21,6 @@ from harness.grading import LEDGER, ORIGINALS
 from harness.grading.attempts import plan
 from harness.grading.attempts.plan import Case
 from harness.grading.attempts.units import Listener, Task, Unheard, Unit
-from harness.grading.ledger import canonical_json
 from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Run
 from harness.grading.ledger.store import Store
 from harness.grading.marks.marker import Marker
@@ -32,11 +31,12 @@ from harness.grading.records import (
     Submission,
 )
 from harness.text import number_of
+from harness.work import canonical_json
 from oracle import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.grading.attempts.runner import Means
+    from harness.grading.attempts.orders import Means
     from harness.grading.marks.regrading import Change
 
 BUDGET = 1800.0  # seconds on the wall for all case files of a submission
@@ -201,14 +201,14 @@ def _now() -> str:
 
 def units(found: Plan, store: Store) -> list[Unit]:
     """Return what is to be run, a unit for each submission."""
-    read = {(case.kind, case.name): case.read(case.path) for case in found.cases}
+    read = {(case.kind, case.name): (case.read(case.path), case.content) for case in found.cases}
     planned = by_key(found.planned)
     return [
         Unit(
             one,
             store.path(one.sha256),
             planned[one.key][0].build,
-            tuple(Task(each.basis, read[each.kind, each.name]) for each in planned[one.key]),
+            tuple(Task(each.basis, *read[each.kind, each.name]) for each in planned[one.key]),
         )
         for one in found.submissions
         if one.key in planned
@@ -244,7 +244,7 @@ def run(
 
 def means(wanted: Wanted, found: Plan) -> Means:
     """Return what every submission is run with."""
-    from harness.grading.attempts.runner import Means
+    from harness.grading.attempts.orders import Means
 
     return Means(
         wanted.assignment,

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Work = Callable[[Task, Note], Result]
 
 _HEADER = 8  # bytes: the length of a message, or the index of a task
-_DONE, _NOTE, _CLAIM = range(3)  # kinds of messages
+DONE, NOTE, CLAIM = range(3)  # kinds of messages
 _YES, _NO = b"y", b"n"
 _SOON = 0.1  # seconds between two looks whether a worker has ended
 _LOOK = 0.25  # seconds between two looks at who sleeps
@@ -70,6 +70,7 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     parts: Callable[[Task], int] | None = None,
     on_time: Callable[[list[int]], None] = lambda _: None,
     hear_out: bool = False,
+    hire: Callable[[], Worker] | None = None,
 ) -> Generator[tuple[int, Result | Fault], None, None]:
     """Do ``work`` on each task; yield (index, result) in the order in which they end.
 
@@ -83,12 +84,14 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     :class:`Fault` if one of theirs is.
 
     ``on_time``: told the tasks under way in other processes, some four times a second.
-    ``hear_out``: whether what workers tell while they are ended early is heard, too, by
-    ``on_note``: notes, and the result of a task that had come to its end.
+    ``hire``: starts a process that does tasks in its own way, ``work`` and ``leave`` being nothing
+    to it; None: this process is forked. ``hear_out``: whether what workers tell while they are
+    ended early is heard, too, by ``on_note``: notes, and the result of a task that had come to its
+    end.
     """
     with leftovers.ended_on_the_way_out():
         if min(workers, len(tasks)) > (0 if forked else 1):
-            pool = _Pool(tasks, work, min(workers, len(tasks)), on_note, leave, parts)
+            pool = _Pool(tasks, work, min(workers, len(tasks)), on_note, leave, parts, hire)
             pool.on_time = on_time
             pool.hears_out = hear_out
             yield from pool.results()  # type: ignore[misc]
@@ -120,10 +123,10 @@ class _Piped:
         self._dump = dump
 
     def __call__(self, note: object, /) -> None:
-        _send(self._answers, self._dump((_NOTE, note)))
+        _send(self._answers, self._dump((NOTE, note)))
 
     def claim(self, part: int) -> bool:
-        _send(self._answers, self._dump((_CLAIM, part)))
+        _send(self._answers, self._dump((CLAIM, part)))
         return os.read(self._requests, 1) == _YES
 
 
@@ -138,10 +141,14 @@ def _attempt(work: Work[Task, Result], task: Task, note: Note) -> Result | Fault
         return Fault(f"{type(error).__name__}: {error}", format_exc())
 
 
-class _Worker:
-    """A forked process, seen from its parent."""
+class Worker:
+    """A process that does tasks, seen from the one that hands them out.
+
+    What it is told and says travels as its kind of process has it.
+    """
 
     def __init__(self, pid: int, requests: int, answers: int) -> None:
+        """Take its id, and our ends of the pipes to it and from it."""
         self.pid = pid
         self.requests = requests
         self.answers = answers
@@ -161,16 +168,49 @@ class _Worker:
         # Its box server looks after an engine; what that needs is no sign of an engine awake.
         engine = [pid for child in children(self.pid) for pid in descendants(child) or [child]]
         before, self._own = self._own, clock.look([self.pid], self._own)
-        used = clock.use(before, self._own, seconds).ran
+        own = clock.use(before, self._own, seconds)
         before, self._threads = self._threads, clock.look(engine, self._threads)
         of_engine = clock.use(before, self._threads, seconds)
-        is_asleep = used + of_engine.ran + of_engine.waited < _ASLEEP * seconds
+        used = own.ran + own.waited + of_engine.ran + of_engine.waited
+        is_asleep = used < _ASLEEP * seconds
         self._slept = self._slept + seconds if is_asleep else 0.0
 
     def begin(self, task: int) -> None:
         """Take up a task."""
         self.task, self.claims, self._slept = task, 0, 0.0
+        self.hand_out(task)
+
+    def hand_out(self, task: int) -> None:
+        """Tell it the task that it is to do."""
+        raise NotImplementedError
+
+    def grant(self, *, granted: bool) -> None:
+        """Answer a claim."""
+        raise NotImplementedError
+
+    def receive(self) -> list[tuple[int, object]] | None:
+        """Return what it says, now that it says something; None: it has ended."""
+        raise NotImplementedError
+
+
+class _Forked(Worker):
+    """A fork of this process, which has all that we have: it is told indices, and says objects."""
+
+    def __init__(
+        self, pid: int, requests: int, answers: int, load: Callable[[bytes], tuple[int, object]]
+    ) -> None:
+        super().__init__(pid, requests, answers)
+        self._load = load
+
+    def hand_out(self, task: int) -> None:
         os.write(self.requests, _header(task))
+
+    def grant(self, *, granted: bool) -> None:
+        os.write(self.requests, _YES if granted else _NO)
+
+    def receive(self) -> list[tuple[int, object]] | None:
+        message = _receive(self.answers)
+        return None if message is None else [self._load(message)]
 
 
 class _Pool:
@@ -182,14 +222,16 @@ class _Pool:
         on_note: Callable[[int, object], None],
         leave: Callable[[], None],
         parts: Callable[[Task], int] | None,
+        hire: Callable[[], Worker] | None,
     ) -> None:
         self._tasks = tasks
         self._work = work
+        self._new = hire or self._forked
         self._size = size
         self._on_note = on_note
         self._leave = leave
         self._waiting = list(range(len(tasks)))[::-1]
-        self._workers: dict[int, _Worker] = {}  # by the descriptor of its answers
+        self._workers: dict[int, Worker] = {}  # by the descriptor of its answers
         self._poll = select.poll()
         self.on_time: Callable[[list[int]], None] = lambda _: None
         self.hears_out = False
@@ -231,6 +273,12 @@ class _Pool:
             self._dismiss(worker)
 
     def _hire(self) -> None:
+        worker = self._new()
+        self._workers[worker.answers] = worker
+        self._poll.register(worker.answers, select.POLLIN)
+        self._employ(worker)
+
+    def _forked(self) -> Worker:
         requests_out, requests_in = os.pipe()
         answers_out, answers_in = os.pipe()
         pid = os.fork()
@@ -243,10 +291,7 @@ class _Pool:
             self._labour(requests_out, answers_in)
         os.close(requests_out)
         os.close(answers_in)
-        worker = _Worker(pid, requests_in, answers_out)
-        self._workers[answers_out] = worker
-        self._poll.register(answers_out, select.POLLIN)
-        self._employ(worker)
+        return _Forked(pid, requests_in, answers_out, self._load)
 
     def _labour(self, requests: int, answers: int) -> None:
         """Do what is asked until there are no more requests. Runs in the worker; never returns."""
@@ -258,12 +303,12 @@ class _Pool:
                 line = _Piped(requests, answers, self._dump)
                 result = _attempt(self._work, self._tasks[index], line)
                 with signals.held_back():  # half a result is none
-                    _send(answers, self._dump((_DONE, result)))
+                    _send(answers, self._dump((DONE, result)))
             self._leave()
         finally:
             os._exit(0)  # no buffers, no handlers: they are the parent's
 
-    def _employ(self, worker: _Worker) -> None:
+    def _employ(self, worker: Worker) -> None:
         worker.task = None
         index = self._next() if self._awake() <= self._size else None
         if index is None:
@@ -306,7 +351,7 @@ class _Pool:
                 return
             self._hire()
 
-    def _dismiss(self, worker: _Worker) -> int:
+    def _dismiss(self, worker: Worker) -> int:
         """Let a worker go, wait for its end and return its status."""
         self._poll.unregister(worker.answers)
         del self._workers[worker.answers]
@@ -314,22 +359,32 @@ class _Pool:
         os.close(worker.answers)
         return os.waitpid(worker.pid, 0)[1]
 
-    def _hear(self, worker: _Worker) -> Iterator[tuple[int, object]]:
+    def _hear(self, worker: Worker) -> Iterator[tuple[int, object]]:
         assert worker.task is not None
-        index = worker.task
-        message = _receive(worker.answers)
-        if message is None:
-            status = os.waitstatus_to_exitcode(self._dismiss(worker))
-            leftovers.end_leftovers(frozenset())
-            fault = Fault(f"the harness's own process for this file ended ({status})")
-            yield from self._ended(index, fault)
-            if self._waiting:
-                self._hire()
+        messages = worker.receive()
+        if messages is None:
+            yield from self._lost(worker, worker.task)
             return
-        kind, content = self._load(message)
-        if kind == _NOTE:
+        for kind, content in messages:
+            yield from self._take(worker, kind, content)
+
+    def _lost(self, worker: Worker, index: int) -> Iterator[tuple[int, object]]:
+        """Let a worker go that has ended in the midst of a task, and hire another."""
+        status = os.waitstatus_to_exitcode(self._dismiss(worker))
+        leftovers.end_leftovers(frozenset())
+        fault = Fault(f"the harness's own process for this file ended ({status})")
+        yield from self._ended(index, fault)
+        if self._waiting:
+            self._hire()
+
+    def _take(self, worker: Worker, kind: int, content: object) -> Iterator[tuple[int, object]]:
+        """Take in what a worker says."""
+        index = worker.task
+        assert index is not None
+        if kind == NOTE:
             self._on_note(index, content)
-        elif kind == _CLAIM:
+        elif kind == CLAIM:
+            assert isinstance(content, int)
             self._grant(worker, content)
         else:
             self._arriving = index, content
@@ -337,25 +392,25 @@ class _Pool:
             yield from self._ended(index, content)
             self._arriving = None
 
-    def _hear_out(self, worker: _Worker) -> None:
+    def _hear_out(self, worker: Worker) -> None:
         """Take in what a worker tells from now to its end."""
         answers = select.poll()
         answers.register(worker.answers, select.POLLIN)
         while answers.poll(_SOON * 1000) or not _has_ended(worker.pid):
             if not answers.poll(0):
                 continue
-            message = _receive(worker.answers)
-            if message is None:
+            messages = worker.receive()
+            if messages is None:
                 return
-            kind, content = self._load(message)
-            if kind != _CLAIM and worker.task is not None:
-                self._on_note(worker.task, content)
+            for kind, content in messages:
+                if kind != CLAIM and worker.task is not None:
+                    self._on_note(worker.task, content)
 
-    def _grant(self, worker: _Worker, part: int) -> None:
+    def _grant(self, worker: Worker, part: int) -> None:
         assert worker.task is not None
         claimed = self._claimed.setdefault(worker.task, set())
         worker.claims += 1
-        os.write(worker.requests, _NO if part in claimed else _YES)
+        worker.grant(granted=part not in claimed)
         claimed.add(part)
 
     def _ended(self, index: int, end: object) -> Iterator[tuple[int, object]]:

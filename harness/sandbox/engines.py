@@ -38,24 +38,26 @@ class Sandbox:
     Each process that the run is forked into gets a box server of its own.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a sandbox is, each by its own choice
         self,
         choice: str,
         allowed: BoxLimits,
         hidden: Iterable[str],
         shown: Iterable[str],
         natures: Natures,
+        *,
+        is_proven: bool = False,
     ) -> None:
         """Choose and prove a level.
 
         ``choice``: ``auto`` or ``3``, ``2``, ``1``. ``hidden``: files never to be seen: case
         files. ``shown``: paths to be seen besides the program's own. ``natures``: which commands
-        name files.
+        name files. ``is_proven``: another process of this machine has just proven the level.
 
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.
         """
-        proven = levels.strongest(allowed) if choice == "auto" else _level(choice, allowed)
+        proven = BoxLauncher(int(choice), allowed) if is_proven else _proven(choice, allowed)
         self.level = proven.level
         self._limits = allowed
         self._natures = natures
@@ -93,8 +95,8 @@ class Sandbox:
             boxes.close()
 
 
-def _level(choice: str, allowed: BoxLimits) -> BoxLauncher:
-    return levels.proven(int(choice), allowed)
+def _proven(choice: str, allowed: BoxLimits) -> BoxLauncher:
+    return levels.strongest(allowed) if choice == "auto" else levels.proven(int(choice), allowed)
 
 
 def _named(case: CaseFile, natures: Natures) -> Iterator[str]:

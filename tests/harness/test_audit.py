@@ -20,8 +20,8 @@ from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.fuzzing.search import Budget
 from harness.grading.auditing import looking, saved
-from harness.grading.ledger import canonical_json
 from harness.reading import casefile
+from harness.work import canonical_json
 from tests.harness.small_class import archive
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(20)]

@@ -9,15 +9,15 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.fuzzing.fuzzer import Finding
 from harness.fuzzing.judging import Difference
-from harness.grading.attempts.units import Done
 from harness.grading.auditing import looking, saved
 from harness.grading.auditing.audit import _shows, nearly_full
-from harness.grading.ledger import canonical_json
 from harness.grading.records import Audited, Graded, Marks, PartMark, Submission, WrongAnswer
 from harness.reading import casefile
 from harness.records import Failure, FailureKind, Outcome, Verdict
 from harness.running.runner import not_run
 from harness.vocabulary.script import Script
+from harness.work import canonical_json
+from harness.work.words import Done
 from tests.harness.test_audit import made
 
 

@@ -8,11 +8,9 @@ import pytest
 from harness.assignments import assignment
 from harness.engine.session import Session
 from harness.errors import EngineError
-from harness.grading.attempts import fairness
-from harness.grading.attempts.runner import Means, Runner
+from harness.grading.attempts.orders import Means
+from harness.grading.attempts.runner import Runner
 from harness.grading.attempts.units import Task, Unit
-from harness.grading.ledger import canonical_json
-from harness.grading.ledger.canonical_json import Figures
 from harness.limit import CPU_SECONDS, Limit
 from harness.options import BoxLimits, Limits
 from harness.reading import casefile
@@ -29,6 +27,8 @@ from harness.records import (
 )
 from harness.running.runner import not_run
 from harness.sandbox.engines import BoxedEngine
+from harness.work import canonical_json, fairness
+from harness.work.canonical_json import Figures
 from oracle.natures import STANDARD
 from tests.harness.silent_process import SilentProcess
 

@@ -18,9 +18,9 @@ import pexpect
 import pytest
 
 from harness.cli import main
-from harness.grading.ledger import canonical_json
 from harness.grading.records import decimal
 from harness.records import FileResult
+from harness.work import canonical_json
 from tests.benchmarks import bench_hang
 from tests.benchmarks.bench_grade import results
 from tests.harness import small_class

@@ -16,8 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.grading.ledger import canonical_json
-from harness.grading.ledger.canonical_json import PLACE, Figures
 from harness.grading.ledger.ledger import Asked, BusyError, Given, Ledger, Planned, Row, Run
 from harness.grading.ledger.places import File
 from harness.grading.records import Log, Marks, PartMark, Student, Submission
@@ -34,6 +32,8 @@ from harness.records import (
     Step,
     Verdict,
 )
+from harness.work import canonical_json
+from harness.work.canonical_json import PLACE, Figures
 from tests.harness.ledgers import KINDS, execute, place_of
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")

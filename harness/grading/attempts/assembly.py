@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from harness.assignments.assignment import Assignment
-from harness.grading.attempts import fairness
-from harness.grading.ledger import canonical_json
-from harness.grading.ledger.canonical_json import NOTHING, Figures
 from harness.grading.ledger.ledger import Ledger, Planned
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Measured
 from harness.reading import casefile
 from harness.records import Build, CaseFile, FileResult
+from harness.work import canonical_json, fairness
+from harness.work.canonical_json import NOTHING, Figures
 
 _ORDER = (PUBLIC, PRIVATE, IMAGE)
 _NOT_YET = "it was not run yet"

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
-from harness.grading.ledger import canonical_json
 from harness.grading.ledger.ledger import Planned
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Submission
 from harness.options import GTP
 from harness.reading import casefile, suite
 from harness.records import CaseFile
 from harness.text import encode
+from harness.work import canonical_json
 from oracle import __version__
 
 

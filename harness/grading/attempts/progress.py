@@ -8,10 +8,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from harness.grading.attempts.units import Broke, Built, Done, Unit, Word
+from harness.grading.attempts.units import Unit
 from harness.report.heartbeat import Heartbeat, waiting_for
 from harness.text import number_of
 from harness.visible import one_line
+from harness.work.words import Broke, Built, Done, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

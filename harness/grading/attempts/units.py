@@ -1,7 +1,4 @@
-"""Units of work, and what is told of them while they are done. All immutable.
-
-A unit travels to a worker process, and its words back to the parent.
-"""
+"""What of a submission is to be run, and who is told of it. All immutable."""
 
 from __future__ import annotations
 
@@ -9,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from harness.grading.ledger.canonical_json import Figures
 from harness.grading.records import Submission
-from harness.records import Build, CaseFile
+from harness.records import CaseFile
+from harness.work.words import Word
 
 
 class Task(NamedTuple):
@@ -19,6 +16,7 @@ class Task(NamedTuple):
 
     basis: str
     case: CaseFile  # by its real path
+    content: bytes = b""  # of the case file
 
 
 class Unit(NamedTuple):
@@ -29,34 +27,6 @@ class Unit(NamedTuple):
     build: str  # the basis of its build
     tasks: tuple[Task, ...]
     spent: float = 0.0  # seconds of its budget
-
-
-class Built(NamedTuple):
-    """A worker's word that the build steps were done."""
-
-    basis: str
-    build: Build
-    seconds: float
-
-
-class Done(NamedTuple):
-    """A worker's word that a case file was run."""
-
-    basis: str
-    result: str  # JSON
-    figures: Figures
-    failed: bool  # something is wrong with the submission
-    doubtful: bool  # it is to be run again, alone
-
-
-class Broke(NamedTuple):
-    """A worker's word that the harness broke."""
-
-    basis: str
-    message: str
-
-
-Word = Built | Done | Broke
 
 
 class Listener(Protocol):

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from harness.assignments.assignment import Assignment
 from harness.grading.attempts.alarm import Alarm, trouble
 from harness.grading.attempts.units import Unit
-from harness.grading.ledger import canonical_json
-from harness.grading.ledger.canonical_json import NOTHING
 from harness.grading.ledger.ledger import Ledger
 from harness.records import Build, FileResult
+from harness.work import canonical_json
+from harness.work.canonical_json import NOTHING
 
 
 class Watch:

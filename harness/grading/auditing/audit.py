@@ -8,7 +8,7 @@ beside it, with all limits. Only what fails each time is kept. Nothing here touc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -16,22 +16,21 @@ from typing import Protocol
 
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
-from harness.grading.attempts.runner import Desk, Means
-from harness.grading.attempts.units import Broke, Done, Task, Unit
+from harness.grading.attempts.orders import Means, Orders
+from harness.grading.attempts.units import Task, Unit
 from harness.grading.auditing import saved
 from harness.grading.auditing.looking import Looked, Looker
-from harness.grading.ledger import canonical_json
 from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded
 from harness.reading import casefile
 from harness.records import CaseFile, FileResult, Verdict
 from harness.running import jobs
 from harness.signals import ending_on_signals
+from harness.work import canonical_json
+from harness.work.words import Broke, Done, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeGuard, TypeVar
-
-    Result = TypeVar("Result")
+    from typing import TypeGuard
 
 SHARE = Fraction(9, 10)  # of the points for case files: who has less is known to be wrong
 _REPEATS = 2  # times that what was found is asked again, alone
@@ -117,7 +116,15 @@ class Audit:
             return []
         broke = []
         with closing(Looker(self._means, self._seconds)) as looker:
-            ends = self._done(units, looker.look, self._means.jobs, lambda _: None, looker.close)
+            ends = jobs.run_all(
+                units,
+                looker.look,
+                self._means.jobs,
+                lambda _index, _word: None,
+                looker.close,
+                forked=True,
+                on_time=self._under_way(units),
+            )
             with closing(ends):
                 for index, end in ends:
                     if isinstance(end, jobs.Fault):
@@ -147,24 +154,27 @@ class Audit:
         if not units:
             return []
         means, broke = self._means, []
-        limits, box = means.assignment.limits, means.assignment.box
-        with closing(Desk(means, limits, box, alone=True)) as desk:
+        with closing(Orders(means, means.assignment.box, alone=True)) as orders:
             for unit in units:
-                broke += self._confirm(unit, desk)
+                broke += self._confirm(unit, orders)
         return broke
 
-    def _confirm(self, unit: Unit, desk: Desk) -> list[str]:
+    def _confirm(self, unit: Unit, orders: Orders) -> list[str]:
         """Keep of what was found of a submission what shows each time."""
         found = self._before(unit)
         assert found is not None  # it was looked at
         place = self._folder / found.submission
         cases = {one.file: casefile.read(str(place / one.file)) for one in found.wrong}
-        tasks = [Task(name, case) for name, case in cases.items() for _ in range(_REPEATS)]
-        heard: list[object] = []
+        tasks = [
+            Task(name, case, (place / name).read_bytes())
+            for name, case in cases.items()
+            for _ in range(_REPEATS)
+        ]
+        heard: list[Word] = []
         again = unit._replace(tasks=tuple(tasks))
-        desk.expect([again])
-        with closing(self._done([again], desk.work, 1, heard.append, desk.close)) as ends:
-            faults = [end.message for _, end in ends if isinstance(end, jobs.Fault)]
+        ends = orders.run([again], 1, lambda _, word: heard.append(word), self._under_way([again]))
+        with closing(ends):
+            faults = [fault.message for _, fault in ends if fault]
         faults += [word.message for word in heard if isinstance(word, Broke)]
         if faults:
             return [_broke(unit, faults[0])]
@@ -173,24 +183,9 @@ class Audit:
         self._listener.on_audited(saved.confirm(self._folder, found, sure))
         return []
 
-    def _done(
-        self,
-        units: Sequence[Unit],
-        work: Callable[[Unit, jobs.Note], Result],
-        workers: int,
-        hear: Callable[[object], None],
-        leave: Callable[[], None],
-    ) -> Generator[tuple[int, Result | jobs.Fault], None, None]:
-        """Do some work on each unit, in processes of their own."""
-        return jobs.run_all(
-            units,
-            work,
-            workers,
-            lambda index, word: hear(word),
-            leave,
-            forked=True,
-            on_time=lambda found: self._listener.on_time([units[index] for index in found]),
-        )
+    def _under_way(self, units: Sequence[Unit]) -> Callable[[list[int]], None]:
+        """Return what tells the listener which units are under way, by their indices."""
+        return lambda found: self._listener.on_time([units[index] for index in found])
 
 
 def _broke(unit: Unit, message: str) -> str:

@@ -6,6 +6,7 @@ The submission is unpacked, built and boxed as for its mark; then it is sent wha
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -22,12 +23,13 @@ from harness.fuzzing.judges import judge_of
 from harness.fuzzing.judging import Judge
 from harness.fuzzing.search import Budget
 from harness.fuzzing.writing import write
-from harness.grading.attempts.runner import Desk, Means
+from harness.grading.attempts.orders import Means, bench_of, handed
 from harness.grading.attempts.units import Unit
 from harness.grading.records import WrongAnswer
 from harness.records import CaseFile
 from harness.running import jobs
 from harness.vocabulary.script import BOARDS
+from harness.work.parent import die_with_parent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,18 +63,20 @@ class Looker:
         self._seconds = seconds
         # One process is asked for more than any case file asks: who computes for ever is found
         # by the clock, and what was found is asked again with all limits.
-        limits, box = means.assignment.limits, means.assignment.box._replace(cpu=0.0)
+        box = means.assignment.box._replace(cpu=0.0)
         # Of two sandboxes in turn: the next process starts while the last one is asked.
-        self._desks = [Desk(means, limits, box, alone=False) for _ in range(2)]
+        self._benches = [bench_of(means, box) for _ in range(2)]
+        self._parent = os.getpid()
 
     def close(self) -> None:
         """End this process's box servers."""
-        for desk in self._desks:
-            desk.close()
+        for bench in self._benches:
+            bench.close()
 
     def look(self, unit: Unit, note: jobs.Note) -> Looked:
         """Look at one submission for as long as there is time."""
-        with self._desks[0].furnished(unit, note) as (room, built):
+        die_with_parent(self._parent)
+        with self._benches[0].furnished(handed(unit), note) as (room, built):
             if built and not built.ok:
                 return Looked(0, 0, (), built.message)
             with workspace.workspace() as folder:
@@ -105,7 +109,7 @@ class Looker:
     def _launchers(self, room: Path, folder: Path) -> Callable[[], Launcher]:
         """Return what gives the launcher of the next process."""
         case, shown = CaseFile(str(folder / "script.gtp"), (), ()), (str(folder / BOARDS),)
-        turns = cycle(self._desks)
+        turns = cycle(self._benches)
         return lambda: next(turns).launcher(case, room, shown)
 
     def _cases(self, found: Sequence[Finding], judge: Judge, folder: Path) -> Iterator[Case]:

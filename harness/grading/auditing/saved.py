@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.grading.ledger import canonical_json
 from harness.grading.records import Audited
+from harness.work import canonical_json
 
 FOLDER, _STATE = "audit", "audit.json"
 

@@ -8,17 +8,17 @@ from contextlib import closing
 from pathlib import Path
 
 from harness.errors import HarnessError
-from harness.grading.attempts.runner import Desk, Means
-from harness.grading.attempts.units import Broke, Done, Task, Unit
+from harness.grading.attempts.orders import Means, Orders
+from harness.grading.attempts.units import Task, Unit
 from harness.grading.banking.behaviour import Behaviour, behaviour
 from harness.grading.banking.former import Program
-from harness.grading.ledger import canonical_json
 from harness.grading.ledger.ledger import Planned
 from harness.grading.records import Submission
 from harness.intake.packing import pack_alike
 from harness.records import FileResult
-from harness.running import jobs
 from harness.signals import ending_on_signals
+from harness.work import canonical_json
+from harness.work.words import Broke, Done, Word
 
 
 class Trial:
@@ -50,21 +50,22 @@ class Trial:
     def _results(self, units: Sequence[Unit]) -> list[Behaviour | None]:
         """Run units side by side. What is asked alone in a grading is so here as well."""
         means, heard = self._means, [dict[str, FileResult]() for _ in units]
-        limits, box = means.assignment.limits, means.assignment.box
 
-        def on_note(index: int, word: object) -> None:
+        def on_word(index: int, word: Word) -> None:
             if isinstance(word, Broke):
                 raise HarnessError(f"the harness broke: {word.message}")
             if isinstance(word, Done) and word.result != canonical_json.NOTHING:
                 heard[index][word.basis] = canonical_json.loads(FileResult, word.result)
 
-        with ending_on_signals(), closing(Desk(means, limits, box, alone=False)) as desk:
-            desk.expect(units)
-            ends = jobs.run_all(units, desk.work, means.jobs, on_note, desk.close, forked=True)
-            with closing(ends):
-                for _, end in ends:
-                    if isinstance(end, jobs.Fault):
-                        raise HarnessError(f"the harness broke: {end.message}")
+        orders = Orders(means, means.assignment.box, alone=False)
+        with (
+            ending_on_signals(),
+            closing(orders),
+            closing(orders.run(units, means.jobs, on_word)) as ends,
+        ):
+            for _, fault in ends:
+                if fault:
+                    raise HarnessError(f"the harness broke: {fault.message}")
         return [self._behaviour(found) for found in heard]
 
     def _behaviour(self, found: Mapping[str, FileResult]) -> Behaviour | None:

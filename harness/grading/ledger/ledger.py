@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger import canonical_json, opening, seal
+from harness.grading.ledger import opening, seal
 from harness.grading.ledger import statements as sql
 from harness.grading.ledger.chains import Chains
 from harness.grading.ledger.places import File, Server
@@ -33,6 +33,7 @@ from harness.grading.ledger.seal import Seal
 from harness.grading.ledger.tables import ATTEMPT, CONTENT, UNSIGNED, VERSION
 from harness.text import more
 from harness.visible import visible
+from harness.work import canonical_json
 
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process
 _RENEWED = 60.0  # seconds after which who finishes something renews its lease

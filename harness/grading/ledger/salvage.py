@@ -20,7 +20,7 @@ from sqlalchemy import ColumnElement, Select, literal_column, select, update
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger import canonical_json, chains, opening, places, seal
+from harness.grading.ledger import chains, opening, places, seal
 from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, SignedRow
 from harness.grading.ledger.database import Database
 from harness.grading.ledger.ledger import Ledger, Run
@@ -36,6 +36,7 @@ from harness.grading.ledger.tables import (
     SIGNER,
     UNSIGNED,
 )
+from harness.work import canonical_json
 
 _MAGIC = b"SQLite format 3\0"
 _MARK = slice(68, 72)  # of the file: where SQLite keeps the application's id

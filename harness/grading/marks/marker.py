@@ -8,7 +8,6 @@ from pathlib import Path
 from harness.assignments.assignment import Assignment
 from harness.grading.attempts.assembly import Reader
 from harness.grading.attempts.plan import Case
-from harness.grading.ledger import canonical_json
 from harness.grading.ledger.ledger import Given, Ledger, Planned
 from harness.grading.marks import item_analysis, marking, regrading, suspicion
 from harness.grading.marks.regrading import Change
@@ -16,6 +15,7 @@ from harness.grading.records import IMAGE, PUBLIC, Attempt, ClassResult, Graded,
 from harness.judging.diagnosis import diagnoses, failures
 from harness.judging.replaying import Memory
 from harness.records import Diagnosis, FileResult
+from harness.work import canonical_json
 from oracle import __version__
 
 

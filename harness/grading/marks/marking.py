@@ -11,7 +11,7 @@ What decides, in this order:
 A test that could not be judged does not count, neither as passed nor in the number of tests; a
 part of which no test could be judged withholds the mark. Tests marked ``*`` count for nobody; a
 part without tests is worth nothing. Of a flaky test the last run counts, which was alone on the
-machine (for moves that an engine chooses see :mod:`harness.grading.attempts.fairness`); the reason
+machine (for moves that an engine chooses see :mod:`harness.work.fairness`); the reason
 says how many there are.
 """
 

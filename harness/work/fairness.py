@@ -27,10 +27,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.adapters.inside.board import TIMED_OUT
-from harness.grading.ledger.canonical_json import Figures
 from harness.options import BoxLimits, Limits
 from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Step
 from harness.running.rerun import believe, fails_by_choice
+from harness.work.canonical_json import Figures
 from oracle.natures import Natures
 
 MARGIN = 0.2  # of a limit: as near as this is near

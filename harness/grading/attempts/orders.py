@@ -1,0 +1,175 @@
+"""What is to be run, handed out as units of work (:mod:`harness.work`)."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.assignments.assignment import FILE, Assignment
+from harness.grading.attempts.units import Task, Unit
+from harness.options import BoxLimits
+from harness.sandbox.engines import Sandbox
+from harness.work import files, records
+from harness.work.bench import Bench, Handed, Kit
+from harness.work.crew import Crew, Ends
+from harness.work.records import Environment, File, Sha256, Submitted
+from harness.work.words import Word
+
+
+class Means(NamedTuple):
+    """What all submissions are given."""
+
+    assignment: Assignment
+    overlay: Path | None
+    sandbox: str  # auto, a level, or off
+    hidden: tuple[str, ...]  # files that no engine may see
+    budget: float  # seconds on the wall for all case files of a submission
+    jobs: int
+    go_on: bool = True  # even if the first submissions all fail alike
+
+
+class Orders:
+    """Hands units out to worker processes: the same sandbox and limits for all.
+
+    To be closed. Until then it keeps the case files, images too, for the workers to read.
+    """
+
+    def __init__(self, means: Means, box: BoxLimits, *, alone: bool) -> None:
+        """``box``: what engines may use. ``alone``: nothing else is running.
+
+        Raises:
+            SandboxError: there is no such sandbox here, or it does not hold.
+        """
+        self._means = means
+        self._box = box
+        self._alone = alone
+        self._sandbox = sandbox_of(means, box)
+        self._store = tempfile.TemporaryDirectory(prefix="gtp-harness-")  # ours alone, mode 700
+
+    def close(self) -> None:
+        """Remove what was kept."""
+        if self._sandbox:
+            self._sandbox.close()
+        self._store.cleanup()
+
+    def run(
+        self,
+        units: Sequence[Unit],
+        workers: int,
+        on_word: Callable[[int, Word], None],
+        on_time: Callable[[list[int]], None] = lambda _: None,
+        *,
+        shared: bool = False,
+    ) -> Ends:
+        """Do units; see :meth:`harness.work.crew.Crew.run`."""
+        crew = Crew([Path(self._store.name)], self._level if self._sandbox else "")
+        return crew.run([*map(self._order, units)], workers, on_word, on_time, shared=shared)
+
+    @property
+    def _level(self) -> str:
+        return str(int(self._sandbox.level)) if self._sandbox else "off"
+
+    def _order(self, unit: Unit) -> records.Unit:
+        """Return what is to be done as plain data."""
+        return records.Unit(
+            unit=records.VERSION,
+            submission=_submitted(unit),
+            build=unit.build,
+            cases=tuple(map(self._case, unit.tasks)),
+            assignment=self._assignment,
+            course=self._course,
+            environment=self._environment,
+            limits=self._means.assignment.limits,
+            box=self._box,
+            alone=self._alone,
+            budget=self._means.budget,
+            spent=unit.spent,
+        )
+
+    def _case(self, task: Task) -> records.Case:
+        sha256 = hashlib.sha256(task.content).hexdigest()
+        kept, path = Path(self._store.name, sha256), Path(task.case.path).absolute()
+        if not kept.exists():
+            kept.write_bytes(task.content)
+        beside = tuple(_named(task, path.parent))
+        return records.Case(task.basis, path.name, Sha256(sha256), beside, str(path.parent))
+
+    @cached_property
+    def _assignment(self) -> records.Folder:
+        """What of the assignment's folder decides how its submissions are run."""
+        own = self._means.assignment
+        tables = [Path(own.translate)] if own.translate else []
+        paths = [own.place / FILE, *tables, *own.public_cases()]
+        return files.folder_of(
+            own.place, [path.relative_to(own.place).as_posix() for path in paths]
+        )
+
+    @cached_property
+    def _course(self) -> records.Folder | None:
+        place = self._means.overlay
+        if place is None:
+            return None
+        return files.folder_of(place.absolute(), _copied(place))
+
+    @cached_property
+    def _environment(self) -> Environment:
+        hidden = (*self._means.hidden, self._store.name)
+        return Environment(self._level, self._means.assignment.python, hidden)
+
+
+def _submitted(unit: Unit) -> Submitted:
+    own, path = unit.submission, unit.archive
+    sha256 = own.sha256 or hashlib.sha256(path.read_bytes()).hexdigest()
+    return Submitted(own.key, Sha256(sha256), own.root, own.kept, str(path.absolute()))
+
+
+def _named(task: Task, folder: Path) -> Iterator[File]:
+    """Yield the files that a case file's commands name, such as records and boards."""
+    words = {word for step in task.case.steps for word in step.command.split()[1:]}
+    for word in sorted(word for word in words if "." in word and not word.startswith(("/", "."))):
+        if ".." not in Path(word).parts and (folder / word).is_file():
+            yield files.file_of(folder / word, Path(word).as_posix())
+
+
+def _copied(place: Path) -> list[str]:
+    """Return the names of the files of the course's folder that submissions get."""
+    paths = (path for path in sorted(place.rglob("*")) if path.is_file())
+    names = (path.relative_to(place) for path in paths)
+    return [
+        name.as_posix()
+        for name in names
+        if name.suffix != ".pyc" and not any(_is_left_out(part) for part in name.parts)
+    ]
+
+
+def _is_left_out(part: str) -> bool:
+    return part == "__pycache__" or part.startswith(".")
+
+
+# --- for what is done in this process and its forks --------------------------------------------
+
+
+def sandbox_of(means: Means, box: BoxLimits) -> Sandbox | None:
+    """Return the sandbox of a grading; None: it is off.
+
+    Raises:
+        SandboxError: there is no such sandbox here, or it does not hold.
+    """
+    if means.sandbox == "off":
+        return None
+    return Sandbox(means.sandbox, box, means.hidden, (), means.assignment.natures)
+
+
+def bench_of(means: Means, box: BoxLimits) -> Bench:
+    """Return a bench in this process; raises as :func:`sandbox_of`."""
+    sandbox, own = sandbox_of(means, box), means.assignment
+    return Bench(Kit(own, means.overlay, sandbox, own.limits, alone=False, budget=means.budget))
+
+
+def handed(unit: Unit) -> Handed:
+    """Return what was handed in, as a bench takes it."""
+    return Handed(unit.archive, unit.submission.root, unit.submission.kept, unit.build)

@@ -1,0 +1,107 @@
+"""``python -m harness.work [FILE]``: does a unit of work, and says what comes as lines of JSON.
+
+Exit status: 0 if all case files were judged, 2 if the unit is wrong, 3 if the harness broke, 130
+after Ctrl-C, 141 if nobody reads what it says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from harness import signals
+from harness.errors import HarnessError, UsageError
+from harness.exits import ExitCode
+from harness.work import plain, words, worker
+from harness.work.files import Files
+from harness.work.parent import die_with_parent
+from harness.work.records import Unit
+from harness.work.words import Broke, Said
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the command line says; return the exit status."""
+    given = _options().parse_args(arguments)
+    try:
+        if given.schema:
+            print(json.dumps({"unit": plain.schema(Unit), "word": words.schema()}, indent=1))
+            return ExitCode.OK
+        return _serve(given) if given.serve else _do(given)
+    except UsageError as error:
+        return _complain(str(error), ExitCode.BROKEN)
+    except HarnessError as error:
+        return _complain(str(error), ExitCode.FAULT)
+    except KeyboardInterrupt:
+        return _complain("interrupted", signals.exit_status())
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.NO_READER
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m harness.work",
+        description="Do a unit of work, and say what comes as lines of JSON.",
+    )
+    add = parser.add_argument
+    add("file", nargs="?", default="-", metavar="FILE", help="the unit (default: standard input)")
+    add("--store", action="append", default=[], metavar="FOLDER", type=Path,
+        help="a folder of files named by their SHA-256; may be repeated")  # fmt: skip
+    add("--proven", default="", metavar="LEVEL",
+        help="a sandbox level that was just proven here: it is not proven again")  # fmt: skip
+    add("--serve", action="store_true",
+        help="do units that come as lines, ask before each case file")  # fmt: skip
+    add("--schema", action="store_true", help="print the JSON Schema of units and words")
+    return parser
+
+
+def _do(given: argparse.Namespace) -> int:
+    """Do one unit."""
+    unit = worker.read(_content(given.file), given.file if given.file != "-" else "unit")
+    broke = False
+
+    def say(word: Said) -> None:
+        nonlocal broke
+        broke = broke or isinstance(word, Broke)
+        sys.stdout.buffer.write(words.line(word))
+        sys.stdout.buffer.flush()
+
+    with signals.ending_on_signals(), closing(_worker(given)) as own:
+        ended = own.do(unit, say)
+    return ExitCode.FAULT if broke or ended.fault else ExitCode.OK
+
+
+def _serve(given: argparse.Namespace) -> int:
+    """Do what the process that started us hands out; Ctrl-C is for that one."""
+    signals.end_on_sigterm()
+    signals.leave_sigint_to_the_parent()
+    die_with_parent(os.getppid())
+    try:
+        worker.serve(sys.stdin.buffer, sys.stdout.buffer, _worker(given))
+    except KeyboardInterrupt:  # by SIGTERM, from who knows of it
+        return signals.exit_status()
+    return ExitCode.OK
+
+
+def _worker(given: argparse.Namespace) -> worker.Worker:
+    return worker.Worker(Files(given.store), given.proven)
+
+
+def _content(file: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"harness.work: {message}", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,200 @@
+"""Where submissions are run: in a room of their own, built, and asked case file by case file."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.assignments import building, workspace
+from harness.assignments.assignment import Assignment
+from harness.engine import protocols, translation
+from harness.engine.launch import Launcher, PlainLauncher, split_program
+from harness.errors import SandboxError, StarvedError
+from harness.options import Limits, Options
+from harness.reading.dialect import named
+from harness.records import Build, CaseFile, FileResult, Verdict
+from harness.running.patience import Patience
+from harness.running.runner import Setting, run_file
+from harness.sandbox.engines import BoxedEngine, Sandbox
+from harness.work import canonical_json, fairness
+from harness.work.canonical_json import NOTHING, Figures
+from harness.work.words import Broke, Built, Done
+
+NO_SANDBOX = "off: engines ran with all rights of whoever graded"
+
+Say = Callable[[Built], object]
+
+
+class Kit(NamedTuple):
+    """What all submissions of an assignment are run with."""
+
+    assignment: Assignment
+    overlay: Path | None  # the course's folder
+    sandbox: Sandbox | None
+    limits: Limits
+    alone: bool  # nothing else is running
+    budget: float  # seconds on the wall for all case files of a submission
+
+
+class Handed(NamedTuple):
+    """What was handed in."""
+
+    archive: Path
+    root: str  # what the names of its own files begin with in the archive
+    kept: tuple[str, ...]  # its files by their names below root
+    build: str  # what the result of its build is known by
+
+
+class Bench:
+    """Where submissions are run with the same kit."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        self._limits = kit.limits._replace(total=kit.budget)
+
+    def close(self) -> None:
+        """End this process's box server."""
+        if self._kit.sandbox:
+            self._kit.sandbox.close()
+
+    @contextmanager
+    def furnished(self, handed: Handed, say: Say) -> Iterator[tuple[Path, Build | None]]:
+        """Give a folder with a submission, built, and the course's beside it.
+
+        Also what came of the build, None where there is nothing to be built; it is said, too.
+        """
+        with workspace.workspace() as room:
+            self._furnish(handed, room)
+            yield room, self._built(handed, room, say)
+
+    def _furnish(self, handed: Handed, room: Path) -> None:
+        assignment, home = self._kit.assignment, room / self._kit.assignment.archive.folder
+        workspace.unpack(str(handed.archive), home, handed.root, handed.kept)
+        if self._kit.overlay:
+            workspace.overlay(self._kit.overlay, room / assignment.engine.overlay)
+
+    def _built(self, handed: Handed, room: Path, say: Say) -> Build | None:
+        sandbox = self._kit.sandbox
+        begun = time.monotonic()
+        built = building.build(
+            self._kit.assignment, room, str(sandbox.level) if sandbox else "off"
+        )
+        if built:
+            clean = built._replace(output=built.output.replace(str(room), canonical_json.PLACE))
+            say(Built(handed.build, clean, round(time.monotonic() - begun, 6)))
+        return built
+
+    def nothing(self, basis: str) -> Done:
+        """Return what comes of a case file for which there is no program."""
+        return Done(basis, NOTHING, self._about(Figures()), failed=True, doubtful=False)
+
+    def _about(self, figures: Figures) -> Figures:
+        """Return figures with what is known of where and when they were measured."""
+        kit = self._kit
+        return figures._replace(
+            started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            pid=os.getpid(),
+            alone=kit.alone,
+            sandbox=kit.sandbox.description if kit.sandbox else NO_SANDBOX,
+            python=python.described if (python := kit.assignment.python) else "",
+        )
+
+    def attempt(
+        self, basis: str, case: CaseFile, room: Path, ends: float, patience: Patience
+    ) -> Done | Broke:
+        """Run a case file in a furnished room; ``ends``: when the budget does, monotonic."""
+        own, about = time.process_time(), self._about(Figures())
+        gauge = _Gauge(self.launcher(case, room))
+        try:
+            result = run_file(case, self._setting(gauge, room, ends, patience))
+        except (SandboxError, StarvedError, OSError) as error:
+            return Broke(basis, f"{type(error).__name__}: {error}")
+        times = canonical_json.measured(result)
+        figures = about._replace(
+            seconds=times.seconds,
+            cpu=round(gauge.cpu, 6),
+            memory=gauge.memory,
+            engine_cpu=times.engine_cpu,
+            replies=times.replies,
+            own_cpu=round(time.process_time() - own, 6),
+            late=patience.late,
+        )
+        return self._done(basis, result, figures, room)
+
+    def _done(self, basis: str, result: FileResult, figures: Figures, room: Path) -> Done:
+        own, alone = self._kit.assignment, self._kit.alone
+        limits, box = own.limits, own.box
+        doubtful = not alone and fairness.in_doubt(result, figures, limits, box, own.natures)
+        told = result if alone else fairness.told(result, box)
+        text = canonical_json.dumps(canonical_json.settled(told, str(room)))
+        return Done(basis, text, figures, bool(_troubles(result)), doubtful)
+
+    def launcher(self, case: CaseFile, room: Path, shown: Sequence[str] = ()) -> Launcher:
+        """Return what starts the engine in a room; ``shown``: what else it sees there."""
+        if not self._kit.sandbox:
+            return PlainLauncher()
+        home = room / self._kit.assignment.archive.folder
+        beside = workspace.beside_submission(home)
+        return self._kit.sandbox.launcher(case, (*beside, *shown), str(home))
+
+    def _setting(self, gauge: _Gauge, room: Path, ends: float, patience: Patience) -> Setting:
+        assignment, alone = self._kit.assignment, self._kit.alone
+        command, folder = assignment.start(room)
+        protocol = assignment.protocol
+        options = Options(
+            limits=self._limits,
+            folder=folder,
+            restart=assignment.cases.restart,
+            strict=True,
+            protocol=protocol,
+        )
+        return Setting(
+            tuple(split_program(command)),
+            options,
+            named(options.dialect),
+            launcher=lambda _: gauge,
+            ends=ends,
+            beside=1.0 if alone else fairness.BESIDE,
+            crowded=not alone,
+            # What a program leaves behind is told from another one's in a box only.
+            patience=patience if self._kit.sandbox and not alone else None,
+            natures=assignment.natures,
+            protocol=protocols.named(protocol),
+            session=translation.sessions_of(assignment.translate),
+        )
+
+
+def _troubles(result: FileResult) -> list[object]:
+    bad = (Verdict.FAILED, Verdict.NOT_RUN)
+    return [outcome for outcome in result.outcomes if outcome.verdict in bad]
+
+
+class _Gauge:
+    """A launcher that remembers what its engine used of the machine."""
+
+    def __init__(self, launcher: Launcher) -> None:
+        self._launcher = launcher
+        self._before = _cpu_of_the_dead()
+        self.start = launcher.start
+        self.cpu = 0.0
+        self.memory = 0
+
+    def end(self, engine: object) -> list[str]:
+        """End a program; see :class:`harness.engine.launch.Launcher`."""
+        left = self._launcher.end(engine)
+        if isinstance(engine, BoxedEngine):
+            end = engine.box.end()
+            self.cpu, self.memory = self.cpu + end.cpu, max(self.memory, end.memory)
+        else:
+            self.cpu = _cpu_of_the_dead() - self._before
+        return left
+
+
+def _cpu_of_the_dead() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

@@ -1,0 +1,148 @@
+"""Worker processes, seen from the one that hands units of work out.
+
+Each is ``python -m harness.work --serve`` and takes one unit after the other. One that dies,
+whenever that is, has cost the words that it had not said to their end, and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from _signal import SIGKILL  # type: ignore[import-not-found]
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.running import jobs
+from harness.work import canonical_json, words
+from harness.work.records import Unit
+from harness.work.words import Begun, Claim, Ended, Granted, Hung, Said, Word
+from harness.work.worker import answer
+
+_ROOM = Path(__file__).resolve().parents[2]
+# Not "-m harness.work": there may be another harness where we are.
+_TURN = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1));"
+    " from harness.work.__main__ import main; sys.exit(main(sys.argv[1:]))"
+)
+_PIECE = 1 << 16  # bytes read at once
+
+Ends = Generator[tuple[int, jobs.Fault | None], None, None]
+
+
+class Crew:
+    """Processes that do units of work.
+
+    ``stores``: folders of files named by their SHA-256. ``proven``: the sandbox level of the units
+    if it was just proven on this machine, so that no worker need do it again.
+    """
+
+    def __init__(self, stores: Sequence[Path], proven: str = "") -> None:
+        options = [word for store in stores for word in ("--store", str(store))]
+        options += ["--proven", proven] if proven else []
+        self._words = [sys.executable, "-P", "-c", _TURN, str(_ROOM), "--serve", *options]
+
+    def run(
+        self,
+        units: Sequence[Unit],
+        workers: int,
+        on_word: Callable[[int, Word], None],
+        on_time: Callable[[list[int]], None] = lambda _: None,
+        *,
+        shared: bool = False,
+    ) -> Ends:
+        """Do units, so many at a time; yield (index, fault) as they end, None where all is well.
+
+        ``on_word``: told what comes of a unit, by its index; ``on_time``: the units under way,
+        some four times a second. ``shared``: whether several workers may do one unit while its
+        engines sleep. Closing the iterator ends the work under way.
+        """
+        desk = _Desk(units, self._words)
+        return jobs.run_all(
+            units,
+            _nothing,
+            workers,
+            on_word,  # type: ignore[arg-type] # nothing else is noted
+            forked=True,
+            parts=(lambda unit: len(unit.cases)) if shared else None,
+            on_time=on_time,
+            hire=desk.hire,
+        )
+
+
+def _nothing(_unit: Unit, _line: jobs.Line) -> None:
+    """What this process itself does of a unit."""
+
+
+class _Desk:
+    """What all workers of a round share."""
+
+    def __init__(self, units: Sequence[Unit], command: list[str]) -> None:
+        self._units = units
+        self._command = command
+        self.hangs = [0] * len(units)
+
+    def line(self, index: int) -> bytes:
+        """Return a unit as a worker reads it."""
+        return canonical_json.dumps(self._units[index]).encode() + b"\n"
+
+    def hire(self) -> _Process:
+        """Start a worker."""
+        requests_out, requests_in = os.pipe()
+        answers_out, answers_in = os.pipe()
+        # Ctrl-C is for us: we end it. It stays in our session, so that it is no engine's.
+        process = subprocess.Popen(
+            self._command, stdin=requests_out, stdout=answers_in, process_group=0
+        )
+        process.returncode = 0  # the pool waits for it
+        os.close(requests_out)
+        os.close(answers_in)
+        return _Process(process.pid, requests_in, answers_out, self)
+
+
+class _Process(jobs.Worker):
+    """A worker."""
+
+    def __init__(self, pid: int, requests: int, answers: int, desk: _Desk) -> None:
+        super().__init__(pid, requests, answers)
+        self._desk = desk
+        self._heard = b""  # the beginning of a line
+
+    def hand_out(self, task: int) -> None:
+        self._tell(self._desk.line(task))
+
+    def grant(self, *, granted: bool) -> None:
+        assert self.task is not None
+        self._tell(answer(Granted(granted, self._desk.hangs[self.task])))
+
+    def _tell(self, line: bytes) -> None:
+        with contextlib.suppress(BrokenPipeError):  # it has died, which is seen when it is heard
+            while line:
+                line = line[os.write(self.requests, line) :]
+
+    def receive(self) -> list[tuple[int, object]] | None:
+        piece = os.read(self.answers, _PIECE)
+        if not piece:
+            return None
+        *lines, self._heard = (self._heard + piece).split(b"\n")
+        try:
+            said = [words.read(line) for line in lines]
+        except UsageError:
+            os.kill(self.pid, SIGKILL)  # it is no worker of ours any more
+            return []
+        return [found for word in said for found in self._understood(word)]
+
+    def _understood(self, word: Said) -> list[tuple[int, object]]:
+        """Return a word as the pool takes it; nothing where it is not for the pool."""
+        assert self.task is not None
+        if isinstance(word, Hung):
+            self._desk.hangs[self.task] += 1
+        elif isinstance(word, Claim):
+            return [(jobs.CLAIM, word.case)]
+        elif isinstance(word, Ended):
+            return [(jobs.DONE, jobs.Fault(word.fault, word.details) if word.fault else None)]
+        elif not isinstance(word, Begun):
+            return [(jobs.NOTE, word)]
+        return []

@@ -1,0 +1,92 @@
+"""Bytes by their SHA-256: where a unit says they lie, or else in a store."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.work.records import Case, File, Folder, Name, Sha256, Submitted
+
+
+class MissingBytesError(HarnessError):
+    """What a unit names is nowhere, or is something else by now: the harness's own trouble."""
+
+
+class Files:
+    """Finds files; ``stores``: folders of files that are named by their SHA-256."""
+
+    def __init__(self, stores: Sequence[Path] = ()) -> None:
+        self._stores = tuple(stores)
+
+    def archive(self, own: Submitted) -> Path:
+        """Return where the bytes of a submission are.
+
+        Raises:
+            MissingBytesError: nowhere.
+        """
+        return self._found(own.sha256, own.path, f"the submission of {own.key}")
+
+    def case(self, case: Case, room: Path) -> tuple[bytes, Path]:
+        """Return a case file's bytes, and its path with all that it names beside it.
+
+        It is laid out in a new folder of ``room`` where it does not lie as the unit says.
+
+        Raises:
+            MissingBytesError: as :meth:`archive`.
+        """
+        place = Path(case.place)
+        own = self._found(case.sha256, str(place / case.name), f"the case file {case.name}")
+        if not case.place or not self._are_there(case.beside, place):
+            place = room / case.basis[:16]
+            self._lay(case.beside, place)
+        return own.read_bytes(), place / case.name
+
+    def folder(self, folder: Folder, room: Path) -> Path:
+        """Return where a folder lies as the unit says, or is laid out below ``room``.
+
+        Raises:
+            MissingBytesError: as :meth:`archive`.
+        """
+        if folder.place and self._are_there(folder.files, Path(folder.place)):
+            return Path(folder.place)
+        place = room / folder.name
+        self._lay(folder.files, place)
+        return place
+
+    def _are_there(self, files: Iterable[File], place: Path) -> bool:
+        return all(_has(place / one.name, one.sha256) for one in files)
+
+    def _lay(self, files: Iterable[File], place: Path) -> None:
+        place.mkdir(parents=True, exist_ok=True)
+        for one in files:
+            source = self._found(one.sha256, "", one.name)
+            (place / one.name).parent.mkdir(parents=True, exist_ok=True)
+            (place / one.name).write_bytes(source.read_bytes())
+
+    def _found(self, sha256: Sha256, path: str, called: str) -> Path:
+        places = [*([Path(path)] if path else []), *(store / sha256 for store in self._stores)]
+        for place in places:
+            if _has(place, sha256):
+                return place
+        raise MissingBytesError(f"{called} is nowhere with the SHA-256 {sha256}: has it changed?")
+
+
+def file_of(path: Path, name: str) -> File:
+    """Return a file that lies on this machine, by a name of its own."""
+    return File(Name(name), Sha256(hashlib.sha256(path.read_bytes()).hexdigest()))
+
+
+def folder_of(place: Path, names: Iterable[str]) -> Folder:
+    """Return a folder of this machine with some of its files."""
+    return Folder(place.name, tuple(file_of(place / name, name) for name in names), str(place))
+
+
+def _has(path: Path, sha256: str) -> bool:
+    """Whether these bytes are there, and whole."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+    except OSError:
+        return False

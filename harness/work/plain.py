@@ -1,0 +1,143 @@
+"""Plain JSON read as records, checked against what their types say.
+
+The records are the schema: every key of an object is a field, a field without a default must be
+there, and each value is of the field's type. :func:`schema` writes the same down as JSON Schema.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from types import NoneType, UnionType
+from typing import Any, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from harness.errors import UsageError
+from harness.work.records import Name, Sha256
+
+Record = TypeVar("Record")
+
+_LONGEST = 60  # characters of what was found
+_SHA256 = r"[0-9a-f]{64}"
+
+
+def read(kind: type[Record], text: str | bytes, source: str) -> Record:
+    """Return the record of a type that is written as JSON; ``source``: what errors call it.
+
+    Raises:
+        UsageError: it is no JSON, or not what the type says: where, what was found and expected.
+    """
+    try:
+        plain = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{source} is not JSON: {error}") from None
+    found: Record = value(kind, plain, source)
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def value(kind: Any, plain: Any, place: str) -> Any:
+    """Return a value of a type from its plain form; ``place``: what errors call it."""
+    if get_origin(kind) in (Union, UnionType):
+        (other,) = set(get_args(kind)) - {NoneType}
+        return None if plain is None else value(other, plain, place)
+    if get_origin(kind) is tuple:
+        return _items(get_args(kind), plain, place)
+    if hasattr(kind, "_fields"):
+        return _record(kind, plain, place)
+    expected, is_right = _PLAIN[kind]
+    if not is_right(plain):
+        _refuse(plain, expected, place)
+    return float(plain) if kind is float else plain
+
+
+def _items(kinds: tuple[Any, ...], plain: Any, place: str) -> tuple[Any, ...]:
+    if not isinstance(plain, list):
+        _refuse(plain, "a list", place)
+    return tuple(value(kinds[0], one, f"{place}[{i}]") for i, one in enumerate(plain))
+
+
+def _record(kind: Any, plain: Any, place: str) -> Any:
+    fields = ", ".join(kind._fields)
+    if not isinstance(plain, dict):
+        _refuse(plain, f"an object with {fields}", place)
+    if unknown := sorted(set(plain) - set(kind._fields)):
+        raise UsageError(f"{place}: there is no key {_shown(unknown[0])}, only {fields}")
+    missing = [one for one in kind._fields if one not in {*plain, *kind._field_defaults}]
+    if missing:
+        raise UsageError(f"{place}: the key {missing[0]!r} is missing")
+    kinds = get_type_hints(kind)
+    return kind(**{key: value(kinds[key], one, f"{place}.{key}") for key, one in plain.items()})
+
+
+def _refuse(found: Any, expected: str, place: str) -> NoReturn:
+    raise UsageError(f"{place}: found {_shown(found)}, expected {expected}")
+
+
+def _shown(found: Any) -> str:
+    text = json.dumps(found)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _is_number(plain: Any) -> bool:
+    is_number = isinstance(plain, int | float) and not isinstance(plain, bool)
+    return is_number and plain >= 0 and math.isfinite(plain)
+
+
+def _is_name(plain: Any) -> bool:
+    """Whether it names a file below a folder, and nothing outside of it."""
+    if not isinstance(plain, str) or not plain or "\0" in plain:
+        return False
+    return (
+        str(PurePosixPath(plain)) == plain
+        and not {"..", "."} & set(plain.split("/"))
+        and (not plain.startswith("/"))
+    )
+
+
+_PLAIN: dict[Any, tuple[str, Callable[[Any], bool]]] = {
+    str: ("a text", lambda plain: isinstance(plain, str) and "\0" not in plain),
+    bool: ("true or false", lambda plain: isinstance(plain, bool)),
+    int: ("a whole number from 0", lambda plain: type(plain) is int and 0 <= plain < 1 << 63),
+    float: ("a number from 0", _is_number),
+    Sha256: (
+        "a SHA-256 as 64 hexadecimal digits",
+        lambda plain: isinstance(plain, str) and re.fullmatch(_SHA256, plain) is not None,
+    ),
+    Name: ("the name of a file below the folder, such as boards/a.txt", _is_name),
+}
+
+
+# --- the schema --------------------------------------------------------------------------------
+
+_TYPES: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer", "minimum": 0},
+    float: {"type": "number", "minimum": 0},
+    Sha256: {"type": "string", "pattern": f"^{_SHA256}$"},
+    Name: {"type": "string", "minLength": 1},
+}
+
+
+def schema(kind: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a type."""
+    if get_origin(kind) in (Union, UnionType):
+        (other,) = set(get_args(kind)) - {NoneType}
+        return {"anyOf": [schema(other), {"type": "null"}]}
+    if get_origin(kind) is tuple:
+        return {"type": "array", "items": schema(get_args(kind)[0])}
+    if not hasattr(kind, "_fields"):
+        return _TYPES[kind]
+    kinds = get_type_hints(kind)
+    return {
+        "type": "object",
+        "properties": {name: schema(kinds[name]) for name in kind._fields},
+        "required": [name for name in kind._fields if name not in kind._field_defaults],
+        "additionalProperties": False,
+    }
