@@ -197,12 +197,13 @@ class PlainLauncher:
         """Start a program; see :class:`Launcher`."""
         path = find_program(words[0])
         self._known = frozenset(leftovers.children())
-        try:
-            process = PlainEngine([path, *words[1:]], folder, output)
-        except OSError as error:
-            failure = Failure(FailureKind.NOT_STARTED, _why_not(path, error))
-            raise EngineError(failure) from None
-        leftovers.engines.add(process.pid)
+        with leftovers.lock:  # or another thread takes it for what its own engine left
+            try:
+                process = PlainEngine([path, *words[1:]], folder, output)
+            except OSError as error:
+                failure = Failure(FailureKind.NOT_STARTED, _why_not(path, error))
+                raise EngineError(failure) from None
+            leftovers.engines.add(process.pid)
         return process
 
     def end(self, engine: PlainEngine) -> list[str]:
@@ -213,7 +214,8 @@ class PlainLauncher:
             os.kill(engine.pid, SIGKILL)
             os.waitid(os.P_PID, engine.pid, os.WEXITED | os.WNOWAIT)
         # Until it is waited for, a dead process keeps its id: nobody else's group can be hit.
-        left = leftovers.end_leftovers(self._known)
+        with leftovers.lock:
+            left = leftovers.end_leftovers(self._known)
         _signal_group(engine, SIGKILL)
         engine.collect()
         leftovers.engines.discard(engine.pid)

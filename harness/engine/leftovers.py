@@ -4,11 +4,14 @@ On Linux this process declares itself a *subreaper* (``prctl(2)``): a process wh
 becomes our child instead of init's, so that even a daemon that forked twice can be found. No
 process can enter our session from another one; hence a child of ours in a foreign session, that
 was not there before the engine and is no engine, is something the engine left. (So whoever runs
-engines in a process of his own should not start daemons in it meanwhile.)
+engines in a process of his own should not start daemons in it meanwhile. Of engines in several
+threads at once, nobody can tell whose it is: all of it ends with the first of them. In a sandbox
+each has its own.)
 """
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import time
@@ -24,6 +27,7 @@ _PATIENCE = 1.0  # seconds for killed processes to be gone; only a kernel at fau
 
 # Processes this one started itself, and which are nobody's leftovers.
 engines: set[int] = set()
+lock = _thread.allocate_lock()  # held while one is started, and while leftovers are ended
 
 
 class _Process(NamedTuple):

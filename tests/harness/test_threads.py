@@ -1,0 +1,118 @@
+"""Several threads fuzz, generate and judge at once, each with files in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import current_thread, main_thread
+
+import pytest
+
+from harness.fuzzing.fuzzer import Fuzzer
+from harness.fuzzing.judges import judge_of
+from harness.fuzzing.search import Budget
+from harness.judging import strength
+from harness.judging.diagnosis import diagnoses
+from harness.options import Options
+from harness.reading import casefile
+from harness.records import Verdict
+from harness.running.runs import run
+from harness.specifications import specification
+from harness.specifications.truth import reply_of
+from harness.verifying.whole import verify
+from harness.vocabulary.script import Script, Trace, lay_files
+from oracle.mistakes import MISTAKES, mistaken_engine
+
+SIZES = (5, 7, 9, 11)
+BOARD = "(;GM[1]FF[4]SZ[{0}]AB[aa][bb]AW[cc])"  # whose empty points are nobody's
+CASE = "loadsgf board.sgf\n10 score\n#? [B\\+1(\\.0)?]\n"
+MISTAKE = MISTAKES["row-before-column"]  # of reading boards, and soon found
+WRONG = "loadsgf board.sgf\n10 score\n#? [W\\+99]\n"
+
+
+def laid(folder: Path, size: int) -> Path:
+    """Write case files that name a board beside them, which has the same name everywhere."""
+    folder.mkdir()
+    (folder / "board.sgf").write_text(BOARD.format(size))
+    for name, text in (("case.gtp", CASE), ("wrong.gtp", WRONG)):
+        (folder / name).write_text(text)
+    return folder
+
+
+def in_threads(work: Callable[[Path], object], folders: list[Path]) -> list[object]:
+    """Return what some work gives in several threads at once."""
+
+    def beside(folder: Path) -> object:
+        assert current_thread() is not main_thread()
+        return work(folder)
+
+    with ThreadPoolExecutor(len(folders)) as pool:
+        return list(pool.map(beside, folders))
+
+
+def assert_the_same_in_threads(work: Callable[[Path], object], folders: list[Path]) -> None:
+    here = os.getcwd()
+    alone = [work(folder) for folder in folders]
+    assert in_threads(work, [*folders, *folders]) == [*alone, *alone]
+    assert os.getcwd() == here
+
+
+def judged(folder: Path) -> object:
+    """What the oracle, all mistakes and an engine make of the files of a folder."""
+    cases = [casefile.read(str(folder / name)) for name in ("case.gtp", "wrong.gtp")]
+    own = specification("go-scoring")
+    told = [(one.line, one.kind) for one in verify(cases, own).findings]
+    caught = [one.caught for one in strength.measure(cases, own).tests]
+    result = run("gtp-oracle gtp", [one.path for one in cases], Options(jobs=1))
+    verdicts = [one.verdict for file in result.files for one in file.outcomes]
+    return told, caught, verdicts, diagnoses(result.files)
+
+
+@pytest.mark.processes
+def test_threads_judge_files_of_their_own_folders(tmp_path):
+    folders = [laid(tmp_path / str(size), size) for size in SIZES]
+    _, caught, verdicts, _ = judged(folders[0])
+    assert (len(caught), verdicts) == (1, [Verdict.PASSED, Verdict.FAILED])
+    assert_the_same_in_threads(judged, folders)
+
+
+class Boards:
+    """The engine of a mistake as the fuzzer's program, which reads files where it is told to."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self._name, self._folder = name, folder
+        self.renew()
+
+    def renew(self) -> None:
+        engine = mistaken_engine(MISTAKES[self._name], playouts=0)
+        self._engine = engine.in_folder(str(self._folder))
+
+    def answer(self, script: Script) -> Trace:
+        lay_files(script, self._folder)
+        return Trace(script, tuple(reply_of(self._engine.handle(one)) for one in script.commands))
+
+    def heard_again(self, script: Script) -> Trace:
+        self.renew()
+        return self.answer(script)
+
+    def be_patient(self) -> None:
+        """It is never slow."""
+
+
+def fuzzed(folder: Path) -> object:
+    """What fuzzing finds of an engine that reads boards, and what explains it."""
+    name, own = MISTAKE.name, specification(MISTAKE.assignment)
+    program, judge = Boards(name, folder), judge_of(own, folder)
+    found = next(Fuzzer(program, judge, Budget(0, 100), 3).findings(), None)
+    assert found is not None
+    assert found.script.files
+    return found.script, found.difference, found.mistakes
+
+
+def test_threads_fuzz_with_boards_in_their_own_folders(tmp_path):
+    folders = [tmp_path / str(size) for size in SIZES]
+    for folder in folders:
+        folder.mkdir()
+    assert_the_same_in_threads(fuzzed, folders)

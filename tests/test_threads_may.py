@@ -1,0 +1,70 @@
+"""What belongs to a whole process is touched at its doors only, so that threads may do the rest.
+
+The working directory, the handling of signals and timers are one for all threads. Read from the
+syntax trees, so that it holds for code that no test runs.
+"""
+
+import ast
+
+import pytest
+
+from tests.architecture import modules
+
+FOLDER = {"chdir", "fchdir"}
+SIGNALS = {"signal", "sigaction", "setitimer", "alarm", "set_wakeup_fd", "siginterrupt"}
+
+# The modules that may, and why nobody else's threads are there.
+DOORS = {
+    "harness.signals": SIGNALS,  # called by the commands, and says in each function what it needs
+    "harness.reading.matching": SIGNALS,  # a process of its own
+    "harness.pytest_plugin.items": FOLDER,  # pytest's own process, where tests may go anywhere
+    "harness.sandbox.inside": FOLDER | SIGNALS,  # the process that becomes an engine
+    "harness.sandbox.server": SIGNALS,  # a process of its own
+    "harness.sandbox.tree": FOLDER,  # the same
+    "oracle.interrupts": SIGNALS,  # gtp-oracle's own process
+}
+
+
+def touched(source: str) -> set[tuple[str, int]]:
+    """Return the names of the process's own that code calls or hands on, with their lines."""
+    return {
+        (node.attr if isinstance(node, ast.Attribute) else node.id, node.lineno)
+        for node in ast.walk(ast.parse(source))
+        if (isinstance(node, ast.Attribute) and node.attr in FOLDER | SIGNALS)
+        or (isinstance(node, ast.Name) and node.id in (FOLDER | SIGNALS) - {"signal"})
+    }
+
+
+MODULES = {
+    name: path
+    for name, path in modules().items()
+    if not name.startswith("harness.sandbox.redteam")
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_only_doors_touch_what_is_the_whole_process_s(name):
+    found = touched(MODULES[name].read_text(encoding="utf-8"))
+    assert {(one, line) for one, line in found if one not in DOORS.get(name, ())} == set()
+
+
+def test_every_door_is_one():
+    for name, allowed in DOORS.items():
+        found = {one for one, _ in touched(MODULES[name].read_text(encoding="utf-8"))}
+        assert found
+        assert found <= allowed
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "os.chdir('/')",
+        "with contextlib.chdir(x): pass",
+        "from os import chdir\nchdir('/')",
+        "signal.signal(signal.SIGALRM, f)",
+        "_signal.setitimer(0, 1)",
+        "go = os.fchdir",
+    ],
+)
+def test_it_is_found_however_it_is_written(source):
+    assert touched(source)
