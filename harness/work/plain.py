@@ -15,7 +15,8 @@ from types import NoneType, UnionType
 from typing import Any, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from harness.errors import UsageError
-from harness.work.records import Name, Sha256
+from harness.options import SANDBOXES
+from harness.work.records import Level, Name, Sha256
 
 Record = TypeVar("Record")
 
@@ -110,6 +111,7 @@ _PLAIN: dict[Any, tuple[str, Callable[[Any], bool]]] = {
         lambda plain: isinstance(plain, str) and re.fullmatch(_SHA256, plain) is not None,
     ),
     Name: ("the name of a file below the folder, such as boards/a.txt", _is_name),
+    Level: (f"one of {', '.join(SANDBOXES)}", lambda plain: plain in SANDBOXES),
 }
 
 
@@ -122,6 +124,7 @@ _TYPES: dict[Any, dict[str, Any]] = {
     float: {"type": "number", "minimum": 0},
     Sha256: {"type": "string", "pattern": f"^{_SHA256}$"},
     Name: {"type": "string", "minLength": 1},
+    Level: {"type": "string", "enum": list(SANDBOXES)},
 }
 
 

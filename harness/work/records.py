@@ -15,6 +15,7 @@ VERSION = 1  # of units and words
 
 Sha256 = NewType("Sha256", str)  # 64 hexadecimal digits
 Name = NewType("Name", str)  # of a file below a folder, with / between its parts
+Level = NewType("Level", str)  # one of harness.options.SANDBOXES
 
 
 class File(NamedTuple):
@@ -56,7 +57,7 @@ class Case(NamedTuple):
 class Environment(NamedTuple):
     """In what engines run."""
 
-    sandbox: str  # one of harness.options.SANDBOXES
+    sandbox: Level
     python: EnginePython | None = None  # None: the system's
     hidden: tuple[str, ...] = ()  # paths that no engine may see
 

@@ -497,12 +497,11 @@ def test_the_budget_of_a_submission_ends_what_would_never_end(tmp_path, sandbox)
 # --- faults of the harness ---
 
 
-COUNTED = """
-import os, signal, sys
+# A worker whose unpacking breaks as often as a file says.
+BREAKING = """
+import os, signal
 from pathlib import Path
-from harness import cli
 from harness.assignments import workspace
-count, how = Path(sys.argv.pop(1)), sys.argv.pop(1)
 right = workspace.unpack
 def unpack(*rest):
     left = int(count.read_text())
@@ -513,6 +512,15 @@ def unpack(*rest):
         raise OSError("No space left on device")
     right(*rest)
 workspace.unpack = unpack
+"""
+COUNTED = """
+import sys
+from harness import cli
+from harness.work import crew
+count, how, breaking = (sys.argv.pop(1) for _ in range(3))
+there, rest = crew._TURN.split("; ", 2)[:2], crew._TURN.split("; ", 2)[2]
+given = f"from pathlib import Path; count, how = Path({count!r}), {how!r}"
+crew._TURN = "\\n".join([*there, given, breaking, rest])
 sys.exit(cli.main(["grade", *sys.argv[1:]]))
 """
 
@@ -536,7 +544,7 @@ def check_faults(room, how):
         count.write_text(str(times))
         words = arguments(room, "--no-images")[4:]
         done = subprocess.run(
-            [sys.executable, "-c", COUNTED, count, how, *words],
+            [sys.executable, "-c", COUNTED, count, how, BREAKING, *words],
             capture_output=True,
             text=True,
             timeout=100,

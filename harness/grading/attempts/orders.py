@@ -16,7 +16,7 @@ from harness.sandbox.engines import Sandbox
 from harness.work import files, records
 from harness.work.bench import Bench, Handed, Kit
 from harness.work.crew import Crew, Ends
-from harness.work.records import Environment, File, Sha256, Submitted
+from harness.work.records import Environment, File, Level, Sha256, Submitted
 from harness.work.words import Word
 
 
@@ -118,7 +118,7 @@ class Orders:
     @cached_property
     def _environment(self) -> Environment:
         hidden = (*self._means.hidden, self._store.name)
-        return Environment(self._level, self._means.assignment.python, hidden)
+        return Environment(Level(self._level), self._means.assignment.python, hidden)
 
 
 def _submitted(unit: Unit) -> Submitted:

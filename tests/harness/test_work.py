@@ -1,0 +1,408 @@
+"""A unit of work: plain data in, lines of JSON out, in a process that may die at any moment."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.environments.records import EnginePython
+from harness.errors import UsageError
+from harness.options import BoxLimits, Limits
+from harness.records import Build
+from harness.work import canonical_json, files, plain, records, words, worker
+from harness.work.canonical_json import Figures
+from harness.work.records import Case, Environment, File, Folder, Submitted, Unit
+from harness.work.words import Begun, Broke, Built, Claim, Done, Ended, Hung
+from tests.benchmarks.bench_grade import results
+from tests.harness import small_class
+from tests.harness.small_class import CLASS, Student, submission
+
+OK, BAD, FAULT, INTERRUPTED, NO_READER = 0, 2, 3, 130, 141
+WORK = [sys.executable, "-m", "harness.work"]
+
+# --- plain data ---
+
+TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
+SHA256 = st.binary(max_size=4).map(lambda data: hashlib.sha256(data).hexdigest())
+NAMES = st.from_regex(r"[a-z]{1,4}(/[a-z]{1,4}\.txt)?", fullmatch=True)
+NUMBERS = st.floats(0, 1e6, allow_nan=False) | st.integers(0, 9).map(float)
+FILES = st.builds(File, NAMES, SHA256)
+FOLDERS = st.builds(Folder, TEXTS, st.lists(FILES, max_size=3).map(tuple), TEXTS)
+TUPLES = st.lists(TEXTS, max_size=3).map(tuple)
+WHOLE = st.integers(0, 1 << 40)
+
+
+def made_of(limits):
+    """Limits of all kinds: none of them is negative."""
+    default = limits()._asdict()
+    kinds = {key: NUMBERS if isinstance(one, float) else WHOLE for key, one in default.items()}
+    return st.builds(limits, **kinds)
+
+
+UNITS = st.builds(
+    Unit,
+    unit=st.just(records.VERSION),
+    submission=st.builds(Submitted, TEXTS, SHA256, TEXTS, TUPLES, TEXTS),
+    build=TEXTS,
+    cases=st.lists(
+        st.builds(Case, TEXTS, TEXTS, SHA256, st.lists(FILES, max_size=2).map(tuple), TEXTS),
+        max_size=3,
+    ).map(tuple),
+    assignment=FOLDERS,
+    course=st.none() | FOLDERS,
+    environment=st.builds(
+        Environment,
+        st.sampled_from(["auto", "3", "off"]),
+        st.none() | st.builds(EnginePython, TEXTS, TEXTS, TEXTS),
+        TUPLES,
+    ),
+    limits=made_of(Limits),
+    box=made_of(BoxLimits),
+    alone=st.booleans(),
+    budget=NUMBERS,
+    spent=NUMBERS,
+)
+FIGURES = st.builds(
+    Figures,
+    seconds=NUMBERS,
+    memory=st.integers(0, 1 << 40),
+    replies=st.lists(NUMBERS, max_size=3).map(tuple),
+    **dict.fromkeys(("cpu", "engine_cpu", "own_cpu"), NUMBERS),
+    **dict.fromkeys(("started", "sandbox", "python"), TEXTS),
+    **dict.fromkeys(("alone", "late"), st.booleans()),
+    pid=WHOLE,
+)
+RESULTS = st.none() | st.dictionaries(TEXTS, TEXTS | st.integers() | st.lists(TEXTS, max_size=2))
+WORDS = st.one_of(
+    st.builds(Begun, TEXTS),
+    st.builds(Built, TEXTS, st.builds(Build, st.booleans(), TEXTS, TEXTS), NUMBERS),
+    st.builds(
+        Done, TEXTS, RESULTS.map(canonical_json.dumps), FIGURES, st.booleans(), st.booleans()
+    ),
+    st.builds(Broke, TEXTS, TEXTS),
+    st.builds(Hung, TEXTS),
+    st.builds(Claim, st.integers(0, 9)),
+    st.builds(Ended, TEXTS, TEXTS),
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(UNITS)
+def test_a_unit_is_the_same_after_a_journey_as_json(unit):
+    text = canonical_json.dumps(unit)
+    assert "\n" not in text
+    assert worker.read(text, "unit") == unit
+    assert fits(json.loads(text), plain.schema(Unit))
+
+
+@settings(deadline=None, max_examples=50)
+@given(WORDS)
+def test_so_is_a_word_and_a_result_keeps_its_bytes(word):
+    line = words.line(word)
+    assert line.count(b"\n") == 1
+    assert words.read(line) == word
+    assert fits(json.loads(line), words.schema())
+
+
+def fits(value, schema):
+    """Whether a value is as a JSON Schema has it: of what ours are made of, and no more."""
+    if "oneOf" in schema:
+        return sum(fits(value, one) for one in schema["oneOf"]) == 1
+    if "anyOf" in schema:
+        return any(fits(value, one) for one in schema["anyOf"])
+    if "const" in schema:
+        return value == schema["const"]
+    kinds = {
+        "object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
+        "number": (int, float), "null": type(None),
+    }  # fmt: skip
+    names = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    if not any(isinstance(value, kinds[name]) for name in names):
+        return False
+    if isinstance(value, list):
+        return all(fits(one, schema["items"]) for one in value)
+    if "properties" not in schema or not isinstance(value, dict):
+        return True
+    own = schema["properties"]
+    return (
+        set(schema["required"]) <= set(value) <= set(own)
+        and all(fits(one, own[key]) for key, one in value.items())
+    )  # fmt: skip
+
+
+# --- units that are wrong ---
+
+
+def changed(unit, place, value):
+    """Return a unit as plain data in which one value is another; ``...``: is missing."""
+    plain_unit = json.loads(canonical_json.dumps(unit))
+    *way, last = place
+    inner = plain_unit
+    for step in way:
+        inner = inner[step]
+    if value is ...:
+        del inner[last]
+    else:
+        inner[last] = value
+    return json.dumps(plain_unit)
+
+
+WRONG = [
+    (("unit",), 2, "found version 2, expected 1"),
+    (("unit",), ..., "unit: the key 'unit' is missing"),
+    (("unit",), True, "unit.unit: found true, expected a whole number from 0"),
+    (("more",), 1, 'unit: there is no key "more", only unit, submission, '),
+    (("submission", "sha256"), "ABC", 'found "ABC", expected a SHA-256 as 64 hexadecimal digits'),
+    (("submission", "sha256"), 7, "found 7, expected a SHA-256"),
+    (("submission", "kept"), "a.py", 'submission.kept: found "a.py", expected a list'),
+    (("submission", "kept"), ["a", None], "kept[1]: found null, expected a text"),
+    (("submission", "key"), "a\0b", "expected a text"),
+    (("cases",), {}, "unit.cases: found {}, expected a list"),
+    (("cases", 0, "beside"), [{"name": "../x", "sha256": "0" * 64}], "the name of a file below"),
+    (("assignment", "files", 0, "name"), "/etc/passwd", "the name of a file below the folder"),
+    (("assignment", "files", 0, "name"), "a/../../b", "the name of a file below the folder"),
+    (("assignment",), None, "unit.assignment: found null, expected an object"),
+    (("limits", "timeout"), -1, "unit.limits.timeout: found -1, expected a number from 0"),
+    (("limits", "timeout"), "1", 'unit.limits.timeout: found "1", expected a number from 0'),
+    (("box", "memory"), 1.5, "unit.box.memory: found 1.5, expected a whole number from 0"),
+    (("alone",), 1, "unit.alone: found 1, expected true or false"),
+    (("environment", "sandbox"), "none", "expected one of auto, 3, 2, 1, off"),
+]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A class with its assignment."""
+    return small_class.make(tmp_path_factory.mktemp("work"))
+
+
+def unit_of(room, student, sandbox="off", **more):
+    """Return the unit of a submission, its archive and the case files in a store beside it."""
+    store = room / "store"
+    store.mkdir(exist_ok=True)
+    place = room / "counting"
+    names = ["assignment.toml", *small_class.CASES]
+    for content in (submission(student.body), *((place / one).read_bytes() for one in names)):
+        (store / hashlib.sha256(content).hexdigest()).write_bytes(content)
+    own = hashlib.sha256(submission(student.body)).hexdigest()
+    cases = [files.file_of(place / name, name) for name in small_class.CASES]
+    unit = Unit(
+        records.VERSION,
+        Submitted("ada", own, "assignment1/", ("engine.py", "readme.txt")),
+        "build",
+        tuple(Case(one.name, one.name, one.sha256) for one in cases),
+        files.folder_of(place, names)._replace(place=""),
+        None,
+        Environment(sandbox),
+        Limits(timeout=20),
+        BoxLimits(),
+        alone=False,
+        budget=60.0,
+    )
+    return unit._replace(**more)
+
+
+@pytest.mark.parametrize(("place", "value", "said"), WRONG, ids=lambda value: str(value)[:30])
+def test_a_wrong_unit_is_told_by_its_key(made, place, value, said):
+    with pytest.raises(UsageError) as error:
+        worker.read(changed(unit_of(made, CLASS[0]), place, value), "unit")
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "1e999", "NaN", "[" * 100_000, "\ud800", "null"])
+def test_what_is_no_unit_at_all_is_refused(text):
+    with pytest.raises(UsageError, match=r"^unit"):
+        worker.read(text.encode("utf-8", "surrogatepass"), "unit")
+
+
+@pytest.mark.parametrize("line", [b"", b"{}\n", b'{"word":"x"}\n', b'{"word":["x"]}\n', b"\xff\n"])
+def test_what_is_no_word_is_refused(line):
+    with pytest.raises(UsageError, match="expected a word"):
+        words.read(line)
+
+
+# --- the process ---
+
+pytestmark = pytest.mark.processes
+
+
+def work(room, unit, *more, given=None):
+    text = canonical_json.dumps(unit) if given is None else given
+    return subprocess.run(
+        [*WORK, "--store", str(room / "store"), *more],
+        input=text.encode(),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def said(done):
+    return [words.read(line) for line in done.stdout.splitlines(keepends=True)]
+
+
+def test_bytes_are_found_by_their_sha256_alone(made):
+    """Nothing lies where the unit was made: all is laid out from the store."""
+    done = work(made, unit_of(made, CLASS[0]))
+    assert (done.returncode, done.stderr) == (OK, b"")
+    begun, *_, ended = said(done)
+    assert (begun, ended) == (Begun("one.gtp"), Ended())
+    found = {one.basis: one.failed for one in said(done) if isinstance(one, Done)}
+    assert found == {"one.gtp": False, "two.gtp": False}
+
+
+def test_the_three_kinds_of_trouble_are_told_apart(made):
+    wrong = work(made, unit_of(made, CLASS[2]))
+    assert wrong.returncode == OK
+    assert [one.failed for one in said(wrong) if isinstance(one, Done)] == [True, False]
+    dies = work(made, unit_of(made, CLASS[3]))
+    kinds = [
+        [failure["kind"] for failure in json.loads(one.result)["failures"]]
+        for one in said(dies)
+        if isinstance(one, Done)
+    ]
+    assert (dies.returncode, kinds) == (OK, [[], ["died"]])
+    absent = unit_of(made, CLASS[0])._replace(submission=Submitted("x", "0" * 64, "", ()))
+    broke = work(made, absent)
+    (ended,) = said(broke)
+    assert broke.returncode == FAULT
+    assert "is nowhere with the SHA-256 0000" in ended.fault
+
+
+def test_a_case_file_that_has_changed_is_the_harness_s_trouble(made, tmp_path):
+    (tmp_path / "one.gtp").write_text("1 twice 1\n#? [3]\n")
+    case = unit_of(made, CLASS[0]).cases[0]._replace(sha256="1" * 64, place=str(tmp_path))
+    done = work(made, unit_of(made, CLASS[0], cases=(case,)))
+    assert done.returncode == FAULT
+    assert "the case file one.gtp is nowhere" in said(done)[-1].fault
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"unit": 2}', "\x00\xff"])
+def test_a_wrong_unit_is_a_line_and_status_2(made, text):
+    done = work(made, None, given=text)
+    assert (done.returncode, done.stdout) == (BAD, b"")
+    assert done.stderr.startswith(b"harness.work: unit")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_unit_may_be_a_file(made, tmp_path):
+    path = tmp_path / "unit.json"
+    path.write_text(canonical_json.dumps(unit_of(made, CLASS[0])))
+    assert work(made, None, str(path), given="").returncode == OK
+    absent = work(made, None, "nowhere.json", given="")
+    assert absent.returncode == BAD
+    assert absent.stderr == b"harness.work: cannot read nowhere.json: No such file or directory\n"
+
+
+def test_the_schema_is_told():
+    done = subprocess.run([*WORK, "--schema"], capture_output=True, check=True)
+    assert json.loads(done.stdout) == {"unit": plain.schema(Unit), "word": words.schema()}
+
+
+SLEEPS = Student("Sleeps", "time.sleep(30)\n    return n", 0)
+
+
+def started(room, unit):
+    (room / "tmp").mkdir(exist_ok=True)
+    process = subprocess.Popen(
+        [*WORK, "--store", str(room / "store")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"TMPDIR": str(room / "tmp")},
+    )
+    process.stdin.write(canonical_json.dumps(unit).encode())
+    process.stdin.close()
+    assert words.read(process.stdout.readline()) == Begun("one.gtp")
+    return process
+
+
+def test_ctrl_c_ends_it_and_its_engine(made):
+    process = started(made, unit_of(made, SLEEPS))
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == INTERRUPTED
+    assert process.stderr.read() == b"harness.work: interrupted\n"
+    assert os.listdir(made / "tmp") == []
+
+
+def test_without_a_reader_it_ends(made):
+    process = started(made, unit_of(made, CLASS[0]))
+    process.stdout.close()
+    assert process.wait(60) == NO_READER
+    assert process.stderr.read() == b""
+
+
+# --- the grading that hands units out ---
+
+
+def graded(room, *more, output="out"):
+    where = ["--assignment", room / "counting", "--output", room / output]
+    words_ = [sys.executable, "-m", "harness.cli", "grade", room / "submissions", *where, *more]
+    return subprocess.Popen(
+        [*map(str, words_), "--no-images"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def workers_of(pid):
+    """Return the worker processes of a grading."""
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        line = Path(f"/proc/{child}/cmdline").read_bytes()
+        found += [int(child)] if b"harness.work" in line else []
+    return found
+
+
+@pytest.mark.long(10)
+def test_workers_that_are_killed_at_any_moment_cost_no_mark(tmp_path):
+    room = small_class.make(tmp_path, CLASS[:5])
+    calm = graded(room, output="calm")
+    said_calm = calm.communicate(timeout=300)[0]
+    assert calm.returncode == OK, said_calm
+    chance, kills = random.Random(17), 0
+    process = graded(room, output="wild")
+    while process.poll() is None and kills < 2:  # three under one attempt are a fault
+        time.sleep(0.2 + chance.random())
+        for pid in workers_of(process.pid)[:1] if process.poll() is None else ():
+            os.kill(pid, signal.SIGKILL)
+            kills += 1
+    told = process.communicate(timeout=300)[0]
+    assert process.returncode == OK, told
+    assert kills
+    both = [results(room / name / "ledger.sqlite") for name in ("calm", "wild")]
+    assert both[0] == both[1]
+
+
+@pytest.mark.long(10)
+def test_three_deaths_make_a_fault_that_a_person_sees(tmp_path):
+    room = small_class.make(tmp_path, CLASS[:1])
+    process = graded(room, "--jobs", "1")
+    killed = set()
+    while process.poll() is None:
+        for pid in set(workers_of(process.pid)) - killed:
+            os.kill(pid, signal.SIGKILL)
+            killed.add(pid)
+        time.sleep(0.01)
+    told = process.communicate(timeout=60)[0]
+    assert process.returncode == FAULT, told
+    assert len(killed) == 3
+    assert "withheld" in told
+    with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
+        assert {row[0] for row in db.execute("SELECT DISTINCT state FROM attempt")} == {"fault"}
+    again = graded(room)
+    assert again.wait(300) == OK, again.communicate()[0]
