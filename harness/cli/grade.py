@@ -46,9 +46,10 @@ of archives or of folders, what Canvas or Moodle gives for download (a folder, o
 the zip itself), or a CSV that names them. Every submission is unpacked, built and
 run in a sandbox as gtp-harness check does it.
 
-What was run is in the ledger, one file or a database: the same command again goes on where it
-was ended, by Ctrl-C, SIGKILL or a power cut, and does nothing twice. A mark that
-was given changes only with --accept; the old one stays in the ledger."""
+What was run is in the ledger, a file or a database on a server: the same command
+again goes on where it was ended, by Ctrl-C, SIGKILL or a power cut, and does
+nothing twice. A mark that was given changes only with --accept; the old one stays
+in the ledger."""
 
 _EPILOG = """\
 Exit status:
@@ -56,7 +57,8 @@ Exit status:
     1  marks would change (--accept makes it so)
     2  the input was bad
     3  the harness itself failed and marks are withheld; or the first submissions
-       all fail to start for one reason, and nothing is graded without --go-on
+       all fail to start for one reason, and nothing is graded without --go-on; or the
+       ledger's server cannot be used: what was run stays, the same command goes on
     4  every submission has its mark, but something concerns several of them: a part
        or a test without points for anybody, engines that die alike, the same program
   130  interrupted with Ctrl-C; the same command goes on

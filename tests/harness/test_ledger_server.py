@@ -171,6 +171,11 @@ def test_a_key_lies_with_the_others_of_this_user(database, tmp_path, monkeypatch
     Ledger(Server(database, tmp_path / "elsewhere")).close()
 
 
+def test_the_name_of_a_key_leads_nowhere_else(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert Server("postgresql://h/d").key("../../a").parent == places.keys()
+
+
 # --- many at once ---
 
 MANY = [f"{i:03}" for i in range(60)]

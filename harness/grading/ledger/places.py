@@ -52,8 +52,11 @@ class Server:
         return f"Server({self.name})"
 
     def key(self, name: str) -> Path:
-        """Return where its key lies: by the name that the database has for it."""
-        return self._key or keys() / f"{name}.key"
+        """Return where its key lies: by the name that the database has for it.
+
+        Others can write that name: it leads out of the folder of keys nowhere.
+        """
+        return self._key or keys() / f"{Path(name).name}.key"
 
     def make_room_for_key(self) -> None:
         """Make the folder of keys, if the key is to lie there.
