@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from itertools import groupby
 
 from harness.reading import expectation
@@ -285,6 +286,8 @@ _RESULT = Markup(
 )
 
 
+# In a class the same boards come again and again, with all their wrong answers.
+@lru_cache(512)
 def _counted(count: Count | None) -> Markup:
     """How the right score is counted."""
     if count is None:

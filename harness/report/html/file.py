@@ -212,7 +212,9 @@ class _Pages:
 
     @staticmethod
     def _filters(shown: Sequence[Outcome]) -> Markup:
-        counts = Counter(map(_kind, shown))
+        others = [one for one in shown if one.verdict is not Verdict.PASSED or one.flaky]
+        counts = Counter(map(_kind, others))
+        counts["p"] = len(shown) - len(others)
         kinds = [("all", "All", len(shown))]
         kinds += [(kind, words, counts[kind]) for kind, words in _KINDS if counts[kind]]
         return _FILTER % (choices(kinds), len(shown), len(shown))
