@@ -11,9 +11,11 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
+from functools import lru_cache
+from itertools import groupby, islice
 
 from harness.errors import ReportError, UsageError
+from harness.report.markup import Shared
 from harness.visible import visible
 
 TYPE_CHECKING = False
@@ -38,9 +40,24 @@ def write(path: str, parts: Iterable[str], clean: Callable[[str], str] = visible
         with _opened(path) as file:
             rest = iter(parts)
             while batch := list(islice(rest, _BATCH)):
-                file.write(clean("".join(batch)).encode())
+                file.write(_encoded(batch, clean))
     except OSError as error:
         raise ReportError(f"cannot write {_named(path)}: {error.strerror}") from error
+
+
+def _encoded(parts: list[str], clean: Callable[[str], str]) -> bytes:
+    if Shared not in map(type, parts):
+        return clean("".join(parts)).encode()
+    return b"".join(
+        _known(tuple(some), clean) if kind is Shared else clean("".join(some)).encode()
+        for kind, some in groupby(parts, type)
+    )
+
+
+@lru_cache(16)
+def _known(parts: tuple[str, ...], clean: Callable[[str], str]) -> bytes:
+    """Return what many files have, as it is written."""
+    return clean("".join(parts)).encode()
 
 
 def write_bytes(path: str, data: bytes) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from harness.records import FileResult, RunResult, Verdict
 from harness.report.html.names import link, part_name
 from harness.report.html.style import PLAIN, STYLE
-from harness.report.markup import NOTHING, Markup, escape, joined
+from harness.report.markup import NOTHING, Markup, Shared, escape, joined
 from harness.report.tally import Tally, phrases
 from harness.report.view import WORDS
 
@@ -19,8 +19,11 @@ _HEAD = Markup(
     '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
     '<meta http-equiv="Content-Security-Policy" content="%s">'
     '<meta name="viewport" content="width=device-width,initial-scale=1">'
-    "<title>%s</title><style>%s%s</style></head>\n<body>"
-    '<a class="skip" href="#main">To the content</a>\n%s'
+    "<title>%s</title><style>"
+)
+_STYLE, _PLAIN_STYLE = Shared(STYLE), Shared(PLAIN)
+_BODY = Markup(
+    '%s</style></head>\n<body><a class="skip" href="#main">To the content</a>\n'
 )
 _LOGO = Markup(
     '<svg class="logo" viewBox="0 0 22 22" aria-hidden="true">'
@@ -33,8 +36,14 @@ _TOP = Markup(
     '<header class="top"><div>%s<nav class="crumbs" aria-label="Where you are">%s</nav>'
     "%s</div></header>\n"
 )
-_FOOT = Markup("</main></div>\n%s</body></html>\n")
-_SCRIPT = Markup('<p id="say" class="vh" role="status"></p><script>%s</script>\n')
+_CRUMB = Markup('<a href="%s">%s</a> <span aria-hidden="true">/</span> ')
+_HERE = Markup("<b>%s</b>")
+_LAY = Markup('<div class="page lay"><aside class="toc noprint" aria-label="Contents">%s</aside>\n')
+_NO_LAY = Markup('<div class="page">')
+_MAIN = Markup('<main id="main" tabindex="-1">\n')
+_FOOT = Markup('<footer class="foot">gtp-harness</footer></main></div>\n')
+_SCRIPT = '<p id="say" class="vh" role="status"></p><script>%s</script>\n'
+_END = Markup("</body></html>\n")
 
 # How a verdict's sign is drawn: f it broke, x as expected, w look here, p all is well.
 _DOTS = {
@@ -89,44 +98,32 @@ _PLAIN = Frame()
 
 def page(title: str, body: Iterable[Markup], frame: Frame = _PLAIN) -> Iterator[Markup]:
     """Yield a whole page, in the parts of its ``body``."""
-    policy, script = _POLICY, NOTHING
-    if frame.script:
-        from harness.report.html.script import SCRIPT, SHA256
-
-        policy += f"; script-src 'sha256-{SHA256}'"
-        script = _SCRIPT % Markup(SCRIPT)
-    drawn = NOTHING
+    allowed, script = _script() if frame.script else ("", NOTHING)
+    yield _HEAD % (Markup(_POLICY + allowed), title)
+    yield from (_STYLE if frame.boards else _PLAIN_STYLE, _BODY % Markup(frame.style))
     if frame.boards:
         from harness.report.html.board import DEFINITIONS
 
-        drawn = DEFINITIONS
-    style = Markup(STYLE if frame.boards else PLAIN), Markup(frame.style)
-    yield _HEAD % (Markup(policy), title, *style, drawn)
+        yield DEFINITIONS
     yield _TOP % (_LOGO, _crumbs(frame.crumbs or [(title, "")]), frame.status)
-    yield from _main(frame)
-    yield from map(escape, body)
-    yield Markup('<footer class="foot">gtp-harness</footer>')
-    yield _FOOT % script
-
-
-def _main(frame: Frame) -> Iterator[Markup]:
     aside = joined(frame.aside)
-    if aside:
-        yield Markup('<div class="page lay"><aside class="toc noprint" aria-label="Contents">')
-        yield aside
-        yield Markup("</aside>\n")
-    else:
-        yield Markup('<div class="page">')
-    yield Markup('<main id="main" tabindex="-1">\n')
+    yield from (_LAY % aside if aside else _NO_LAY, _MAIN)
+    yield from map(escape, body)
+    yield from (_FOOT, script, _END)
+
+
+@cache
+def _script() -> tuple[str, Markup]:
+    """Return what allows the script, and the script."""
+    from harness.report.html.script import SCRIPT, SHA256
+
+    return f"; script-src 'sha256-{SHA256}'", Shared(_SCRIPT % SCRIPT)
 
 
 def _crumbs(crumbs: Sequence[tuple[str, str]]) -> Markup:
     *before, (last, _) = crumbs
-    links = [
-        Markup('<a href="%s">%s</a> <span aria-hidden="true">/</span> ') % (address, name)
-        for name, address in before
-    ]
-    return joined(links) + Markup("<b>%s</b>") % last
+    links = [_CRUMB % (address, name) for name, address in before]
+    return joined(links) + _HERE % last
 
 
 def part_links(name: str, part: int, count: int) -> Markup:
