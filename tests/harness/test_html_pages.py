@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from harness.errors import ReportError
 from harness.reading.setups import comments
 from harness.records import Repeat
-from harness.report import html, json
+from harness.report import files, html, json
 from harness.report.baseline import compare
 from harness.report.html.card import title
 from harness.report.html.names import link, page_names
 from harness.report.html.script import SCRIPT, SHA256
 from harness.report.html.ways import ways
-from harness.report.markup import Markup, escape, joined
+from harness.report.markup import Markup, Shared, escape, joined
 from harness.report.tally import tally
 from harness.report.view import view
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
@@ -319,3 +319,37 @@ def test_pages_are_cut_and_every_link_leads_somewhere(tmp_path, monkeypatch):
             page, _, anchor = unquote(address).partition("#")
             found = texts[page or name]
             assert not anchor or f'id="{anchor}"' in found, (name, address)
+
+
+# What is shared is the harness's own; all else may be anything.
+PARTS = st.lists(st.text() | st.text().map(Markup) | st.text('<a b>"✓').map(Shared))
+
+
+@given(PARTS)
+def test_what_pages_share_is_written_like_all_else(tmp_path_factory, parts):
+    shared, plain = (tmp_path_factory.mktemp("both") / name for name in ("shared", "plain"))
+    for _ in range(2):
+        files.write(str(shared), parts, lasting=False)
+    files.write(str(plain), ["".join(parts)])
+    assert shared.read_bytes() == plain.read_bytes()
+
+
+def test_what_is_shared_is_markup():
+    both = Shared("<b>"), Markup("<i>")
+    assert joined(both) == Markup("%s%s") % both == "<b><i>"
+    assert escape(both[0]) is both[0]
+
+
+def test_a_page_that_fails_leaves_the_one_before(tmp_path):
+    """Nothing is taken away before there is something whole to take its place."""
+    page = tmp_path / "page.html"
+    files.write(str(page), ["whole"], lasting=False)
+
+    def breaks():
+        yield "half"
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(ReportError, match="No space left"):
+        files.write(str(page), breaks(), lasting=False)
+    assert page.read_text() == "whole"
+    assert [one.name for one in tmp_path.iterdir()] == ["page.html"]

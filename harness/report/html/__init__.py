@@ -53,6 +53,6 @@ def write(
         pages = file_pages(view, run, name, log_of(view.file, name, begin), folder)
         logs = log_pages(view.file, run, name, begin, card_addresses(view, name))
         for one, parts in (*pages, *logs):
-            files.write(f"{folder}/{one}.html", parts)
+            files.write(f"{folder}/{one}.html", parts, lasting=False)
     files.write(f"{folder}/index.html", index_page(run, views, names, comparison))
     files.write(f"{folder}/summary.dat", [summary_dat(total(tallies))])

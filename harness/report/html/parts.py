@@ -22,9 +22,7 @@ _HEAD = Markup(
     "<title>%s</title><style>"
 )
 _STYLE, _PLAIN_STYLE = Shared(STYLE), Shared(PLAIN)
-_BODY = Markup(
-    '%s</style></head>\n<body><a class="skip" href="#main">To the content</a>\n'
-)
+_BODY = Markup('%s</style></head>\n<body><a class="skip" href="#main">To the content</a>\n')
 _LOGO = Markup(
     '<svg class="logo" viewBox="0 0 22 22" aria-hidden="true">'
     '<rect width="22" height="22" rx="5" fill="#dcb273"/>'
@@ -38,7 +36,9 @@ _TOP = Markup(
 )
 _CRUMB = Markup('<a href="%s">%s</a> <span aria-hidden="true">/</span> ')
 _HERE = Markup("<b>%s</b>")
-_LAY = Markup('<div class="page lay"><aside class="toc noprint" aria-label="Contents">%s</aside>\n')
+_LAY = Markup(
+    '<div class="page lay"><aside class="toc noprint" aria-label="Contents">%s</aside>\n'
+)
 _NO_LAY = Markup('<div class="page">')
 _MAIN = Markup('<main id="main" tabindex="-1">\n')
 _FOOT = Markup('<footer class="foot">gtp-harness</footer></main></div>\n')
