@@ -62,7 +62,7 @@ command = "sh {{folder}}/start"
 
 [limits]
 timeout = 20
-cpu = 5
+cpu = 3
 
 {MARKS}"""
 
@@ -73,13 +73,10 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "oracle.zip"))
-{before}
 from oracle.gtp import serve
-from oracle.mistakes import mistaken_engine, named
-from oracle.gtp import new_engine
+{imports}
 
-engine = {engine}
-serve(engine, lambda: os.read(0, 1 << 16), lambda data: os.write(1, data))
+serve({engine}, lambda: os.read(0, 1 << 16), lambda data: os.write(1, data))
 """
 
 
@@ -206,14 +203,22 @@ def _compiled(name: str, source: bytes) -> bytes:
     return MAGIC_NUMBER + unchecked + source_hash(source) + code
 
 
-def python(engine: str, before: str = "", **options: bool) -> dict[str, bytes]:
-    """Return a submission in Python whose engine is an expression over the oracle's names."""
-    text = PYTHON.format(engine=engine, before=before).encode()
+def python(imports: str, engine: str, **options: bool) -> dict[str, bytes]:
+    """Return a submission in Python whose engine is an expression over what it imports."""
+    text = PYTHON.format(imports=imports, engine=engine).encode()
     start = 'exec python3 "$(dirname "$0")/Go1.py"\n'
     return {**tree(start=start, **options), "Go1.py": text, "oracle.zip": oracle_zip()}
 
 
-RIGHT = 'new_engine("go", 0, 0)'
+def without_mistake(**options: bool) -> dict[str, bytes]:
+    """Return a submission in Python that makes no mistake."""
+    return python("from oracle.gtp import new_engine", 'new_engine("go", 0, 0)', **options)
+
+
+def mistaken(name: str) -> dict[str, bytes]:
+    """Return a submission in Python that makes a mistake of the oracle's bank."""
+    imports = "from oracle.mistakes import mistaken_engine, named"
+    return python(imports, f"mistaken_engine(named({name!r}))")
 
 
 def script(text: str) -> dict[str, bytes]:
@@ -229,12 +234,15 @@ def in_c(mistake: int) -> dict[str, bytes]:
     return tree(start=start) | {"Makefile": make, "engine.c": source}
 
 
+SHORT = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # for a Java machine that soon ends
+
+
 def in_java(mistake: int) -> dict[str, bytes]:
     """Return the submission in Java; see its source for what the mistakes are."""
-    start = 'exec java -Xshare:auto -XX:TieredStopAtLevel=1 -cp "$(dirname "$0")" Engine\n'
+    start = f'exec java {SHORT} -cp "$(dirname "$0")" Engine\n'
     source = (OTHERS / "java" / "Engine.java").read_bytes()
     source = source.replace(b"MISTAKE = 0;", b"MISTAKE = %d;" % mistake)
-    make = b"all:\n\tjavac Engine.java\n"
+    make = f"all:\n\tjavac -J{SHORT.replace(' ', ' -J')} Engine.java\n".encode()
     return tree(start=start) | {"Makefile": make, "Engine.java": source}
 
 
@@ -320,17 +328,16 @@ def submissions(place: Path) -> Iterator[Case]:
     def one(label: str, content: bytes, truth: Fraction, name: str = "a1.tgz") -> Case:
         return Case(label, ((name, content),), truth)
 
-    right = tgz(python(RIGHT))
+    right = tgz(without_mistake())
     for mistake in MISTAKES.values():
         if mistake.assignment == "go-scoring":
-            files = python(f"mistaken_engine(named({mistake.name!r}))")
-            yield one(mistake.name, tgz(files), marker.of_mistake(mistake))
+            yield one(mistake.name, tgz(mistaken(mistake.name)), marker.of_mistake(mistake))
     yield from _languages(marker, one)
     yield from _packaging(right, one)
     yield from _hostile_archives(one)
     yield from _hostile_engines(marker, one)
-    yield one("no readme", tgz(python(RIGHT, readme=False)), full - 1)
-    yield one("no log", tgz(python(RIGHT, log=False)), full - 1)
+    yield one("no readme", tgz(without_mistake(readme=False)), full - 1)
+    yield one("no log", tgz(without_mistake(log=False)), full - 1)
     yield one("does not start", tgz(script("import nowhere\n")), none)
     yield one("syntax error", tgz(script("def answer(:\n")), none)
     yield one("no start", tgz({"readme.txt": b"x", "presubmission.log": LOG}), none)
@@ -340,9 +347,8 @@ def submissions(place: Path) -> Iterator[Case]:
     yield Case("two, the later broken", (("a1.tgz", right), ("a.tgz", right[:1000])), full)
     yield Case("handed in nothing", (), None)
     for mistake in ("komi-ignored", "draw-with-fraction", "integer-division"):
-        files = python(f"mistaken_engine(named({mistake!r}))")
         truth = marker.of_mistake(mistake_named(mistake))
-        yield Case(f"late, {mistake}", (("a1.tgz", tgz(files)),), truth, late=True)
+        yield Case(f"late, {mistake}", (("a1.tgz", tgz(mistaken(mistake))),), truth, late=True)
     for number in range(10):
         yield Case(f"late {number}", (("a1.tgz", right),), full, late=True)
     for number in range(COUNT):
@@ -373,7 +379,7 @@ def _languages(marker: Marker, one: Callable[..., Case]) -> Iterator[Case]:
 
 def _packaging(right: bytes, one: Callable[..., Case]) -> Iterator[Case]:
     """Yield archives that are odd, and taken all the same."""
-    full, files = Fraction(5), python(RIGHT)
+    full, files = Fraction(5), without_mistake()
     plain = tgz(files, compress=False)
     yield one("plain tar called tgz", plain, full)
     yield one("zip called tgz", zipped(files), full)
@@ -390,7 +396,7 @@ def _hostile_archives(one: Callable[..., Case]) -> Iterator[Case]:
     """Yield archives that are refused, and what is no archive."""
     yield one("empty file", b"", Fraction(0))
     yield one("text", b"I will hand it in tomorrow, I promise.\n", Fraction(0))
-    yield one("cut off", tgz(python(RIGHT))[:2000], Fraction(0))
+    yield one("cut off", tgz(without_mistake())[:2000], Fraction(0))
     for name, hostile in ROSTER.items():
         yield one(f"hostile: {name}", hostile.make(), Fraction(0), f"a1{hostile.suffix}")
 

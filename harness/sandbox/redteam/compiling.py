@@ -22,8 +22,9 @@ from harness.sandbox.redteam.attack import Attack
 
 _HERE = Path(__file__).parent
 _PATIENCE = 120.0  # seconds for a compiler on a busy machine
-# As small as a virtual machine gets, for the limits of the red team are.
-_SMALL = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx48m")
+# A virtual machine that soon ends; and as small as one gets, for the limits of the red team are.
+_SHORT = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_SMALL = (*_SHORT, "-XX:-UsePerfData", "-Xmx48m")
 _DIRECT = "-XX:MaxDirectMemorySize=2g"
 
 
@@ -35,7 +36,10 @@ class Language(NamedTuple):
     run: tuple[str, ...]  # with {folder}, {program}, {aim} and {secret}
 
 
-_JAVAC = ("javac", "-nowarn", "-proc:none", "-d", ".", "Hostile.java")
+_JAVAC = (
+    *("javac", *(f"-J{option}" for option in _SHORT)),
+    *("-nowarn", "-proc:none", "-d", ".", "Hostile.java"),
+)
 LANGUAGES = {
     "cc": Language(
         ("cc",),
