@@ -148,7 +148,8 @@ class Gomoku(Engine):
         return runs(*self.size, length)
 
     def has_five(self, color, stones):
-        return any(all(stones.get(p) == color for p in run) for run in self.lines(5))
+        own = {point for point, one in stones.items() if one == color}
+        return any(map(own.issuperset, self.lines(5)))
 
     def empties(self):
         return [p for p in self.points if p not in self.stones]
