@@ -124,15 +124,29 @@ def java() -> str:
     return program("java")
 
 
-@pytest.fixture
-def open_place() -> Iterator[Path]:
-    """A folder that engines of any user may enter, which pytest's own are not.
+@contextlib.contextmanager
+def _open_folder() -> Iterator[Path]:
+    """Make a folder that engines of any user may enter, which pytest's own are not.
 
     Without namespaces nothing can be mounted for root's engines, who are users without rights.
     """
     with tempfile.TemporaryDirectory(prefix="gtp-harness-open-") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
+
+
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """A folder that engines of any user may enter."""
+    with _open_folder() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def open_places() -> Iterator[Path]:
+    """A folder for the tests of a module that engines of any user may enter."""
+    with _open_folder() as folder:
+        yield folder
 
 
 _FAILED = pytest.StashKey[bool]()

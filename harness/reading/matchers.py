@@ -22,10 +22,27 @@ _PROGRAM = Path(__file__).with_name("matching.py")
 def asked(question: list[object]) -> bool:
     """Return the answer to a question of :mod:`harness.reading.matching`.
 
+    A process that waited may have been killed meanwhile, say for want of memory: then a new one is
+    asked.
+
     Raises:
         UndecidedError: it took too long.
+        HarnessError: a new process ended otherwise.
     """
-    matcher = _next()
+    try:
+        waiting = _waiting.pop()
+    except IndexError:  # whatever other threads do
+        return _answer(_Matcher(), question)
+    try:
+        return _answer(waiting, question)
+    except UndecidedError:
+        raise
+    except HarnessError:
+        return _answer(_Matcher(), question)
+
+
+def _answer(matcher: _Matcher, question: list[object]) -> bool:
+    """Ask a process, which waits for the next question afterwards, or is ended."""
     try:
         found = matcher.asked(question)
     except BaseException:
@@ -33,14 +50,6 @@ def asked(question: list[object]) -> bool:
         raise
     _waiting.append(matcher)
     return found
-
-
-def _next() -> _Matcher:
-    """Return a process that waits, or a new one."""
-    try:
-        return _waiting.pop()
-    except IndexError:  # whatever other threads do
-        return _Matcher()
 
 
 class _Matcher:

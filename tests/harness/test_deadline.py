@@ -57,6 +57,7 @@ def test_what_takes_for_ever_is_given_up(expression, text):
         test(text)
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("expression", ["(a+)+b", "b|(a|a)*c", "a*a*a*a*b"])
 def test_so_is_what_awk_would_search(expression):
@@ -78,6 +79,7 @@ DECENT = [
 ]
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("expression", "text", "matches"), DECENT)
 def test_verdicts_are_those_of_re(expression, text, matches):
     assert bool(pattern.matcher(expression)(text)) is matches
@@ -207,6 +209,7 @@ def _rounds(value, text, place, done):
                 yield from _rounds(value, text, end, done + 1)
 
 
+@pytest.mark.processes
 @settings(deadline=None, max_examples=200)
 @given(EXPRESSIONS, TEXTS)
 def test_the_other_process_answers_as_this_one(expression, text):
@@ -219,6 +222,7 @@ def test_the_other_process_answers_as_this_one(expression, text):
 # --- threads ---
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("soon")
 def test_the_limit_holds_in_every_thread_at_once():
     def verdict(one):
@@ -235,6 +239,7 @@ def test_the_limit_holds_in_every_thread_at_once():
     assert alone.count("undecided") == len(ENDLESS)
 
 
+@pytest.mark.processes
 def test_no_signal_of_ours_is_touched(soon):
     def mine(_number, _frame):
         raise AssertionError("there was a timer")
@@ -248,6 +253,7 @@ def test_no_signal_of_ours_is_touched(soon):
         signal.signal(signal.SIGVTALRM, former)
 
 
+@pytest.mark.processes
 def test_processes_are_kept_and_ended():
     test = pattern.matcher(r"([A-T]\d+ ?)+")
     test("A1 " * 40)
@@ -258,12 +264,21 @@ def test_processes_are_kept_and_ended():
     assert not any(Path(f"/proc/{pid}").exists() for pid in kept)
 
 
-def test_a_process_that_is_killed_is_the_harness_s_trouble():
+@pytest.mark.processes
+def test_a_process_that_was_killed_while_it_waited_is_replaced():
     pattern.matcher(r"([A-T]\d+ ?)+")("A1 " * 40)
     os.kill(matchers._waiting[-1]._process.pid, signal.SIGKILL)
+    assert pattern.matcher(r"([A-T]\d+ ?)+")("A1 " * 40)
+
+
+@pytest.mark.processes
+def test_a_process_that_is_killed_at_work_is_the_harness_s_trouble(monkeypatch, tmp_path):
+    program = tmp_path / "killed.py"
+    program.write_text("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    monkeypatch.setattr(matchers, "_PROGRAM", program)
+    matchers._end_all()
     with pytest.raises(HarnessError, match="ended \\(-9\\)"):
         pattern.matcher(r"([A-T]\d+ ?)+")("A1 " * 40)
-    assert pattern.matcher(r"([A-T]\d+ ?)+")("A1 " * 40)
 
 
 # --- a whole run -------------------------------------------------------------------------------

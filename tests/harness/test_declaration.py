@@ -183,6 +183,7 @@ def test_replies_are_compared_as_declared(reply, right, same, others):
     assert [how.normal(text) == how.normal(right) for text in others] == [False] * len(others)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("reply", "right", "same", "others"), ALIKE)
 def test_expressions_accept_what_is_the_same(reply, right, same, others):
     matches = pattern.matcher(form(reply).expression(right))
@@ -198,6 +199,7 @@ def test_pairs_of_columns_have_no_order():
 words = st.lists(st.sampled_from(["a1", "A1", "b2", "3", "3.0", "-0.5", "none"]), max_size=4)
 
 
+@pytest.mark.processes
 @given(st.sampled_from(REPLIES), words, words)
 def test_an_expression_accepts_no_more_than_the_form(reply, right, got):
     how, one, other = form(reply), " ".join(right), " ".join(got)
@@ -205,6 +207,7 @@ def test_an_expression_accepts_no_more_than_the_form(reply, right, got):
         assert how.normal(one) == how.normal(other)
 
 
+@pytest.mark.processes
 @given(st.sampled_from(REPLIES), words)
 def test_samples_are_the_same(reply, right):
     how, text = form(reply), " ".join(right)

@@ -73,21 +73,20 @@ BY_HEART = ENGINE.replace(
 
 
 @pytest.fixture
-def course(tmp_path, monkeypatch):
+def course(open_place, monkeypatch):
     if not works():
         pytest.skip("no sandbox works on this machine")
-    tmp_path.chmod(0o755)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    own = tmp_path / "points"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(open_place / "cache"))
+    own = open_place / "points"
     own.mkdir()
     (own / "points.py").write_text(ENGINE)
     (own / "assignment.toml").write_text(DECLARED)
     (own / "a.gtp").write_text(CASES)
     for name, engine in (("ada", ENGINE), ("bob", BY_HEART)):
-        folder = tmp_path / "handed" / name / "points"
+        folder = open_place / "handed" / name / "points"
         folder.mkdir(parents=True)
         (folder / "points.py").write_text(engine)
-    return tmp_path
+    return open_place
 
 
 def test_cases_are_verified(course, capsys):

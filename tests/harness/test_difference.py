@@ -72,6 +72,7 @@ def test_a_special_character_without_backslash_is_explained():
     assert "backslash" in found.hint
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("expected", ["know nothing", "!know not", "(", "(a+)+b", None])
 def test_an_error_is_wrong_as_a_whole(expected):
     text = "a" * 40 if expected == "(a+)+b" else "know not"

@@ -274,6 +274,7 @@ def test_the_same_seed_finds_the_same(tmp_path, capsys, monkeypatch):
     assert len(texts[0]) == 1
 
 
+@pytest.mark.processes
 def test_after_an_interrupt_it_tells_what_it_found_and_leaves_nothing_else(tmp_path):
     report = tmp_path / "found.json"
     words = ["fuzz", oracle_with("komi-ignored"), "--assignment", "go-scoring", "--seconds", "0"]
@@ -376,6 +377,7 @@ def test_help_is_complete(capsys):
         assert word in out
 
 
+@pytest.mark.processes
 def test_an_engine_that_is_shown_the_folder_for_temporary_files_sees_each_board_file(
     open_place, monkeypatch, capsys
 ):

@@ -125,10 +125,9 @@ def test_what_was_asked_before_is_not_asked_again():
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory):
+def places(open_places):
     """The assignments, by name."""
-    folder = tmp_path_factory.mktemp("own")
-    return {name: own_assignments.make(folder, name) for name in GAMES}
+    return {name: own_assignments.make(open_places, name) for name in GAMES}
 
 
 def drafter(place, positions=()):

@@ -199,6 +199,7 @@ def test_metadata_that_are_wrong_are_no_times(text, message, tmp_path):
 # --- what the harness itself fails in ------------------------------------------------------------
 
 
+@pytest.mark.processes
 def test_without_a_sandbox_there_is_no_mark_and_no_result(autograder, monkeypatch, capsys):
     """Not 0 points: Gradescope shows an error when there is no results.json."""
 
@@ -213,6 +214,7 @@ def test_without_a_sandbox_there_is_no_mark_and_no_result(autograder, monkeypatc
     assert [*(autograder / "results").iterdir()] == []
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     "key", [one.submission.key for one in made_class().graded if one.marks.withheld]
 )

@@ -60,6 +60,7 @@ def test_a_crash_or_a_hang_at_one_of_18_tests_costs_one(tmp_path):
     assert "0 withheld" in said
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_without_restart_the_rest_of_the_file_is_not_run(tmp_path):
     room = made(tmp_path, faulty("dies_once"), SET, cases="restart = false")
@@ -67,6 +68,7 @@ def test_without_restart_the_rest_of_the_file_is_not_run(tmp_path):
     assert marks(room) == {"diesonce": VERTICES.index("b2")}
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_the_processor_time_of_all_engines_counts_together(tmp_path):
     """Each engine computes 0.7 of the limit and dies: the second is the last."""
@@ -86,6 +88,7 @@ def test_the_processor_time_of_all_engines_counts_together(tmp_path):
     assert (limit["name"], limit["used"], round(limit["allowed"], 6)) == ("time", None, 4)
 
 
+@pytest.mark.processes
 def test_all_processes_that_grade_a_submission_count_its_hangs_together():
     hangs = Hangs(2)
     child = os.fork()
@@ -98,6 +101,7 @@ def test_all_processes_that_grade_a_submission_count_its_hangs_together():
     assert Patience(hangs, 0).seconds(30) == 0
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_after_three_hangs_others_wait_side_by_side(open_place, monkeypatch):
     """Six hang: each is left after half of its limit at most, and all are waited for together."""
@@ -146,6 +150,7 @@ def test_after_three_hangs_others_wait_side_by_side(open_place, monkeypatch):
     assert not patience.late
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_who_answers_late_by_the_short_limit_loses_nothing(tmp_path, open_place, monkeypatch):
     rooms = open_place / "rooms"
@@ -176,6 +181,7 @@ STRICT = {
 }
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_an_answer_counts_for_the_command_it_answers_and_no_other(tmp_path):
     room = made(tmp_path, faulty(*STRICT), SET)

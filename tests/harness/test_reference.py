@@ -23,20 +23,20 @@ GAME = ("boardsize 3", "mode stones", "play b a1", "play w b1", "count b")
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def cache(open_place, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(open_place / "cache"))
 
 
 @pytest.fixture
-def asked(tmp_path):
+def asked(open_place):
     """Return the specification of a declaration: a new one each time, as in another run."""
     made = []
 
     def specified(declared=DECLARED, engine=ENGINE, *ways):
-        path = lay(tmp_path, declared, engine)
+        path = lay(open_place, declared, engine)
         found = read(path)
         words = (*found.reference.command.split(), *ways)
-        made.append(specify("row", found, tmp_path, words))
+        made.append(specify("row", found, open_place, words))
         return made[-1]
 
     yield specified
@@ -48,27 +48,27 @@ def texts(replies):
     return [one.text for one in replies]
 
 
-def test_what_was_asked_once_is_not_asked_again(asked, tmp_path):
+def test_what_was_asked_once_is_not_asked_again(asked, open_place):
     first = asked().truth.replies(GAME)
     assert texts(first) == ["", "", "", "", "1"]
-    assert heard(tmp_path) == ["start", *GAME]
+    assert heard(open_place) == ["start", *GAME]
     assert asked().truth.replies(GAME) == first
     assert asked().truth.replies(GAME[:3]) == first[:3]
-    assert heard(tmp_path) == ["start", *GAME]
+    assert heard(open_place) == ["start", *GAME]
 
 
-def test_another_program_or_command_is_asked_anew(asked, tmp_path):
+def test_another_program_or_command_is_asked_anew(asked, open_place):
     asked().truth.replies(GAME)
     changed = asked(engine=ENGINE.replace("WAYS else count", "WAYS else count + 1"))
     assert texts(changed.truth.replies(GAME))[-1] == "2"
     assert texts(asked(DECLARED, ENGINE, "fractions").truth.replies(GAME))[-1] == "1.0"
-    assert heard(tmp_path).count("start") == 3
+    assert heard(open_place).count("start") == 3
 
 
-def test_what_another_program_answers_is_not_kept(asked, tmp_path):
+def test_what_another_program_answers_is_not_kept(asked, open_place):
     """Its files were changed between the look at them and the start of a process."""
     truth = asked().truth
-    lay(tmp_path, DECLARED, ENGINE.replace("WAYS else count", "WAYS else count + 1"))
+    lay(open_place, DECLARED, ENGINE.replace("WAYS else count", "WAYS else count + 1"))
     for _ in range(2):
         with pytest.raises(ReferenceFailedError, match="have changed since it was first asked"):
             truth.replies(GAME)
@@ -89,66 +89,66 @@ CHANGED = ENGINE.replace("WAYS else count", "WAYS else count + 1")
         ('command = "python3 sub/main.py"\nfiles = ["*.py"]', OTHER_FOLDER, "row.py"),
     ],
 )  # fmt: skip
-def test_in_one_process_a_changed_reference_is_asked_anew(tmp_path, reference, other, names):
+def test_in_one_process_a_changed_reference_is_asked_anew(open_place, reference, other, names):
     """A service lives longer than a reference stays as it is."""
-    lay(tmp_path)
-    started = tmp_path / reference.split('"')[1].split()[-1]
+    lay(open_place)
+    started = open_place / reference.split('"')[1].split()[-1]
     if other:
         started.parent.mkdir(exist_ok=True)
         started.write_text(f"#!/bin/sh\n{other}\n" if started.suffix == ".sh" else other)
         started.chmod(0o755)
     table = f'[reference]\n{reference}\nsandbox = "off"\n'
     own = DECLARED.partition("[game]")[2]
-    (tmp_path / "assignment.toml").write_text(f"{HANDED_IN}\n{table}\n[game]{own}")
-    (tmp_path / "a.gtp").write_text("10 name\n")
+    (open_place / "assignment.toml").write_text(f"{HANDED_IN}\n{table}\n[game]{own}")
+    (open_place / "a.gtp").write_text("10 name\n")
 
     def told():
-        truth = assignment.find(str(tmp_path)).specification.truth
+        truth = assignment.find(str(open_place)).specification.truth
         return texts(truth.replies(GAME))[-1]
 
     assert told() == "1"
-    (tmp_path / names).write_text(CHANGED)
+    (open_place / names).write_text(CHANGED)
     assert told() == "2"
-    (tmp_path / names).write_text(ENGINE)
+    (open_place / names).write_text(ENGINE)
     assert told() == "1"
 
 
-def test_a_program_beside_the_declaration_is_looked_for_there(tmp_path):
+def test_a_program_beside_the_declaration_is_looked_for_there(open_place):
     """Its digest does not hang on where the harness is started."""
-    program = Program(("./engine",), tmp_path, {})
-    (tmp_path / "engine").write_text("one")
+    program = Program(("./engine",), open_place, {})
+    (open_place / "engine").write_text("one")
     before = digest(program)
-    (tmp_path / "engine").write_text("two")
+    (open_place / "engine").write_text("two")
     assert digest(program) != before
 
 
-def test_a_reference_may_have_its_own_words(asked, tmp_path):
-    (tmp_path / "words.toml").write_text('[names]\ncount = "stones"\n')
+def test_a_reference_may_have_its_own_words(asked, open_place):
+    (open_place / "words.toml").write_text('[names]\ncount = "stones"\n')
     engine = ENGINE.replace('"count"', '"stones"')
     assert engine != ENGINE
     truth = asked(DECLARED.replace("[game]", 'translate = "words.toml"\n[game]', 1), engine).truth
     assert texts(truth.replies(GAME))[-1] == "1"
-    (tmp_path / "words.toml").write_text('[names]\ncount = "number"\n')
+    (open_place / "words.toml").write_text('[names]\ncount = "number"\n')
     changed = digest(truth.program)
     assert changed != truth._digest, "other words are another reference"
 
 
-def test_one_process_answers_as_long_as_that_is_sound(asked, tmp_path):
+def test_one_process_answers_as_long_as_that_is_sound(asked, open_place):
     truth = asked().truth
     truth.replies(GAME)
     truth.replies((*GAME, "list"))
-    assert heard(tmp_path) == ["start", *GAME, "list"], "it goes on"
+    assert heard(open_place) == ["start", *GAME, "list"], "it goes on"
     other = ("boardsize 2", "mode double", "play b a1", "count b")
     truth.replies(other)
-    assert heard(tmp_path).count("start") == 1, "a new board, and every mode set anew"
+    assert heard(open_place).count("start") == 1, "a new board, and every mode set anew"
     silent = ("boardsize 2", "play b a1", "count b")
     assert texts(truth.replies(silent))[-1] == "1", "modes outlive games: not of a used process"
-    assert heard(tmp_path).count("start") == 2
+    assert heard(open_place).count("start") == 2
     truth.replies(("play b b1",))
-    assert heard(tmp_path).count("start") == 3, "what does not begin a board needs a new process"
+    assert heard(open_place).count("start") == 3, "what does not begin a board needs a new process"
 
 
-def test_a_board_that_is_refused_does_not_begin(asked, tmp_path):
+def test_a_board_that_is_refused_does_not_begin(asked, open_place):
     """A used process would still have the board of the conversation before."""
     engine = ENGINE.replace(
         '    if name == "boardsize":', '    if name == "boardsize" and words != ["9"]:'
@@ -203,12 +203,12 @@ def test_what_follows_a_choice_that_is_played_is_not_kept(asked):
         assert chosen not in left.split()
 
 
-def test_a_reference_whose_modes_matter_is_always_new(asked, tmp_path):
+def test_a_reference_whose_modes_matter_is_always_new(asked, open_place):
     declared = DECLARED.replace("[game]", "fresh = true\n\n[game]", 1)
     truth = asked(declared).truth
     truth.replies(GAME)
     truth.replies(("boardsize 2", "mode double", "count b"))
-    assert heard(tmp_path).count("start") == 2
+    assert heard(open_place).count("start") == 2
 
 
 def test_a_conversation_ends_with_quit(asked):
@@ -216,9 +216,9 @@ def test_a_conversation_ends_with_quit(asked):
     assert texts(replies) == ["", ""]
 
 
-def test_files_are_found_from_where_the_case_is(asked, tmp_path, monkeypatch):
+def test_files_are_found_from_where_the_case_is(asked, open_place, monkeypatch):
     declared = DECLARED + '[[command]]\nname = "load"\narguments = [{ files = "*.txt" }]\n'
-    cases = tmp_path / "cases"
+    cases = open_place / "cases"
     cases.mkdir()
     monkeypatch.chdir(cases)
     (cases / "a.txt").write_text("one")
@@ -228,13 +228,12 @@ def test_files_are_found_from_where_the_case_is(asked, tmp_path, monkeypatch):
     assert texts(truth.replies(("load a.txt",))) == ["two"], "its content belongs to the question"
 
 
-def test_in_its_box_it_sees_the_files_that_commands_name(asked, tmp_path, monkeypatch):
+def test_in_its_box_it_sees_the_files_that_commands_name(asked, open_place, monkeypatch):
     if not works():
         pytest.skip("no sandbox works on this machine")
-    tmp_path.chmod(0o755)
     declared = DECLARED.replace('sandbox = "off"', "").replace(" log", "")
     declared += '[[command]]\nname = "load"\narguments = [{ files = "*.txt" }]\n'
-    cases = tmp_path / "cases"
+    cases = open_place / "cases"
     cases.mkdir()
     monkeypatch.chdir(cases)
     (cases / "a.txt").write_text("one")
@@ -267,7 +266,7 @@ def test_a_forked_process_asks_one_of_its_own(asked):
     assert texts(truth.replies((*GAME, "over")))[-1] == "no"
 
 
-def test_an_engine_is_followed_with_ids_and_its_own_moves(asked, tmp_path):
+def test_an_engine_is_followed_with_ids_and_its_own_moves(asked, open_place):
     engine = asked().right_engine()
     assert engine.handle("10 boardsize 3\n") == "=10 \n\n"
     assert engine.handle("# nothing") == ""
@@ -283,11 +282,11 @@ def test_an_engine_is_followed_with_ids_and_its_own_moves(asked, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_is_drawn_is_a_game(asked, tmp_path, seed):
+def test_what_is_drawn_is_a_game(asked, open_place, seed):
     specification = asked()
-    declaration = read(tmp_path / "row.toml")
+    declaration = read(open_place / "row.toml")
     engine = specification.right_engine()
-    script = Drawer(declaration, random.Random(seed), tmp_path).draw(12, engine.reply)
+    script = Drawer(declaration, random.Random(seed), open_place).draw(12, engine.reply)
     replies = specification.truth.replies(script.commands)
     assert script.commands[0].startswith("boardsize ")
     modes = [one for one in script.commands[:3] if one.startswith("mode ")]
@@ -298,9 +297,9 @@ def test_what_is_drawn_is_a_game(asked, tmp_path, seed):
         ended = reply.text == "yes" if command == "over" else ended and "board" not in command
 
 
-def test_all_that_is_declared_is_drawn(asked, tmp_path):
+def test_all_that_is_declared_is_drawn(asked, open_place):
     specification = asked()
-    drawer = Drawer(read(tmp_path / "row.toml"), random.Random(1), tmp_path)
+    drawer = Drawer(read(open_place / "row.toml"), random.Random(1), open_place)
     drawn = [drawer.draw(8, specification.right_engine().reply).commands for _ in range(40)]
     names = {command.split()[0] for commands in drawn for command in commands}
     assert names == {
@@ -314,14 +313,14 @@ def test_all_that_is_declared_is_drawn(asked, tmp_path):
     }
     assert any("wrong color" in text for text in refused)
     assert any("taken" in text for text in refused)
-    again = Drawer(read(tmp_path / "row.toml"), random.Random(1), tmp_path)
+    again = Drawer(read(open_place / "row.toml"), random.Random(1), open_place)
     assert drawn[0] == again.draw(8, specification.right_engine().reply).commands
 
 
-def test_given_conversations_are_gone_on_from(asked, tmp_path):
+def test_given_conversations_are_gone_on_from(asked, open_place):
     opening = ("play b b1", "play w a1")
     asked()
-    drawer = Drawer(read(tmp_path / "row.toml"), random.Random(1), tmp_path, [opening])
+    drawer = Drawer(read(open_place / "row.toml"), random.Random(1), open_place, [opening])
     drawn = [drawer.draw(2).commands for _ in range(30)]
     # After each move it asks whether the game is over.
     moves = [tuple(one for one in commands if one != "over") for commands in drawn]

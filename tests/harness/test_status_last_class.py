@@ -83,15 +83,15 @@ RIGHT = (GAME / "takuzu.py").read_text()
 WRONG = RIGHT.replace('"occupied"', '"taken"')
 
 
-def test_a_class_is_graded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    own = assignment(tmp_path / "zeros")
-    (tmp_path / "class").mkdir()
-    submission(tmp_path / "class" / "ann_a1.tgz", RIGHT)
-    submission(tmp_path / "class" / "bob_a1.tgz", WRONG)
-    for path in (tmp_path / "class").glob("*-files"):
+def test_a_class_is_graded(open_place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = assignment(open_place / "zeros")
+    (open_place / "class").mkdir()
+    submission(open_place / "class" / "ann_a1.tgz", RIGHT)
+    submission(open_place / "class" / "bob_a1.tgz", WRONG)
+    for path in (open_place / "class").glob("*-files"):
         shutil.rmtree(path)
-    output = tmp_path / "graded"
-    arguments = [str(tmp_path / "class"), "--assignment", str(own), "--output", str(output)]
+    output = open_place / "graded"
+    arguments = [str(open_place / "class"), "--assignment", str(own), "--output", str(output)]
     assert main(["grade", *arguments, "--public-only"]) == 0
     text = capsys.readouterr().out
     assert "2 submissions, 1 case files" in text
@@ -109,21 +109,21 @@ def test_a_submission_is_checked(
     source: str,
     status: int,
     failed: int,
-    tmp_path: Path,
+    open_place: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    own = assignment(tmp_path / "zeros")
-    archive = submission(tmp_path / "a1.tgz", source)
+    own = assignment(open_place / "zeros")
+    archive = submission(open_place / "a1.tgz", source)
     assert main(["check", str(archive), "--assignment", str(own)]) == status
     text = capsys.readouterr().out
     assert f"4 tests, {failed} FAILED" in text if failed else "4 tests, 4 passed" in text
 
 
 def test_a_transposed_submission_is_checked_through_a_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    open_place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its ``legal`` and ``play`` have the row first, and ``game`` the height."""
-    own = assignment(tmp_path / "zeros", 'translate = "words.toml"')
+    own = assignment(open_place / "zeros", 'translate = "words.toml"')
     (own / "words.toml").write_text(
         "command.game.arguments = [2, 1]\n"
         "command.legal.arguments = [2, 1, 3]\n"
@@ -132,7 +132,7 @@ def test_a_transposed_submission_is_checked_through_a_table(
     (own / "assignment1-public-tests.txt").write_text(
         "game 3 2\n= 1\n?play 2 0 1\n= 1\n?legal 2 0 1\nno\n= 1\n?legal 0 1 1\nyes\n= 1\n"
     )
-    archive = submission(tmp_path / "a1.tgz", RIGHT)
+    archive = submission(open_place / "a1.tgz", RIGHT)
     assert main(["check", str(archive), "--assignment", str(own)]) == 0
     assert "3 tests, 3 passed" in capsys.readouterr().out
     (own / "words.toml").write_text("transposed = 1\n")
@@ -141,9 +141,9 @@ def test_a_transposed_submission_is_checked_through_a_table(
 
 
 def test_the_tests_are_verified_against_the_reference(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    open_place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own = assignment(tmp_path / "zeros")
+    own = assignment(open_place / "zeros")
     tests = own / "assignment1-public-tests.txt"
     assert main(["verify", str(own)]) == 0
     assert "4 tests in 1 file: nothing found" in capsys.readouterr().out
@@ -153,13 +153,19 @@ def test_the_tests_are_verified_against_the_reference(
 
 
 def test_tests_for_gtp_are_needed_where_submissions_speak_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    open_place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own = assignment(tmp_path / "zeros")
+    own = assignment(open_place / "zeros")
     path = own / "assignment.toml"
     path.write_text(path.read_text().replace('protocol = "status last"', 'protocol = "gtp"'))
-    archive = submission(tmp_path / "class_a1.tgz", RIGHT)
-    arguments = [str(archive.parent), "--assignment", str(own), "--output", str(tmp_path / "out")]
+    archive = submission(open_place / "class_a1.tgz", RIGHT)
+    arguments = [
+        str(archive.parent),
+        "--assignment",
+        str(own),
+        "--output",
+        str(open_place / "out"),
+    ]
     assert main(["grade", *arguments, "--public-only"]) == 2
     error = capsys.readouterr().err
     assert "found answers that end with a status line, and the engine speaks GTP" in error

@@ -70,6 +70,7 @@ def test_the_limit_by_the_clock_for_one_that_has_a_share_of_a_processor(
     assert now[0] - 50 == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.processes
 def test_a_program_that_has_ended_is_no_error(monkeypatch):
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
@@ -106,6 +107,7 @@ def caller():
         yield room / "caller.py"
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("level", ["3", "2", "1", "off"])
 def test_a_call_on_a_busy_machine_is_not_late(level, caller):
     limits = Limits(timeout=30, startup=30)
@@ -131,6 +133,7 @@ def call(caller, what, environment=None):
     return program
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("what", "expected"), [(BURN, "done"), (SLEEP, "did not end")])
 def test_a_call_is_not_late_because_all_stood_still(what, expected, caller):
     with call(caller, what) as program:
@@ -309,6 +312,7 @@ def step(what):
     return wanted._replace(build=wanted.build._replace(steps=(words,)))
 
 
+@pytest.mark.processes
 def test_a_build_step_on_a_busy_machine_is_not_late(stage, sandbox):  # noqa: F811
     with busy(OTHERS, a_cpu()):
         begun = time.monotonic()
@@ -327,6 +331,7 @@ print(building.build(wanted, pathlib.Path(sys.argv[1]), "off"))
 """
 
 
+@pytest.mark.processes
 def test_a_build_step_is_not_late_because_all_stood_still(stage):  # noqa: F811
     words = [sys.executable, "-c", BUILDER, stage, *step(BURN).build.steps[0]]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as builder:

@@ -62,6 +62,7 @@ def test_they_are_alike() -> None:
         Mine()  # type: ignore[call-arg]
 
 
+@pytest.mark.processes
 def test_a_run_loads_neither_typing_nor_pathlib() -> None:
     """Each takes longer to load than hundreds of commands take to run."""
     loaded = "harness.cli.run, harness.report.gogui, harness.report.html"

@@ -130,6 +130,7 @@ FAULTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("assignment", "text", "kind", "line"), FAULTS)
 def test_each_fault_is_found_in_its_line(assignment, text, kind, line):
     assert found(text, assignment) == ([(kind, line)] if kind else [])
