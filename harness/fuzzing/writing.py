@@ -12,7 +12,7 @@ from harness.fuzzing.fuzzer import Finding
 from harness.fuzzing.judging import Expected, Judge
 from harness.options import GTP, STATUS_LAST
 from harness.reading import casefile, conversion
-from harness.reading.answers import EXPRESSION
+from harness.reading.answers import REASONS
 from harness.reading.statuses import COUNTS, ILLEGAL
 from harness.visible import one_line
 from harness.vocabulary.script import name_of
@@ -107,7 +107,7 @@ def _as_answer(expected: Expected, number: int, is_last: bool) -> Iterator[str]:
         yield from conversion.to_answers(case).splitlines()
         return
     is_told = expected.refused.startswith(ILLEGAL)  # right programs give other reasons
-    status = f"{EXPRESSION}{ILLEGAL}.*" if is_told else expected.refused
+    status = f"{REASONS}{ILLEGAL.removeprefix('= ')}.*" if is_told else expected.refused
     yield from (f"{COUNTS if is_last else ''}{expected.command}", status)
 
 

@@ -21,13 +21,14 @@ from harness.text import BLANKS
 from harness.typed import NamedTuple
 
 EXPRESSION = "@"  # before the first line of an answer, or any: a regular expression
+REASONS = f"= {EXPRESSION}"  # begins a status: the rest is an expression for what is said in it
 _COMMENT = "#"
 _SHOWN = 60  # characters of a line in a message
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 
 
 class Answers(Dialect):
-    """How the files of the course are judged: the whole answer, and its status to the letter."""
+    """How the files of the course are judged: the whole answer, and its status."""
 
     name = "answers"
     expects_errors = True
@@ -41,10 +42,22 @@ class Answers(Dialect):
         assert expected is not None  # each command has its answer
         answer, status = parted(statuses.whole(reply))
         wanted, due = parted(expected.text)
-        passes = status == due and bool(_tester(wanted)(answer))
+        passes = _is_due(due, status) and bool(_tester(wanted)(answer))
         return Verdict.PASSED if passes else Verdict.FAILED
 
     judged = staticmethod(statuses.judged)
+
+
+def _is_due(due: str, status: str) -> bool:
+    """Whether a status is the one of a file."""
+    if not due.startswith(REASONS):
+        return status == due
+    return bool(_tester(_in_status(due))(status.removeprefix("= ")))
+
+
+def _in_status(due: str) -> str:
+    """Return the expression in a status as one of an answer."""
+    return due.removeprefix("= ")
 
 
 ANSWERS = Answers()
@@ -101,7 +114,7 @@ def _step(block: list[_Line], path: str) -> Step:
     command = first.removeprefix(COUNTS).strip(BLANKS).replace("\t", " ")
     if not command:
         raise CaseError(f"found {first!r} alone, expected a command after it", path, number)
-    if not is_known(answer[-1].text):
+    if not (is_known(answer[-1].text) or answer[-1].text.startswith(REASONS)):
         what = f"found {answer[-1].text[:_SHOWN]!r}, expected {EXPECTED}"
         raise CaseError(what, path, answer[-1].number)
     return Step(number, command, -1, command, first.startswith(COUNTS), _pattern(answer, path))
@@ -142,9 +155,21 @@ def _whole_expression(text: str) -> str:
         PatternError: an expression in it is none.
     """
     answer, status = parted(text)
+    said = _expressed(answer)
+    ended = (
+        f"= {_expressed(_in_status(status))}" if status.startswith(REASONS) else escaped(status)
+    )
+    return f"{said}\n{ended}" if answer else ended
+
+
+def _expressed(answer: str) -> str:
+    """Return what matches an expected answer.
+
+    Raises:
+        PatternError: it is not a regular expression.
+    """
     _tester(answer)
-    found = expression_of(answer) if is_expression(answer) else escaped(answer)
-    return f"{found}\n{escaped(status)}" if answer else escaped(status)
+    return expression_of(answer) if is_expression(answer) else escaped(answer)
 
 
 def is_expression(answer: str) -> bool:

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from harness.cli import main
 from harness.errors import CaseError
+from harness.fuzzing import writing
+from harness.fuzzing.judging import Expected
 from harness.options import GTP, STATUS_LAST
 from harness.reading import casefile, conversion, statuses, suite
 from harness.reading.casefile import dialect_of
@@ -74,6 +76,7 @@ def test_a_file_becomes_steps() -> None:
         ("show\n= 0\nshow\n= 1\n", 2, "'= 0'", "a status line"),
         ("score\n= B+3\nshow\n= 1\n", 2, "'= B+3'", "a status line"),
         ("?show\n@(\n= 1\n", 2, "", "is not a regular expression"),
+        ("?show\n= @(\n", 2, "", "is not a regular expression"),
         (
             "?show\n1 0 # so far\n= 1\n",
             2,
@@ -134,6 +137,10 @@ VERDICTS = [
     ("= illegal move: a1 x", "= illegal move: a1 y", False),
     ("= illegal move: a1 x", "illegal move: a1 x\n= 1", False),
     ("illegal move: a1 x\n= 1", "= illegal move: a1 x", False),
+    ("= @illegal move.*", "= illegal move: a1 x", True),
+    ("= @illegal move.*", "= 1", False),
+    ("= @illegal move.*", "a1\n= illegal move: a1 x", False),
+    ("a1\n= @illegal move.*", "a1\n= illegal move: a1 x", True),
 ]
 
 
@@ -220,6 +227,7 @@ def test_for_gtp_as_answers(gtp: str, answers: str) -> None:
         ),
         ("?play 1\n= illegal move: 1 (x)", "10 play 1\n#? [illegal move: 1 \\(x\\)]"),
         ("?a\n@[0-2]|x\n= 1", "10 a\n#? [[0-2]|x]"),
+        ("?a\n= @illegal move.*", "10 a\n#? [illegal move.*]"),
         ("?a\n@(?ai)win e4\n= 1", "10 a\n#? [(?i)win e4]"),
         ("?a\n@(?!(?:A1)\\Z).*\n= 1", "10 a\n#? [!A1]"),
         ("?a\n!x\n= 1", "10 a\n#? [\\!x]"),
@@ -371,3 +379,12 @@ def test_convert_writes_files_and_overwrites_none(
     assert "found a file in this format already" in capsys.readouterr().err
     assert main(["convert", "--to", "gtp", str(folder / "a.txt")]) == 0
     assert capsys.readouterr().out == "10 score\n#? [0]\n"
+
+
+def test_a_refusal_that_is_missing_is_expected_for_whatever_reason() -> None:
+    """As fuzzing writes it: right programs give other reasons."""
+    expected = Expected("play 0 1 0", None, False, "= illegal move: 0 1 0 three in a row")
+    lines = writing._FORMATS[STATUS_LAST].lines(expected, 1, True)
+    case = read("\n".join(lines))
+    assert verdict(case, answered("= illegal move: three")) is Verdict.PASSED
+    assert verdict(case, answered("= 1")) is Verdict.FAILED
