@@ -73,7 +73,12 @@ class _Line(NamedTuple):
 
 def is_of_answers(lines: Sequence[str]) -> bool:
     """Whether some line of a text is a status line, as in no other kind of text."""
-    return any(is_known(line.strip(BLANKS)) for line in lines)
+    return any(_is_readable(line.strip(BLANKS)) for line in lines)
+
+
+def _is_readable(status: str) -> bool:
+    """Whether the last line of an answer is one that a file may have."""
+    return is_known(status) or status.startswith(REASONS)
 
 
 def steps(lines: Sequence[str], path: str) -> list[Step]:
@@ -114,7 +119,7 @@ def _step(block: list[_Line], path: str) -> Step:
     command = first.removeprefix(COUNTS).strip(BLANKS).replace("\t", " ")
     if not command:
         raise CaseError(f"found {first!r} alone, expected a command after it", path, number)
-    if not (is_known(answer[-1].text) or answer[-1].text.startswith(REASONS)):
+    if not _is_readable(answer[-1].text):
         what = f"found {answer[-1].text[:_SHOWN]!r}, expected {EXPECTED}"
         raise CaseError(what, path, answer[-1].number)
     return Step(number, command, -1, command, first.startswith(COUNTS), _pattern(answer, path))
