@@ -8,7 +8,8 @@ about it, and each setting is made anew for each board, for nobody knows which o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import copy
 from string import Formatter
 
 from harness.declared.declaration import (
@@ -31,6 +32,8 @@ from harness.declared.following import Place, State, bound, place_of, width
 from harness.declared.refusing import refuses
 from harness.records import Reply
 
+_WRONG = "wrong"  # stands for nothing
+
 
 class Allowing:
     """What may be said next; told of the conversation by :meth:`hear`.
@@ -47,27 +50,38 @@ class Allowing:
         self._has_board = False
         self._needs_size = any(map(is_sized, declaration.of_kind(STARTS)))
         self._templates: dict[str, list[_Template]] = {}
+        self._open: dict[str, tuple[tuple[str, str], ...]] = {}  # by the line
+        self._places: dict[str, Place | None] = {}  # by their names
         self.state = State(declaration)
         self.is_over = False
 
+    def copy(self) -> Allowing:
+        """Return the same place of a conversation, which goes on by itself."""
+        other = copy(self)
+        other._made, other.state = self._made.copy(), self.state.copy()
+        return other
+
     def allows(self, line: str) -> bool:
         """Whether a command may be said here, and its answer is known to be right or wrong."""
-        name, *words = line.split() or [""]
-        command = self._declaration.command(name)
+        command = self.state.lines[line].command
         if command is None or not self._is_time_for(command):
             return False
-        return self._fits(command, words) or self._is_bad(command, " ".join(words))
+        return self._fits(command, line) or self._is_bad(command, line)
 
-    def hear(self, line: str, reply: Reply) -> None:
-        """Go on after a command and the right reply to it; what is refused does nothing."""
+    def hear(self, line: str, reply: Reply) -> bool:
+        """Go on after a command and the right reply to it; what is refused does nothing.
+
+        Returns whether it was refused.
+        """
         refused = self._refuses(reply)
         self.state.hear(line, refused=refused, chosen=reply.text)
         over = self._declaration.game.over
         if over and line == over.ask:
             self.is_over = reply.ok and re.fullmatch(over.is_, reply.text.strip()) is not None
-        command = self._declaration.command(line.partition(" ")[0])
+        command = self.state.lines[line].command
         if command and not refused:
             self._follow(command)
+        return refused
 
     def _follow(self, command: Command) -> None:
         if command.kind == STARTS:
@@ -93,26 +107,35 @@ class Allowing:
             return True
         return not self.is_over if command.arguments else bool(self.state.moves)
 
-    def _fits(self, command: Command, words: list[str]) -> bool:
+    def _fits(self, command: Command, line: str) -> bool:
         """Whether the words are such arguments as are declared."""
+        found = self._open.get(line)
+        if found is None:
+            found = self._open[line] = tuple(self._left_open(command, line.split()[1:]))
+        return all(self._is_now(word, text) for word, text in found)
+
+    def _left_open(self, command: Command, words: list[str]) -> Iterator[tuple[str, str]]:
+        """Yield words of the declaration with what stands for them, which may be right or wrong.
+
+        What is never right is a :data:`_WRONG` word.
+        """
         widths = [width(one, self._declaration.game) for one in command.arguments]
         least = sum(widths) - sum("" in one.words for one in command.arguments)
-        if not least <= len(words) <= sum(widths):
-            return False
+        is_sized_well = not is_sized(command) or self._has_size(command, words)
+        if not least <= len(words) <= sum(widths) or not is_sized_well:
+            yield _WRONG, ""
+            return
         rest = iter(words)
         for argument, count in zip(command.arguments, widths, strict=True):
-            taken = [next(rest, "") for _ in range(count)]
-            if not self._is_one(argument, command, " ".join(taken)):
-                return False
-        return not is_sized(command) or self._has_size(command, words)
+            text = " ".join(next(rest, "") for _ in range(count))
+            if argument.drawn:
+                yield self._word(argument, command), text
+            elif not (text if argument.files else text in argument.words):
+                yield _WRONG, ""
 
-    def _is_one(self, argument: Argument, command: Command, text: str) -> bool:
-        if argument.files:
-            return bool(text)
-        if argument.drawn == COLOR:
-            is_free = self._declaration.game.turns == ANY or command.kind == ASKS
-            return self._is_now("color" if is_free else "turn", text)
-        return self._is_now(argument.drawn, text) if argument.drawn else text in argument.words
+    def _word(self, argument: Argument, command: Command) -> str:
+        is_free = self._declaration.game.turns == ANY or command.kind == ASKS
+        return "turn" if argument.drawn == COLOR and not is_free else argument.drawn
 
     def _has_size(self, command: Command, words: list[str]) -> bool:
         told = bound(command, words, self._declaration.game)
@@ -120,8 +143,9 @@ class Allowing:
         sizes = {(str(wide), str(high)) for wide, high in self._declaration.game.sizes}
         return (columns, rows) in sizes
 
-    def _is_bad(self, command: Command, words: str) -> bool:
+    def _is_bad(self, command: Command, line: str) -> bool:
         """Whether the words are wrong arguments that are declared."""
+        words = " ".join(line.split()[1:])
         return any(one.matches(words, self._is_now) for one in self._templates_of(command))
 
     def _is_now(self, word: str, text: str) -> bool:
@@ -131,11 +155,16 @@ class Allowing:
             colors = game.colors if word == COLOR else (getattr(state, word),)
             return text.lower() in map(str.lower, colors)
         if word in (VERTEX, "stone"):
-            place = place_of(text, game)
+            place = self._place(text)
             if place is None or word == "stone":
                 return place in state.taken
             return _is_on(place, state.size)
-        return text.isascii() and text.isdigit()
+        return word != _WRONG and text.isascii() and text.isdigit()
+
+    def _place(self, text: str) -> Place | None:
+        if text not in self._places:
+            self._places[text] = place_of(text, self._declaration.game)
+        return self._places[text]
 
     def _templates_of(self, command: Command) -> list[_Template]:
         if command.name not in self._templates:

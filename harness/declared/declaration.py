@@ -10,8 +10,9 @@ import os
 import re
 import shlex
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,18 +108,21 @@ class Command(NamedTuple):
         return FREE in self.reply
 
 
-class Declaration(NamedTuple):
-    """A game, its commands and who knows its rules."""
-
+class _Declared(NamedTuple):
     game: Game = Game()
     commands: tuple[Command, ...] = ()
     reference: Reference | None = None
     extends: str = ""  # the assignment that ships and has all other commands
     wrong: tuple[Wrong, ...] = ()
 
-    def command(self, name: str) -> Command | None:
-        """Return the command of a name; None: it is not declared."""
-        return next((one for one in self.commands if one.name == name), None)
+
+class Declaration(_Declared):
+    """A game, its commands and who knows its rules."""
+
+    @cached_property
+    def command(self) -> Callable[[str], Command | None]:
+        """What returns the command of a name; None: it is not declared."""
+        return {one.name: one for one in self.commands}.get
 
     def of_kind(self, *kinds: str) -> tuple[Command, ...]:
         """Return the commands of some kinds."""

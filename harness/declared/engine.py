@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from harness.declared.declaration import CHOOSES, Declaration
@@ -126,7 +126,16 @@ class ReferenceEngine(Engine):
     def expect(self, commands: tuple[str, ...]) -> None:
         """Ask at once what is to be said next, which is faster than one by one."""
         heard = self.replies((*self.said, *commands))[len(self.said) :]
-        self._ahead = deque(zip(commands, heard, strict=False))
+        self.foresee(commands, heard)
+
+    def foresee(self, commands: Iterable[str], replies: Iterable[Reply]) -> None:
+        """Take the replies to what is to be said next."""
+        self._ahead = deque(zip(commands, replies, strict=False))
+
+    @property
+    def foresees(self) -> bool:
+        """Whether the reply to what is probably said next is at hand."""
+        return bool(self._ahead)
 
     def after(self, said: tuple[str, ...]) -> ReferenceEngine:
         """Return this engine after it has heard some commands."""

@@ -6,6 +6,7 @@ Nobody here knows the rules: a stone stays where it was played, captured or not.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import NamedTuple
 
 from harness.declared.declaration import (
@@ -25,6 +26,7 @@ from harness.declared.declaration import (
 )
 
 Place = tuple[int, int]  # column and row, from 0
+_REMEMBERED = 20_000  # lines
 
 
 class Move(NamedTuple):
@@ -32,6 +34,32 @@ class Move(NamedTuple):
 
     color: str
     place: Place
+
+
+class Line(NamedTuple):
+    """What a line says, whatever has been said before."""
+
+    name: str
+    command: Command | None  # None: it is not declared
+    words: dict[str, str]  # by what the arguments are
+    place: Place | None  # that it names; None: it is none, such as a pass
+
+
+class _Lines(dict[str, Line]):
+    """What lines say; many come again, and each is read once."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        super().__init__()
+        self._declaration = declaration
+
+    def __missing__(self, line: str) -> Line:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        name, _, rest = line.strip().partition(" ")
+        command, game = self._declaration.command(name), self._declaration.game
+        words = bound(command, rest.split(), game) if command else {}
+        found = self[line] = Line(name, command, words, place_of(words.get(VERTEX, ""), game))
+        return found
 
 
 class State:
@@ -44,11 +72,18 @@ class State:
 
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
+        self.lines = _Lines(declaration)
         self.size: Place = (0, 0)
         self.moves: list[Move] = []
         self._turns: list[tuple[str, bool]] = []  # before each turn; whether a stone was played
         self.turn = self.first
         self.listed: list[Place] = []
+
+    def copy(self) -> State:
+        """Return the same state, which goes on by itself."""
+        other = copy(self)
+        other.moves, other._turns = self.moves.copy(), self._turns.copy()
+        return other
 
     @property
     def first(self) -> str:
@@ -74,20 +109,17 @@ class State:
         """Follow a command; ``chosen``: the reply to one that chooses. What is refused does
         nothing.
         """
-        name, _, rest = line.strip().partition(" ")
-        command = self._declaration.command(name)
         if refused:
             return
+        name, command, words, place = self.lines[line]
         if command is None or (command.kind == MOVES and not command.arguments):
             self._undo(name)
-            return
-        words = bound(command, rest.split(), self._declaration.game)
-        if command.kind == STARTS:
+        elif command.kind == STARTS:
             self._start(words)
         elif command.kind == MOVES:
-            self._move(words)
+            self._move(words.get(COLOR, self.turn), place)
         elif command.kind == CHOOSES and command.plays and chosen not in command.instead:
-            self._move({**words, VERTEX: chosen})
+            self._move(words.get(COLOR, self.turn), place_of(chosen, self._declaration.game))
 
     def read(self, reply: str) -> None:
         """Take the places that a reply lists, if it has nothing else."""
@@ -99,18 +131,15 @@ class State:
 
     def as_move(self, line: str, chosen: str) -> str:
         """Return the command that plays what was chosen in reply to one; "" if none plays."""
-        asked = self._declaration.command(line.partition(" ")[0])
-        if asked is None:
-            return ""
-        words = bound(asked, line.split()[1:], self._declaration.game)
-        return self.move_of(words.get(COLOR, self.turn), chosen)
+        said = self.lines[line]
+        return self.move_of(said.words.get(COLOR, self.turn), chosen) if said.command else ""
 
     def move_of(self, color: str, chosen: str) -> str:
         """Return the command that plays a color's move; "" if none plays."""
         move, rest = self._declaration.move, iter(chosen.split())
         if move is None:
             return ""
-        told = []
+        told: list[str] = []
         for argument in move.arguments:
             count = width(argument, self._declaration.game)
             is_color = argument.drawn == COLOR
@@ -128,9 +157,7 @@ class State:
         self.listed = []
         self.turn = self.first
 
-    def _move(self, words: dict[str, str]) -> None:
-        color = words.get(COLOR, self.turn)
-        place = place_of(words.get(VERTEX, ""), self._declaration.game)
+    def _move(self, color: str, place: Place | None) -> None:
         self._turns.append((self.turn, place is not None))
         if place is not None:
             self.moves.append(Move(color, place))

@@ -7,21 +7,23 @@ outlive games. Anything else meets a new process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.declared.answers import keys
+from harness.engine.ahead import Ahead
 from harness.engine.process import EngineProcess
 from harness.engine.protocols import named
 from harness.engine.session import Session, groups
 from harness.engine.translation import sessions_of
+from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options
 from harness.records import CaseFile, Reply
-from harness.running import protocol
 from harness.running.runs import sandbox_for
 from harness.text import encode
+from harness.vocabulary.script import name_of
 from oracle.gtp.protocol import split
 from oracle.natures import SIZE, Natures
 
@@ -92,6 +94,45 @@ def _naming(command: str, file: str) -> str:
     return " ".join([name, file, *rest])
 
 
+class Several:
+    """Conversations under way to a process, while the harness does something else."""
+
+    def __init__(self, ahead: Ahead, lengths: Sequence[int]) -> None:
+        """``lengths``: of the conversations; 0 for those that were not sent."""
+        self._ahead = ahead
+        self._lengths = lengths
+        self._failed = False
+        self.is_open = True
+        self._try(ahead.begin)
+
+    def go_on(self) -> None:
+        """Send more, if that is due; whoever has something else to do calls it now and then."""
+        if self.is_open:
+            self._try(self._ahead.go_on)
+
+    def finish(self) -> bool:
+        """Wait for all replies; return whether they came."""
+        if self.is_open:
+            self._try(self._ahead.finish)
+            self.is_open = False
+        return not self._failed
+
+    def _try(self, step: Callable[[], object]) -> None:
+        try:
+            if not self._failed:
+                step()
+        except EngineError:
+            self._failed = True
+
+    def replies(self) -> Iterator[tuple[Reply, ...]]:
+        """Yield the replies to each conversation, fewer where the process broke."""
+        self.finish()
+        start = 0
+        for length in self._lengths:
+            yield tuple(self._ahead.replies[start : start + length])
+            start += length
+
+
 class Asked:
     """A program, asked one conversation after the other."""
 
@@ -108,6 +149,40 @@ class Asked:
         self._said: tuple[bytes, ...] = ()  # keys of the conversation under way
         self._replies: list[Reply] = []  # to it
         self._modes: set[str] = set()  # parts that were set and outlive a board
+        self._lasting: dict[str, set[str]] = {}  # such parts, by the names of commands
+        self._several: Several | None = None
+
+    def begin(self, conversations: Sequence[tuple[str, ...]]) -> Several | None:
+        """Send conversations one after the other, and do not wait.
+
+        Left out are those that this process may not hear. None: there is no process yet.
+        """
+        self._settle()
+        if self._session is None:
+            return None
+        heard = [one if self._hears(one) else () for one in conversations]
+        commands = [command for one in heard for command in one]
+        lines = [encode(f"{command}\n") for command in commands]
+        alone = self._program.natures.alone
+        ahead = Ahead(self._session, lines, [alone[command] for command in commands])
+        self._said = ()
+        self._several = Several(ahead, list(map(len, heard)))
+        return self._several
+
+    def _hears(self, commands: tuple[str, ...]) -> bool:
+        """Whether another conversation may be had; if so, note what it leaves behind."""
+        natures = self._program.natures
+        if any(natures[name_of(one)].names_file for one in commands):
+            return False
+        if may := self._may_hear(Conversation(commands, ())):
+            self._note(commands)
+        return may
+
+    def _settle(self) -> None:
+        """Let nothing be under way."""
+        if self._several and not self._several.finish():
+            self._end()
+        self._several = None
 
     def replies(self, conversation: Conversation) -> list[Reply]:
         """Return the replies to a conversation.
@@ -115,6 +190,7 @@ class Asked:
         Raises:
             EngineError: the program broke. What it answered before is :attr:`answered`.
         """
+        self._settle()
         if not (self._session and self._goes_on(conversation)):
             is_used = self._session and self._may_hear(conversation)
             if not (is_used and self._begins(conversation)):
@@ -126,7 +202,7 @@ class Asked:
     def _begins(self, conversation: Conversation) -> bool:
         """Ask a used process what sets all; return whether it did: else the last board stays."""
         self._replies, self._said = [], ()
-        self._ask(_at_once(conversation.commands, self._program.natures))
+        self._ask(at_once(conversation.commands, self._program.natures))
         return not any(map(self._program.refuses, self._replies))
 
     @property
@@ -148,22 +224,28 @@ class Asked:
         natures, commands = self._program.natures, conversation.commands
         if self._program.fresh or conversation.files or not commands:
             return False
-        is_sized = SIZE in natures[_name(commands[0])].renews
-        return is_sized and self._modes <= _parts(_at_once(commands, natures), natures)
+        is_sized = SIZE in natures[name_of(commands[0])].renews
+        return is_sized and self._modes <= _parts(at_once(commands, natures), natures)
 
     def _ask(self, commands: Sequence[str]) -> None:
         assert self._session is not None
-        natures = self._program.natures
-        steps = [protocol.own_step(command) for command in commands]
+        alone = self._program.natures.alone
         lines = [encode(f"{command}\n") for command in commands]
-        for command in commands:
-            self._modes |= _modes(command, natures)
+        self._note(commands)
         try:
-            for start, end in groups(lines, protocol.unfollowed(steps, natures)):
+            for start, end in groups(lines, [alone[command] for command in commands]):
                 self._session.ask(lines[start:end], self._replies)
         except BaseException:  # after Ctrl-C, too, nobody knows what it has heard
             self._end()
             raise
+
+    def _note(self, commands: Sequence[str]) -> None:
+        """Note what commands leave otherwise for conversations to come."""
+        for command in commands:
+            name = name_of(command)
+            if name not in self._lasting:
+                self._lasting[name] = _modes(command, self._program.natures)
+            self._modes |= self._lasting[name]
 
     def _restart(self, files: tuple[str, ...]) -> None:
         self._end()
@@ -179,33 +261,34 @@ class Asked:
         self._session = begin(process, own.limits, strict=True, protocol=spoken)
 
     def _end(self) -> None:
+        self._several = None
         if self._session:
             self._session.close()
             self._session = None
         self._said, self._modes = (), set()
 
 
-def _name(command: str) -> str:
-    return command.partition(" ")[0]
-
-
 def _modes(command: str, natures: Natures) -> set[str]:
     """Return the parts that a command leaves otherwise for conversations to come."""
-    nature = natures[_name(command)]
+    nature = natures[name_of(command)]
     if not nature.is_known:
-        return {command}  # who knows: no conversation takes it back
+        return {name_of(command)}  # who knows: no conversation takes it back
     return set(nature.lasting) - {SIZE}
 
 
-def _at_once(commands: Sequence[str], natures: Natures) -> Sequence[str]:
-    """Return what a conversation sets before it does anything else."""
+def at_once(commands: Sequence[str], natures: Natures) -> Sequence[str]:
+    """Return what a conversation sets before it does anything else, each command once."""
+    names: set[str] = set()
     for place, command in enumerate(commands):
-        nature = natures[_name(command)]
-        if not (nature.is_known and (nature.begins_board or nature.is_setting)):
+        name = name_of(command)
+        nature = natures[name]
+        is_opening = nature.is_known and (nature.begins_board or nature.is_setting)
+        if name in names or not is_opening:
             return commands[:place]
+        names.add(name)
     return commands
 
 
 def _parts(commands: Sequence[str], natures: Natures) -> set[str]:
     """Return the parts that commands set."""
-    return {part for command in commands for part in natures[_name(command)].sets}
+    return {part for command in commands for part in natures[name_of(command)].sets}

@@ -10,13 +10,13 @@ import shutil
 from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
-from itertools import pairwise
+from itertools import pairwise, repeat
 from pathlib import Path
 
 from harness.declared.answers import Answers
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
-from harness.declared.process import Asked, Conversation, Program, conversation
+from harness.declared.process import Asked, Conversation, Program, Several, at_once, conversation
 from harness.errors import EngineError, HarnessError, ReferenceFailedError
 from harness.records import Reply
 from harness.visible import one_line
@@ -65,6 +65,10 @@ class Reference:
         self._answers.keep(lasting[len(known) :], replies[len(known) : len(lasting)])
         return tuple(replies)
 
+    def begin(self, conversations: Sequence[tuple[str, ...]], folder: str = "") -> Hearing:
+        """Send conversations that nobody asks again, and do not wait; see :meth:`replies`."""
+        return Hearing(self, conversations, folder, self._own().begin(conversations))
+
     def _settled(self, commands: tuple[str, ...]) -> int:
         """Return how many replies will be the same again: up to a choice that is played.
 
@@ -89,12 +93,15 @@ class Reference:
         with contextlib.suppress(HarnessError):  # its box may have ended before
             self.close()
 
-    def _heard(self, said: Conversation) -> list[Reply]:
+    def _own(self) -> Asked:
         if os.getpid() not in self._asked:
             self._asked.clear()
             self._asked[os.getpid()] = Asked(self.program)
             self._starts = 0
-        asked = self._asked[os.getpid()]
+        return self._asked[os.getpid()]
+
+    def _heard(self, said: Conversation) -> list[Reply]:
+        asked = self._own()
         replies = self._told(asked, said)
         self._see_unchanged(asked)
         return replies
@@ -124,6 +131,47 @@ class Reference:
             raise ReferenceFailedError(
                 f"the reference did not answer '{one_line(command, _SHOWN)}': {error.message}"
             ) from None
+
+
+class Hearing:
+    """Conversations under way to a reference; what they may not share a process with is alone."""
+
+    def __init__(
+        self,
+        reference: Reference,
+        conversations: Sequence[tuple[str, ...]],
+        folder: str,
+        several: Several | None,
+    ) -> None:
+        """``several``: those of them that were sent; None: none was. ``folder``: of files."""
+        self._reference = reference
+        self._conversations = conversations
+        self._folder = folder
+        self._several = several
+
+    def go_on(self) -> None:
+        """Send more, if that is due; whoever has something else to do calls it now and then."""
+        if self._several:
+            self._several.go_on()
+
+    def replies(self) -> list[tuple[Reply, ...]]:
+        """Return the right replies to each conversation.
+
+        Raises:
+            ReferenceFailedError: the program broke.
+        """
+        found = list(self._several.replies()) if self._several else repeat(())
+        both = zip(self._conversations, found, strict=False)
+        return [
+            heard if self._are_sound(said, heard) else self._reference.replies(said, self._folder)
+            for said, heard in both
+        ]
+
+    def _are_sound(self, said: tuple[str, ...], replies: tuple[Reply, ...]) -> bool:
+        """Whether all were answered, and the board was begun: else the last one would stay."""
+        program = self._reference.program
+        opening = replies[: len(at_once(said, program.natures))]
+        return len(replies) == len(said) and not any(map(program.refuses, opening))
 
 
 def digest(program: Program, files: Sequence[str] = ()) -> str:

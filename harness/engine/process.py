@@ -354,7 +354,7 @@ class EngineProcess:
         self._output = _Output(self._process, self._stdout, limits, self.clock, written)
         self._output.whole = protocol.whole
         if crowded:
-            self._output.looks = _LOOKS_IN_A_CROWD
+            self.sleep_at_once()
         self._protocol = protocol
         self._searcher = _Searcher(self._max_output, protocol)
         self._deaf = False  # closed its input
@@ -428,6 +428,10 @@ class EngineProcess:
             self.unfinished = output.after
             raise _broken(FailureKind.PROTOCOL, _MODEM)
         raise self._ended() if found == searcher.eof_index else self._silent()
+
+    def sleep_at_once(self) -> None:
+        """Do not look for replies before going to sleep: others have something to do."""
+        self._output.looks = _LOOKS_IN_A_CROWD
 
     def sit_beside(self) -> None:
         """Go on on the engine's processor, where one of the two always waits for the other.

@@ -126,13 +126,30 @@ class Session:
         Raises:
             EngineError: the engine broke; ``replies`` has the replies that came before.
         """
+        self.send(lines, replies, judged=judged)
+        self.receive()
+
+    def send(self, lines: Sequence[bytes], replies: list[Reply], *, judged: bool = False) -> None:
+        """Send ``lines`` as :meth:`ask` does, without waiting; :meth:`receive` is to follow.
+
+        Raises:
+            EngineError: as :meth:`ask` does.
+        """
         wanted = len(replies) + len(lines)
         if self._surplus:
             replies += self._take_surplus(len(lines))
         try:
             if self._strict:
                 self.leave_out_unasked(judged)
-            self._exchange(lines, replies, wanted)
+            self._write(lines, replies, wanted)
+        except EngineError as error:
+            raise self._told(error, lines, len(replies) - wanted) from None
+
+    def receive(self) -> None:
+        """Wait for the replies to what was sent last; see :meth:`ask`."""
+        lines, replies, wanted = self._under_way
+        try:
+            self._await(replies, wanted)
         except EngineError as error:
             raise self._told(error, lines, len(replies) - wanted) from None
         self._last = lines[-1]
@@ -154,15 +171,17 @@ class Session:
         if data and self._splitter.split(data):
             self._note_surplus(_quoted(self._last) if self._last else "its start")
 
-    def _exchange(self, lines: Sequence[bytes], replies: list[Reply], wanted: int) -> None:
+    def _write(self, lines: Sequence[bytes], replies: list[Reply], wanted: int) -> None:
         data = b"".join(lines)
         if self._trace:
             self._show(">> ", decode(data))
         if not self._silent_so_far:
             self._begin()
         self._under_way = lines, replies, wanted
+        self._process.write(data, self._deadline())
+
+    def _await(self, replies: list[Reply], wanted: int) -> None:
         deadline = self._deadline()
-        self._process.write(data, deadline)
         unanswered = 0
         while len(replies) < wanted:
             data = self._read(deadline)
@@ -240,6 +259,10 @@ class Session:
     def hung(self) -> EngineError:
         """Return the error of an engine that was left and waited for, and did nothing."""
         return self._told(EngineError(_SILENT), self._unanswered, 0)
+
+    def sleep_at_once(self) -> None:
+        """Sleep until there are replies, for much is sent at a time."""
+        self._process.sleep_at_once()
 
     def stirs(self) -> bool:
         """Return whether an engine that was left has written anything since, or has ended."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from harness.engine.replies import Protocol, Splitter
+from harness.engine.replies import CR, Protocol, Splitter
 from harness.options import PROTOCOLS
 from harness.reading.statuses import EXPECTED, is_known, is_success, with_status
 from harness.records import Reply
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 # A status line with the line end after it, and the empty lines that follow.
 _END = re.compile(rb"(?:\A|(?<=[\r\n]))=(?!=)[^\r\n]*[\r\n](?:[ \t]*[\r\n])*")
+_STATUS = re.compile(rb"(?m)^=(?!=).*$")
 _UNDECODED = re.compile("[\udc80-\udcff]")
+_MEMO_LENGTH, _MEMO_SIZE = 48, 4096  # bytes of an answer, answers
 _SHOWN = 60  # characters of a status line in a message
 
 
@@ -77,23 +79,31 @@ class _Finder:
 class _Splitter(Splitter):
     """Cuts output into answers; nothing is left over between them."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: dict[bytes, Reply] = {}  # most answers are alike: one record for all
+
     def split(self, data: bytes) -> list[Reply]:
+        if CR in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         replies: list[Reply] = []
-        lines: list[bytes] = []
-        for line in data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"):
-            lines.append(line)
-            if line[:1] == b"=" and line[1:2] != b"=":
-                replies.append(self._answer(lines))
-                lines = []
+        start = 0
+        for status in _STATUS.finditer(data):
+            block = data[start : status.end()]
+            start = status.end() + 1
+            replies.append(self._seen.get(block) or self._answer(block))
         return replies
 
-    def _answer(self, lines: list[bytes]) -> Reply:
-        raw = decode(b"\n".join(lines).strip(b"\n"))
+    def _answer(self, block: bytes) -> Reply:
+        raw = decode(block.strip(b"\n"))
         self.not_utf8 += _UNDECODED.search(raw) is not None
         stripped = [line.strip() for line in raw.split("\n")]
         *answer, status = [line for line in stripped if line]
         text = with_status("\n".join(answer), status)
-        return Reply(is_success(status), text, raw, 0.0, "", status)
+        reply = Reply(is_success(status), text, raw, 0.0, "", status)
+        if block.isascii() and len(block) <= _MEMO_LENGTH and len(self._seen) < _MEMO_SIZE:
+            self._seen[block] = reply
+        return reply
 
 
 STATUS_LAST = StatusLast()

@@ -115,15 +115,20 @@ class TranslatedSession(Session):
         super().__init__(*arguments, **options)
         self._translation = translation
 
-    def ask(self, lines: Sequence[bytes], replies: list[Reply], *, judged: bool = False) -> None:
-        """Send lines of ours and append replies in our words; see :meth:`Session.ask`."""
-        ours = [decode(line).removesuffix("\n") for line in lines]
-        theirs = [encode(self._translation.sent(line)) + b"\n" for line in ours]
-        said: list[Reply] = []
+    def send(self, lines: Sequence[bytes], replies: list[Reply], *, judged: bool = False) -> None:
+        """Send lines of ours; see :meth:`Session.send`."""
+        self._ours = [decode(line).removesuffix("\n") for line in lines]
+        self._said: list[Reply] = []  # in the engine's words
+        self._replies = replies
+        theirs = [encode(self._translation.sent(line)) + b"\n" for line in self._ours]
+        super().send(theirs, self._said, judged=judged)
+
+    def receive(self) -> None:
+        """Append the replies in our words; see :meth:`Session.receive`."""
         try:
-            super().ask(theirs, said, judged=judged)
+            super().receive()
         finally:
-            replies += map(self._translation.heard, ours, said)
+            self._replies += map(self._translation.heard, self._ours, self._said)
 
 
 def sessions_of(table: str) -> Callable[..., Session]:

@@ -23,6 +23,7 @@ from harness.fuzzing.judging import (
     kind,
     text_of,
 )
+from harness.fuzzing.looking import Looking
 from harness.judging.equivalence import expression, is_exact, same, underspecified
 from harness.judging.explain import explanation
 from harness.records import Reply
@@ -44,6 +45,10 @@ class ByOracle:
     def __init__(self, specification: Specification, folder: Path) -> None:
         self.specification = specification
         self.folder = folder
+
+    def look(self, looking: Looking, drawing: Drawing) -> None:
+        """Draw scripts and show them one by one; see ``Judge``."""
+        self.draw(looking.shows, drawing)
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
         """Draw scripts with Hypothesis; see ``Judge``."""

@@ -13,9 +13,7 @@ from random import Random
 from harness.declared.allowing import Allowing
 from harness.declared.choosing import accepts
 from harness.declared.declaration import ASKS, CHOOSES, MOVES, SETS, STARTS, Command, Declaration
-from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
-from harness.declared.following import places, vertex_of
 from harness.declared.reference import Reference
 from harness.engine.protocols import named
 from harness.fuzzing.judging import (
@@ -28,6 +26,10 @@ from harness.fuzzing.judging import (
     kind,
     text_of,
 )
+from harness.fuzzing.likeness import Likeness
+from harness.fuzzing.looking import Looking
+from harness.fuzzing.relay import Answered, Relay, Replies
+from harness.fuzzing.unasked import Unasked
 from harness.judging.equivalence import expression, is_exact, same
 from harness.records import Reply
 from harness.running import protocol
@@ -36,7 +38,8 @@ from harness.vocabulary.forms import literally
 from harness.vocabulary.script import Script, Trace, lay_files, name_of
 
 _SHOW = "showboard"
-_LONGER = 5  # pieces of a conversation for each unit of length, which counts what is in a game
+_AT_ONCE = 16  # scripts that are sent together
+_MORE = 8  # times as many scripts are drawn as of those that wait for replies: they need a start
 
 
 class ByReference:
@@ -55,25 +58,48 @@ class ByReference:
         self._reference = reference
         self._spoken = named(reference.declaration.game.protocol)
         self._openings = openings
-        self._drawn: set[Script] = set()  # of which all is allowed
+        self._at_hand: Answered | None = None  # what is looked at
+        self._likeness = Likeness(specification, reference)
+
+    def look(self, looking: Looking, drawing: Drawing) -> None:
+        """Draw scripts while the last ones are on their way; see ``Judge``."""
+        drawer = self._drawer(Random(drawing.seed))
+        relay = Relay(looking, self._likeness.said, self._begin)
+        for batch in relay.run(self._batches(drawer, drawing, looking, relay)):
+            for one in batch:
+                drawer.learn(one.said, one.right)
+                self._at_hand = one
+                if looking.found(one.heard):
+                    return
+                relay.go_on()
+
+    def _batches(
+        self, drawer: Unasked, drawing: Drawing, looking: Looking, relay: Relay
+    ) -> Iterator[list[Script]]:
+        for _ in range(0, _MORE * drawing.most, _AT_ONCE):
+            if looking.is_over:
+                return
+            batch = []
+            for _ in range(_AT_ONCE):
+                batch.append(drawer.draw())
+                relay.go_on()
+            yield batch
+
+    def _drawer(self, random: Random) -> Unasked:
+        place = self._reference.program.folder
+        return Unasked(self._reference.declaration, random, place, self._openings)
+
+    def _begin(self, conversations: Sequence[tuple[str, ...]]) -> Replies:
+        return self._reference.begin(conversations, str(self.folder))
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
-        """Draw scripts with the reference's answers; see ``Judge``."""
-        random, place = Random(drawing.seed), self._reference.program.folder
-        drawer = Drawer(self._reference.declaration, random, place, self._openings)
-        self._drawn.clear()
-        for _ in range(drawing.most):
-            length = random.randint(1, _LONGER * drawing.length)
-            script = drawer.draw(length, _Drawn(self._engine(), random).answer)
-            self._drawn.add(script)
-            if script.commands and shows(script):
-                return script
-        return None
+        """Draw scripts one by one; see ``Judge``."""
+        drawer = self._drawer(Random(drawing.seed))
+        drawn = (drawer.draw() for _ in range(drawing.most))
+        return next(filter(shows, map(self.allowed, drawn)), None)
 
     def allowed(self, script: Script) -> Script:
         """Return the script without what is left open; see ``Judge``."""
-        if script in self._drawn:
-            return script
         kept: list[str] = []
         lay_files(script, self.folder)
         walk = _Walk(self._engine(), script)
@@ -85,12 +111,21 @@ class ByReference:
         return Script(tuple(kept), script.files)
 
     def wrong_answers(self, trace: Trace) -> Iterator[Difference]:
-        """Yield where the reference answers otherwise; see ``Judge``."""
+        """Yield where the reference answers otherwise; see ``Judge``.
+
+        Of what both were asked already, and answered alike, nothing need be followed: where it is
+        left open who is right, nobody is wrong.
+        """
+        engine, known = self._engine(), self._at_hand
+        if known and known.heard.trace is trace:
+            if self._likeness.is_alike(known):
+                return
+            engine.foresee(known.said, known.right)
         lay_files(trace.script, self.folder)
-        walk = _Walk(self._engine(), trace.script, is_known=trace.script in self._drawn)
+        walk = _Walk(engine, trace.script)
         for index, command in enumerate(trace.script.commands):
             if not walk.allows(command):
-                return  # since the engine has chosen another move than was drawn
+                return  # since it was drawn by guesses, or the engine has chosen otherwise
             walk.look_ahead(index)
             if index == len(trace.replies):
                 yield breakdown(trace, walk.right(command))
@@ -190,15 +225,11 @@ class _Walk:
     It asks whether the game is over where the script does not: after the end all is left open.
     """
 
-    def __init__(self, engine: ReferenceEngine, script: Script, *, is_known: bool = False) -> None:
-        """``is_known``: all of it is allowed, and was asked as it stands."""
+    def __init__(self, engine: ReferenceEngine, script: Script) -> None:
         self.engine = engine
         self.script = script
         self._now = Allowing(engine.declaration)
         self._seen = 0  # commands whose replies were asked for in advance
-        if is_known and not any(map(self._plays, script.commands)):
-            self._seen = len(script.commands)
-            engine.expect(script.commands)
 
     def allows(self, command: str) -> bool:
         return self._now.allows(command)
@@ -209,7 +240,7 @@ class _Walk:
 
     def look_ahead(self, index: int) -> None:
         """Ask at once for the replies from a command on up to the next move, if that is new."""
-        if index < self._seen:
+        if index < self._seen or self.engine.foresees:
             return
         ahead: list[str] = []
         for place, command in enumerate(self.script.commands[index:], index):
@@ -273,35 +304,6 @@ class _Walk:
     def _over(self) -> str:
         over = self.engine.declaration.game.over
         return over.ask if over else ""
-
-
-class _Drawn:
-    """The reference's answers to a conversation while it is drawn."""
-
-    def __init__(self, engine: ReferenceEngine, random: Random) -> None:
-        self._engine = engine
-        self._random = random
-
-    def answer(self, command: str) -> Reply:
-        """Return the reply to the next command."""
-        declared = self._engine.declaration.command(name_of(command))
-        if declared and declared.plays and (chosen := self._chosen(command)):
-            return chosen
-        if declared and declared.kind == MOVES and (over := self._engine.declaration.game.over):
-            self._engine.expect((command, over.ask))
-        return self._engine.reply(command)
-
-    def _chosen(self, command: str) -> Reply | None:
-        """Return a move for the reference, whose own choice would have to be said once more."""
-        state, game = self._engine.session.state, self._engine.declaration.game
-        free = [one for one in places(state.size) if one not in state.taken]
-        chosen = vertex_of(self._random.choice(free), game) if free else ""
-        move = state.as_move(command, chosen)
-        if not (chosen and move) or self._engine.refuses(self._engine.right(move)):
-            return None
-        reply = Reply(True, chosen, f"= {chosen}", 0.0)
-        self._engine.follow(command, reply)
-        return reply
 
 
 def _questions(declared: Declaration) -> tuple[str, ...]:

@@ -45,18 +45,20 @@ class Costs:
     """The costs of the commands that may be left out: questions, and ``genmove``."""
 
     def __init__(self, natures: Natures) -> None:
-        self._natures = natures
         self._of: dict[str, _Cost] = {}
+        self._may_be_left_out = _Omissible(natures)
 
     def note(self, trace: Trace, *, is_first: bool = False) -> None:
         """Take the times of an engine's replies; ``is_first``: it has just been started."""
         answered = list(zip(trace.script.commands, trace.replies, strict=False))
         for command, reply in answered[is_first:]:  # the first waited for the start as well
-            if self._may_be_left_out(command):
-                cost = self._of.setdefault(name_of(command), _Cost())
-                cost.fastest = min(cost.fastest, reply.seconds)
-                cost.seconds += reply.seconds
+            name = name_of(command)
+            if self._may_be_left_out[name]:
+                cost = self._of.setdefault(name, _Cost())
+                seconds = reply.seconds
                 cost.asked += 1
+                cost.seconds += seconds
+                cost.fastest = min(cost.fastest, seconds)
 
     def affordable(self, script: Script, elapsed: float) -> Script:
         """Return a script without the slow commands that there is no time for.
@@ -64,7 +66,9 @@ class Costs:
         ``elapsed``: seconds since the beginning. Of what has never been asked there is one of each
         name, for it may be slow.
         """
-        slow = self._slow()
+        slow, names = self._slow(), set(map(name_of, script.commands))
+        if not slow and not any(self._is_new(name) for name in names):
+            return script
         left = elapsed * _SHARE - sum(cost.seconds for cost in slow.values())
         kept, new = [], set()
         for command in script.commands:
@@ -75,12 +79,16 @@ class Costs:
                     left += cost.mean
                     cost.left_out += 1
                     continue
-            elif self._may_be_left_out(command) and name not in self._of:
+            elif self._is_new(name):
                 if name in new:
                     continue
                 new.add(name)
             kept.append(command)
         return script._replace(commands=tuple(kept))
+
+    def _is_new(self, name: str) -> bool:
+        """Whether nobody knows what a command costs that may be left out."""
+        return name not in self._of and self._may_be_left_out[name]
 
     def told(self) -> Iterable[Slow]:
         """Return the commands that were left out, with what they cost."""
@@ -94,7 +102,15 @@ class Costs:
         least = max(_SLOW, _TIMES * cheapest)
         return {name: cost for name, cost in self._of.items() if cost.fastest >= least}
 
-    def _may_be_left_out(self, command: str) -> bool:
-        """Whether what follows can do without it, as without a move that the engine chooses."""
-        nature = self._natures[name_of(command)]
-        return nature.chooses or not nature.sets_up
+
+class _Omissible(dict[str, bool]):
+    """Whether what follows can do without a command, as without a move that the engine chooses."""
+
+    def __init__(self, natures: Natures) -> None:
+        super().__init__()
+        self._natures = natures
+
+    def __missing__(self, name: str) -> bool:
+        nature = self._natures[name]
+        found = self[name] = nature.chooses or not nature.sets_up
+        return found

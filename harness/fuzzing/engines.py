@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import cycle
 from pathlib import Path
@@ -16,9 +16,9 @@ from harness.engine.replies import GTP
 from harness.engine.replies import Protocol as Spoken
 from harness.engine.session import Session, groups
 from harness.errors import EngineError
+from harness.fuzzing.under_way import UnderWay
 from harness.options import Limits, Options
 from harness.records import CaseFile, Reply
-from harness.running import protocol
 from harness.running.runs import sandbox_for
 from harness.text import encode
 from harness.vocabulary.script import Script, Trace, lay_files
@@ -29,8 +29,27 @@ from oracle.natures import STANDARD, Natures
 _SHORT_PATIENCE = 0.4
 
 
+class Hearing(Protocol):
+    """Scripts under way to an engine."""
+
+    def go_on(self) -> None:
+        """Send more, if that is due; whoever has something else to do calls it now and then."""
+
+    def traces(self) -> list[Trace]:
+        """Wait, and return what the engine did with the scripts, up to where it broke.
+
+        Nothing where nobody knows which reply is whose, or others have asked it meanwhile.
+        """
+
+
 class Program(Protocol):
     """An engine that may be asked again and again, and started anew."""
+
+    def begin(self, scripts: Sequence[Script]) -> Hearing | None:
+        """Send scripts without files to the engine that runs, all at once.
+
+        None: they have to be sent one by one, as the first one to each process.
+        """
 
     def answer(self, script: Script) -> Trace:
         """Send a script to the engine that runs, or to a new one if there is none."""
@@ -80,6 +99,7 @@ class Piped:
         self._is_hasty = False  # the process before was sent one only
         self._is_strict = False  # each command waits for the reply before
         self._next: EngineProcess | None = None  # is starting
+        self._sent: UnderWay | None = None  # the last scripts that were sent all at once
 
     def answer(self, script: Script) -> Trace:
         """Send a script; see :class:`Program`.
@@ -93,12 +113,26 @@ class Piped:
         """
         trace = self._heard(script)
         if trace.has_surplus and not self._is_strict:
-            self._is_strict = True  # whose reply is whose is not known
-            self.renew()
+            self._be_strict()
             trace = self._heard(script)
         return trace
 
+    def begin(self, scripts: Sequence[Script]) -> Hearing | None:
+        """Send scripts all at once; see :class:`Program`."""
+        if self._session is None or self._is_strict:
+            return None
+        self._asked += len(scripts)
+        self._sent = UnderWay(self._session, scripts, self._natures, self._be_strict)
+        return self._sent
+
+    def _be_strict(self) -> None:
+        """Ask one by one from now on: whose reply is whose was not known."""
+        self._is_strict = True
+        self.renew()
+
     def _heard(self, script: Script) -> Trace:
+        if self._sent and self._sent.is_open:
+            self.renew()
         session = self._session or self._begin(self._patience)
         ask = _ask_strictly if self._is_strict or not self._asked else self._ask
         self._asked += 1
@@ -114,6 +148,8 @@ class Piped:
 
     def renew(self) -> None:
         """End the process; see :class:`Program`."""
+        if self._sent:
+            self._sent.is_open = False
         if self._session:
             self._session.close()
             self._session = None
@@ -152,9 +188,9 @@ class Piped:
         return self._session
 
     def _ask(self, session: Session, script: Script, replies: list[Reply]) -> None:
-        steps = [protocol.own_step(command) for command in script.commands]
         lines = [encode(f"{command}\n") for command in script.commands]
-        for start, end in groups(lines, protocol.unfollowed(steps, self._natures)):
+        alone = [self._natures.alone[command] for command in script.commands]
+        for start, end in groups(lines, alone):
             session.ask(lines[start:end], replies)
 
     def _started(self) -> EngineProcess:

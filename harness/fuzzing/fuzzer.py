@@ -90,7 +90,7 @@ class Fuzzer:
         while not self.budget.is_over:
             seed = self._seed * 1_000_003 + call
             hunt = Hunt(self._asker)
-            shown = hunt.run(partial(judge.draw, drawing=self._drawing(call, seed)))
+            shown = hunt.run(partial(judge.look, drawing=self._drawing(call, seed)))
             self.unconfirmed += hunt.unconfirmed
             finding = shown and self._confirmed(reduced(self._asker, shown, seed))
             if shown:

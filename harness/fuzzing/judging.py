@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from harness.fuzzing.looking import Looking
 from harness.records import FailureKind, Reply
 from harness.specifications.record import Specification
 from harness.vocabulary.script import Script, Trace, name_of
@@ -65,6 +66,9 @@ class Judge(Protocol):
 
     specification: Specification
     folder: Path
+
+    def look(self, looking: Looking, drawing: Drawing) -> None:
+        """Draw scripts until one shows something to who is looking."""
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
         """Draw scripts until one shows something, and return that."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from harness.fuzzing.causes import Causes
 from harness.fuzzing.costs import Costs
-from harness.fuzzing.engines import Program
-from harness.fuzzing.judging import HANG, Difference, Shows
+from harness.fuzzing.engines import Hearing, Program
+from harness.fuzzing.judging import HANG, Difference
+from harness.fuzzing.looking import Heard, Looking
 from harness.vocabulary.script import Script, Trace, joined
 
-_OLDEST = 64  # scripts that one process is sent; the first processes get fewer
+_OLDEST = 512  # scripts that one process is sent; the first processes get fewer
 _SLOW = 0.2  # seconds: what was silent for longer than that before it answered did not hang
 _REMEMBERED = 60  # traces, by which mistakes that look alike are told apart
 
@@ -55,22 +56,50 @@ class Asker:
 
     def news(self, script: Script, *, fresh: bool = False) -> Difference | None:
         """Return what is wrong and new in an engine's answers; ``fresh``: those of a new one."""
-        trace = self._answers(script, fresh=fresh)
+        return self.judged(self._answers(script, fresh=fresh))
+
+    def judged(self, trace: Trace) -> Difference | None:
+        """Return what is wrong and new in what an engine did."""
         self.budget.commands += len(trace.replies)
         self.recent.append(trace)
         return self.causes.news(trace)
 
+    def begin(self, scripts: Sequence[Script]) -> Batch:
+        """Send scripts to one process, and do not wait for more than the first one."""
+        if self.has_ended or len(self.sent) + len(scripts) > self._life:
+            self.renew()
+        first = () if self.sent else (self.answered(scripts[0]),)
+        return Batch(self, self._program, first, scripts[len(first) :])
+
+    def answered(self, script: Script) -> Heard:
+        """Send a script, and wait for the replies."""
+        trace = self._answers(script, fresh=False)
+        return Heard(trace, self.sent, len(self.sent))
+
     def _answers(self, script: Script, *, fresh: bool) -> Trace:
         if fresh or self.has_ended or len(self.sent) >= self._life:
             self.renew()
+        told = self.as_sent(script)
+        self.sent.append(told)
+        trace = self.noted(script, self._program.answer(told))
+        return trace or self._answers(script, fresh=True)
+
+    def as_sent(self, script: Script) -> Script:
+        """Return a script as the process is sent it next."""
         reset = self._reset if self.sent else ()
-        self.sent.append(script._replace(commands=(*reset, *script.commands)))
-        trace = self._program.answer(self.sent[-1])
+        return script._replace(commands=(*reset, *script.commands))
+
+    def noted(self, script: Script, trace: Trace) -> Trace | None:
+        """Return what the engine did with a script, of what it did with what was sent for it.
+
+        None: it broke before.
+        """
+        start = len(trace.script.commands) - len(script.commands)
         self.costs.note(trace, is_first=len(self.sent) == 1)
         self.has_ended = trace.failure is not None
-        if len(trace.replies) < len(reset):
-            return self._answers(script, fresh=True)
-        replies = trace.replies[len(reset) :]
+        if len(trace.replies) < start:
+            return None
+        replies = trace.replies[start:]
         broken = trace.failure and trace.failure._replace(step=len(replies))
         return trace._replace(script=script, replies=replies, failure=broken)
 
@@ -91,8 +120,44 @@ class Asker:
     def renew(self) -> None:
         """Let the next script meet a new process."""
         self._program.renew()
-        self.sent.clear()
+        self.sent = []  # another list: others may still have the last one
         self._life = min(2 * self._life, _OLDEST)
+
+
+class Batch:
+    """Scripts under way to the engine; see :class:`~harness.fuzzing.looking.Sent`."""
+
+    def __init__(
+        self, asker: Asker, program: Program, first: Sequence[Heard], scripts: Sequence[Script]
+    ) -> None:
+        """Send scripts after those that were answered; such as need files have to wait."""
+        self._asker = asker
+        self._first = first
+        self._scripts = scripts
+        self._hearing: Hearing | None = None
+        self._sent, self._before = asker.sent, len(asker.sent)
+        if scripts and not any(script.files for script in scripts):
+            told = list(map(asker.as_sent, scripts))
+            self._hearing = program.begin(told)
+            asker.sent += told if self._hearing else []
+
+    def go_on(self) -> None:
+        """Send more, if that is due."""
+        if self._hearing:
+            self._hearing.go_on()
+
+    def heard(self) -> Iterator[Heard]:
+        """Yield what the engine does with each script."""
+        yield from self._first
+        traces = self._hearing.traces() if self._hearing else []
+        for count, (script, trace) in enumerate(zip(self._scripts, traces, strict=False), 1):
+            if noted := self._asker.noted(script, trace):
+                yield Heard(noted, self._sent, self._before + count)
+            else:
+                yield self._asker.answered(script)
+        if self._hearing and len(traces) < len(self._scripts):
+            self._asker.has_ended = True
+        yield from map(self._asker.answered, self._scripts[len(traces) :])
 
 
 class Shown(NamedTuple):
@@ -104,30 +169,44 @@ class Shown(NamedTuple):
 
 
 class Hunt:
-    """Looks for a script that shows something new."""
+    """Looks for a script that shows something new; see :class:`Looking`."""
 
     def __init__(self, asker: Asker) -> None:
         self.unconfirmed = 0  # differences that no new process showed
         self._asker = asker
         self._found: Shown | None = None
 
-    def run(self, draw: Callable[[Shows], object]) -> Shown | None:
+    def run(self, draw: Callable[[Looking], object]) -> Shown | None:
         """Return what is found among some scripts; ``draw``: shows them to what it is given."""
-        draw(self._shows_news)
+        draw(self)
         return self._found
 
-    def _shows_news(self, script: Script) -> bool:
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be tried."""
+        return self._asker.budget.is_over
+
+    def begin(self, scripts: Sequence[Script]) -> Batch:
+        """Send scripts, whose answers :meth:`found` is to look at; see :meth:`Asker.begin`."""
+        return self._asker.begin(list(map(self._asker.affordable, scripts)))
+
+    def shows(self, script: Script) -> bool:
         """Whether a script shows news, and a new process does so, too."""
-        if self._asker.budget.is_over:
+        if self.is_over:
+            return False
+        return self.found(self._asker.answered(self._asker.affordable(script)))
+
+    def found(self, heard: Heard) -> bool:
+        """Whether what an engine did shows news, and a new process does so, too."""
+        if self.is_over:
             return False
         self._asker.budget.examples += 1
-        script = self._asker.affordable(script)
-        news, said = self._asker.news(script), list(self._asker.sent)
-        trace = self._asker.recent[-1]
-        if news is None or self._asker.was_only_slow(script, news):
+        news, trace = self._asker.judged(heard.trace), heard.trace
+        if news is None or self._asker.was_only_slow(trace.script, news):
             return False
         ways = dict.fromkeys(self._asker.causes.judge.ways(trace, news.at))
-        self._found = next(filter(None, map(self._alone, ways)), None) or self._with_more(said)
+        alone = next(filter(None, map(self._alone, ways)), None)
+        self._found = alone or self._with_more(heard.said)
         self.unconfirmed += self._found is None
         return self._found is not None
 

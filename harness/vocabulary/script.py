@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -12,6 +13,7 @@ from harness.records import Failure, Reply
 # The folder of the files that scripts name, beneath the one in which engines start: in a sandbox
 # they see it as it is, and the rest of theirs is their own to write into.
 BOARDS = "boards"
+_REMEMBERED = 4096  # commands
 
 
 class BoardFile(NamedTuple):
@@ -50,8 +52,9 @@ class Trace(NamedTuple):
     has_surplus: bool = False  # there were more replies than commands
 
 
+@lru_cache(_REMEMBERED)
 def name_of(command: str) -> str:
-    """Return a command's first word."""
+    """Return a command's first word; many come again."""
     return command.partition(" ")[0]
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
@@ -18,6 +18,20 @@ from harness.vocabulary.script import Script, Trace, lay_files
 from oracle.mistakes import Breakdown, Hang
 
 
+class Known(NamedTuple):
+    """What an engine did at once; see :class:`harness.fuzzing.engines.Hearing`."""
+
+    found: list[Any]
+
+    def go_on(self) -> None:
+        pass
+
+    def traces(self) -> list[Any]:
+        return self.found
+
+    replies = traces  # of a reference
+
+
 class InProcess:
     """See :class:`harness.fuzzing.engines.Program`; ``start`` returns a new engine."""
 
@@ -25,6 +39,16 @@ class InProcess:
         self.start = start
         self.folder = folder
         self.engine: Any = None
+
+    def begin(self, scripts: Sequence[Script]) -> Known | None:
+        if self.engine is None:
+            return None
+        traces: list[Trace] = []
+        for script in scripts:
+            traces.append(self.answer(script))
+            if traces[-1].failure:
+                break
+        return Known(traces)
 
     def answer(self, script: Script) -> Trace:
         self.engine = self.engine or self.start()

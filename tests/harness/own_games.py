@@ -34,7 +34,7 @@ from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
 from harness.vocabulary.script import Script, Trace
 from oracle.mistakes import Crash
-from tests.harness.in_process import InProcess
+from tests.harness.in_process import InProcess, Known
 
 OWN = Path(__file__).parents[1] / "own_games"
 # By name: the declaration, and the set of wrong programs.
@@ -112,7 +112,7 @@ class InMemory:
 
     def __init__(self, start: Callable[[], Any], declaration: Declaration, folder: Path) -> None:
         self.declaration = declaration
-        self.program = SimpleNamespace(folder=folder)
+        self.program = SimpleNamespace(folder=folder, refuses=refuses(declaration.game))
         self.asked = 0  # commands
         self._start = start
         self._said: tuple[str, ...] = ()
@@ -145,6 +145,9 @@ class InMemory:
         else:
             self._said, self._engine = (), self._start()
         del self._replies[len(self._said) :]
+
+    def begin(self, conversations: Sequence[tuple[str, ...]], folder: str = "") -> Known:
+        return Known([self.replies(one, folder) for one in conversations])
 
     def engine(self) -> ReferenceEngine:
         return ReferenceEngine(self.replies, self.declaration, refuses(self.declaration.game))

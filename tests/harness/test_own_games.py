@@ -11,7 +11,7 @@ from harness.cli import main
 from harness.exits import ExitCode
 from tests.harness.own_games import GAMES, OWN, fuzzed, right, wrong
 
-EXAMPLES = 3000
+EXAMPLES = 8000  # some twenty seconds with programs in Python
 SHORT = 14  # commands
 
 WRONG = [(game, name) for game in GAMES for name in wrong(game)]

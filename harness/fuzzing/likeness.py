@@ -1,0 +1,90 @@
+"""Whether an engine has answered a whole script as the reference did: nearly always, and cheaply.
+
+No state is followed here. Where anything differs, :mod:`~harness.fuzzing.by_reference` follows
+the conversation and sees whether that is wrong.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from harness.declared.declaration import CHOOSES, Command
+from harness.declared.following import State
+from harness.declared.reference import Reference
+from harness.engine.protocols import named
+from harness.fuzzing.relay import Answered
+from harness.judging.equivalence import same
+from harness.records import Reply
+from harness.running import protocol
+from harness.specifications.record import Specification
+from harness.vocabulary.script import Trace, name_of
+
+_REMEMBERED = 20_000  # pairs of replies
+
+
+class Likeness:
+    """Compares with one reference."""
+
+    def __init__(self, specification: Specification, reference: Reference) -> None:
+        self._specification = specification
+        self._reference = reference
+        declaration = reference.declaration
+        self._spoken = named(declaration.game.protocol)
+        self._plays = {one.name: one for one in declaration.commands if one.plays}
+        self._chooses = {one.name for one in declaration.commands if one.kind == CHOOSES}
+        self._state = State(declaration)
+        self._known: dict[tuple[str, str, str], bool] = {}
+
+    def said(self, trace: Trace) -> tuple[str, ...]:
+        """Return a script as the reference is asked it: with the moves that the engine chose."""
+        commands = trace.script.commands
+        if self._plays.keys().isdisjoint(map(name_of, commands)):
+            return commands
+        return tuple(
+            self._move(command, got) or command
+            for command, got in zip_longest(commands, trace.replies)
+        )
+
+    def _move(self, command: str, got: Reply | None) -> str:
+        """Return the command that plays what was chosen in reply to one; "" if none does.
+
+        Where neither says whose move it is, it may be the wrong one: then it is no likeness.
+        """
+        declared = self._plays.get(name_of(command))
+        if declared is None or got is None or self._is_no_move(declared, got):
+            return ""
+        return self._state.as_move(command, got.text)
+
+    def _is_no_move(self, declared: Command, got: Reply) -> bool:
+        is_none = bool(declared.keeps) or got.text in declared.instead
+        return is_none or self._reference.program.refuses(got)
+
+    def is_alike(self, answered: Answered) -> bool:
+        """Whether all answers are right if those of the reference are."""
+        trace = answered.heard.trace
+        if trace.failure or trace.has_surplus:
+            return False
+        commands = trace.script.commands
+        rows = zip(commands, answered.said, answered.right, trace.replies, strict=True)
+        return all(self._is_right(*row) for row in rows)
+
+    def _is_right(self, command: str, said: str, right: Reply, got: Reply) -> bool:
+        if said != command and self._reference.program.refuses(right):
+            return False  # a move that the reference does not play
+        key = command, right.raw if said == command else "", got.raw
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            is_same = said != command or self._is_same(command, right, got)
+            found = self._known[key] = is_same and self._is_clean(command, got)
+        return found and not got.invalid
+
+    def _is_same(self, command: str, right: Reply, got: Reply) -> bool:
+        if name_of(command) in self._chooses:
+            return right.raw == got.raw
+        return same(command, right, got, self._specification)
+
+    def _is_clean(self, command: str, got: Reply) -> bool:
+        """Whether a reply keeps to the protocol, if nothing comes before it."""
+        return not protocol.warnings([protocol.own_step(command)], [got], self._spoken)

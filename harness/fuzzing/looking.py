@@ -1,0 +1,48 @@
+"""What a judge shows drawn scripts to, one by one or many at once. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from harness.vocabulary.script import Script, Trace
+
+
+class Heard(NamedTuple):
+    """What an engine did with a script, and what its process had been sent by then."""
+
+    trace: Trace
+    sent: list[Script]
+    length: int  # of them, this one the last
+
+    @property
+    def said(self) -> list[Script]:
+        """All that the process was sent up to this."""
+        return self.sent[: self.length]
+
+
+class Sent(Protocol):
+    """Scripts under way to an engine."""
+
+    def go_on(self) -> None:
+        """Send more, if that is due; whoever has something else to do calls it now and then."""
+
+    def heard(self) -> Iterator[Heard]:
+        """Yield what the engine does with each script."""
+
+
+class Looking(Protocol):
+    """Looks for a script that shows something."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be tried."""
+
+    def shows(self, script: Script) -> bool:
+        """Whether a script shows something."""
+
+    def begin(self, scripts: Sequence[Script]) -> Sent:
+        """Send scripts, whose answers :meth:`found` is to look at."""
+
+    def found(self, heard: Heard) -> bool:
+        """Whether what an engine did shows something."""
