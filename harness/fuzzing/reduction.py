@@ -15,6 +15,8 @@ from harness.vocabulary.script import Script
 # What it may cost.
 _SCRIPTS = 300
 _SECONDS = 10.0
+_ROUNDS = 4
+_SHORT = 14  # commands that a reader takes in
 _GRAINS = (16, 4, 1)  # commands, stones or lines that are left out together
 
 _SHRINK = hypothesis.settings(DRAW, phases=(Phase.generate, Phase.shrink))
@@ -52,7 +54,20 @@ class Reduction:
 
 
 def reduced(asker: Asker, shown: Shown, seed: int) -> Shown:
-    """Return the shortest script found that shows what a longer one does, in a new process."""
+    """Return the shortest script found that shows what a longer one does, in a new process.
+
+    What is still long, although it got shorter, is tried again: that was cut off by a limit.
+    """
+    for again in range(_ROUNDS):
+        small = _reduced(asker, shown, seed + again)
+        is_short = len(small.script.commands) <= _SHORT
+        if is_short or small.script.weight >= shown.script.weight:
+            return small
+        shown = small
+    return shown
+
+
+def _reduced(asker: Asker, shown: Shown, seed: int) -> Shown:
     small = Reduction(asker, shown).run(seed)
     if small.needs_new or asker.news(small.script, fresh=True):
         return small

@@ -19,7 +19,7 @@ from harness.vocabulary.script import Script, name_of
 _KNOWN = 64  # beginnings at hand; a new one takes the place of any
 _GOES_ON = 0.85  # how often a conversation goes on from one of them
 _OF = 2  # of so many, the one with the fullest board is gone on from
-_LONGEST = 8  # moves, questions and the like that follow; fewer oftener
+_LONGEST = 20  # moves, questions and the like that follow; fewer oftener
 _MOST = 12  # commands of a beginning: what shows after more of them nobody wants to read
 _LEARNT = 0.5  # how many conversations become beginnings of others
 

@@ -29,7 +29,7 @@ from harness.fuzzing.search import Budget
 from harness.options import Limits, Options
 
 OWN = Path(__file__).parents[1] / "own_games"
-CONVERSATIONS = 2000
+CONVERSATIONS = 1000
 LIMITS = Limits(timeout=10.0)
 
 
@@ -57,6 +57,9 @@ def share(game, room):
     """Return conversations a second, and the share of both engines in the time and the work."""
     found = assignment.find(str(OWN / game))
     specification = found.specification
+    # In no box: the processor time of what runs in one is not ours to read.
+    truth = specification.truth
+    truth.program = truth.program._replace(sandbox="off")
     words = [sys.executable, "-S", "-E", str(OWN / game / f"{game}.py")]
     with launchers(Options(sandbox="off", limits=LIMITS), room) as launcher:
         spoken = named(found.protocol)
@@ -67,7 +70,7 @@ def share(game, room):
             fuzzer = Fuzzer(program, judge_of(specification, room), Budget(0, CONVERSATIONS), 0)
             began, spent = time.perf_counter(), processor()
             assert not list(fuzzer.findings())
-            specification.truth.close()
+            truth.close()
             piped.renew()
             fuzzed, cpu = time.perf_counter() - began, processor() - spent
     began, spent = time.perf_counter(), processor(RUSAGE_CHILDREN)

@@ -41,6 +41,17 @@ def test_the_right_program_is_not_accused(game):
         assert fuzzer.unconfirmed == 0
 
 
+@pytest.mark.parametrize("game", ["nogo", "takuzu"])
+def test_the_same_seed_finds_the_same(game):
+    def found(seed):
+        random.seed(0)
+        with fuzzed(game, list(wrong(game).values())[3], examples=400, seed=seed) as fuzzer:
+            one = next(fuzzer.findings())
+        return one.script, one.difference, one.examples
+
+    assert found(1) == found(1) != found(2)
+
+
 # --- real processes ----------------------------------------------------------------------------
 
 RIGHT = {

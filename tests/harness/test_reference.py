@@ -216,6 +216,39 @@ def test_a_conversation_ends_with_quit(asked):
     assert texts(replies) == ["", ""]
 
 
+def test_many_at_once_are_answered_as_one_by_one(asked):
+    """Also those that may share no process, and one whose board is refused."""
+    many = [
+        GAME,
+        ("boardsize 2", "mode stones", "play b a1", "count b"),
+        ("boardsize 9", "mode stones", "play b a1", "count b", "list"),
+        ("play b b1", "count b"),
+        ("boardsize 3", "play b a1", "count b"),
+        GAME[:3],
+    ]
+    engine = ENGINE.replace(
+        '    if name == "boardsize":', '    if name == "boardsize" and words != ["9"]:'
+    )
+    alone = []
+    for one in many:
+        truth = asked(engine=engine).truth  # a new process for each
+        alone.append(texts(truth.replies(one)))
+        truth.close()
+    truth = asked(engine=engine).truth
+    truth.replies((*GAME, "list"))
+    under_way = truth.begin(many)
+    under_way.go_on()
+    assert [texts(replies) for replies in under_way.replies()] == alone
+
+
+def test_another_question_does_not_disturb_those_under_way(asked):
+    truth = asked().truth
+    truth.replies(GAME[:2])
+    under_way = truth.begin([GAME, GAME])
+    assert texts(truth.replies((*GAME[:2], "count w"))) == ["", "", "0"]
+    assert [texts(replies)[-1] for replies in under_way.replies()] == ["1", "1"]
+
+
 def test_files_are_found_from_where_the_case_is(asked, open_place, monkeypatch):
     declared = DECLARED + '[[command]]\nname = "load"\narguments = [{ files = "*.txt" }]\n'
     cases = open_place / "cases"
