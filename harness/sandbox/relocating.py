@@ -51,7 +51,7 @@ def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> Ground:
             pass
     _bring_others(seen, room, owner)
     moved = seen._replace(
-        shown=tuple(path for path in seen.shown if path not in seen.copied),
+        shown=(*(path for path in seen.shown if path not in seen.copied), *_named_inside(seen)),
         folder=places.get(seen.folder, seen.folder),
         program=_renamed(seen.program, places),
         writable=(room, home),
@@ -127,6 +127,14 @@ def _is_small_and_open(path: str) -> bool:
     return bool(
         stat.S_ISREG(found.st_mode) and found.st_mode & 0o004 and found.st_size <= _MOST_BROUGHT
     )
+
+
+def _named_inside(seen: View) -> list[str]:
+    """Return what is shown by its own name though it lies in a folder of which there is a copy.
+
+    Commands name files by whole paths, also those beside an assignment's own program.
+    """
+    return [path for path in seen.near if is_in_one(path, seen.copied)]
 
 
 def _others(seen: View) -> list[str]:

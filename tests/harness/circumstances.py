@@ -25,6 +25,11 @@ _IMPORTED = (
     "pygments",
     "sgfmill",
     "numpy",
+    "sqlalchemy",
+    "alembic",
+    "mako",
+    "markupsafe",
+    "typing_extensions",
 )
 _BECOME = ("setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups")
 # All of the machine, but not at the root of its file tree: there the kernel refuses namespaces.
@@ -61,7 +66,9 @@ def open_room(folder: Path) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=ignore)
     for name in _IMPORTED:
         found = importlib.util.find_spec(name)
-        if found and found.origin:
+        if found and found.origin and not found.submodule_search_locations:
+            shutil.copy(found.origin, folder / "imports")
+        elif found and found.origin:
             place = Path(found.origin).parent
             shutil.copytree(place, folder / "imports" / name, ignore=ignore)
             beside = place.parent / f"{name}.libs"

@@ -351,14 +351,13 @@ def test_the_attacks_are_real(name: str) -> None:
     assert finding.escapes, finding.output
 
 
-def test_doctor_that_is_interrupted_leaves_nothing(tmp_path: Path, open_room: Path) -> None:
+def test_doctor_that_is_interrupted_leaves_nothing(open_place: Path, open_room: Path) -> None:
     """Neither where it was called nor where temporary files lie."""
     level = next((level for level in LEVELS if not why_not(level)), None)
     assert level, "no level works here"
-    here, temporary = tmp_path / "here", tmp_path / "temporary"
-    here.mkdir()
-    temporary.mkdir()
-    tmp_path.chmod(0o755)
+    here, temporary = open_place / "here", open_place / "temporary"
+    here.mkdir(0o755)
+    temporary.mkdir(0o755)
     process = subprocess.Popen(
         [sys.executable, "-B", "-m", "harness.cli", "doctor", "--attack", "--level", str(level)],
         cwd=here,
