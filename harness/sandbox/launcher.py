@@ -108,7 +108,7 @@ class Boxed:
 
     def _take_report(self) -> End:
         message = b""
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(OSError):  # of one who closed the launcher, too
             message = self._control.recv(_LONGEST_REPORT)
         if not message:
             raise SandboxError("the box server died")
@@ -129,7 +129,7 @@ class Boxed:
     def end(self) -> End:
         """End the engine and all it started; return when they are gone. The pipes stay."""
         if self.wait(0) is None:
-            with contextlib.suppress(ConnectionError):  # wait() will tell
+            with contextlib.suppress(OSError):  # wait() will tell
                 self._control.send(b"end")
         end = self.wait()
         assert end is not None
@@ -384,6 +384,9 @@ def _pipes() -> tuple[tuple[FileIO, FileIO, FileIO], list[int]]:
 
 
 def _ready(control: socket.socket, seconds: float | None) -> bool:
+    """Whether there is a report, or never will be: the launcher has been closed meanwhile."""
+    if control.fileno() < 0:
+        return True
     poll = select.poll()
     poll.register(control, select.POLLIN)
     return bool(poll.poll(None if seconds is None else seconds * 1000))
