@@ -74,9 +74,9 @@ def test_what_matters_comes_first():
             "as if neutral points were White's",
             "<h2>Public tests</h2>",
             FAILED,
-            "What is the score of this board, with a komi of 0.5?",
-            "White leads by 0.5",
+            "White leads by 0.5",  # in the card's one line
             "White leads by 23.5",
+            "What is the score of this board, with a komi of 0.5?",
             "Because",
             "3 tests passed",
             "<h2>Private tests</h2>",
@@ -94,7 +94,7 @@ def test_three_failures_are_unfolded_and_the_others_are_one_line():
     tests = [Line(f"{n} score", f"={n} B+{n}", "[0]", V.FAILED) for n in range(1, 6)]
     page = page_of(one_file(made_file("x.gtp", [*lines, *tests])))
     assert re.findall(rf"{FAILED}( open)?>", page) == [" open"] * 3 + [""] * 2
-    assert page.count('<span class="vh">expected </span>0</span>') == 5
+    assert page.count('<span class="vh">expected </span>A draw</span>') == 5
 
 
 def test_failures_come_before_what_is_only_doubtful():
