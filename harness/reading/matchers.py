@@ -103,7 +103,8 @@ class _Matcher:
 _waiting: list[_Matcher] = []
 
 
-def _end_all() -> None:
+def end_all() -> None:
+    """End the processes that wait: a worker that ends without handlers would leave them behind."""
     while _waiting:
         _waiting.pop().end()
 
@@ -114,5 +115,5 @@ def _leave_all() -> None:
         _waiting.pop().leave()
 
 
-atexit.register(_end_all)
+atexit.register(end_all)
 os.register_at_fork(after_in_child=_leave_all)

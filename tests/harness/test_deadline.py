@@ -260,7 +260,7 @@ def test_processes_are_kept_and_ended():
     kept = {one._process.pid for one in matchers._waiting}
     test("B2 " * 40)
     assert {one._process.pid for one in matchers._waiting} == kept
-    matchers._end_all()
+    matchers.end_all()
     assert not any(Path(f"/proc/{pid}").exists() for pid in kept)
 
 
@@ -276,7 +276,7 @@ def test_a_process_that_is_killed_at_work_is_the_harness_s_trouble(monkeypatch, 
     program = tmp_path / "killed.py"
     program.write_text("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     monkeypatch.setattr(matchers, "_PROGRAM", program)
-    matchers._end_all()
+    matchers.end_all()
     with pytest.raises(HarnessError, match="ended \\(-9\\)"):
         pattern.matcher(r"([A-T]\d+ ?)+")("A1 " * 40)
 
