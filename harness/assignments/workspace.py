@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
 from harness.errors import UsageError
@@ -48,13 +49,28 @@ def beside_submission(folder: Path) -> list[str]:
     return sorted(str(path) for path in beside if path != folder)
 
 
+# What editors, version control and Python leave in the course's folder.
+_NOT_THE_COURSES = ("__pycache__", "*.pyc", ".*")
+
+
+def of_course(folder: Path) -> list[str]:
+    """Return the files of the course's folder that submissions get, by their names, sorted."""
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    names = (path.relative_to(folder) for path in paths)
+    return [name.as_posix() for name in names if not any(map(_is_left_out, name.parts))]
+
+
+def _is_left_out(part: str) -> bool:
+    return any(fnmatch(part, pattern) for pattern in _NOT_THE_COURSES)
+
+
 def overlay(source: Path, target: Path) -> int:
     """Copy the course's folder; return the number of its files.
 
     Raises:
         UsageError: it cannot be copied.
     """
-    left_out = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
+    left_out = shutil.ignore_patterns(*_NOT_THE_COURSES)
     try:
         shutil.copytree(source, target, ignore=left_out, symlinks=False)
     except (OSError, shutil.Error) as error:

@@ -13,6 +13,7 @@ from harness.assignments.at_home import at_home
 from harness.check.desk import Wanted
 from harness.check.saying import Sayer
 from harness.check.steps import check, source_named
+from harness.cli import graded
 from harness.cli.arguments import Parser
 from harness.cli.console import can_draw, colors, never_fail_to_encode
 from harness.cli.values import whole
@@ -86,8 +87,7 @@ def command_line() -> Parser:
     parser.usage = "gtp-harness check [OPTION…] [FOLDER or ARCHIVE] --assignment NAME"
     add = parser.add_argument
     add("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
-    add("--assignment", metavar="NAME",
-        help=f"{', '.join(shipped.names())}, or a folder with {assignment.FILE}")  # fmt: skip
+    graded.add_assignment(add)
     add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
     add("--output", metavar="DIR", help="where the archive goes (default: beside what is checked)")
     add(

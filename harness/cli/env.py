@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from harness import shipped
 from harness.assignments import assignment, python
 from harness.assignments.assignment import Assignment
+from harness.cli import graded
 from harness.cli.arguments import Parser
 from harness.environments import store
 from harness.environments.store import Stored
@@ -96,8 +96,7 @@ def command_line() -> Parser:
     parser = Parser("env", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness env --assignment NAME | --list | --remove ENVIRONMENT"
     add = parser.add_argument
-    add("--assignment", metavar="NAME",
-        help=f"{', '.join(shipped.names())}, or a folder with {assignment.FILE}")  # fmt: skip
+    graded.add_assignment(add)
     add("--list", action="store_true", help="list the environments that are built")
     add("--remove", metavar="ENVIRONMENT", help="remove one, named as in the list")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

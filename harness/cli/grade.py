@@ -15,7 +15,7 @@ from harness import shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
-from harness.cli import auditing
+from harness.cli import auditing, graded
 from harness.cli.arguments import Parser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.values import number, whole
@@ -338,11 +338,8 @@ def command_line() -> Parser:
 
 def _add_assignment(parser: Parser) -> None:
     add = parser.add_argument_group("what is graded").add_argument
-    add("--assignment", metavar="NAME",
-        help=f"{', '.join(shipped.names())}, or a folder with {assignment.FILE}")  # fmt: skip
-    add("--private", action="append", default=[], metavar="PATH",
-        help="case files that only you have: a file, a folder or @FILE")  # fmt: skip
-    add("--public-only", action="store_true", help="grade without private case files")
+    graded.add_assignment(add)
+    graded.add_private(add)
     add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
     add("--groups", metavar="FILE", help="a CSV of who is in which group")
     add("--deadline", type=_moment, metavar="TIME", help="local, such as 2018-01-29T23:55")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness import shipped
 from harness.assignments import assignment
+from harness.cli import graded
 from harness.cli.arguments import Parser
 from harness.cli.values import number
 from harness.errors import UsageError
@@ -88,11 +89,8 @@ def command_line() -> Parser:
     parser = Parser("gradescope", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness gradescope [OPTION…] --assignment NAME"
     add = parser.add_argument
-    add("--assignment", metavar="NAME",
-        help=f"{', '.join(shipped.names())}, or a folder with {assignment.FILE}")  # fmt: skip
-    add("--private", action="append", default=[], metavar="PATH",
-        help="case files that only you have: a file, a folder or @FILE")  # fmt: skip
-    add("--public-only", action="store_true", help="grade without private case files")
+    graded.add_assignment(add)
+    graded.add_private(add)
     add("--private-visibility", choices=VISIBILITIES, default="after_due_date",
         help="when students see points and verdicts of private tests, and with them their total"
         " (default: %(default)s)")  # fmt: skip

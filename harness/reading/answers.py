@@ -52,12 +52,12 @@ def _is_due(due: str, status: str) -> bool:
     """Whether a status is the one of a file."""
     if not due.startswith(REASONS):
         return status == due
-    return bool(_tester(_in_status(due))(status.removeprefix("= ")))
+    return bool(_tester(_said_in(due))(_said_in(status)))
 
 
-def _in_status(due: str) -> str:
-    """Return the expression in a status as one of an answer."""
-    return due.removeprefix("= ")
+def _said_in(status: str) -> str:
+    """Return what a status says beside its sign, such as the reason of a refusal."""
+    return status.removeprefix("= ")
 
 
 ANSWERS = Answers()
@@ -161,9 +161,7 @@ def _whole_expression(text: str) -> str:
     """
     answer, status = parted(text)
     said = _expressed(answer)
-    ended = (
-        f"= {_expressed(_in_status(status))}" if status.startswith(REASONS) else escaped(status)
-    )
+    ended = f"= {_expressed(_said_in(status))}" if status.startswith(REASONS) else escaped(status)
     return f"{said}\n{ended}" if answer else ended
 
 

@@ -170,13 +170,14 @@ from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Ledger, Planned
 from tests.harness.test_ledger import ROW, RUN
 ledger = Ledger(places.of(sys.argv[1], Path(sys.argv[2])))
-bases = [f"{i:05}" for i in range(4000)]
-ledger.plan(ledger.begin(RUN), [Planned(basis, "s", "public", basis, "") for basis in bases])
-left = [b for b, state in ledger.states(bases).items() if state.state != "done"]
-token = ledger.lease(left)
-for basis in left:
-    assert ledger.finish(basis, token, ROW._replace(result=basis), 1, last=True)
-    print(basis, flush=True)
+with ledger.naming_errors():
+    bases = [f"{i:05}" for i in range(4000)]
+    ledger.plan(ledger.begin(RUN), [Planned(basis, "s", "public", basis, "") for basis in bases])
+    left = [b for b, state in ledger.states(bases).items() if state.state != "done"]
+    token = ledger.lease(left)
+    for basis in left:
+        assert ledger.finish(basis, token, ROW._replace(result=basis), 1, last=True)
+        print(basis, flush=True)
 """
 
 

@@ -20,7 +20,7 @@ from harness.grading.ledger.ledger import Ledger, Planned
 from harness.grading.ledger.places import File, Server
 from tests.harness import small_class, test_ledger_damage
 from tests.harness.ledgers import KINDS, execute, place_of
-from tests.harness.test_ledger import ATTEMPTS, BASES, ROW, RUN
+from tests.harness.test_ledger import ATTEMPTS, BASES, ROW, RUN, WRITER
 from tests.postgresql import PASSWORD, QUOTED
 
 pytestmark = pytest.mark.processes
@@ -355,24 +355,6 @@ def test_what_was_written_survives_a_server_that_is_killed(own_postgresql, tmp_p
         assert max(Counter(basis for basis, _ in rows).values()) == 1
     with closing(Ledger(place)) as read:
         read.check()
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from harness.grading.ledger import places
-from harness.grading.ledger.ledger import Ledger, Planned
-from tests.harness.test_ledger import ROW, RUN
-ledger = Ledger(places.of(sys.argv[1], Path(sys.argv[2])))
-with ledger.naming_errors():
-    bases = [f"{i:05}" for i in range(4000)]
-    ledger.plan(ledger.begin(RUN), [Planned(basis, "s", "public", basis, "") for basis in bases])
-    left = [b for b, state in ledger.states(bases).items() if state.state != "done"]
-    token = ledger.lease(left)
-    for basis in left:
-        assert ledger.finish(basis, token, ROW._replace(result=basis), 1, last=True)
-        print(basis, flush=True)
-"""
 
 
 def wait_for_server(place):

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.assignments import workspace
 from harness.assignments.assignment import FILE, Assignment
 from harness.grading.attempts.units import Task, Unit
 from harness.options import BoxLimits
@@ -113,7 +114,7 @@ class Orders:
         place = self._means.overlay
         if place is None:
             return None
-        return files.folder_of(place.absolute(), _copied(place))
+        return files.folder_of(place.absolute(), workspace.of_course(place))
 
     @cached_property
     def _environment(self) -> Environment:
@@ -133,21 +134,6 @@ def _named(task: Task, folder: Path) -> Iterator[File]:
     for word in sorted(word for word in words if "." in word and not word.startswith(("/", "."))):
         if ".." not in Path(word).parts and (folder / word).is_file():
             yield files.file_of(folder / word, Path(word).as_posix())
-
-
-def _copied(place: Path) -> list[str]:
-    """Return the names of the files of the course's folder that submissions get."""
-    paths = (path for path in sorted(place.rglob("*")) if path.is_file())
-    names = (path.relative_to(place) for path in paths)
-    return [
-        name.as_posix()
-        for name in names
-        if name.suffix != ".pyc" and not any(_is_left_out(part) for part in name.parts)
-    ]
-
-
-def _is_left_out(part: str) -> bool:
-    return part == "__pycache__" or part.startswith(".")
 
 
 # --- for what is done in this process and its forks --------------------------------------------
