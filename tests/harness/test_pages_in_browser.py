@@ -16,6 +16,10 @@ from urllib.parse import unquote, urljoin, urlsplit
 import pypdfium2
 import pytest
 
+from harness.grading.exports import writing as exports
+from harness.grading.records import PUBLIC, Attempt
+from harness.judging.mistaken import wrong_engine
+from oracle.mistakes import MISTAKES
 from tests.harness import made_site
 from tests.harness.browsing import (
     DESK,
@@ -27,7 +31,9 @@ from tests.harness.browsing import (
     sights,
     without_script,
 )
+from tests.harness.made_class import items, made_class, marked, student, submission
 from tests.harness.made_site import SCRIPT
+from tests.harness.test_diagnosis import result_of, shipped
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 
@@ -277,6 +283,26 @@ _ON_PAPER = """() => {
     .forEach(one => one.remove());
   return document.body.innerText;
 }"""
+
+
+def test_many_failures_take_few_sheets_and_no_card_is_cut(browser, tmp_path):
+    """What a card begins with and what it ends with stand on one sheet."""
+    mistake = MISTAKES["neutral-points-to-white"]
+    found = [
+        Attempt("ada", PUBLIC, Path(case.path).name, result_of(case, wrong_engine(mistake)))
+        for case in shipped("go-scoring")
+    ]
+    one = marked(submission("ada", student("ada", "Ada", 1)), tuple(found))
+    exports.write(made_class()._replace(graded=(one,), items=items([one])), tmp_path)
+    with opened(browser, tmp_path / "feedback" / "ada.html") as page:
+        count = page.locator("[data-fail]").count()
+        assert count > 40
+        sheets = pypdfium2.PdfDocument(page.pdf(format="A4", prefer_css_page_size=True))
+    texts = [one.get_textpage().get_text_bounded() for one in sheets]
+    begun, ended = ([text.count(word) for text in texts] for word in ("Asked:", "Because:"))
+    assert begun == ended
+    assert sum(begun) == count
+    assert len(texts) <= count / 4 + 1, "four cards or more on a sheet"
 
 
 def test_boards_keep_their_colors_on_paper(browser, site):

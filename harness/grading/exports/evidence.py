@@ -19,7 +19,7 @@ from harness.grading.exports.material import Files, Material, Seen, as_file
 from harness.grading.exports.shortening import short_outcome, shortened
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured
 from harness.records import Build, FileResult, Outcome
-from harness.report.html.card import Cards
+from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.log import Links, conversation, part_cuts
 from harness.report.html.names import Log, link
 from harness.report.html.parts import KINDS, LOOK, Frame, box, in_words, page
@@ -184,6 +184,7 @@ class _Evidence:
         begin = part_cuts(file)
         log = Log([""], [1], anchor) if len(begin) == 1 else None
         yield from troubles(file, log)
+        yield legend_on_paper([view])
         cards = view.remarkable[:_CARDS]
         for outcome in cards:
             yield self._card(anchor, attempt, view, outcome, log)

@@ -19,7 +19,7 @@ from harness.grading.exports.showing import Feedback, PrivateTest
 from harness.grading.records import ClassResult, Log, Marks, PartMark, Student, decimal
 from harness.records import Diagnosis, Outcome, Repeat, Verdict
 from harness.report.context import Contexts, contexts
-from harness.report.html.card import Cards
+from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.parts import (
     KEYS,
     Frame,
@@ -275,6 +275,7 @@ def _tests(
     counts = in_words(total([seen.tally for seen in views]))
     yield _SECTION % (title, title, counts, KEYS if shown else NOTHING)
     yield from _troubles(views)
+    yield legend_on_paper(views)
     for place, one in enumerate(shown[:_CARDS]):
         yield cards.card(
             one.view,

@@ -7,7 +7,7 @@ stones. All that is drawn is said in words too, in the label and the legend.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 from harness.report.evidence import Evidence
@@ -286,9 +286,14 @@ def _in_words(diagram: Diagram, seen: Evidence) -> str:
 
 
 def _legend(diagram: Diagram, seen: Evidence, legend: Mapping[str, str]) -> Markup:
-    entries = [*_of_marks(diagram, legend), *_of_evidence(diagram, seen)]
-    listed = joined(Markup("<li>%s%s</li>") % entry for entry in entries)
+    listed = joined((_of_marks(set(diagram.marks.values()), legend), _of_evidence(diagram, seen)))
     return Markup('<ul class="leg">%s</ul>') % listed if listed else NOTHING
+
+
+def owners_on_paper(diagrams: Iterable[Diagram], legend: Mapping[str, str]) -> Markup:
+    """Return what the squares and crosses of these boards mean, once for all, for paper alone."""
+    found = {mark for diagram in diagrams for mark in diagram.marks.values() if mark in _OWNERS}
+    return Markup('<ul class="leg po">%s</ul>') % _of_marks(found, legend) if found else NOTHING
 
 
 _KEY = Markup('<svg viewBox="0 0 18 18" aria-hidden="true" class="board-k">%s</svg>')
@@ -307,21 +312,29 @@ _KEYS = {
 _LETTER = Markup('<text class="lb" x="9" y="12.2" style="font-size:11px">%s</text>')
 
 
-def _of_marks(diagram: Diagram, legend: Mapping[str, str]) -> Iterator[tuple[Markup, str]]:
-    found = set(diagram.marks.values())
-    for mark, words in legend.items():
-        if mark in found:
-            drawn = _KEYS.get(mark) or _LETTER % mark
-            yield _KEY % (_ON_WOOD % drawn), words
+_ENTRY = Markup("<li>%s%s</li>")
+_OWNED = Markup('<li class="o">%s%s</li>')  # on paper it is said once for all boards
 
 
-def _of_evidence(diagram: Diagram, seen: Evidence) -> Iterator[tuple[Markup, str]]:
-    for points, (marker, words) in zip(seen, _SAYINGS.values(), strict=True):
-        if points:
-            yield (
-                _KEY % (_MARKED % ("ev-p", "M9 9L9 9", marker, marker, marker)),
-                f"{_some(diagram, points)}{words}",
-            )
+def _of_marks(found: Collection[str], legend: Mapping[str, str]) -> Markup:
+    return joined(
+        (_OWNED if mark in _OWNERS else _ENTRY)
+        % (_KEY % (_ON_WOOD % (_KEYS.get(mark) or _LETTER % mark)), words)
+        for mark, words in legend.items()
+        if mark in found
+    )
+
+
+def _of_evidence(diagram: Diagram, seen: Evidence) -> Markup:
+    return joined(
+        _ENTRY
+        % (
+            _KEY % (_MARKED % ("ev-p", "M9 9L9 9", marker, marker, marker)),
+            f"{_some(diagram, points)}{words}",
+        )
+        for points, (marker, words) in zip(seen, _SAYINGS.values(), strict=True)
+        if points
+    )
 
 
 def _some(diagram: Diagram, points: tuple[Point, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
 
@@ -14,7 +15,7 @@ from harness.report.context import Context, contexts
 from harness.report.count import Count
 from harness.report.difference import Segment
 from harness.report.evidence import evidence
-from harness.report.html.board import figure, is_large
+from harness.report.html.board import figure, is_large, owners_on_paper
 from harness.report.html.names import Log
 from harness.report.html.parts import KINDS, LOOK, both_sides, command_line, dot, pill
 from harness.report.html.times import in_words
@@ -22,12 +23,13 @@ from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.sides import Side, Sides, komi_of, sides
 from harness.report.view import FileView
 from harness.visible import one_line
+from oracle.draw import Diagram
 
 _COMMAND = 320  # characters
 _HEADING = 140  # characters
 _PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
 _TEST = re.compile(r"(?:\d+ [a-z]+_\w+|#?\?).*")  # one that is not asked any more, as a comment
-_SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.S)
+_SENTENCE = re.compile(r"\W*\w.*?[.!?](?=\s|$)", re.S)
 
 _BEGIN = Markup(
     '<details class="card test" data-c="%s"%s%s><summary>%s<span><h3>%s</h3><span class="meta">%s'
@@ -163,6 +165,15 @@ def _around_place(  # noqa: PLR0913 - as above
         _figure(view, outcome) if diagram else NOTHING,
         joined(said),
     )
+
+
+def legend_on_paper(views: Iterable[FileView]) -> Markup:
+    """Return what cards of these files have in common below their boards, for paper alone."""
+    boards, legend = list[Diagram](), dict[str, str]()
+    for view in views:
+        boards += view.boards.values()
+        legend |= view.legend
+    return owners_on_paper(boards, legend)
 
 
 def title(view: FileView, step: int, comment: str) -> str:

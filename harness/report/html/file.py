@@ -177,14 +177,10 @@ class _Pages:
         shown = self._cards_of(part)
         if not shown:
             return
-        from harness.report.html.card import card
+        from harness.report.html.card import card, legend_on_paper
 
-        yield (
-            Markup(
-                '<section aria-label="To look at"><div class="sec-h"><h2>To look at</h2>%s</div>'
-            )
-            % (KEYS if self._view.tally.failed else NOTHING)
-        )
+        yield _LOOK_AT % (KEYS if self._view.tally.failed else NOTHING)
+        yield legend_on_paper([self._view])
         for place, outcome in enumerate(shown):
             yield card(
                 self._view,
@@ -257,6 +253,9 @@ _NEXT = Markup(
     '&lsaquo;</button><span class="sub js-only" id="at" role="status"></span>'
     '<button type="button" class="btn js-only" data-go="1" aria-label="Next failure">'
     "&rsaquo;</button>"
+)
+_LOOK_AT = Markup(
+    '<section aria-label="To look at"><div class="sec-h"><h2>To look at</h2>%s</div>'
 )
 _CONTENTS = Markup(
     '<nav aria-label="To look at"><p class="lab">To look at: %s</p><ul>%s</ul></nav>\n'

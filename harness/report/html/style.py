@@ -42,7 +42,7 @@ font-size:var(--t-xs);background:var(--card)}.sub{color:var(--ink-2);font-size:v
 .nw{white-space:nowrap}.vh{position:absolute;width:1px;height:1px;overflow:hidden;
 clip-path:inset(50%);white-space:nowrap}.skip{position:absolute;left:-999px}
 .skip:focus{left:8px;top:8px;background:var(--card);padding:8px 12px;z-index:9}
-html:not(.js) .js-only{display:none!important}[hidden]{display:none!important}
+html:not(.js) .js-only,.po{display:none!important}[hidden]{display:none!important}
 .top{position:sticky;top:0;z-index:5;background:color-mix(in srgb,var(--bg) 88%,transparent);
 backdrop-filter:blur(10px);border-bottom:1px solid var(--line)}.top>div{max-width:1280px;
 margin:auto;padding:0 var(--s5);min-height:52px;display:flex;align-items:center;gap:var(--s4)}
@@ -185,11 +185,9 @@ border-radius:var(--r2);overflow:hidden}.ev>div{padding:10px 14px 12px;min-width
 .ev .g{background:var(--fail-t)}.ev .g b{color:var(--fail)}
 .ev code{background:none;padding:0;color:var(--ink-2);font-size:var(--t-sm)}
 .test{overflow:clip}.test+.test{margin-top:var(--s5)}
-.test>header{display:flex;gap:var(--s3);align-items:flex-start;padding:var(--s4) var(--s5);
-border-bottom:1px solid var(--line)}.test>header>div{flex:1;min-width:0}
-.test>header .meta{display:flex;flex-wrap:wrap;gap:2px var(--s3);margin-top:3px;
-font-size:var(--t-sm);color:var(--ink-2);align-items:center}.test .body{display:grid;
-grid-template-columns:minmax(0,400px) minmax(0,1fr);gap:var(--s5);padding:var(--s5)}
+.test:not([open])+.test:not([open]){margin-top:var(--s2)}
+.test .body{display:grid;grid-template-columns:minmax(0,400px) minmax(0,1fr);
+gap:var(--s5);padding:var(--s5)}
 .test .say>*+*{margin-top:var(--s4)}.test .lab+*{margin-top:3px}
 .test:target{border-color:var(--accent);box-shadow:0 0 0 2px var(--accent)}
 svg.board{display:block;width:100%;height:auto;border-radius:var(--r2);print-color-adjust:exact;
@@ -239,7 +237,6 @@ color:var(--ink-2)}.exg{font-size:var(--t-sm);white-space:nowrap;align-self:cent
 figcaption{font-size:var(--t-sm);color:var(--ink-2);
 margin-top:var(--s2);overflow-wrap:anywhere}.board .lb{font-size:9px}.board .lbk{fill:#fff}
 .board .lbw{fill:#16181d}.board .cover{fill:var(--wood-1)}
-.sP,.sC{display:none}.nums .sP{display:inline}.nums .lm{display:none}
 .step{flex-wrap:wrap}.step button[data-numbers]{width:auto;padding:0 10px}
 """
 
@@ -248,19 +245,17 @@ _LATE = r"""
 @media(max-width:860px){.test .body{grid-template-columns:minmax(0,1fr)}
 .test .body>figure{max-width:440px}}@media(max-width:520px){.page,
 .top>div{padding-left:var(--s4);padding-right:var(--s4)}
-.pad,.call{padding:var(--s3) var(--s4)}.test>header,.test .body,
-details>summary{padding-left:var(--s4);padding-right:var(--s4)}
+.pad,.call{padding:var(--s3) var(--s4)}.test .body,details>summary{padding-left:var(--s4);
+padding-right:var(--s4)}
 .test .body{padding-top:var(--s4);gap:var(--s4)}.ev dd b{font-size:16px}
 .ev>div{padding:8px 12px 10px}h1{font-size:21px}.inp{width:100%}
 }@media(hover:none){.kb{display:none}}@media(pointer:coarse){.btn{min-height:40px}
-.step button{width:40px}}@media print{:root{--bg:#fff;--card:#fff;--sunk:#f4f4f4;--line:#ccc;
---ink:#000;--ink-2:#333;--ink-3:#444;--link:#000;--shadow:none;--fail:#8c1a14;--pass:#0d4f2b;
+.step button{width:40px}}@page{margin:12mm 11mm}@media print{:root{--bg:#fff;--card:#fff;
+--sunk:#f4f4f4;--line:#ccc;--ink:#000;--ink-2:#333;--ink-3:#444;--link:#000;--shadow:none;--fail:#8c1a14;--pass:#0d4f2b;
 --wood-1:#f4e2c3;--wood-2:#eed7b0;--grid:#555}body{font-size:10.5pt}.top,.js-only,.btn,.step,
 .noprint,.skip{display:none!important}.page{max-width:none;padding:0}
-.test,.call,figure,tr,.keep{break-inside:avoid}h2,h3,.test>header{break-after:avoid}
-.test>header,.test .body{padding:10px 14px!important;gap:14px!important}
-.test .body{grid-template-columns:200px 1fr!important}
-.test+.test{margin-top:12px}.test .say>*+*{margin-top:9px}
+.call,figure,tr,.box{break-inside:avoid}h2,h3,.sec-h{break-after:avoid}
+.hero{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
 .ev,.pill,.dot,.bar,.call{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 details::details-content{content-visibility:visible;height:auto}
 }@media(min-width:1181px){.test .body.large{grid-template-columns:minmax(0,500px) minmax(0,1fr)}
@@ -283,8 +278,35 @@ border-bottom:1px solid var(--line)}
 .ev>div+div{border-left:0;border-top:1px solid var(--line)}
 .test>summary{padding:var(--s3) var(--s4)}.exg{display:none}.box{padding:var(--s3) var(--s4)}
 }@media print{.lay{display:block}.toc{display:none}
-.test{content-visibility:visible}.ev dd pre,.box pre,.gp pre{max-height:none}
-.test h3{font-size:12pt}}
+.box pre,.gp pre{max-height:none}}
+"""
+
+# Of cards on paper: two columns, a small board beside the text. No card is cut, and what they have
+# in common, what marks mean and how a score is counted, is said once.
+_CARDS_ON_PAPER = r"""
+@media print{section:has(>.test){columns:300px 2;column-gap:14px}.sec-h,section>.box,
+section>.card:not(.test){column-span:all}
+.po{display:flex!important;column-span:all;margin:0 0 8px}
+.test,.test p,.test pre,.test .leg,.test figcaption,.test .meta,.test .ev dt,.test .lab{
+font-size:9pt;line-height:1.33}.test,.test+.test,.test:not([open])+.test:not([open]){
+margin:0 0 9px;overflow:visible}
+.test>summary{padding:6px 10px 0!important;border:0!important;gap:6px}
+.test>summary:before,.exg,.say>div:has(>.cnt){display:none!important}
+.test>summary>.dot{margin-top:0}.test h3{font-size:10pt!important;line-height:1.25}
+.test .meta{margin-top:1px}.test .pill{font-size:9pt;padding:0 6px}.test .meta code{padding:0;
+background:none}.test .body{display:block!important;padding:5px 10px 7px!important}
+.test .body:after{content:"";display:block;clear:both}.test .body>figure{float:left;width:128px;
+max-width:none;margin:2px 10px 2px 0}.test .body.large>figure{float:none;width:auto;
+margin:0 0 8px}.board{box-shadow:none!important}
+.test .say>*+*{margin-top:5px}.test .ev{grid-template-columns:1fr}
+.test .ev>div{padding:2px 7px 3px}.test .ev>div+div{border-left:0;border-top:1px solid var(--line)}
+.test .ev dt,.test .ev dd,.test .ev dd b{display:inline;font-size:9pt;line-height:1.33}
+.test .ev dt{margin-right:4px}.test .ev dd pre{display:inline-block;margin-left:5px;
+overflow:visible;line-height:1.33;max-height:none}
+.leg,.test .leg{margin-top:4px;gap:0 8px}.test .leg svg{width:12px;height:12px}
+.test figcaption{margin-top:3px}.test .leg .o{display:none}
+.say>div:has(>.lab+p)>*{display:inline}.say>div>.lab:after{content:": "}
+.test{break-inside:avoid;content-visibility:visible}.test .cmd{padding:0;background:none}}
 """
 
 # Of pages with a matrix: a cell for each pair of two things; a phone scrolls it, it stays a table.
@@ -306,6 +328,6 @@ text-decoration-color:var(--line-2)}
 @media print{.scroll{overflow:visible}.mx tbody td{min-width:0}}
 """
 
-STYLE = (_BASE + _CARDS + _LATE).replace("\n", "")
+STYLE = (_BASE + _CARDS + _LATE + _CARDS_ON_PAPER).replace("\n", "")
 PLAIN = (_BASE + _LATE).replace("\n", "")  # of pages without cards
 MATRIX = _MATRIX.replace("\n", "")
