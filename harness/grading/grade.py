@@ -19,6 +19,7 @@ from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.attempts import plan
+from harness.grading.attempts.company import ALONE, Company
 from harness.grading.attempts.plan import Case
 from harness.grading.attempts.units import Listener, Task, Unheard, Unit
 from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Run
@@ -97,10 +98,28 @@ def prepared(
         UsageError: the source cannot be read; private case files are missing; or marks are in
             force that were made of something else, and no regrading is wanted.
     """
+    cases = case_files(wanted, ledger)
+    return planned(wanted, ledger, _received(wanted, store, on_remark), cases)
+
+
+def case_files(wanted: Wanted, ledger: Ledger) -> list[Case]:
+    """Return the case files to be asked; raises as :func:`prepared`."""
     seed = ledger.seed if wanted.images else ""
     private = None if wanted.public_only else wanted.private
-    cases = plan.cases(wanted.assignment, private, seed)
-    submissions = _received(wanted, store, on_remark)
+    return plan.cases(wanted.assignment, private, seed)
+
+
+def planned(
+    wanted: Wanted, ledger: Ledger, submissions: Sequence[Submission], cases: Sequence[Case]
+) -> Plan:
+    """Record in the ledger which submissions are asked which case files.
+
+    ``submissions``: as :func:`harness.grading.taking_in.receive.receive` returns them.
+
+    Raises:
+        UsageError: marks are in force that were made of something else, and no regrading is
+            wanted.
+    """
     found = _planned(wanted, submissions, cases)
     if not wanted.regrade:
         _refuse_changes(ledger, found)
@@ -176,16 +195,16 @@ def _written(wanted: Wanted, ledger: Ledger, found: Plan) -> Plan:
     return found._replace(run=run)
 
 
-def remembered(ledger: Ledger) -> Plan:
-    """Return what the last call was about, with which nothing need be run.
+def remembered(ledger: Ledger, number: int | None = None) -> Plan:
+    """Return what a call was about, by default the last one; nothing need be run with it.
 
     Raises:
         UsageError: there was none.
     """
-    last = ledger.last_run()
-    if last is None:
+    found = ledger.last_run() if number is None else ledger.find_run(number)
+    if found is None:
         raise UsageError(f"{ledger.name} has no grading yet")
-    number, run = last
+    number, run = found
     texts = ledger.submissions(number).values()
     submissions = tuple(canonical_json.loads(Submission, text) for text in texts)
     cases = (Case(*one[:4]) for one in ledger.cases(number))
@@ -221,17 +240,20 @@ def left(ledger: Ledger, found: Plan) -> int:
     return sum(state.state != "done" for state in states.values())
 
 
-def run(
+def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     wanted: Wanted,
     ledger: Ledger,
     found: Plan,
     store: Store,
     listener: Listener,
+    company: Company = ALONE,
 ) -> None:
     """Run what has no result yet; what the harness broke in is tried again.
 
+    ``company``: how the machine and the ledger are shared with others that grade.
+
     Raises:
-        BusyError: another process is at it.
+        BusyError: another process is at it, and nothing is shared.
         ClassWideError: the first submissions all fail alike, and it is not to go on then.
         SandboxError: there is no such sandbox here, or it does not hold.
     """
@@ -239,7 +261,7 @@ def run(
     from harness.signals import ending_on_signals
 
     with ending_on_signals():
-        Runner(ledger, means(wanted, found), listener).run(units(found, store))
+        Runner(ledger, means(wanted, found), listener, company).run(units(found, store))
 
 
 def means(wanted: Wanted, found: Plan) -> Means:

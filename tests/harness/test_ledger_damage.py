@@ -284,7 +284,7 @@ def test_damage_is_named(path, kind, expected, capsys):
 @pytest.mark.parametrize("length", range(20, 140, 8))
 def test_where_the_tables_are_is_not_lost_with_the_middle(tmp_path, length, monkeypatch, capsys):
     """How long a machine's name and a process's number are decides where each page lies."""
-    monkeypatch.setattr(ledger_module, "_owner", lambda: "x" * length)
+    monkeypatch.setattr(ledger_module.owners, "me", lambda: "x" * length)
     path = tmp_path / "ledger.sqlite"
     rows = make(path)
     damage(path, "pages of zeros")

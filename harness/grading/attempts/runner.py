@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 
+from harness.grading.attempts.company import ALONE, Company
 from harness.grading.attempts.orders import Means, Orders
 from harness.grading.attempts.units import Listener, Task, Unit
 from harness.grading.attempts.watching import Watch
@@ -27,17 +28,21 @@ MOST_FAULTS = 3  # so often an attempt is tried in which the harness breaks
 class Runner:
     """Does what is left of the attempts in a ledger."""
 
-    def __init__(self, ledger: Ledger, means: Means, listener: Listener) -> None:
+    def __init__(
+        self, ledger: Ledger, means: Means, listener: Listener, company: Company = ALONE
+    ) -> None:
         self._ledger = ledger
         self._means = means
         self._listener = listener
+        self._company = company
         self._token = ""
+        self._ours: set[str] = set()  # the attempts that we have leased
 
     def run(self, units: Sequence[Unit]) -> None:
-        """Do all units that are not done.
+        """Do all units that are not done, but what others are at, where the ledger is shared.
 
         Raises:
-            BusyError: another process is at it.
+            BusyError: another process is at it, and nothing is shared.
             ClassWideError: the first of them all fail alike.
             SandboxError: there is no such sandbox here, or it does not hold.
         """
@@ -47,7 +52,8 @@ class Runner:
         bases = [task.basis for unit in units for task in unit.tasks]
         if all(state.state == "done" for state in self._ledger.states(bases).values()):
             return
-        self._token = self._ledger.lease(bases)
+        self._token, ours = self._company.take(self._ledger, bases)
+        self._ours = set(ours)
         try:
             self._do(units)
         finally:
@@ -55,11 +61,18 @@ class Runner:
 
     def _do(self, units: Sequence[Unit]) -> None:
         box = self._means.assignment.box
-        with closing(Orders(self._means, fairness.loose(box), alone=False)) as orders:
-            while left := self._left(units, 1):
-                self._round(left, orders, 1, self._means.jobs)
+        if self._left(units, 1):
+            with (
+                self._company.together(),
+                closing(Orders(self._means, fairness.loose(box), alone=False)) as orders,
+            ):
+                while left := self._left(units, 1):
+                    self._round(left, orders, 1, self._means.jobs)
         if self._left(units, 2):
-            with closing(Orders(self._means, box, alone=True)) as orders:
+            with (
+                self._company.apart(),
+                closing(Orders(self._means, box, alone=True)) as orders,
+            ):
                 self._again(units, orders)
 
     def _again(self, units: Sequence[Unit], orders: Orders) -> None:
@@ -74,6 +87,8 @@ class Runner:
         """Return the units with what of them is not done and was not run ``number`` times."""
 
         def is_left(task: Task) -> bool:
+            if task.basis not in self._ours:
+                return False
             state = self._ledger.states([task.basis])[task.basis].state
             is_over = state in ("done", "fault")
             return not is_over and self._ledger.runs(task.basis) < number

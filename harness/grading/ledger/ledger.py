@@ -16,16 +16,14 @@ tells which rows others changed, added or removed. A result and its digest are o
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
-import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger import opening, seal
+from harness.grading.ledger import opening, owners, seal
 from harness.grading.ledger import statements as sql
 from harness.grading.ledger.chains import Chains
 from harness.grading.ledger.places import File, Server
@@ -240,6 +238,11 @@ class Ledger:
         row = self.db.execute(sql.LAST_RUN).fetchone()
         return (row[0], Run(*row[1:])) if row else None
 
+    def find_run(self, number: int) -> tuple[int, Run] | None:
+        """Return a call by its number, if there was one."""
+        row = self.db.execute(sql.RUN_OF, {"run": number}).fetchone()
+        return (row[0], Run(*row[1:])) if row else None
+
     def set_cases(self, run: int, cases: Iterable[Asked]) -> None:
         """Record the case files that a run asks, in order."""
         asked = list(cases)
@@ -331,14 +334,14 @@ class Ledger:
         free = {
             row.basis
             for row in rows
-            if row.state == "waiting" or not _is_held(row, holding, by_me=True)
+            if row.state == "waiting" or not owners.is_held(row, holding, by_me=True)
         }
         return [basis for basis in bases if basis in free]
 
     def _take(self, bases: Sequence[str]) -> Lease:
         """Write down a lease; a part of a transaction."""
         token = secrets.token_hex(8)
-        taken = {"by": token, "whose": _owner(), "end": time.time() + LEASE}
+        taken = {"by": token, "whose": owners.me(), "end": time.time() + LEASE}
         for some in _parts(bases):
             self.db.execute(sql.TAKE, {**taken, "bases": some})
         self.database.hold(token)
@@ -347,7 +350,7 @@ class Ledger:
     def _refuse_company(self) -> None:
         holding = self.database.held()
         for row in self.db.execute(sql.LEASES).fetchall():
-            if _is_held(row, holding):
+            if owners.is_held(row, holding):
                 machine, process = row.owner.split()[:2]
                 raise BusyError(
                     f"process {process} on {machine} is grading with {self.name}: wait for its end"
@@ -508,34 +511,3 @@ def _lines(bases: tuple[str, ...]) -> str:
 
 def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def _owner() -> str:
-    """Return this process as nobody else will ever be: its machine, its number, its start."""
-    pid = os.getpid()
-    return f"{socket.gethostname()} {pid} {_start(pid)}"
-
-
-def _start(pid: int) -> str:
-    """Return when a process was started, in ticks since the boot of that id; empty: it is not."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
-    state, *fields = text[text.rindex(")") + 2 :].split()
-    return "" if state in "ZX" else f"{fields[18]}@{boot}"
-
-
-def _is_held(lease: Any, holding: set[str] | None, *, by_me: bool = False) -> bool:
-    """Whether a lease holds: its process lives; on another machine, it has not run out.
-
-    ``lease``: a row with token, owner and until. ``holding``: the tokens of all connections, where
-    that is known. ``by_me``: what is this process's own holds, too.
-    """
-    if holding is not None and lease.token not in holding:
-        return False
-    machine, pid, *start = lease.owner.split()
-    if machine != socket.gethostname():
-        return bool(lease.until > time.time())
-    return by_me if pid == str(os.getpid()) else start == [_start(int(pid))]

@@ -27,12 +27,11 @@ SIGN = insert(SIGNER)
 # --- runs ---
 
 _GRADED = RUN.c.id.in_(select(SUBMISSION.c.run))
-LAST_RUN = (
-    select(RUN.c.id, RUN.c.started, RUN.c.version, RUN.c.assignment, RUN.c.digest, RUN.c.options)
-    .where(_GRADED)
-    .order_by(RUN.c.id.desc())
-    .limit(1)
+_RUN = select(
+    RUN.c.id, RUN.c.started, RUN.c.version, RUN.c.assignment, RUN.c.digest, RUN.c.options
 )
+LAST_RUN = _RUN.where(_GRADED).order_by(RUN.c.id.desc()).limit(1)
+RUN_OF = _RUN.where(RUN.c.id == bindparam("run"))
 CASES = (
     select(
         CASE_FILE.c.kind, CASE_FILE.c.name, CONTENT.c.bytes, CASE_FILE.c.path, CASE_FILE.c.sha256
