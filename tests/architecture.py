@@ -1,7 +1,8 @@
 """The rooms of the two packages and what they import, read from the code and drawn.
 
-A room is a folder of ``oracle``, ``harness`` or ``harness/grading``, or a module beside these
-folders that :data:`LAYERS` names; all other modules there are on the ground of their package.
+A room is a folder of ``oracle``, ``harness``, ``harness/grading`` or ``harness/service``, or a
+module beside these folders that :data:`LAYERS` names; all other modules there are on the ground of
+their package.
 
 Every import counts: within functions and under ``TYPE_CHECKING`` too, for a reader follows them
 just as well; and so does a string that is the name of a module, which is imported later.
@@ -29,6 +30,17 @@ LAYERS = {
     "harness": (
         ("pytest_plugin",),
         ("cli",),
+        ("service.serving",),
+        ("service.web_process",),
+        ("service.app",),
+        ("service.pages", "service.api"),
+        ("service.web",),
+        ("service.work",),
+        ("service.handing_in",),
+        ("service.courses",),
+        ("service.people",),
+        ("service.storage",),
+        ("service.settings", "service.records"),
         ("gradescope",),
         ("grading.exports", "grading.grade"),
         ("grading.marks", "grading.similarity", "grading.auditing", "grading.banking"),
@@ -67,6 +79,9 @@ _GROUNDS = {
     "oracle": "What all the others speak of: colors, points, boards, results, errors, drawings.",
     "harness": "What all the others speak of: records, errors, options, text; what a process is.",
 }
+
+
+_DIVIDED = (["grading"], ["service"])  # folders that are several rooms
 
 
 class Import(NamedTuple):
@@ -138,10 +153,12 @@ def _from(node: ast.ImportFrom, package: str, known: Iterable[str]) -> Iterator[
 def room(module: str, root: Path = ROOT) -> str:
     """Return the room of a module, such as ``harness.grading.marks`` or ``oracle.ground``."""
     package, *parts = module.split(".")
-    depth = 2 if parts[:1] == ["grading"] else 1
+    depth = 2 if parts[:1] in _DIVIDED else 1
     name = ".".join(parts[:depth])
     is_named = any(name in layer for layer in LAYERS[package])
-    is_folder = (root / package / Path(*parts[:depth])).is_dir() and name not in ("", "grading")
+    is_folder = (
+        (root / package / Path(*parts[:depth])).is_dir() and [name] not in _DIVIDED and name
+    )
     return f"{package}.{name if is_named or is_folder else GROUND}"
 
 

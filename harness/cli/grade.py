@@ -108,14 +108,18 @@ class _Command:
 
     def run(self) -> int:
         """Grade, write what is wanted, say what came of it, and return the exit status."""
+        from harness.grading import grade
         from harness.grading.exports import writing
+        from harness.grading.ledger.store import Store
         from harness.grading.marks.concerns import concerns
 
         writing.check(self._sheets, self._wanted.assignment.title)
         if self._given.audit:
             auditing.require(self._wanted.assignment)
         concluded, plan = self._concluded()
-        conclusion = self._audited(self._compared(concluded), plan)
+        store = Store(self._originals)
+        compared = grade.compared(self._wanted, concluded, store)
+        conclusion = self._audited(compared, plan)
         notes: list[str] = []
         output = self._wanted.output
         files = writing.write(conclusion.result, output, self._sheets, notes.append)
@@ -146,18 +150,6 @@ class _Command:
                 self._warn(broke)
         result = auditing.added(conclusion.result, plan, output)
         return conclusion._replace(result=result)
-
-    def _compared(self, conclusion: Conclusion) -> Conclusion:
-        """Add which submissions are the same."""
-        from harness.grading.ledger.store import Store
-        from harness.grading.similarity import twins
-
-        store = Store(self._originals)
-        result, wanted = conclusion.result, self._wanted
-        course = wanted.overlay or wanted.assignment.place / wanted.assignment.engine.overlay
-        overlay = course if wanted.assignment.engine.overlay and course.is_dir() else None
-        found = twins.same((one.submission for one in result.graded), store, overlay)
-        return conclusion._replace(result=result._replace(twins=found))
 
     def _concluded(self) -> tuple[Conclusion, Plan]:
         from harness.grading.ledger.ledger import Ledger

@@ -279,6 +279,17 @@ def means(wanted: Wanted, found: Plan) -> Means:
     )
 
 
+def compared(wanted: Wanted, conclusion: Conclusion, store: Store) -> Conclusion:
+    """Add which submissions are the same."""
+    from harness.grading.similarity import twins
+
+    result = conclusion.result
+    course = wanted.overlay or wanted.assignment.place / wanted.assignment.engine.overlay
+    own = course if wanted.assignment.engine.overlay and course.is_dir() else None
+    found = twins.same((one.submission for one in result.graded), store, own)
+    return conclusion._replace(result=result._replace(twins=found))
+
+
 def grade(wanted: Wanted) -> ClassResult:
     """Grade a class from beginning to end, without a word; return the marks that are in force.
 

@@ -23,6 +23,10 @@ class Markup(str):
             )
         )
 
+    def __html__(self) -> str:
+        """Tell templates that it is HTML."""
+        return self
+
     def __add__(self, other: str) -> Markup:
         """Put something after it."""
         return Markup(str.__add__(self, escape(other)))

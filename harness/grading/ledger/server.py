@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import Connection, NullPool, create_engine, inspect, text
@@ -65,7 +65,7 @@ class ServerDatabase(Database):
             raise UsageError(
                 f"the ledger {name} needs psycopg: pip install 'gtp-harness[postgresql]'"
             )
-        with _naming_errors(name):
+        with naming_errors(name):
             super().__init__(name, _connect(address, name))
             try:
                 self._require_unicode()
@@ -137,7 +137,7 @@ class ServerDatabase(Database):
 
     def naming_errors(self) -> contextlib.AbstractContextManager[None]:
         """As in the base."""
-        return _naming_errors(self.name)
+        return naming_errors(self.name)
 
 
 def _number(token: str) -> int:
@@ -145,7 +145,12 @@ def _number(token: str) -> int:
     return int.from_bytes(bytes.fromhex(token), signed=True)
 
 
-def _connect(address: str, name: str) -> Connection:
+def opener(address: str, name: str) -> Callable[[], psycopg.Connection[Any]]:
+    """Return what opens a connection as we want it; ``name``: of the address, for people.
+
+    Calling it raises UsageError if libpq does not take the address.
+    """
+
     def opened() -> psycopg.Connection[Any]:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
@@ -160,9 +165,13 @@ def _connect(address: str, name: str) -> Connection:
             connection.execute(setting)
         return connection
 
+    return opened
+
+
+def _connect(address: str, name: str) -> Connection:
     engine = create_engine(
         "postgresql+psycopg://",
-        creator=opened,
+        creator=opener(address, name),
         poolclass=NullPool,
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,
@@ -171,7 +180,13 @@ def _connect(address: str, name: str) -> Connection:
 
 
 @contextlib.contextmanager
-def _naming_errors(name: str) -> Iterator[None]:
+def naming_errors(name: str) -> Iterator[None]:
+    """Turn what a server says into sentences; ``name``: of its address, for people.
+
+    Raises:
+        LedgerError: a table is damaged.
+        ServerError: the server cannot be used now.
+    """
     try:
         yield
     except PendingRollbackError:

@@ -1,0 +1,94 @@
+"""``gtp-harness serve``: the command line of the service."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+from harness.cli.arguments import Parser
+from harness.cli.values import whole
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.options import SANDBOXES
+
+_NEEDED = ("fastapi", "jinja2", "multipart", "uvicorn")
+_DESCRIPTION = """\
+Serve courses: students submit in a browser and see the public tests run, teachers
+grade and release. Without options all data are in a folder of this user, and only
+this machine can reach the pages. At the first start a link is printed by which the
+first teacher signs in, once. Submissions are judged as grade does it."""
+
+_EPILOG = """\
+Exit status:
+    2  the input was bad, or the port is taken
+    3  the harness itself failed, or the database's server cannot be used
+  130  interrupted with Ctrl-C: what was running goes on at the next start
+
+Examples:
+  gtp-harness serve
+  gtp-harness serve --data /srv/tests --port 8080 --workers 8
+  gtp-harness serve --database postgresql://tests@db.example.org/tests \\
+      --address https://tests.example.org --host 0.0.0.0"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    given = command_line().read(arguments)
+    if given is None:
+        return ExitCode.OK
+    _require_packages()
+    from harness.service import serving
+    from harness.service.settings import Settings, data_folder
+
+    settings = Settings(
+        data=Path(given.data).absolute() if given.data else data_folder(),
+        database=given.database,
+        host=given.host,
+        port=given.port,
+        address=given.address,
+        workers=given.workers or len(os.sched_getaffinity(0)),
+        sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
+        largest=given.largest << 20,
+    )
+    with serving.listening(settings) as open_socket:
+        found = settings._replace(port=open_socket.getsockname()[1])
+        link = serving.first_link(found)
+        print(f"Data: {found.data}\nPages: {found.base}", flush=True)
+        if link:
+            print(f"Sign in, once: {link}", flush=True)
+        serving.serve(found, open_socket)
+    return ExitCode.OK
+
+
+def _require_packages() -> None:
+    for name in _NEEDED:
+        if importlib.util.find_spec(name) is None:
+            raise UsageError(f"serve needs {name}: pip install 'gtp-harness[service]'")
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    parser = Parser("serve", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness serve [OPTION…]"
+    add = parser.add_argument
+    add("--data", default="", metavar="DIR",
+        help="where everything is kept (default: ~/.local/share/gtp-harness/service)")  # fmt: skip
+    add("--database", default="", metavar="ADDRESS",
+        help="postgresql://USER@HOST/DATABASE instead of files in there")  # fmt: skip
+    add("--host", default="127.0.0.1", metavar="ADDRESS",
+        help="to be reached at (default: %(default)s, this machine alone)")  # fmt: skip
+    add("--port", type=whole(0, "a whole number from 0"), default=8017, metavar="N",
+        help="to be reached at; 0: any that is free (default: %(default)s)")  # fmt: skip
+    add("--address", default="", metavar="URL",
+        help="what people type, where something is in front: https://…")  # fmt: skip
+    add("--workers", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+        help="submissions at a time (default: the number of cores)")  # fmt: skip
+    add("--largest", type=whole(1, "megabytes"), default=64, metavar="MB",
+        help="of a submission (default: %(default)s)")  # fmt: skip
+    add("--sandbox", choices=[one for one in SANDBOXES if one != "off"], default="auto",
+        help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
+    add("--unsafe-no-sandbox", action="store_true",
+        help="run everybody's programs with all your rights; every report says so")  # fmt: skip
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser

@@ -1,0 +1,43 @@
+"""The application: all routes, each with its rule, around one open service."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+from harness.service.api import people
+from harness.service.pages import assignment, course, entrance, gradings, submission
+from harness.service.web import access, troubles
+from harness.service.web.guarding import Guarded
+from harness.service.web.service import Service
+from oracle import __version__
+
+ROUTES = (
+    *(entrance.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
+    people.ROUTES,
+)
+
+
+def application(service: Service) -> FastAPI:
+    """Return the application.
+
+    Raises:
+        RuntimeError: a route says not who may use it.
+    """
+    # The schema has a route of its own, with a rule like all others.
+    app = FastAPI(
+        title="gtp-harness", version=__version__, openapi_url=None, docs_url=None, redoc_url=None
+    )
+    app.state.service = service
+    for routes in ROUTES:
+        for route in routes.routes:
+            app.router.routes.append(route)
+    access.require_rules(app)
+    troubles.add_handlers(app)
+    return app
+
+
+def guarded(service: Service) -> ASGIApp:
+    """Return the application as it is served: with what is said with every answer."""
+    settings = service.settings
+    return Guarded(application(service), is_secure=settings.is_secure, largest=settings.largest)

@@ -1,0 +1,1 @@
+"""Courses: who is in them, their assignments and dates."""

@@ -1,0 +1,119 @@
+"""Making courses and their assignments."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from fractions import Fraction
+from pathlib import Path
+
+from harness import shipped
+from harness.assignments import assignment as assignments
+from harness.assignments.assignment import Assignment
+from harness.errors import UsageError
+from harness.service.records import TEACHER, Assigned, Course, Member
+from harness.service.storage import courses
+from harness.service.storage.audit import Act
+from harness.service.storage.rows import new_id
+
+_DATES = ("opens", "deadline", "closes")
+_LONGEST = 200  # characters of a title
+
+
+def course(act: Act, title: str) -> Course:
+    """Make a course; whoever acts is its first teacher.
+
+    Raises:
+        UsageError: it has no title, or a very long one.
+    """
+    made = Course(new_id(), _title(title), time.time())
+    courses.COURSES.add(act.db, made)
+    courses.MEMBERS.add(act.db, Member(made.id, act.by, TEACHER))
+    act.note("course made", made.id, title=made.title)
+    return made
+
+
+def assign(act: Act, wanted: Assigned) -> Assigned:
+    """Make an assignment of a course; ``wanted`` has no id yet, and perhaps no title.
+
+    Raises:
+        UsageError: there is no such assignment, or a date or a number cannot be read.
+    """
+    found = assignments.find(wanted.source)
+    title = _title(wanted.title or found.title)
+    opens, deadline, closes = (_date(name, getattr(wanted, name)) for name in _DATES)
+    made = wanted._replace(id=new_id(), title=title, made=time.time())
+    made = made._replace(opens=opens, deadline=deadline, closes=closes)
+    _check(made)
+    courses.ASSIGNMENTS.add(act.db, made)
+    act.note("assignment made", made.id, course=made.course, source=made.source)
+    return made
+
+
+def named(source: str) -> str:
+    """Return the source of an assignment that ships, by its name.
+
+    Raises:
+        UsageError: none has it. (A folder on the server is not for everybody to name.)
+    """
+    if source not in shipped.names():
+        raise UsageError(
+            f"there is no assignment {source!r}; there are: {', '.join(shipped.names())}"
+        )
+    return source
+
+
+def found(one: Assigned) -> Assignment:
+    """Return an assignment of a course as it is graded: with the dates of this course."""
+    own = assignments.find(one.source)
+    late = own.late._replace(deadline=moment(one.deadline), refused_after=moment(one.closes))
+    if one.deduction:
+        late = late._replace(deduction=Fraction(one.deduction))
+    return own._replace(title=one.title, late=late._replace(grace_minutes=one.grace))
+
+
+def moment(text: str) -> datetime.datetime | None:
+    """Return a local time; None where there is none."""
+    return datetime.datetime.fromisoformat(text) if text else None
+
+
+def private_folder(made: Path) -> Path:
+    """Return where the private case files of an assignment lie, in its folder."""
+    return made / "private"
+
+
+def _title(text: str) -> str:
+    title = " ".join(text.split())
+    if not 0 < len(title) <= _LONGEST:
+        raise UsageError(f"title: found {len(title)} characters, expected 1 to {_LONGEST}")
+    return title
+
+
+def _date(name: str, text: str) -> str:
+    """Return a local time as it is kept: to the minute or the second."""
+    try:
+        found_ = moment(text.strip())
+    except ValueError:
+        found_ = None
+        if text.strip():
+            raise UsageError(_no_date(name, text)) from None
+    if found_ and found_.tzinfo:
+        raise UsageError(_no_date(name, text))
+    return found_.isoformat() if found_ else ""
+
+
+def _no_date(name: str, text: str) -> str:
+    return f"{name}: found {text!r}, expected a local time such as 2026-01-29T23:55"
+
+
+def _check(made: Assigned) -> None:
+    if made.deadline and made.closes and made.closes < made.deadline:
+        raise UsageError("closes: nothing would be taken before the deadline")
+    if not 0 <= made.grace < 100_000:
+        raise UsageError(f"grace: found {made.grace}, expected minutes from 0")
+    try:
+        share = Fraction(made.deduction or 0)
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(-1)
+    if not 0 <= share <= 100:
+        raise UsageError(f"deduction: found {made.deduction!r}, expected per cent from 0 to 100")

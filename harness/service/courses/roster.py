@@ -1,0 +1,94 @@
+"""Rosters: a CSV of students becomes members of a course, with keys as a grading makes them.
+
+The columns are those of a CSV that names submissions (:mod:`harness.grading.taking_in.sources`):
+``student`` is needed; ``name``, ``group``, ``email`` and ids of platforms may be there.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import UsageError
+from harness.grading.records import Entry, Student
+from harness.grading.taking_in.sources import table
+from harness.grading.taking_in.sources.pieces import Piece, entries
+from harness.service.people import entering
+from harness.service.records import STUDENT, Member
+from harness.service.storage import courses
+from harness.service.storage.audit import Act
+
+_FILE = "roster.csv"
+_EMAIL = "email"
+
+
+class Listed(NamedTuple):
+    """A student of a roster."""
+
+    student: Student
+    team: str  # the key of the group; empty: alone
+
+
+def read(data: bytes) -> list[Listed]:
+    """Return the students of a CSV, sorted by key.
+
+    Raises:
+        UsageError: says the line and the column that is wrong.
+    """
+    with tempfile.TemporaryDirectory() as room:
+        path = Path(room, _FILE)
+        path.write_bytes(data)
+        try:
+            rows = table.read(path, ["student"])
+            pieces = [Piece(row.student(), group=row.get("group")) for row in rows]
+        except UsageError as error:
+            raise UsageError(str(error).replace(str(path), _FILE)) from None
+    if not pieces:
+        raise UsageError(f"{_FILE}: there are no students in it")
+    return sorted(
+        Listed(student, one.key if one.key != student.key else "")
+        for one in entries(pieces)
+        for student in one.students
+    )
+
+
+def take(act: Act, course: str, listed: Sequence[Listed]) -> list[Member]:
+    """Make students members of a course; who is one already gets the roster's name and group.
+
+    Who is not in the roster stays as it was.
+    """
+    members = courses.MEMBERS.all(act.db, course=course, role=STUDENT)
+    known = {one.key: one for one in members}
+    found = [_taken(act, course, one, known.get(one.student.key)) for one in listed]
+    act.note("roster taken", course, students=len(found))
+    return found
+
+
+def _taken(act: Act, course: str, one: Listed, known: Member | None) -> Member:
+    student = one.student
+    told = {"name": student.name, "ids": json.dumps(student.ids), "team": one.team}
+    if known:
+        courses.MEMBERS.change(act.db, dict(told), course=course, person=known.person)
+        return known._replace(**told)
+    person = entering.add_person(act, student.name, dict(student.ids).get(_EMAIL, ""))
+    return courses.MEMBERS.add(act.db, Member(course, person.id, STUDENT, student.key, **told))
+
+
+def students(members: Sequence[Member]) -> list[Entry]:
+    """Return an entry for each student or group of a course, with nothing handed in yet."""
+    heaps: dict[str, list[Member]] = {}
+    for one in members:
+        if one.role == STUDENT:
+            heaps.setdefault(one.submits_as, []).append(one)
+    return [
+        Entry(key, tuple(map(_student, sorted(heap, key=lambda one: one.key))), ())
+        for key, heap in sorted(heaps.items())
+    ]
+
+
+def _student(one: Member) -> Student:
+    pairs = tuple((str(name), str(value)) for name, value in json.loads(one.ids))
+    return Student(one.key, one.name, pairs)

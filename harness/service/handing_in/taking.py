@@ -1,0 +1,101 @@
+"""Taking in what somebody uploads: kept under its SHA-256, written down, and queued."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.errors import ArchiveError, UsageError
+from harness.grading.ledger.store import Store
+from harness.grading.records import Entry, Handed
+from harness.intake.limits import IntakeLimits
+from harness.service.courses.making import moment
+from harness.service.records import CHECK, Assigned, Job, Member, Upload
+from harness.service.storage import courses, queue
+from harness.service.storage.audit import Act
+from harness.service.storage.rows import new_id
+from harness.service.storage.uploads import UPLOADS, of_key
+from harness.visible import one_line
+
+_LONGEST = 120  # characters of a file's name
+
+
+class Kept(NamedTuple):
+    """A file whose bytes are in the store."""
+
+    name: str  # as its owner calls it
+    sha256: str
+    size: int
+
+
+def keep(store: Store, source: Path, name: str, largest: int) -> Kept:
+    """Keep a file's bytes, which its owner calls ``name``.
+
+    Raises:
+        UsageError: they are none, or too many.
+    """
+    size = source.stat().st_size
+    if not size:
+        raise UsageError("the file is empty: choose the archive that you made")
+    try:
+        sha256 = store.keep(source, IntakeLimits()._replace(compressed=largest))
+    except ArchiveError as error:
+        raise UsageError(f"the file is refused: {error}") from None
+    return Kept(name, sha256, size)
+
+
+def closed(db: Connection, assigned: Assigned, key: str, now: datetime.datetime) -> str:
+    """Return why nothing is taken now; empty: it is."""
+    opens, closes = moment(assigned.opens), moment(assigned.closes)
+    own = moment(courses.extensions(db, assigned.id).get(key, ""))
+    if opens and now < opens:
+        return f"it opens on {opens:%Y-%m-%d at %H:%M}"
+    last = max(filter(None, (closes, own)), default=None) if closes else None
+    return f"it closed on {last:%Y-%m-%d at %H:%M}" if last and now > last else ""
+
+
+def take(act: Act, assigned: Assigned, member: Member, kept: Kept) -> Upload:
+    """Write down an upload whose bytes are kept, and let a worker check it.
+
+    Raises:
+        UsageError: nothing is taken now.
+    """
+    now, key = time.time(), member.submits_as
+    if reason := closed(act.db, assigned, key, datetime.datetime.fromtimestamp(now)):
+        raise UsageError(f"{assigned.title} takes nothing now: {reason}")
+    name = one_line(kept.name, _LONGEST) or "archive"
+    upload = Upload(new_id(), assigned.id, key, member.person, name, kept.sha256, kept.size, now)
+    UPLOADS.add(act.db, upload)
+    due = courses.extensions(act.db, assigned.id).get(key, assigned.deadline)
+    queue.put(act.db, Job("", CHECK, assigned.id, upload.id, key, due=due))
+    act.note("handed in", upload.id, sha256=kept.sha256, name=name)
+    return upload
+
+
+def withdraw(act: Act, upload: Upload) -> None:
+    """Let an upload not count."""
+    UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
+    queue.withdraw(act.db, upload.id)
+    act.note("withdrawn", upload.id)
+
+
+def counting(uploads: list[Upload]) -> Upload | None:
+    """Return the upload that counts as it seems now: the last one that was not withdrawn."""
+    left = [one for one in uploads if not one.withdrawn]
+    return left[-1] if left else None
+
+
+def handed(store: Store, upload: Upload) -> Handed:
+    """Return an upload as a source of a grading gives it: with a local time."""
+    time_ = datetime.datetime.fromtimestamp(int(upload.at))
+    return Handed(store.path(upload.sha256), upload.name, time_)
+
+
+def entry(db: Connection, store: Store, own: Entry, assignment: str) -> Entry:
+    """Return an entry with all that its student or group handed in and did not withdraw."""
+    found = [one for one in of_key(db, assignment, own.key) if not one.withdrawn]
+    return own._replace(handed=tuple(handed(store, one) for one in found))

@@ -1,0 +1,1 @@
+"""The pages: each function answers one request, by what its rule has looked up."""

@@ -1,0 +1,139 @@
+"""An assignment of a course: what was handed in, and handing in."""
+
+from __future__ import annotations
+
+import datetime
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import UploadFile
+
+from harness.assignments import assignment as assignments
+from harness.errors import UsageError
+from harness.grading.taking_in.sources.pieces import safe
+from harness.reading import casefile
+from harness.service.courses import making
+from harness.service.handing_in import taking
+from harness.service.pages.course import uploaded
+from harness.service.records import CHECK, DONE, FAULT, Job, Upload
+from harness.service.storage import courses, queue, uploads
+from harness.service.web import rendering
+from harness.service.web.access import MEMBERS, STUDENTS, TEACHERS, Here, Now, Routes
+
+ROUTES = Routes()
+_PATH = "/courses/{course}/assignments/{assignment}"
+_LARGEST = 4 << 20  # bytes of a case file
+_PIECE = 1 << 20
+_STATES = {"": "received", DONE: "checked", FAULT: "could not be checked: ask your teacher"}
+
+
+class Shown(NamedTuple):
+    """An upload in a list."""
+
+    upload: Upload
+    state: str  # in words
+    counts: bool
+
+
+@ROUTES.at("GET", _PATH, MEMBERS)
+def show(here: Now) -> Response:
+    """Show an assignment: to students what is theirs, to the staff what is everybody's."""
+    known = here.sure()
+    with here.service.database.reading() as db:
+        if here.is_staff:
+            found = uploads.UPLOADS.all(db, "key", "at", assignment=known.assigned.id)
+        else:
+            found = uploads.of_key(db, known.assigned.id, known.member.submits_as)
+        jobs = {one.id: job_of(queue.of(db, one.id)) for one in found}
+        key = known.member.submits_as
+        extension = courses.extensions(db, known.assigned.id).get(key, "")
+        closed = taking.closed(db, known.assigned, key, datetime.datetime.now())
+        is_released = uploads.released(db, known.assigned.id) is not None
+        gradings = uploads.gradings(db, known.assigned.id) if here.is_staff else []
+    counting = {taking.counting([one for one in found if one.key == key]) for key in _keys(found)}
+    return rendering.page(
+        here,
+        "assignment.html",
+        crumbs(here),
+        uploads=[Shown(one, state(one, jobs[one.id]), one in counting) for one in found],
+        extension="" if here.is_staff else extension,
+        closed=closed,
+        is_released=is_released,
+        gradings=gradings,
+        private=_private(here) if here.is_staff else [],
+        archive=assignments.find(known.assigned.source).archive.name,
+    )
+
+
+def _keys(found: list[Upload]) -> set[str]:
+    return {one.key for one in found}
+
+
+def _private(here: Here) -> list[str]:
+    folder = making.private_folder(here.service.settings.made(here.sure().assigned.id))
+    return sorted(path.name for path in folder.glob("*"))
+
+
+def job_of(jobs: list[Job]) -> Job | None:
+    """Return the job that checks an upload."""
+    return next((one for one in jobs if one.kind == CHECK), None)
+
+
+def state(upload: Upload, job: Job | None) -> str:
+    """Return how far an upload is, in words."""
+    if upload.withdrawn:
+        return "withdrawn"
+    if job is None:
+        return _STATES[""]
+    waiting = "being checked" if upload.record else "waiting to be checked"
+    return _STATES.get(job.state, waiting)
+
+
+def crumbs(here: Here, last: str = "") -> list[tuple[str, str]]:
+    """Return the way to a page of an assignment."""
+    known = here.sure()
+    course = f"/courses/{known.course.id}"
+    own = f"{course}/assignments/{known.assigned.id}"
+    more = [(last, "")] if last else []
+    return [(known.course.title, course), (known.assigned.title, own), *more]
+
+
+@ROUTES.at("POST", f"{_PATH}/uploads", STUDENTS)
+def hand_in(here: Now) -> Response:
+    """Take in a submission."""
+    known, service = here.sure(), here.service
+    file = here.form.get("file")
+    if not isinstance(file, UploadFile) or not file.filename:
+        raise UsageError("choose a file first")
+    with tempfile.NamedTemporaryFile(dir=service.settings.data, prefix=".upload-") as copy:
+        while piece := file.file.read(_PIECE):
+            copy.write(piece)
+        copy.flush()
+        largest = service.settings.largest
+        kept = taking.keep(service.store, Path(copy.name), file.filename, largest)
+    with service.database.acting(here.by) as act:
+        upload = taking.take(act, known.assigned, known.member, kept)
+    return RedirectResponse(
+        f"/courses/{known.course.id}/assignments/{known.assigned.id}/uploads/{upload.id}", 303
+    )
+
+
+@ROUTES.at("POST", f"{_PATH}/private", TEACHERS)
+def add_private(here: Now) -> Response:
+    """Add a private case file, or put another one in the place of one of the same name."""
+    known = here.sure()
+    file = here.form.get("file")
+    name = file.filename if isinstance(file, UploadFile) and file.filename else ""
+    data = uploaded(here, _LARGEST)
+    name = f"{safe(Path(name).stem)}.gtp"
+    casefile.parse(data, name)  # a mistake in it is told now
+    folder = making.private_folder(here.service.settings.made(known.assigned.id))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = folder.with_name(f".{name}.new")
+    unfinished.write_bytes(data)
+    unfinished.replace(folder / name)
+    with here.service.database.acting(here.by) as act:
+        act.note("private case file added", known.assigned.id, name=name)
+    return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)

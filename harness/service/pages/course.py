@@ -1,0 +1,106 @@
+"""A course: its assignments, its roster, the links of its students."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import UploadFile
+
+from harness import shipped
+from harness.errors import UsageError
+from harness.service.courses import making, roster
+from harness.service.people import entering
+from harness.service.records import STUDENT, Assigned
+from harness.service.storage import courses, people
+from harness.service.web import rendering
+from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Here, Now, Routes
+
+ROUTES = Routes()
+_LARGEST = 1 << 20  # bytes of a roster
+
+
+@ROUTES.at("POST", "/courses", ADMINS)
+def make(here: Now) -> Response:
+    """Make a course."""
+    with here.service.database.acting(here.by) as act:
+        made = making.course(act, here.field("title"))
+    return RedirectResponse(f"/courses/{made.id}", 303)
+
+
+@ROUTES.at("GET", "/courses/{course}", MEMBERS)
+def show(here: Now) -> Response:
+    """Show a course."""
+    assert here.course
+    with here.service.database.reading() as db:
+        found = courses.ASSIGNMENTS.all(db, "deadline", "title", course=here.course.id)
+        members = courses.MEMBERS.all(db, "key", course=here.course.id, role=STUDENT)
+    return rendering.page(
+        here,
+        "course.html",
+        [(here.course.title, "")],
+        assignments=found,
+        students=members if here.is_staff else [],
+        shipped=shipped.names(),
+    )
+
+
+@ROUTES.at("POST", "/courses/{course}/assignments", TEACHERS)
+def assign(here: Now) -> Response:
+    """Make an assignment of a course."""
+    assert here.course
+    names = ("title", "opens", "deadline", "closes", "deduction")
+    told = {name: here.field(name) for name in names}
+    source = making.named(here.field("source"))
+    wanted = Assigned("", here.course.id, source=source, grace=0, made=0.0, **told)
+    with here.service.database.acting(here.by) as act:
+        made = making.assign(act, wanted)
+    return RedirectResponse(f"/courses/{here.course.id}/assignments/{made.id}", 303)
+
+
+@ROUTES.at("POST", "/courses/{course}/roster", TEACHERS)
+def take_roster(here: Now) -> Response:
+    """Take a roster."""
+    assert here.course
+    listed = roster.read(uploaded(here, _LARGEST))
+    with here.service.database.acting(here.by) as act:
+        roster.take(act, here.course.id, listed)
+    return RedirectResponse(f"/courses/{here.course.id}", 303)
+
+
+@ROUTES.at("POST", "/courses/{course}/links", TEACHERS)
+def make_links(here: Now) -> Response:
+    """Give a CSV of links for all students; it is the only copy there is."""
+    assert here.course
+    base = here.service.settings.base
+    written = io.StringIO()
+    rows = csv.writer(written)
+    rows.writerow(["student", "name", "email", "link"])
+    with here.service.database.acting(here.by) as act:
+        for one in courses.MEMBERS.all(act.db, "key", course=here.course.id, role=STUDENT):
+            person = people.PEOPLE.find(act.db, id=one.person)
+            people.revoke_links(act.db, one.person)
+            secret = entering.link(act, one.person, entering.COURSE_LINK, once=False)
+            email = person.email if person else ""
+            rows.writerow([one.key, one.name, email, f"{base}/enter/{secret.text}"])
+    return attachment("links.csv", written.getvalue().encode(), "text/csv")
+
+
+def uploaded(here: Here, largest: int) -> bytes:
+    """Return the bytes of a small file in a form.
+
+    Raises:
+        UsageError: there is none, or it is too large.
+    """
+    file = here.form.get("file")
+    data = file.file.read(largest + 1) if isinstance(file, UploadFile) else b""
+    if not data or len(data) > largest:
+        raise UsageError(f"file: found {len(data):,} bytes, expected 1 to {largest:,}")
+    return data
+
+
+def attachment(name: str, data: bytes, kind: str = "application/octet-stream") -> Response:
+    """Return a file that a browser saves and never shows. ``name``: of our own choice."""
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(data, media_type=kind, headers=headers)

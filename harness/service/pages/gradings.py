@@ -1,0 +1,165 @@
+"""Gradings: begun and released by teachers, read by the staff; the mark of a student."""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+import re
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from fastapi.responses import RedirectResponse, Response
+
+from harness.grading.records import Marks
+from harness.service.pages import assignment
+from harness.service.pages.course import attachment
+from harness.service.records import CONCLUDE, FAULT, GRADE, PLAN, Grading, Job
+from harness.service.storage import queue, uploads
+from harness.service.storage.rows import new_id
+from harness.service.web import rendering
+from harness.service.web.access import (
+    STAFF_ONLY,
+    STUDENTS,
+    TEACHERS,
+    Here,
+    Now,
+    Refused,
+    Routes,
+)
+from harness.service.work.doing import folder_of
+from harness.work import canonical_json
+
+ROUTES = Routes()
+_ALL = "/courses/{course}/assignments/{assignment}"
+_ONE = f"{_ALL}/gradings/{{grading}}"
+_POLICY = re.compile(rb'http-equiv="Content-Security-Policy" content="([^"]*)"')
+
+
+class Row(NamedTuple):
+    """A line of the table of marks."""
+
+    key: str
+    mark: str
+    note: str
+
+
+@ROUTES.at("POST", f"{_ALL}/gradings", TEACHERS)
+def begin(here: Now) -> Response:
+    """Grade all that was handed in."""
+    known = here.sure()
+    public_only = here.field("public_only") == "yes"
+    made = Grading(new_id(), known.assigned.id, here.by, time.time(), public_only)
+    with here.service.database.acting(here.by) as act:
+        uploads.GRADINGS.add(act.db, made)
+        queue.put(act.db, Job("", PLAN, known.assigned.id, made.id))
+        act.note("grading begun", made.id, public_only=public_only)
+    return RedirectResponse(_address(here, made.id), 303)
+
+
+def _address(here: Here, grading: str) -> str:
+    known = here.sure()
+    return f"/courses/{known.course.id}/assignments/{known.assigned.id}/gradings/{grading}"
+
+
+@ROUTES.at("GET", _ONE, STAFF_ONLY)
+def show(here: Now) -> Response:
+    """Show a grading."""
+    assert here.grading
+    with here.service.database.reading() as db:
+        jobs = queue.of(db, here.grading.id)
+        marked = uploads.MARKS.all(db, "key", grading=here.grading.id)
+    folder = _folder(here)
+    return rendering.page(
+        here,
+        "grading.html",
+        assignment.crumbs(here, "Grading"),
+        left=queue.left(jobs, GRADE),
+        faults=[one for one in jobs if one.state == FAULT],
+        changes=json.loads(here.grading.changes),
+        marks=[_row(one.key, one.marks) for one in marked],
+        names=sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()),
+    )
+
+
+def _row(key: str, text: str) -> Row:
+    marks = canonical_json.loads(Marks, text)
+    return Row(key, "" if marks.withheld else str(marks), marks.note)
+
+
+def _folder(here: Here) -> Path:
+    assert here.grading
+    return folder_of(here.service.settings.made(here.grading.assignment), here.grading.id)
+
+
+@ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", STAFF_ONLY)
+def exported(here: Now) -> Response:
+    """Give a page or a sheet of a grading."""
+    return _file(_folder(here), here.request.path_params["name"])
+
+
+@ROUTES.at("POST", f"{_ONE}/release", TEACHERS)
+def release(here: Now) -> Response:
+    """Let students see their marks."""
+    assert here.grading
+    if not here.grading.concluded:
+        raise Refused(409, "there are no marks yet")
+    with here.service.database.acting(here.by) as act:
+        uploads.GRADINGS.change(act.db, {"released": time.time()}, id=here.grading.id)
+        act.note("marks released", here.grading.id)
+    return RedirectResponse(_address(here, here.grading.id), 303)
+
+
+@ROUTES.at("POST", f"{_ONE}/accept", TEACHERS)
+def accept(here: Now) -> Response:
+    """Change the marks in force that would change."""
+    assert here.grading
+    if not here.grading.concluded or here.grading.released:
+        raise Refused(409, "there is nothing to be changed")
+    with here.service.database.acting(here.by) as act:
+        values: dict[str, object] = {"accept": 1, "concluded": 0.0}
+        uploads.GRADINGS.change(act.db, values, id=here.grading.id)
+        queue.again(act.db, CONCLUDE, here.grading.id)
+        act.note("changes accepted", here.grading.id)
+    return RedirectResponse(_address(here, here.grading.id), 303)
+
+
+@ROUTES.at("POST", f"{_ONE}/again", TEACHERS)
+def again(here: Now) -> Response:
+    """Try again what the harness failed in."""
+    assert here.grading
+    with here.service.database.acting(here.by) as act:
+        for job in queue.of(act.db, here.grading.id):
+            queue.begin_anew(act.db, job.id)
+        values: dict[str, object] = {"trouble": "", "concluded": 0.0}
+        uploads.GRADINGS.change(act.db, values, id=here.grading.id)
+        queue.again(act.db, CONCLUDE, here.grading.id)
+        act.note("tried again", here.grading.id)
+    return RedirectResponse(_address(here, here.grading.id), 303)
+
+
+@ROUTES.at("GET", f"{_ALL}/mark", STUDENTS)
+def own_mark(here: Now) -> Response:
+    """Give the student's page of the grading that was released last."""
+    known = here.sure()
+    with here.service.database.reading() as db:
+        found = uploads.released(db, known.assigned.id)
+    if found is None:
+        raise Refused(404, "there are no marks yet")
+    folder = folder_of(here.service.settings.made(known.assigned.id), found.id)
+    return _file(folder, f"feedback/{known.member.key}.html")
+
+
+def _file(folder: Path, name: str) -> Response:
+    """Return a file that the harness wrote: a page as it is, all else to be saved."""
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()) or not path.is_file():
+        raise Refused(404, "there is no such file")
+    data = path.read_bytes()
+    if path.suffix != ".html":
+        kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        return attachment(re.sub(r"[^\w.-]", "_", path.name, flags=re.ASCII), data, kind)
+    policy = _POLICY.search(data)
+    own = policy[1].decode() if policy else "default-src 'none'"
+    headers = {"content-security-policy": f"{own}; frame-ancestors 'none'"}
+    return Response(data, media_type="text/html; charset=utf-8", headers=headers)

@@ -1,0 +1,126 @@
+"""One submission: its receipt, its public tests as they are judged, and what came of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response, StreamingResponse
+
+from harness.report.markup import NOTHING
+from harness.service.handing_in import taking
+from harness.service.pages import assignment
+from harness.service.pages.course import attachment
+from harness.service.records import LEASED, WAITING, Job
+from harness.service.storage import queue, uploads
+from harness.service.web import rendering
+from harness.service.web.access import MEMBERS, STUDENTS, Here, Now, Refused, Routes
+from harness.service.work.doing import check_page
+
+ROUTES = Routes()
+_PATH = "/courses/{course}/assignments/{assignment}/uploads/{upload}"
+_PAUSE = 0.5  # seconds between two looks for news
+_LONGEST = 1800.0  # seconds that somebody watches one page
+
+
+@ROUTES.at("GET", _PATH, MEMBERS)
+def show(here: Now) -> Response:
+    """Show a submission."""
+    assert here.upload
+    with here.service.database.reading() as db:
+        job = assignment.job_of(queue.of(db, here.upload.id))
+        words = uploads.words(db, here.upload.id)
+        ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
+    return rendering.page(
+        here,
+        "upload.html",
+        assignment.crumbs(here, here.upload.name),
+        state=assignment.state(here.upload, job),
+        is_running=_is_running(job),
+        ahead=ahead,
+        words=[in_words(said) for _, said in words],
+        report=NOTHING if _is_running(job) else _report(here),
+    )
+
+
+def _is_running(job: Job | None) -> bool:
+    return job is not None and job.state in (WAITING, LEASED)
+
+
+def _report(here: Here) -> str:
+    """Return what came of the public tests, as the worker wrote it; nothing: not yet."""
+    assert here.upload
+    made = here.service.settings.made(here.upload.assignment)
+    path = check_page(made, here.upload.id)
+    return rendering.own(path.read_text(encoding="utf-8")) if path.exists() else NOTHING
+
+
+def in_words(said: str) -> str:
+    """Return what a worker said as a line for people."""
+    word = json.loads(said)
+    if word["word"] == "built":
+        return "It was built." if word["ok"] else "It does not build."
+    if word["word"] == "broke":
+        return f"{word['case']}: the harness failed; it is tried again."
+    if word["again"]:
+        return f"{word['case']}: not sure yet, it is run again."
+    return f"{word['case']}: {'has failures' if word['failed'] else 'passed'}."
+
+
+@ROUTES.at("GET", f"{_PATH}/events", MEMBERS)
+def events(here: Now) -> Response:
+    """Tell what is judged as it is judged: server-sent events, of public tests alone."""
+    return StreamingResponse(_news(here), media_type="text/event-stream")
+
+
+async def _news(here: Here) -> AsyncIterator[str]:
+    last = here.request.headers.get("last-event-id", "")
+    seen, waited = int(last) if last.isdigit() else 0, 0.0
+    while waited < _LONGEST and not await here.request.is_disconnected():
+        words, is_running = await run_in_threadpool(_since, here, seen)
+        for number, said in words:
+            seen = number
+            yield f"id: {number}\nevent: word\ndata: {in_words(said)}\n\n"
+        if not is_running:
+            yield "event: end\ndata: \n\n"
+            return
+        await asyncio.sleep(_PAUSE)
+        waited += _PAUSE
+
+
+def _since(here: Here, seen: int) -> tuple[list[tuple[int, str]], bool]:
+    assert here.upload
+    with here.service.database.reading() as db:
+        job = assignment.job_of(queue.of(db, here.upload.id))
+        return uploads.words(db, here.upload.id, seen), _is_running(job)
+
+
+@ROUTES.at("GET", f"{_PATH}/file", MEMBERS)
+def download(here: Now) -> Response:
+    """Give the bytes that were handed in, never to be shown by a browser."""
+    assert here.upload
+    data = here.service.store.path(here.upload.sha256).read_bytes()
+    return attachment(f"{here.upload.id}.archive", data)
+
+
+@ROUTES.at("POST", f"{_PATH}/withdraw", STUDENTS)
+def withdraw(here: Now) -> Response:
+    """Let a submission not count."""
+    assert here.upload
+    known = here.sure()
+    if reason := _closed(here):
+        raise Refused(409, f"it cannot be withdrawn any more: {reason}")
+    with here.service.database.acting(here.by) as act:
+        taking.withdraw(act, here.upload)
+    return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
+
+
+def _closed(here: Here) -> str:
+    import datetime
+
+    known = here.sure()
+    with here.service.database.reading() as db:
+        key = known.member.submits_as
+        return taking.closed(db, known.assigned, key, datetime.datetime.now())

@@ -1,0 +1,1 @@
+"""Who somebody is: links to sign in by, sessions, API tokens. Passwords are nowhere."""

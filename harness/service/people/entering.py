@@ -1,0 +1,89 @@
+"""Signing in and out, and the links and tokens that let somebody in."""
+
+from __future__ import annotations
+
+import time
+
+from sqlalchemy import Connection
+
+from harness.errors import UsageError
+from harness.service.people import secrets
+from harness.service.people.secrets import Secret
+from harness.service.records import Person, Token
+from harness.service.storage import people
+from harness.service.storage.audit import Act
+from harness.service.storage.rows import new_id
+
+SESSION = 12 * 3600.0  # seconds
+FIRST_LINK = 24 * 3600.0  # of a teacher, for one use
+COURSE_LINK = 200 * 86400.0  # of a student, for a term
+TOKEN = 365 * 86400.0
+SCOPES = ("read", "submit", "all")
+PREFIX = "gtph_"  # of API tokens
+
+
+def add_person(act: Act, name: str, email: str = "", *, is_admin: bool = False) -> Person:
+    """Make somebody known."""
+    person = Person(new_id(), name, email, is_admin, time.time())
+    people.PEOPLE.add(act.db, person)
+    act.note("person added", person.id, name=name, admin=is_admin)
+    return person
+
+
+def link(act: Act, person: str, lasts: float, *, once: bool) -> Secret:
+    """Return a new secret by which somebody signs in; ``lasts``: seconds."""
+    secret = secrets.new()
+    people.add_link(act.db, secret.digest, person, time.time() + lasts, once=once)
+    act.note("link made", person, once=once)
+    return secret
+
+
+def enter(act: Act, code: str) -> tuple[Person, Secret] | None:
+    """Begin a session by a link; None if it does not hold."""
+    person = people.use_link(act.db, secrets.digest(code))
+    if person is None:
+        return None
+    secret = secrets.new()
+    people.add_session(act.db, secret.digest, person.id, time.time() + SESSION)
+    act._replace(by=person.id).note(people.ENTERED, person.id)
+    return person, secret
+
+
+def by_session(db: Connection, session: str) -> Person | None:
+    """Return whose a session is, if it holds."""
+    return people.of_session(db, secrets.digest(session))
+
+
+def leave(db: Connection, session: str) -> None:
+    """End a session."""
+    people.end_session(db, secrets.digest(session))
+
+
+def token(act: Act, name: str, scope: str) -> tuple[Token, Secret]:
+    """Return a new API token of whoever acts, and its secret, which is told once.
+
+    Raises:
+        UsageError: there is no such scope.
+    """
+    if scope not in SCOPES:
+        raise UsageError(f"scope: found {scope!r}, expected one of {', '.join(SCOPES)}")
+    secret, now = secrets.new(PREFIX), time.time()
+    made = Token(new_id(), act.by, name, scope, now, now + TOKEN)
+    people.add_token(act.db, made, secret.digest)
+    act.note("token made", made.id, name=name, scope=scope)
+    return made, secret
+
+
+def by_token(db: Connection, text: str) -> tuple[Person, Token] | None:
+    """Return whose an API token is, and what it may; None if it does not hold."""
+    found = people.of_token(db, secrets.digest(text))
+    person = people.PEOPLE.find(db, id=found.person) if found else None
+    return (person, found) if person and found else None
+
+
+def revoke_token(act: Act, token_id: str) -> bool:
+    """Let a token of whoever acts hold no longer; False if there is no such one."""
+    is_gone = bool(people.TOKENS.remove(act.db, id=token_id, person=act.by))
+    if is_gone:
+        act.note("token revoked", token_id)
+    return is_gone

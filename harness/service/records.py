@@ -1,0 +1,152 @@
+"""The records that travel between the rooms of the service. All immutable, none does anything.
+
+Ids are texts that nobody can guess; times are seconds since 1970, except for dates that a teacher
+sets, which are local as those of an assignment are: ``2026-01-29T23:55``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# What somebody is in a course, from what may do all to what may do least.
+TEACHER, ASSISTANT, STUDENT = "teacher", "assistant", "student"
+ROLES = (TEACHER, ASSISTANT, STUDENT)
+STAFF = frozenset({TEACHER, ASSISTANT})
+
+# What a job does.
+CHECK, PLAN, GRADE, CONCLUDE = "check", "plan", "grade", "conclude"
+
+# How far a job is.
+WAITING, LEASED, DONE, FAULT = "waiting", "leased", "done", "fault"
+
+
+class Person(NamedTuple):
+    """Somebody who signs in."""
+
+    id: str
+    name: str
+    email: str
+    is_admin: bool
+    made: float
+
+
+class Token(NamedTuple):
+    """What an API client signs in with; the secret itself is nowhere."""
+
+    id: str
+    person: str
+    name: str
+    scope: str  # read, submit or all
+    made: float
+    until: float
+
+
+class Course(NamedTuple):
+    """A course."""
+
+    id: str
+    title: str
+    made: float
+
+
+class Member(NamedTuple):
+    """Somebody in a course."""
+
+    course: str
+    person: str
+    role: str
+    key: str = ""  # of a student, as in a roster; unique in the course
+    name: str = ""  # as the roster has it
+    ids: str = "[]"  # JSON: pairs, such as ["canvas", "4711"]
+    team: str = ""  # the key of the group that hands in as one; empty: alone
+
+    @property
+    def submits_as(self) -> str:
+        """Return the key under which this student's submissions are graded."""
+        return self.team or self.key
+
+
+class Assigned(NamedTuple):
+    """An assignment of a course."""
+
+    id: str
+    course: str
+    title: str
+    source: str  # the name of one that ships, or a folder
+    opens: str  # local; empty: at once
+    deadline: str  # local; empty: none
+    closes: str  # nothing is taken after it
+    deduction: str  # per cent, as a fraction; empty: the assignment's own
+    grace: int  # minutes
+    made: float
+
+
+class Upload(NamedTuple):
+    """Something handed in."""
+
+    id: str
+    assignment: str
+    key: str  # whose it is: of a student or of a group
+    person: str  # who sent it
+    name: str  # of the file, as the student calls it
+    sha256: str
+    size: int
+    at: float
+    withdrawn: bool = False
+    record: str = ""  # JSON of the submission that intake made of it; empty: not yet
+    run: int = 0  # of its public tests in the ledger; 0: none yet
+
+
+class Grading(NamedTuple):
+    """One grading of an assignment of a course, with private case files."""
+
+    id: str
+    assignment: str
+    person: str  # who wanted it
+    at: float
+    public_only: bool = False
+    accept: bool = False  # change marks that are in force
+    run: int = 0  # in the ledger; 0: not planned yet
+    concluded: float = 0.0
+    released: float = 0.0
+    changes: str = "[]"  # JSON: a sentence for each mark in force that would change, or did
+    trouble: str = ""  # why there are no marks; else empty
+
+
+class Marked(NamedTuple):
+    """The mark of a submission as a grading left it."""
+
+    grading: str
+    key: str
+    marks: str  # JSON, as in the ledger
+    shown: str  # JSON: as much of it as its students may see
+
+
+class Job(NamedTuple):
+    """Something a worker does."""
+
+    id: str
+    kind: str
+    assignment: str
+    about: str  # the id of an upload, or of a grading
+    key: str = ""  # of the submission; empty: all
+    state: str = WAITING
+    deaths: int = 0  # of workers that had it
+    fault: str = ""
+    turn: int = 0  # how many unfinished jobs its student had before it
+    due: str = ""  # the deadline
+    made: float = 0.0
+    token: str = ""
+    owner: str = ""
+    until: float = 0.0
+
+
+class Entry(NamedTuple):
+    """A line of the audit log."""
+
+    link: int
+    at: str  # ISO 8601, UTC
+    person: str  # id; empty: the service itself
+    what: str
+    about: str  # the id of what it was done to
+    details: str

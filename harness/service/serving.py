@@ -1,0 +1,136 @@
+"""A service from its start to its end: one process that answers HTTP, some that judge.
+
+This process starts them, starts anew whichever dies, and ends them. The socket is its own: while
+the one that answers is started anew, whoever asks waits instead of being turned away. Nothing is
+lost with any of them: what was under way is found in the queue.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import ServerError, UsageError
+from harness.service.people import entering
+from harness.service.settings import Settings, sent
+from harness.service.storage import people
+from harness.service.web.service import Service
+
+_ROOM = Path(__file__).resolve().parents[2]
+# Not "-m": there may be another harness where we are.
+_TURN = (
+    "import sys, runpy; sys.path.insert(0, sys.argv[1]); name = sys.argv[2];"
+    " del sys.argv[1:3]; runpy.run_module(name, run_name='__main__', alter_sys=True)"
+)
+_WEB, _WORKER = "harness.service.web_process", "harness.service.work"
+_LOOK = 0.2  # seconds between two looks at the processes
+_SOON, _MOST = 10.0, 5  # so often a process may die within so many seconds of its start
+_PATIENCE = 30.0  # seconds for processes to end
+
+
+class _Part(NamedTuple):
+    """A process of ours."""
+
+    module: str
+    process: subprocess.Popen[bytes]
+    started: float
+    deaths: int  # soon after a start, in a row
+
+
+def first_link(settings: Settings) -> str:
+    """Return the address at which the first teacher signs in; "": somebody has done so already.
+
+    Raises as :class:`harness.service.storage.database.Database`.
+    """
+    service = Service.opened(settings)
+    try:
+        with service.database.acting() as act:
+            if people.has_entered(act.db):
+                return ""
+            known = people.PEOPLE.find(act.db, is_admin=1)
+            first = known or entering.add_person(act, "Teacher", is_admin=True)
+            people.revoke_links(act.db, first.id)
+            secret = entering.link(act, first.id, entering.FIRST_LINK, once=True)
+        return f"{settings.base}/enter/{secret.text}"
+    finally:
+        service.close()
+
+
+def listening(settings: Settings) -> socket.socket:
+    """Return the socket that is answered on.
+
+    Raises:
+        UsageError: another process has the port, or the address is not this machine's.
+    """
+    try:
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        return socket.create_server((settings.host, settings.port), family=family, backlog=512)
+    except OSError as error:
+        raise UsageError(
+            f"cannot answer on {settings.host}:{settings.port}: {error.strerror}; --port names"
+            " another one"
+        ) from None
+
+
+def serve(settings: Settings, open_socket: socket.socket) -> None:
+    """Serve until a signal ends this process.
+
+    Raises:
+        ServerError: a process of it dies again and again.
+    """
+    parts: list[_Part] = []
+    try:
+        with open_socket:
+            parts += [_started(_WEB, settings, open_socket)]
+            parts += [_started(_WORKER, settings, open_socket) for _ in range(settings.workers)]
+            while True:
+                time.sleep(_LOOK)
+                parts[:] = [_kept(part, settings, open_socket) for part in parts]
+    finally:
+        _end([part.process for part in parts])
+
+
+def _started(
+    module: str, settings: Settings, open_socket: socket.socket, deaths: int = 0
+) -> _Part:
+    descriptor = open_socket.fileno()
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", _TURN, str(_ROOM), module, str(descriptor)],
+        stdin=subprocess.PIPE,
+        pass_fds=[descriptor] if module == _WEB else [],
+        process_group=0,
+    )
+    assert process.stdin
+    with contextlib.suppress(BrokenPipeError), process.stdin:  # it has died: that is seen soon
+        process.stdin.write(sent(settings).encode())  # an address may have a password in it
+    return _Part(module, process, time.monotonic(), deaths)
+
+
+def _kept(part: _Part, settings: Settings, open_socket: socket.socket) -> _Part:
+    """Return a process that runs: the same, or another one in its place."""
+    if part.process.poll() is None:
+        return part
+    is_soon = time.monotonic() - part.started < _SOON
+    deaths = part.deaths + 1 if is_soon else 0
+    if deaths >= _MOST:
+        raise ServerError(f"{part.module} died {deaths} times as soon as it was started")
+    return _started(part.module, settings, open_socket, deaths)
+
+
+def _end(processes: list[subprocess.Popen[bytes]]) -> None:
+    """End processes: first they are asked to."""
+    for process in processes:
+        process.send_signal(signal.SIGTERM)
+    ends = time.monotonic() + _PATIENCE
+    for process in processes:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(ends - time.monotonic(), 0))
+            continue
+        process.kill()
+        process.wait()

@@ -1,0 +1,98 @@
+"""What a service is told when it starts: where its data are, who reaches it, what it takes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.grading.ledger.places import File, Server
+
+_DATABASE = "service.sqlite"
+_SCHEMA = "gtp_service"  # of the service's own tables on a server
+
+
+class Settings(NamedTuple):
+    """All immutable: another setting is another start."""
+
+    data: Path  # the folder of all that is not in a database on a server
+    database: str = ""  # the address of a PostgreSQL database; empty: a file in the folder
+    host: str = "127.0.0.1"
+    port: int = 8017
+    address: str = ""  # by which people reach it, such as https://tests.example.org
+    workers: int = 1  # processes that judge
+    sandbox: str = "auto"
+    largest: int = 64 << 20  # bytes of an upload
+    budget: float = 1800.0  # seconds on the wall for all case files of a submission
+
+    @property
+    def base(self) -> str:
+        """Return what the addresses of its pages begin with."""
+        return self.address.rstrip("/") or f"http://{self.host}:{self.port}"
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers reach it by TLS alone."""
+        return self.base.startswith("https://")
+
+    @property
+    def originals(self) -> Path:
+        """Return the store of what was handed in."""
+        return self.data / "originals"
+
+    @property
+    def keys(self) -> Path:
+        """Return the folder of the keys that sign ledgers and the audit log."""
+        return self.data / "keys"
+
+    def made(self, assignment: str) -> Path:
+        """Return the folder of an assignment of a course: private case files and exports."""
+        return self.data / "assignments" / assignment
+
+    def own_place(self) -> File | Server:
+        """Return where the service's own tables are."""
+        key = self.keys / "service.key"
+        if not self.database:
+            return File(self.data / _DATABASE, key)
+        return Server(_with_schema(self.database, _SCHEMA), key)
+
+    def ledger(self, assignment: str) -> File | Server:
+        """Return the ledger of an assignment of a course: a file, or a schema of the database."""
+        key = self.keys / f"{assignment}.key"
+        if not self.database:
+            return File(self.made(assignment) / "ledger.sqlite", key)
+        return Server(_with_schema(self.database, schema_of(assignment)), key)
+
+
+def schema_of(assignment: str) -> str:
+    """Return the schema of an assignment's ledger on a server."""
+    return f"ledger_{assignment}"
+
+
+def own_schema() -> str:
+    """Return the schema of the service's own tables on a server."""
+    return _SCHEMA
+
+
+def _with_schema(address: str, schema: str) -> str:
+    """Return an address that leads to one schema of its database."""
+    return f"{address}{'&' if '?' in address else '?'}options=-csearch_path%3D{schema}"
+
+
+def sent(settings: Settings) -> str:
+    """Return settings as a text for a process of ours."""
+    return json.dumps({**settings._asdict(), "data": str(settings.data)})
+
+
+def received(text: str) -> Settings:
+    """Return the settings of a text that :func:`sent` made."""
+    found = json.loads(text)
+    return Settings(**{**found, "data": Path(found["data"])})
+
+
+def data_folder() -> Path:
+    """Return the user's folder for the data of a service."""
+    named = os.environ.get("XDG_DATA_HOME", "")
+    home = Path(named) if named.startswith("/") else Path.home() / ".local" / "share"
+    return home / "gtp-harness" / "service"

@@ -1,0 +1,105 @@
+"""The audit log: who did what to what. It only grows, and is keyed as a ledger's chains are.
+
+Each line carries digests under the key, of itself and of all before it; how long the log is is
+sealed, too. Who edits a line, adds one or cuts some off without the key is noticed.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection, insert, select, update
+
+from harness.errors import LedgerError
+from harness.grading.ledger.seal import START, Digest, Head, Seal
+from harness.service.records import Entry
+from harness.service.storage.tables import AUDIT, AUDIT_END
+
+_NAME = "audit"
+_END = select(AUDIT_END.c.length, AUDIT_END.c.digest, AUDIT_END.c.seal)
+
+
+class Act(NamedTuple):
+    """A transaction in which somebody does something, which is noted in it."""
+
+    db: Connection
+    log: Log
+    by: str  # a person's id; empty: the service itself
+
+    def note(self, what: str, about: str, **details: object) -> None:
+        """Note what was done, and to what."""
+        self.log.note(self.db, self.by, what, about, **details)
+
+
+class Log:
+    """The audit log under its key."""
+
+    def __init__(self, own: Seal) -> None:
+        self._seal = own
+
+    @staticmethod
+    def is_begun(db: Connection) -> bool:
+        """Whether there is one."""
+        return db.execute(_END).fetchone() is not None
+
+    def begin(self, db: Connection) -> None:
+        """Begin it, empty."""
+        db.execute(insert(AUDIT_END), {"one": 1, **self._end(Head())})
+
+    def note(
+        self, db: Connection, person: str, what: str, about: str = "", **details: object
+    ) -> None:
+        """Add a line, in the transaction of what it tells of.
+
+        Raises:
+            LedgerError: how long it is was changed by others.
+        """
+        end = self._head(db, hold=True)
+        told = json.dumps(details, sort_keys=True, ensure_ascii=False) if details else ""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        row = Entry(end.length + 1, now, person, what, about, told)
+        digest = self._seal.of_row(_NAME, row.link, row[1:], end.digest)
+        db.execute(insert(AUDIT), {**row._asdict(), "signature": str(digest)})
+        db.execute(update(AUDIT_END).values(self._end(Head(row.link, digest.chained))))
+
+    def entries(self, db: Connection, about: Sequence[str] = ()) -> list[Entry]:
+        """Return its lines, the newest first; ``about``: those of these things alone."""
+        query = select(*(AUDIT.c[name] for name in Entry._fields)).order_by(AUDIT.c.link.desc())
+        if about:
+            query = query.where(AUDIT.c.about.in_(about))
+        return [Entry(*row) for row in db.execute(query)]
+
+    def tampering(self, db: Connection) -> list[str]:
+        """Return a sentence for each line that does not hold; none: it is as it was written."""
+        end = self._head(db)
+        query = select(*(AUDIT.c[name] for name in Entry._fields), AUDIT.c.signature)
+        rows = db.execute(query.order_by(AUDIT.c.link)).fetchall()
+        found: list[str] = []
+        before = START
+        for place, row in enumerate(rows, 1):
+            kept = Digest.read(row[-1])
+            if row.link != place:
+                return [*found, f"line {place} is missing"]
+            if kept.chained != self._seal.of_row(_NAME, row.link, row[1:-1], before).chained:
+                found.append(f"line {row.link} was changed or added")
+            before = kept.chained
+        if (len(rows), before) != (end.length, end.digest):
+            found.append(f"its end was changed: found {len(rows)} lines, expected {end.length}")
+        return found
+
+    def _head(self, db: Connection, *, hold: bool = False) -> Head:
+        row = db.execute(_END.with_for_update() if hold else _END).one()
+        end = Head(row.length, row.digest)
+        if row.seal != self._seal.of_head(_NAME, end):
+            raise LedgerError("the audit log was edited: how many lines it has was changed")
+        return end
+
+    def _end(self, end: Head) -> dict[str, object]:
+        return {
+            "length": end.length,
+            "digest": end.digest,
+            "seal": self._seal.of_head(_NAME, end),
+        }

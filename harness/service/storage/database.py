@@ -1,0 +1,171 @@
+"""The service's database: a file, or a schema on a PostgreSQL server; one pool for each process.
+
+Several processes use it at once. On SQLite a log is written ahead, so that readers of pages do
+not wait for workers that write; ``synchronous = FULL``: what a student has a receipt for is there
+after a power cut.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from harness.errors import UsageError
+from harness.grading.ledger import seal, server
+from harness.grading.ledger.places import File, Server
+from harness.service.settings import Settings, own_schema, schema_of
+from harness.service.storage.audit import Act, Log
+
+_STEPS = Path(__file__).parent / "migrations"
+_PATIENCE = 30.0  # seconds to wait for another's transaction
+_SPACE, _MAKING = 0x47545047, 17  # of a lock of the server's
+
+
+class Database:
+    """The service's tables. It may be shared by threads, not by processes."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Open it; make what is not there.
+
+        Raises:
+            ServerError: its server cannot be used now.
+            UsageError: it cannot be opened, or its key is missing.
+        """
+        self._settings = settings
+        self._place = settings.own_place()
+        for folder in (settings.data, settings.keys):
+            _make(folder)
+        self.engine = _engine(self._place)
+        with self.naming_errors():
+            self._bring_up()
+            self.log = self._open_log()
+
+    def close(self) -> None:
+        """Close all its connections."""
+        self.engine.dispose()
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[Connection]:
+        """Give one transaction that writes: all of it happens, or nothing."""
+        with self.naming_errors(), self.engine.connect() as db:
+            db.info["writes"] = True
+            with db.begin():
+                yield db
+
+    @contextlib.contextmanager
+    def acting(self, by: str = "") -> Iterator[Act]:
+        """Give a transaction in which a person does something, by the id; "": the service."""
+        with self.changing() as db:
+            yield Act(db, self.log, by)
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give one transaction that only reads."""
+        with self.naming_errors(), self.engine.connect() as db:
+            db.info["writes"] = False
+            with db.begin():
+                yield db
+
+    @contextlib.contextmanager
+    def naming_errors(self) -> Iterator[None]:
+        """Turn what the database says into sentences.
+
+        Raises:
+            ServerError: the server cannot be used now.
+            UsageError: the file cannot be used.
+        """
+        if isinstance(self._place, Server):
+            with server.naming_errors(self._place.name):
+                yield
+            return
+        try:
+            yield
+        except DBAPIError as error:
+            raise UsageError(f"{self._place.name} cannot be used: {error.orig}") from None
+
+    def make_ledger_schema(self, assignment: str) -> None:
+        """Make room on a server for the ledger of an assignment; a file needs none."""
+        if isinstance(self._place, Server):
+            with self.changing() as db:
+                db.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema_of(assignment)}"'))
+
+    # --- opening ---
+
+    def _bring_up(self) -> None:
+        """Make today's tables of those of any former version, or of none; one process does it."""
+        from alembic import command
+        from alembic.config import Config
+
+        with self.changing() as db:
+            if isinstance(self._place, Server):
+                db.execute(text(f"SELECT pg_advisory_xact_lock({_SPACE}, {_MAKING})"))
+                db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {own_schema()}"))
+            config = Config()
+            config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
+            config.attributes["connection"] = db
+            command.upgrade(config, "head")
+
+    def _open_log(self) -> Log:
+        """Return the audit log, with its key, which is made with it."""
+        path = self._place.key("")
+        with self.changing() as db:
+            if not Log.is_begun(db):
+                own = seal.read(path) or seal.prepare(self._place.key)
+                found = Log(own)
+                found.begin(db)
+            else:
+                found = None
+        if found:
+            seal.put_in_place(path, own.name)
+            return found
+        kept = seal.read(path) or seal.read(path.with_name(f"{path.name}.new"))
+        if kept is None:
+            raise UsageError(
+                f"the key of the audit log is missing: there is no {path}."
+                " Restore it from a backup"
+            )
+        return Log(kept)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
+
+
+def _engine(place: File | Server) -> Engine:
+    if isinstance(place, Server):
+        return create_engine(
+            "postgresql+psycopg://",
+            creator=server.opener(place.address, place.name),
+            pool_pre_ping=True,
+            pool_size=4,
+            max_overflow=16,
+            hide_parameters=True,
+        ).execution_options(isolation_level="READ COMMITTED")
+    engine = create_engine(
+        "sqlite://", creator=lambda: _file(place.path), poolclass=NullPool, hide_parameters=True
+    )
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _file(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA foreign_keys = ON")
+    return db
+
+
+def _begin(db: Connection) -> Any:
+    """Begin as SQLite should: who writes has the file from the beginning on."""
+    db.exec_driver_sql("BEGIN IMMEDIATE" if db.info.get("writes") else "BEGIN")

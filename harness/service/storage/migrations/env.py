@@ -1,0 +1,12 @@
+"""What Alembic executes: it makes the steps with our connection, within our transaction."""
+
+from alembic import context
+
+from harness.service.storage.tables import METADATA, VERSION_TABLE
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=METADATA,
+    version_table=VERSION_TABLE,
+)
+context.run_migrations()

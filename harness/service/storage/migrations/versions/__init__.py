@@ -1,0 +1,1 @@
+"""One module for each step from a version to the next."""

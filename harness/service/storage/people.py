@@ -1,0 +1,85 @@
+"""People, and what they sign in with. Of secrets there are digests only."""
+
+from __future__ import annotations
+
+import time
+
+from sqlalchemy import Connection, delete, insert, select
+
+from harness.service.records import Person, Token
+from harness.service.storage.rows import Rows
+from harness.service.storage.tables import AUDIT, LINK, PERSON, SESSION, TOKEN
+
+ENTERED = "signed in"  # in the audit log
+PEOPLE: Rows[Person] = Rows(Person, PERSON)
+TOKENS: Rows[Token] = Rows(Token, TOKEN)
+
+
+def add_link(db: Connection, digest: str, person: str, until: float, *, once: bool) -> None:
+    """Let somebody sign in by a link, once or until it runs out."""
+    row = {"digest": digest, "person": person, "until": until, "once": int(once)}
+    db.execute(insert(LINK), row)
+
+
+def of_link(db: Connection, digest: str) -> Person | None:
+    """Return whose a link is, if it holds."""
+    query = PEOPLE.query.join(LINK, LINK.c.person == PERSON.c.id)
+    row = db.execute(query.where(LINK.c.digest == digest, LINK.c.until > time.time())).fetchone()
+    return PEOPLE.read(row) if row is not None else None
+
+
+def use_link(db: Connection, digest: str) -> Person | None:
+    """Return whose a link is, if it holds; one that holds once is gone then."""
+    found = of_link(db, digest)
+    db.execute(delete(LINK).where(LINK.c.digest == digest, LINK.c.once == 1))
+    return found
+
+
+def revoke_links(db: Connection, person: str) -> None:
+    """Let nobody sign in as somebody by any link that there is."""
+    db.execute(delete(LINK).where(LINK.c.person == person))
+
+
+def add_session(db: Connection, digest: str, person: str, until: float) -> None:
+    """Begin a session; sessions that have run out are removed."""
+    now = time.time()
+    db.execute(delete(SESSION).where(SESSION.c.until < now))
+    row = {"digest": digest, "person": person, "made": now, "until": until}
+    db.execute(insert(SESSION), row)
+
+
+def of_session(db: Connection, digest: str) -> Person | None:
+    """Return whose a session is, if it holds."""
+    query = PEOPLE.query.join(SESSION, SESSION.c.person == PERSON.c.id)
+    row = db.execute(
+        query.where(SESSION.c.digest == digest, SESSION.c.until > time.time())
+    ).fetchone()
+    return PEOPLE.read(row) if row is not None else None
+
+
+def end_session(db: Connection, digest: str) -> None:
+    """End a session."""
+    db.execute(delete(SESSION).where(SESSION.c.digest == digest))
+
+
+def end_sessions(db: Connection, person: str) -> None:
+    """End all sessions of somebody."""
+    db.execute(delete(SESSION).where(SESSION.c.person == person))
+
+
+def add_token(db: Connection, token: Token, digest: str) -> None:
+    """Write down an API token by the digest of its secret."""
+    db.execute(insert(TOKEN), {**token._asdict(), "digest": digest})
+
+
+def of_token(db: Connection, digest: str) -> Token | None:
+    """Return the API token with this digest, if it holds."""
+    query = TOKENS.query.where(TOKEN.c.digest == digest, TOKEN.c.until > time.time())
+    row = db.execute(query).fetchone()
+    return TOKENS.read(row) if row is not None else None
+
+
+def has_entered(db: Connection) -> bool:
+    """Whether anybody ever signed in."""
+    query = select(AUDIT.c.link).where(AUDIT.c.what == ENTERED).limit(1)
+    return db.execute(query).fetchone() is not None

@@ -1,0 +1,178 @@
+"""The queue: jobs, leased by workers on any number of machines. It never holds bytes.
+
+Who has fewer unfinished jobs before a job goes first; then the earlier deadline, then the earlier
+job. So nobody waits behind another's tenth upload. A lease ends when its worker's process does, on
+the same machine, or when it is not renewed. A job whose workers died so often is a fault.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from harness.grading.ledger import owners
+from harness.service.records import (
+    CHECK,
+    CONCLUDE,
+    DONE,
+    FAULT,
+    GRADE,
+    LEASED,
+    PLAN,
+    WAITING,
+    Job,
+)
+from harness.service.storage.rows import Rows, new_id
+from harness.service.storage.tables import GRADING, JOB
+
+JOBS: Rows[Job] = Rows(Job, JOB)
+LEASE = 60.0  # seconds; renewed long before
+MOST_DEATHS = 3
+_LATE = "9999"  # sorts behind every deadline
+# Of jobs that nobody waits for in front of a page: behind the first two of a student.
+_TURNS = {CHECK: 0, PLAN: 0, GRADE: 2, CONCLUDE: 2}
+_UNFINISHED = JOB.c.state.in_((WAITING, LEASED))
+_ORDER = (JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
+
+
+def put(db: Connection, wanted: Job) -> Job:
+    """Add a job, which has no id yet. One of its kind about the same is not added again."""
+    known = JOBS.find(db, kind=wanted.kind, about=wanted.about, key=wanted.key)
+    if known:
+        return known
+    before = _unfinished(db, wanted.assignment, wanted.key) if wanted.kind == CHECK else 0
+    turn, due = _TURNS[wanted.kind] + before, wanted.due or _LATE
+    return JOBS.add(db, wanted._replace(id=new_id(), turn=turn, due=due, made=time.time()))
+
+
+def _unfinished(db: Connection, assignment: str, key: str) -> int:
+    query = select(func.count()).where(
+        JOB.c.assignment == assignment, JOB.c.key == key, JOB.c.kind == CHECK, _UNFINISHED
+    )
+    return int(db.execute(query).scalar_one())
+
+
+def lease(db: Connection) -> Job | None:
+    """Take the next job for this process; None if there is none.
+
+    A job whose worker has died is taken again, and the death is counted: after so many it is a
+    fault instead.
+    """
+    while job := _next(db):
+        deaths = job.deaths + (job.state == LEASED)
+        if deaths >= MOST_DEATHS:
+            _bury(db, job, deaths)
+            continue
+        taken = job._replace(
+            state=LEASED,
+            deaths=deaths,
+            token=secrets.token_hex(8),
+            owner=owners.me(),
+            until=time.time() + LEASE,
+        )
+        JOBS.change(db, taken._asdict(), id=job.id)
+        return taken
+    return None
+
+
+def _next(db: Connection) -> Job | None:
+    """Return the first job that nobody has, locked in this transaction."""
+    for state in (LEASED, WAITING):  # what a dead worker had comes first
+        query = JOBS.query.where(JOB.c.state == state).order_by(*_ORDER)
+        if state == WAITING:
+            query = query.limit(1)
+        locked = query.with_for_update(skip_locked=True)
+        for job in JOBS.list(db, locked):
+            if state == WAITING or not _is_held(job):
+                return job
+    return None
+
+
+def _is_held(job: Job) -> bool:
+    return job.until > time.time() and owners.is_held(job, None, by_me=True)
+
+
+def _bury(db: Connection, job: Job, deaths: int) -> None:
+    fault = f"its worker died {deaths} times"
+    JOBS.change(db, {"state": FAULT, "deaths": deaths, "fault": fault, "token": ""}, id=job.id)
+
+
+def _mine(job: Job) -> dict[str, Any]:
+    return {"id": job.id, "token": job.token, "state": LEASED}
+
+
+def renew(db: Connection, job: Job) -> bool:
+    """Let a lease begin anew; False: it is another's by now."""
+    return bool(JOBS.change(db, {"until": time.time() + LEASE}, **_mine(job)))
+
+
+def finish(db: Connection, job: Job) -> bool:
+    """Write down that a job is done; False, and nothing is changed, without the lease."""
+    return bool(JOBS.change(db, {"state": DONE, "token": "", "owner": ""}, **_mine(job)))
+
+
+def give_back(db: Connection, job: Job) -> None:
+    """Let another worker do a job: this one ends."""
+    JOBS.change(db, {"state": WAITING, "token": "", "owner": "", "until": 0.0}, **_mine(job))
+
+
+def broke(db: Connection, job: Job, fault: str) -> None:
+    """Write down that the harness broke in a job: a person is to see it."""
+    JOBS.change(db, {"state": FAULT, "fault": fault, "token": ""}, **_mine(job))
+
+
+def begin_anew(db: Connection, job: str) -> bool:
+    """Let a job that is a fault be tried again."""
+    values: dict[str, Any] = {"state": WAITING, "deaths": 0, "fault": ""}
+    return bool(JOBS.change(db, values, id=job, state=FAULT))
+
+
+def again(db: Connection, kind: str, about: str) -> None:
+    """Let jobs that are done be done once more."""
+    JOBS.change(db, {"state": WAITING, "made": time.time()}, kind=kind, about=about, state=DONE)
+
+
+def follow_up(db: Connection) -> None:
+    """Let gradings be concluded of which nothing is left to be run."""
+    left = select(JOB.c.about).where(_UNFINISHED)
+    concluding = select(JOB.c.about).where(JOB.c.kind == CONCLUDE)
+    query = (
+        select(GRADING.c.id, GRADING.c.assignment)
+        .where(GRADING.c.run > 0, GRADING.c.concluded == 0)
+        .where(GRADING.c.id.not_in(left), GRADING.c.id.not_in(concluding))
+        .with_for_update(skip_locked=True)
+    )
+    for grading, assignment in db.execute(query).fetchall():
+        put(db, Job("", CONCLUDE, assignment, grading))
+
+
+def left(jobs: Iterable[Job], kind: str) -> int:
+    """Return how many jobs of a kind are neither done nor a fault."""
+    return sum(one.kind == kind and one.state in (WAITING, LEASED) for one in jobs)
+
+
+def of(db: Connection, about: str) -> list[Job]:
+    """Return all jobs about something, in the order in which they are done."""
+    return JOBS.list(db, JOBS.query.where(JOB.c.about == about).order_by(*_ORDER))
+
+
+def ahead(db: Connection, job: Job) -> int:
+    """Return how many jobs wait before one."""
+    place = (job.turn, job.due, job.made, job.id)
+    waiting = JOBS.list(db, JOBS.query.where(JOB.c.state == WAITING))
+    return sum((one.turn, one.due, one.made, one.id) < place for one in waiting)
+
+
+def counts(db: Connection) -> dict[str, int]:
+    """Return how many jobs there are in each state."""
+    rows = db.execute(select(JOB.c.state, func.count()).group_by(JOB.c.state))
+    return {row[0]: row[1] for row in rows}
+
+
+def withdraw(db: Connection, about: str) -> None:
+    """Remove what waits about something."""
+    db.execute(JOB.delete().where(JOB.c.about == about, JOB.c.state == WAITING))

@@ -1,0 +1,214 @@
+"""The service's own tables, alike on SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.types import TypeEngine
+
+METADATA = MetaData()
+VERSION_TABLE = "service_version"  # where Alembic notes which they are
+_TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+_NUMBER: TypeEngine[float] = Double().with_variant(sqlite.REAL(), "sqlite")
+_BYTES = BigInteger().with_variant(Integer(), "sqlite")
+
+
+def _text(name: str, *more: Any, **rest: Any) -> Column[Any]:
+    default = None if rest.get("primary_key") else text("''")
+    return Column(name, _TEXT, *more, nullable=False, server_default=default, **rest)
+
+
+def _key(name: str, *more: Any) -> Column[Any]:
+    return _text(name, *more, primary_key=True)
+
+
+def _number(name: str) -> Column[Any]:
+    return Column(name, _NUMBER, nullable=False, server_default=text("0"))
+
+
+def _whole(name: str, kind: TypeEngine[Any] | None = None, **rest: Any) -> Column[Any]:
+    default = None if rest.get("primary_key") else text("0")
+    return Column(name, kind or Integer(), nullable=False, server_default=default, **rest)
+
+
+# --- people ---
+
+PERSON = Table(
+    "person",
+    METADATA,
+    _key("id"),
+    _text("name"),
+    _text("email"),
+    _whole("is_admin"),
+    _number("made"),
+)
+LINK = Table(  # by which somebody signs in
+    "link",
+    METADATA,
+    _key("digest"),  # of the secret in it
+    _text("person", ForeignKey("person.id")),
+    _whole("once"),  # 1: it is gone after the first use
+    _number("until"),
+)
+SESSION = Table(
+    "session",
+    METADATA,
+    _key("digest"),
+    _text("person", ForeignKey("person.id")),
+    _number("made"),
+    _number("until"),
+)
+TOKEN = Table(
+    "token",
+    METADATA,
+    _key("id"),
+    _text("digest", unique=True),
+    _text("person", ForeignKey("person.id")),
+    _text("name"),
+    _text("scope"),
+    _number("made"),
+    _number("until"),
+)
+
+# --- courses ---
+
+COURSE = Table("course", METADATA, _key("id"), _text("title"), _number("made"))
+MEMBER = Table(
+    "member",
+    METADATA,
+    _key("course", ForeignKey("course.id")),
+    _key("person", ForeignKey("person.id")),
+    _text("role"),
+    _text("key"),
+    _text("name"),
+    _text("ids"),
+    _text("team"),
+)
+ASSIGNED = Table(
+    "assigned",
+    METADATA,
+    _key("id"),
+    _text("course", ForeignKey("course.id")),
+    _text("title"),
+    _text("source"),
+    _text("opens"),
+    _text("deadline"),
+    _text("closes"),
+    _text("deduction"),
+    _whole("grace"),
+    _number("made"),
+)
+EXTENSION = Table(
+    "extension",
+    METADATA,
+    _key("assignment", ForeignKey("assigned.id")),
+    _key("key"),  # of a student or a group
+    _text("deadline"),  # local
+)
+
+# --- what was handed in, and what came of it ---
+
+UPLOAD = Table(
+    "upload",
+    METADATA,
+    _key("id"),
+    _text("assignment", ForeignKey("assigned.id")),
+    _text("key"),
+    _text("person", ForeignKey("person.id")),
+    _text("name"),
+    _text("sha256"),
+    _whole("size", _BYTES),
+    _number("at"),
+    _whole("withdrawn"),
+    _text("record"),
+    _whole("run"),
+)
+Index("upload_of", UPLOAD.c.assignment, UPLOAD.c.key, UPLOAD.c.at)
+GRADING = Table(
+    "grading",
+    METADATA,
+    _key("id"),
+    _text("assignment", ForeignKey("assigned.id")),
+    _text("person", ForeignKey("person.id")),
+    _number("at"),
+    _whole("public_only"),
+    _whole("accept"),
+    _whole("run"),
+    _number("concluded"),
+    _number("released"),
+    _text("changes"),
+    _text("trouble"),
+)
+MARKED = Table(
+    "marked",
+    METADATA,
+    _key("grading", ForeignKey("grading.id")),
+    _key("key"),
+    _text("marks"),
+    _text("shown"),
+)
+WORD = Table(  # what a worker said while it ran public tests, for who watches
+    "word",
+    METADATA,
+    _key("upload", ForeignKey("upload.id")),
+    _whole("number", primary_key=True, autoincrement=False),
+    _text("said"),  # JSON
+)
+
+# --- the queue ---
+
+JOB = Table(
+    "job",
+    METADATA,
+    _key("id"),
+    _text("kind"),
+    _text("assignment", ForeignKey("assigned.id")),
+    _text("about"),
+    _text("key"),
+    _text("state"),
+    _whole("deaths"),
+    _text("fault"),
+    _whole("turn"),
+    _text("due"),
+    _number("made"),
+    _text("token"),
+    _text("owner"),
+    _number("until"),
+)
+Index("job_left", JOB.c.state, JOB.c.turn, JOB.c.due, JOB.c.made)
+Index("job_about", JOB.c.about, JOB.c.kind)
+
+# --- the audit log ---
+
+AUDIT = Table(
+    "audit",
+    METADATA,
+    _whole("link", primary_key=True, autoincrement=False),
+    _text("at"),
+    _text("person"),
+    _text("what"),
+    _text("about"),
+    _text("details"),
+    _text("signature"),
+)
+AUDIT_END = Table(  # one row: how long the log is
+    "audit_end",
+    METADATA,
+    _whole("one", primary_key=True, autoincrement=False),
+    _whole("length"),
+    _text("digest"),
+    _text("seal"),
+)

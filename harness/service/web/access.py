@@ -1,0 +1,301 @@
+"""Who may do what: one rule on every route, and one place where it is applied.
+
+A route declares its rule (:class:`Routes`); one without a rule ends the start of the service. What
+the path names is looked up here, and must belong together: an assignment to the course, an upload
+to the assignment, and to the student who asks. So no route can forget to look.
+
+Who is in no course of that id gets the answer of a course that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, NamedTuple
+
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.routing import APIRoute
+from sqlalchemy import Connection
+from starlette.datastructures import FormData
+
+from harness.service.people import entering, secrets
+from harness.service.records import (
+    ROLES,
+    STAFF,
+    STUDENT,
+    TEACHER,
+    Assigned,
+    Course,
+    Grading,
+    Member,
+    Person,
+    Token,
+    Upload,
+)
+from harness.service.storage import courses, uploads
+from harness.service.web.service import Service
+
+COOKIE = "gtp_harness_session"
+FORM_TOKEN = "form_token"
+_SAFE = ("GET", "HEAD")
+
+
+class Refused(Exception):  # noqa: N818 - an answer rather than an error
+    """A request that is not answered as asked; ``status`` as HTTP has it."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+        self.why = why
+
+
+class Rule(NamedTuple):
+    """Who may use a route."""
+
+    name: str
+    roles: frozenset[str] = frozenset()  # in the course that the path names; none: no course
+    signed_in: bool = True
+    admins: bool = False  # nobody else
+
+
+ANYBODY = Rule("anybody", signed_in=False)
+SIGNED_IN = Rule("whoever is signed in")
+ADMINS = Rule("administrators", admins=True)
+MEMBERS = Rule("members of the course", frozenset(ROLES))
+STUDENTS = Rule("students of the course", frozenset({STUDENT}))
+STAFF_ONLY = Rule("teachers and assistants of the course", STAFF)
+TEACHERS = Rule("teachers of the course", frozenset({TEACHER}))
+RULES = (ANYBODY, SIGNED_IN, ADMINS, MEMBERS, STUDENTS, STAFF_ONLY, TEACHERS)
+
+
+class Here(NamedTuple):
+    """A request that may be answered: by whom it is, and what it is about."""
+
+    service: Service
+    request: Request
+    person: Person | None = None
+    session: str = ""  # the secret of it; empty: none, or an API token was shown
+    token: Token | None = None
+    course: Course | None = None
+    member: Member | None = None
+    assigned: Assigned | None = None
+    upload: Upload | None = None
+    grading: Grading | None = None
+    form: FormData = FormData()
+
+    @property
+    def by(self) -> str:
+        """Return who asks, by the id; empty: nobody is signed in."""
+        return self.person.id if self.person else ""
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether it is a teacher or an assistant of the course."""
+        return self.member is not None and self.member.role in STAFF
+
+    @property
+    def form_token(self) -> str:
+        """Return what the forms on a page must carry."""
+        return secrets.form_token(self.session) if self.session else ""
+
+    def field(self, name: str) -> str:
+        """Return a field of the form, trimmed; empty if there is none."""
+        value = self.form.get(name, "")
+        return value.strip() if isinstance(value, str) else ""
+
+    def sure(self) -> Known:
+        """Return what a path in an assignment names; for routes whose rule has looked it up."""
+        assert self.course and self.member and self.assigned
+        return Known(self.course, self.member, self.assigned)
+
+
+class Known(NamedTuple):
+    """What a path in an assignment names."""
+
+    course: Course
+    member: Member
+    assigned: Assigned
+
+
+# --- looking up --------------------------------------------------------------------------------
+
+
+def _course(db: Connection, here: Here, name: str) -> Here:
+    found = courses.COURSES.find(db, id=name)
+    member = courses.MEMBERS.find(db, course=name, person=here.by)
+    if found is None or member is None:
+        raise Refused(404, "there is no such course")
+    return here._replace(course=found, member=member)
+
+
+def _assignment(db: Connection, here: Here, name: str) -> Here:
+    assert here.course
+    found = courses.ASSIGNMENTS.find(db, id=name, course=here.course.id)
+    if found is None:
+        raise Refused(404, "there is no such assignment")
+    return here._replace(assigned=found)
+
+
+def _upload(db: Connection, here: Here, name: str) -> Here:
+    known = here.sure()
+    found = uploads.UPLOADS.find(db, id=name, assignment=known.assigned.id)
+    is_own = found is not None and found.key == known.member.submits_as
+    if found is None or not (is_own or here.is_staff):
+        raise Refused(404, "there is no such submission")
+    return here._replace(upload=found)
+
+
+def _grading(db: Connection, here: Here, name: str) -> Here:
+    found = uploads.GRADINGS.find(db, id=name, assignment=here.sure().assigned.id)
+    if found is None or not here.is_staff:
+        raise Refused(404, "there is no such grading")
+    return here._replace(grading=found)
+
+
+_Look = Callable[[Connection, Here, str], Here]
+# By the names of the parts of a path, in this order.
+_LOOKED_UP: dict[str, _Look] = {
+    "course": _course,
+    "assignment": _assignment,
+    "upload": _upload,
+    "grading": _grading,
+}
+FREE = frozenset({"code", "name", "token"})  # parts that name nothing of a course
+
+
+# --- the guard ---------------------------------------------------------------------------------
+
+
+class Guard:
+    """Applies a rule to a request, before anything of its body is read.
+
+    Pages know people by the cookie of a session; the API by a token alone, so that no other site
+    can use it through a browser.
+    """
+
+    def __init__(self, rule: Rule, scope: str = "") -> None:
+        """``scope``: what an API token must allow; empty: a page."""
+        self.rule = rule
+        self.scope = scope
+
+    async def __call__(self, request: Request) -> None:
+        here = await run_in_threadpool(self._looked_up, request)
+        if request.method not in _SAFE and not self.scope:
+            here = await self._with_form(here)
+        request.state.here = here
+
+    def _looked_up(self, request: Request) -> Here:
+        service: Service = request.app.state.service
+        with service.database.reading() as db:
+            here = self._known(db, Here(service, request))
+            self._check_person(here)
+            for name, look in _LOOKED_UP.items():
+                if name in request.path_params:
+                    here = look(db, here, request.path_params[name])
+        if self.rule.roles and (here.member is None or here.member.role not in self.rule.roles):
+            raise Refused(403, f"this is for {self.rule.name}")
+        return here
+
+    def _known(self, db: Connection, here: Here) -> Here:
+        if self.scope:
+            kind, _, text = here.request.headers.get("authorization", "").partition(" ")
+            found = entering.by_token(db, text.strip()) if kind.lower() == "bearer" else None
+            return here._replace(person=found[0], token=found[1]) if found else here
+        session = here.request.cookies.get(COOKIE, "")
+        person = entering.by_session(db, session) if session else None
+        return here._replace(person=person, session=session) if person else here
+
+    def _check_person(self, here: Here) -> None:
+        if self.rule.signed_in and here.person is None:
+            raise Refused(401, "sign in first")
+        if here.token and here.token.scope not in (self.scope, "all"):
+            raise Refused(403, f"the token's scope is {here.token.scope!r}, not {self.scope!r}")
+        if self.rule.admins and not (here.person and here.person.is_admin):
+            raise Refused(403, f"this is for {self.rule.name}")
+
+    async def _with_form(self, here: Here) -> Here:
+        """Read a form, which must be of a page of ours."""
+        _check_origin(here)
+        form = await here.request.form(max_files=2, max_fields=50)
+        if here.session and form.get(FORM_TOKEN) != here.form_token:
+            raise Refused(403, "the page is too old: open it again, and send the form once more")
+        return here._replace(form=form)
+
+
+def _check_origin(here: Here) -> None:
+    """Refuse what a browser says comes from another site."""
+    origin = here.request.headers.get("origin", "")
+    site = here.request.headers.get("sec-fetch-site", "same-origin")
+    ours = (here.service.settings.base, str(here.request.base_url).rstrip("/"))
+    if site not in ("same-origin", "none") or (origin and origin not in (*ours, "null")):
+        raise Refused(403, "the form comes from another site")
+
+
+def _here(request: Request) -> Here:
+    here: Here = request.state.here
+    return here
+
+
+Now = Annotated[Here, Depends(_here)]
+
+
+# --- routes ------------------------------------------------------------------------------------
+
+Endpoint = Callable[..., Any]
+
+
+class Routes(APIRouter):
+    """Routes that say who may use them. ``is_api``: known by tokens, told in the schema."""
+
+    def __init__(self, *, is_api: bool = False, **rest: Any) -> None:
+        super().__init__(**rest)
+        self._is_api = is_api
+
+    def at(
+        self, method: str, path: str, may: Rule, scope: str = "", **rest: Any
+    ) -> Callable[[Endpoint], Endpoint]:
+        """Return what makes a function the answer to a request. ``scope``: of the API alone."""
+        guard = Guard(may, (scope or "read") if self._is_api else "")
+        options = {"response_model": None, "include_in_schema": self._is_api, **rest}
+        return self.api_route(path, methods=[method], dependencies=[Depends(guard)], **options)
+
+
+def guard_of(route: APIRoute) -> Guard | None:
+    """Return what guards a route; None: nothing does."""
+    found = (one.dependency for one in route.dependencies)
+    return next((one for one in found if isinstance(one, Guard)), None)
+
+
+def require_rules(app: FastAPI) -> None:
+    """See that every route has a rule, and that all its path names is looked up.
+
+    Raises:
+        RuntimeError: one has none.
+    """
+    for route in app.routes:
+        if not isinstance(route, APIRoute) or (guard := guard_of(route)) is None:
+            raise RuntimeError(
+                f"the route {getattr(route, 'path', route)} does not say who may use it"
+            )
+        _check_path(route, guard.rule)
+
+
+def _check_path(route: APIRoute, rule: Rule) -> None:
+    names = set(route.param_convertors)
+    if unknown := names - FREE - set(_LOOKED_UP):
+        raise RuntimeError(f"{route.path}: nobody looks up {', '.join(sorted(unknown))}")
+    if ("course" in names) is not bool(rule.roles):
+        raise RuntimeError(f"{route.path}: the rule {rule.name!r} does not fit its path")
+    missing = _before(names) - names
+    if missing:
+        raise RuntimeError(f"{route.path}: names no {', '.join(sorted(missing))}")
+
+
+def _before(names: Iterable[str]) -> set[str]:
+    """Return the parts that a path must name for the others to be looked up."""
+    found: set[str] = set()
+    if {"assignment", "upload", "grading"} & set(names):
+        found.add("course")
+    if {"upload", "grading"} & set(names):
+        found.add("assignment")
+    return found

@@ -1,0 +1,105 @@
+"""How pages are made: templates with the look and the parts of the reports."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from fastapi.responses import HTMLResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from harness.report.html import parts
+from harness.report.html.board import DEFINITIONS
+from harness.report.html.script import SCRIPT
+from harness.report.html.style import STYLE
+from harness.report.markup import Markup
+from harness.service.web.access import FORM_TOKEN, Here
+from harness.service.web.style import OWN_STYLE
+from oracle import __version__
+
+Crumbs = Iterable[tuple[str, str]]  # names and addresses; the last one is the page itself
+_ROOM = Path(__file__).parent
+# What a browser may load for a page of ours: nothing from elsewhere, no script in the page.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';"
+    " img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none';"
+    " frame-ancestors 'none'"
+)
+
+
+@cache
+def files() -> dict[str, tuple[str, bytes]]:
+    """Return the files that pages load, by name, with their types."""
+    own = {path.name: path.read_bytes() for path in (_ROOM / "static").iterdir()}
+    scripts = {name: ("text/javascript", data) for name, data in own.items()}
+    style = (STYLE + OWN_STYLE).encode()
+    return scripts | {
+        "style.css": ("text/css", style),
+        "page.js": ("text/javascript", SCRIPT.encode()),
+    }
+
+
+@cache
+def digest(name: str) -> str:
+    """Return what is in the address of a file, so that a new version has a new one."""
+    return hashlib.sha256(files()[name][1]).hexdigest()[:12]
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_ROOM / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"moment": moment, "bytes": size, "local": local}
+    made.globals |= {
+        "parts": parts,
+        "token": _token,
+        "definitions": DEFINITIONS,
+        "version": __version__,
+        "file": lambda name: f"/static/{name}?{digest(name)}",
+    }
+    return made
+
+
+_TOKEN = Markup('<input type="hidden" name="%s" value="%s">')
+
+
+def _token(here: Here) -> Markup:
+    """Return the field that every form on a page has."""
+    return _TOKEN % (FORM_TOKEN, here.form_token)
+
+
+def page(
+    here: Here, template: str, crumbs: Crumbs = (), status: int = 200, **values: object
+) -> Response:
+    """Return a page made of a template, which is given ``here`` and the values."""
+    trail = [("Courses", "/"), *crumbs] if here.person else [*crumbs]
+    text = _environment().get_template(template).render(here=here, crumbs=trail, **values)
+    return HTMLResponse(text, status)
+
+
+def own(text: str) -> Markup:
+    """Return HTML that the harness made itself, to be put into a page as it is."""
+    return Markup(text)
+
+
+def moment(seconds: float) -> str:
+    """Return a time as people here write it."""
+    return f"{datetime.datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}" if seconds else ""
+
+
+def local(text: str) -> str:
+    """Return a teacher's date without the T."""
+    return text.replace("T", " ")[:16]
+
+
+def size(count: int) -> str:
+    """Return bytes in words."""
+    return f"{count:,} bytes" if count < 10_000 else f"{count / 1000:,.0f} kB"

@@ -1,0 +1,27 @@
+"""What all requests of a process share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from harness.grading.ledger.store import Store
+from harness.service.settings import Settings
+from harness.service.storage.database import Database
+
+
+class Service(NamedTuple):
+    """A service that is open."""
+
+    settings: Settings
+    database: Database
+    store: Store
+
+    @classmethod
+    def opened(cls, settings: Settings) -> Service:
+        """Open the database and the store; raises as :class:`Database`."""
+        database = Database(settings)
+        return cls(settings, database, Store(settings.originals))
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self.database.close()

@@ -1,0 +1,14 @@
+"""What pages of the service need beside the reports' style: forms."""
+
+from __future__ import annotations
+
+OWN_STYLE = """
+form.card{padding:var(--s4) var(--s5)}.field{display:grid;gap:var(--s1);margin:0 0 var(--s3)}
+.field label{font-weight:600;font-size:var(--t-sm)}
+.field input,.field select,.field textarea{font:inherit;color:inherit;background:var(--bg);
+border:1px solid var(--line-2);border-radius:var(--r1);padding:8px 10px;width:100%;max-width:34em}
+form .btn,button.main{min-height:40px}.inline{display:inline}
+.tbl{width:100%;border-collapse:collapse}.tbl th,.tbl td{padding:8px 12px;text-align:left;
+border-top:1px solid var(--line);vertical-align:top}.tbl th{font-size:var(--t-sm);border-top:0}
+.scroll{overflow-x:auto}.grid{display:grid;gap:var(--s5)}
+"""

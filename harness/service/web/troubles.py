@@ -1,0 +1,68 @@
+"""What is answered when something is refused or breaks: a page, or a problem (RFC 9457)."""
+
+from __future__ import annotations
+
+import http
+import sys
+import traceback
+from collections.abc import Callable
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from harness.errors import HarnessError, ServerError, UsageError
+from harness.service.web import rendering
+from harness.service.web.access import Here, Refused
+
+API = "/api/"
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let an application answer so."""
+    handlers: dict[type[Exception], Callable[[Request, Exception], Response]] = {
+        Refused: _refused,
+        HTTPException: _http,
+        RequestValidationError: lambda request, _: answer(request, 422, "it cannot be read"),
+        UsageError: lambda request, error: answer(request, 422, str(error)),
+        ServerError: _unavailable,
+        HarnessError: _fault,
+        Exception: _fault,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+def answer(request: Request, status: int, why: str) -> Response:
+    """Return why something is not answered as asked."""
+    if request.url.path.startswith(API):
+        problem = {"title": http.HTTPStatus(status).phrase, "status": status, "detail": why}
+        return JSONResponse(problem, status, media_type="application/problem+json")
+    here = getattr(request.state, "here", Here(request.app.state.service, request))
+    title = http.HTTPStatus(status).phrase
+    return rendering.page(here, "trouble.html", [(title, "")], status, title=title, why=why)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    is_page = request.method == "GET" and not request.url.path.startswith(API)
+    if error.status == 401 and is_page:
+        return RedirectResponse("/sign-in", 303)
+    return answer(request, error.status, error.why)
+
+
+def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return answer(request, error.status_code, str(error.detail))
+
+
+def _unavailable(request: Request, _error: Exception) -> Response:
+    return answer(request, 503, "the database cannot be reached now: try again in a minute")
+
+
+def _fault(request: Request, error: Exception) -> Response:
+    """Tell the operator all, and whoever asks nothing of it."""
+    told = "".join(traceback.format_exception(error))
+    print(f"gtp-harness serve: {request.method}: {told}", file=sys.stderr, flush=True)
+    return answer(request, 500, "that is the service's own fault; it has been written down")

@@ -1,0 +1,48 @@
+"""``python -m harness.service.web_process FD``: the process that answers HTTP on a socket.
+
+The settings come as JSON on standard input. Threads answer: the database waits for a disk or a
+server most of the time.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+
+import uvicorn
+
+from harness import signals
+from harness.service.app import guarded
+from harness.service.settings import received
+from harness.service.web.service import Service
+from harness.work.parent import die_with_parent
+
+_PATIENCE = 5  # seconds for open connections at the end
+
+
+def main(descriptor: int) -> int:
+    """Answer until a signal comes, and then what was asked before it."""
+    signals.leave_sigint_to_the_parent()
+    settings = received(sys.stdin.read())
+    die_with_parent(os.getppid())
+    service = Service.opened(settings)
+    config = uvicorn.Config(
+        guarded(service),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.address),
+        timeout_graceful_shutdown=_PATIENCE,
+        timeout_keep_alive=30,
+    )
+    try:
+        with socket.socket(fileno=descriptor) as listening:
+            uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        service.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))

@@ -1,0 +1,233 @@
+"""What each kind of job does, with the code of ``grade``: for one submission, or for a class."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.grading import grade
+from harness.grading.attempts import plan
+from harness.grading.attempts.company import Company
+from harness.grading.attempts.units import Listener, Unheard, Unit
+from harness.grading.exports import writing
+from harness.grading.exports.feedback import body_of
+from harness.grading.exports.showing import feedback
+from harness.grading.grade import Conclusion, Plan, Wanted
+from harness.grading.marks.marker import Marker
+from harness.grading.records import Submission
+from harness.grading.taking_in.receive import receive
+from harness.report.views import Views
+from harness.service.courses import roster
+from harness.service.handing_in import taking
+from harness.service.records import (
+    CHECK,
+    CONCLUDE,
+    GRADE,
+    PLAN,
+    Grading,
+    Job,
+    Marked,
+    Upload,
+)
+from harness.service.storage import courses, queue, uploads
+from harness.service.work.grounds import Ground
+from harness.visible import visible
+from harness.work import canonical_json
+from harness.work.words import Broke, Built, Word
+
+
+class UnfinishedError(HarnessError):
+    """Another worker is at attempts of this job: it is to be tried again."""
+
+
+class GoneError(HarnessError):
+    """What the job is about is not there any more."""
+
+
+# --- an upload is checked ----------------------------------------------------------------------
+
+
+def check(ground: Ground, job: Job, company: Company) -> None:
+    """Take in an upload, and run the public tests: its owner watches."""
+    with ground.database.changing() as db:
+        upload = uploads.UPLOADS.find(db, id=job.about)
+        members = courses.MEMBERS.all(db, course=ground.assigned.course)
+        uploads.forget_words(db, job.about)
+    if upload is None:
+        raise GoneError("the upload is not there any more")
+    (own,) = (one for one in roster.students(members) if one.key == upload.key)
+    handed = taking.handed(ground.store, upload)
+    submission = receive(
+        own._replace(handed=(handed,)), ground.wanted.assignment, ground.store, ground.overlay
+    )
+    found = _planned(ground, upload, submission)
+    _run(ground, ground.wanted, found, _Teller(ground, upload), company)
+    _write_check(ground, upload, found)
+
+
+def _write_check(ground: Ground, upload: Upload, found: Plan) -> None:
+    """Write what came of the public tests, as its owner sees it: made once, read often."""
+    assignment = ground.wanted.assignment
+    marker = Marker(assignment, ground.ledger, found.cases, found.started)
+    graded = marker.graded(found.submissions[0], found.planned)
+    views = Views(assignment.specification, assignment.place)
+    shown = feedback(graded, marker.result([graded]), views)
+    unmarked = shown.marks._replace(withheld=True, note="")  # a check gives no mark
+    text = "".join(body_of(shown._replace(marks=unmarked)))
+    path = check_page(ground.settings.made(ground.assigned.id), upload.id)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    unfinished = path.with_suffix(".new")
+    unfinished.write_text(visible(text), encoding="utf-8")
+    unfinished.replace(path)
+
+
+def check_page(made: Path, upload: str) -> Path:
+    """Return where the result of a check is; ``made``: the folder of its assignment."""
+    return made / "checks" / f"{upload}.html"
+
+
+def _planned(ground: Ground, upload: Upload, submission: Submission) -> Plan:
+    cases = plan.public_cases(ground.wanted.assignment)
+    found = grade.planned(ground.wanted, ground.ledger, [submission], cases)
+    record = canonical_json.dumps(submission)
+    with ground.database.changing() as db:
+        uploads.UPLOADS.change(db, {"record": record, "run": found.run}, id=upload.id)
+    return found
+
+
+class _Teller(Unheard):
+    """Tells those who watch a page what was judged. Public case files only come here."""
+
+    def __init__(self, ground: Ground, upload: Upload) -> None:
+        self._ground = ground
+        self._upload = upload
+
+    def on_word(self, unit: Unit, word: Word) -> None:
+        names = {task.basis: Path(task.case.path).name for task in unit.tasks}
+        said = json.dumps({"case": names.get(word.basis, ""), **_told(word)})
+        with self._ground.database.changing() as db:
+            uploads.say(db, self._upload.id, said)
+
+
+def _told(word: Word) -> dict[str, object]:
+    if isinstance(word, Built):
+        return {"word": "built", "ok": word.build.ok}
+    if isinstance(word, Broke):
+        return {"word": "broke"}
+    return {"word": "done", "failed": word.failed, "again": word.doubtful}
+
+
+# --- a class is graded -------------------------------------------------------------------------
+
+
+def plan_grading(ground: Ground, job: Job, _company: Company) -> None:
+    """Take in all that was handed in, write down what is to be run, and let it be run."""
+    grading = _grading(ground, job)
+    if grading.run:
+        return
+    wanted = ground.graded_as(grading)
+    with ground.database.reading() as db:
+        members = courses.MEMBERS.all(db, course=ground.assigned.course)
+        entries = [
+            taking.entry(db, ground.store, own, ground.assigned.id)
+            for own in roster.students(members)
+        ]
+    received = [receive(one, wanted.assignment, ground.store, ground.overlay) for one in entries]
+    cases = grade.case_files(wanted, ground.ledger)
+    found = grade.planned(wanted, ground.ledger, received, cases)
+    with ground.database.changing() as db:
+        uploads.GRADINGS.change(db, {"run": found.run}, id=grading.id)
+        for key in grade.by_key(found.planned):
+            queue.put(db, Job("", GRADE, job.assignment, grading.id, key, due=job.due))
+
+
+def run_one(ground: Ground, job: Job, company: Company) -> None:
+    """Run the case files of a grading against one submission."""
+    grading = _grading(ground, job)
+    found = grade.remembered(ground.ledger, grading.run)
+    own = found._replace(
+        submissions=tuple(one for one in found.submissions if one.key == job.key),
+        planned=tuple(one for one in found.planned if one.key == job.key),
+    )
+    _run(ground, ground.graded_as(grading), own, Unheard(), company)
+
+
+def _run(
+    ground: Ground, wanted: Wanted, found: Plan, listener: Listener, company: Company
+) -> None:
+    grade.run(wanted, ground.ledger, found, ground.store, listener, company)
+    states = ground.ledger.states(one.basis for one in found.planned)
+    if any(state.state not in ("done", "fault") for state in states.values()):
+        raise UnfinishedError("another worker is at it")
+
+
+def conclude(ground: Ground, job: Job, _company: Company) -> None:
+    """Make marks of what the ledger has, and write all pages and sheets."""
+    grading = _grading(ground, job)
+    wanted = ground.graded_as(grading)
+    found = grade.remembered(ground.ledger, grading.run)
+    concluded = grade.concluded(wanted, ground.ledger, found)
+    conclusion = grade.compared(wanted, concluded, ground.store)
+    _write(conclusion, folder_of(ground.settings.made(ground.assigned.id), grading.id))
+    rows = _marked(conclusion, grading.id)
+    changes = json.dumps([str(one) for one in conclusion.changes])
+    values: dict[str, object] = {"concluded": time.time(), "changes": changes}
+    with ground.database.changing() as db:
+        uploads.MARKS.remove(db, grading=grading.id)
+        for row in rows:
+            uploads.MARKS.add(db, row)
+        uploads.GRADINGS.change(db, values, id=grading.id)
+        ground.database.log.note(db, "", "graded", grading.id, marks=len(rows))
+
+
+def folder_of(made: Path, grading: str) -> Path:
+    """Return where the pages and sheets of a grading are; ``made``: of its assignment."""
+    return made / "gradings" / grading
+
+
+def _write(conclusion: Conclusion, folder: Path) -> None:
+    """Write all exports; the folder has those of one conclusion, never of two."""
+    unfinished, former = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
+    for left in (unfinished, former):
+        shutil.rmtree(left, ignore_errors=True)
+    unfinished.mkdir(mode=0o700, parents=True)
+    writing.write(conclusion.result, unfinished)
+    if folder.exists():
+        folder.rename(former)
+    unfinished.rename(folder)
+    shutil.rmtree(former, ignore_errors=True)
+
+
+def _marked(conclusion: Conclusion, grading: str) -> Sequence[Marked]:
+    result = conclusion.result
+    views = Views(result.assignment.specification, result.assignment.place)
+    return [
+        Marked(
+            grading,
+            one.submission.key,
+            canonical_json.dumps(one.marks),
+            canonical_json.dumps(feedback(one, result, views).marks),
+        )
+        for one in result.graded
+    ]
+
+
+def _grading(ground: Ground, job: Job) -> Grading:
+    with ground.database.reading() as db:
+        found = uploads.GRADINGS.find(db, id=job.about)
+    if found is None:
+        raise GoneError("the grading is not there any more")
+    return found
+
+
+Doing = Callable[[Ground, Job, Company], None]
+KINDS: dict[str, Doing] = {
+    CHECK: check,
+    PLAN: plan_grading,
+    GRADE: run_one,
+    CONCLUDE: conclude,
+}

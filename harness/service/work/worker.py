@@ -1,0 +1,95 @@
+"""A worker: leases a job, does it, says how it ended, and takes the next."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.service.records import PLAN, Job
+from harness.service.settings import Settings
+from harness.service.storage import courses, queue, uploads
+from harness.service.storage.database import Database
+from harness.service.work import doing, heart
+from harness.service.work.company import Shared
+from harness.service.work.doing import UnfinishedError
+from harness.service.work.grounds import ground
+
+_PAUSE = 0.3  # seconds between two looks at an empty queue
+_PATIENCE = 5.0  # seconds before a database that cannot be used is tried again
+
+
+class Worker:
+    """Does jobs; one process."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._database = database
+        self._company = Shared(Path(tempfile.gettempdir()) / f"gtp-harness-machine-{os.geteuid()}")
+
+    def run(self, is_over: Callable[[], bool] = lambda: False) -> None:
+        """Do jobs until it is over, or a signal ends what is under way: that goes back."""
+        while not is_over():
+            try:
+                if not self.step():
+                    time.sleep(_PAUSE)
+            except HarnessError as error:  # of the database itself: what is leased is found again
+                _say(f"the queue cannot be used: {error}")
+                time.sleep(_PATIENCE)
+
+    def step(self) -> bool:
+        """Do one job; False if there is none."""
+        with self._database.changing() as db:
+            queue.follow_up(db)
+            job = queue.lease(db)
+        if job is None:
+            return False
+        with heart.beating(self._database, job), self._settled(job):
+            self._do(job)
+        return True
+
+    def _do(self, job: Job) -> None:
+        with self._database.reading() as db:
+            assigned = courses.ASSIGNMENTS.find(db, id=job.assignment)
+        assert assigned is not None  # jobs refer to it
+        with ground(self._settings, self._database, assigned) as found:
+            doing.KINDS[job.kind](found, job, self._company)
+
+    @contextlib.contextmanager
+    def _settled(self, job: Job) -> Iterator[None]:
+        """Write down how a job ended, however it did."""
+        try:
+            yield
+        except UnfinishedError:
+            self._end(job, queue.give_back)
+            time.sleep(_PAUSE)
+        except HarnessError as error:
+            self._fail(job, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, a person is to see it
+            _say(traceback.format_exc())
+            self._fail(job, f"the harness itself failed: {type(error).__name__}: {error}")
+        except BaseException:  # a signal: another worker goes on
+            self._end(job, queue.give_back)
+            raise
+        else:
+            self._end(job, queue.finish)
+
+    def _end(self, job: Job, how: Callable[..., object]) -> None:
+        with self._database.changing() as db:
+            how(db, job)
+
+    def _fail(self, job: Job, why: str) -> None:
+        with self._database.changing() as db:
+            queue.broke(db, job, why)
+            if job.kind == PLAN:
+                uploads.GRADINGS.change(db, {"trouble": why}, id=job.about)
+
+
+def _say(text: str) -> None:
+    print(f"gtp-harness serve: {text}", file=sys.stderr, flush=True)

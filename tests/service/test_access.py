@@ -1,0 +1,255 @@
+"""Every route, asked by everybody: each role, nobody, and the right role of another course.
+
+The table says who may use a route. A route that is not in it fails the test, and so does a line of
+the table without a route.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+from fastapi.testclient import TestClient
+
+from harness.service.app import application, guarded
+from harness.service.courses import making
+from harness.service.people import entering
+from harness.service.people.secrets import form_token
+from harness.service.records import (
+    ASSISTANT,
+    ROLES,
+    STUDENT,
+    TEACHER,
+    Assigned,
+    Grading,
+    Member,
+    Upload,
+)
+from harness.service.storage import courses, uploads
+from harness.service.storage.rows import new_id
+from harness.service.web import access
+from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
+from harness.service.web.service import Service
+from tests.service.serving import BASE, KINDS, opened, settings_of
+
+NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of the course
+# Who asks. Of the other course, who is the same there as somebody here.
+ASKERS = (NOBODY, ADMIN, *ROLES, MATE, *(f"other {role}" for role in ROLES))
+ALL, SIGNED_IN = set(ASKERS), set(ASKERS) - {NOBODY}
+HERE = {TEACHER, ASSISTANT, STUDENT, MATE}
+STAFF = {TEACHER, ASSISTANT}
+OWN = STAFF | {STUDENT}
+ONE = "/courses/{course}/assignments/{assignment}"
+UPLOAD, GRADING = f"{ONE}/uploads/{{upload}}", f"{ONE}/gradings/{{grading}}"
+
+MAY = {
+    "GET /": SIGNED_IN,
+    "GET /sign-in": ALL,
+    "GET /enter/{code}": ALL,
+    "POST /enter/{code}": ALL,
+    "POST /leave": SIGNED_IN,
+    "GET /static/{name}": ALL,
+    "GET /health": ALL,
+    "POST /courses": {ADMIN},
+    "GET /courses/{course}": HERE,
+    "POST /courses/{course}/assignments": {TEACHER},
+    "POST /courses/{course}/roster": {TEACHER},
+    "POST /courses/{course}/links": {TEACHER},
+    f"GET {ONE}": HERE,
+    f"POST {ONE}/uploads": {STUDENT, MATE},
+    f"POST {ONE}/private": {TEACHER},
+    f"GET {UPLOAD}": OWN,
+    f"GET {UPLOAD}/events": OWN,
+    f"GET {UPLOAD}/file": OWN,
+    f"POST {UPLOAD}/withdraw": {STUDENT},
+    f"POST {ONE}/gradings": {TEACHER},
+    f"GET {GRADING}": STAFF,
+    f"GET {GRADING}/files/{{name:path}}": STAFF,
+    f"POST {GRADING}/release": {TEACHER},
+    f"POST {GRADING}/accept": {TEACHER},
+    f"POST {GRADING}/again": {TEACHER},
+    f"GET {ONE}/mark": {STUDENT, MATE},
+    "GET /api/v1/me": SIGNED_IN,
+    "GET /api/v1/courses": SIGNED_IN,
+}
+_TURNED_AWAY = (303, 401, 403, 404)  # 303: to where one signs in
+_NOT_THERE = re.compile("there is no such (course|assignment|submission|grading)")
+
+
+class World(NamedTuple):
+    """Two courses that have the same in them."""
+
+    service: Service
+    people: dict[str, str]
+    client: TestClient
+    ids: dict[str, str]  # of what is in the first one, by the names in paths
+    sessions: dict[str, str]
+    tokens: dict[str, str]
+
+
+@pytest.fixture(scope="module", params=KINDS[:1])
+def world(request, tmp_path_factory):
+    settings = settings_of(request.param, request, tmp_path_factory.mktemp("service"))
+    with opened(settings) as service:
+        people = {}
+        with service.database.acting() as act:
+            ids = _course(act, people, "")
+            _course(act, people, "other ")
+            people[ADMIN] = entering.add_person(act, ADMIN, is_admin=True).id
+            sessions, tokens = _let_in(act, people)
+        service.store.path("0" * 64).write_bytes(b"x")
+        client = TestClient(guarded(service), base_url=BASE, follow_redirects=False)
+        yield World(service, people, client, ids, sessions, tokens)
+
+
+def _course(act, people, prefix):
+    """Make a course with somebody of each role, an upload and a grading."""
+    names = [f"{prefix}{one}" for one in (*ROLES, MATE)]
+    people.update({name: entering.add_person(act, name).id for name in names})
+    by = act._replace(by=people[f"{prefix}{TEACHER}"])
+    course = making.course(by, "Games").id
+    for name in (ASSISTANT, STUDENT, MATE):
+        role = ASSISTANT if name == ASSISTANT else STUDENT
+        key = name if role == STUDENT else ""
+        courses.MEMBERS.add(act.db, Member(course, people[f"{prefix}{name}"], role, key, name))
+    wanted = Assigned("", course, "", "gosensei", "", "", "", "", 0, 0.0)
+    assignment = making.assign(by, wanted).id
+    owner = people[f"{prefix}{STUDENT}"]
+    upload = Upload(new_id(), assignment, STUDENT, owner, "a.tgz", "0" * 64, 1, 1.0)
+    uploads.UPLOADS.add(act.db, upload)
+    grading = uploads.GRADINGS.add(act.db, Grading(new_id(), assignment, owner, 1.0))
+    found = {"course": course, "assignment": assignment, "upload": upload.id}
+    return {**found, "grading": grading.id, "code": "0", "name": "page.js", "token": "0"}
+
+
+def _let_in(act, people):
+    sessions, tokens = {}, {}
+    for name, person in people.items():
+        secret = entering.link(act, person, 60.0, once=True)
+        entered = entering.enter(act, secret.text)
+        sessions[name] = entered[1].text
+        _, token = entering.token(act._replace(by=person), "ci", "all")
+        tokens[name] = token.text
+    return sessions, tokens
+
+
+def _enter_again(world):
+    """Let everybody in whose session has ended."""
+    with world.service.database.acting() as act:
+        world.sessions.update(_let_in(act, world.people)[0])
+
+
+def routes():
+    app = application(None)
+    return [one for one in app.routes if isinstance(one, APIRoute)]
+
+
+def names():
+    return [f"{method} {one.path}" for one in routes() for method in sorted(one.methods)]
+
+
+def ask(world: World, route: str, asker: str, **changed) -> httpx.Response:
+    """Ask a route, with all that makes a request one of ours but the right to ask."""
+    method, path = route.split()
+    filled = re.sub(r"\{(\w+)(:\w+)?\}", lambda m: {**world.ids, **changed}[m[1]], path)
+    world.client.cookies.clear()
+    if filled.startswith("/api/"):
+        token = world.tokens.get(asker, "")
+        return world.client.request(method, filled, headers={"authorization": f"Bearer {token}"})
+    session = world.sessions.get(asker, "")
+    if session:
+        world.client.cookies.set(COOKIE, session)
+    data = {"form_token": form_token(session)} if method == "POST" else None
+    return world.client.request(method, filled, data=data)
+
+
+def is_turned_away(response: httpx.Response) -> bool:
+    """Whether the rule let nobody in: what there is not may also be said by a route itself."""
+    if response.status_code == 303:
+        return response.headers["location"] == "/sign-in" and "set-cookie" not in response.headers
+    if response.status_code == 404:
+        return _NOT_THERE.search(response.text.lower()) is not None
+    return response.status_code in _TURNED_AWAY
+
+
+def test_the_table_has_every_route_and_no_other():
+    assert sorted(names()) == sorted(MAY)
+
+
+@pytest.mark.parametrize("route", MAY)
+def test_a_route_lets_in_whoever_may_and_nobody_else(world, route):
+    answers = {asker: ask(world, route, asker) for asker in ASKERS}
+    if route == "POST /leave":
+        _enter_again(world)
+    assert {asker for asker, one in answers.items() if one.status_code >= 500} == set()
+    assert {asker for asker, one in answers.items() if not is_turned_away(one)} == MAY[route]
+
+
+@pytest.mark.parametrize("route", [one for one in MAY if one.startswith("POST /courses")])
+def test_a_form_without_its_token_is_refused(world, route):
+    may = sorted(MAY[route])[0]
+    session = world.sessions[may]
+    path = re.sub(r"\{(\w+)\}", lambda m: world.ids[m[1]], route.split()[1])
+    world.client.cookies.clear()
+    world.client.cookies.set(COOKIE, session)
+    response = world.client.post(path, data={"form_token": form_token("another")})
+    assert response.status_code == 403
+    headers = {"origin": "https://evil.example.org"}
+    data = {"form_token": form_token(session)}
+    assert world.client.post(path, data=data, headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["assignment", "upload", "grading"])
+@pytest.mark.parametrize("route", [one for one in MAY if "{assignment}" in one])
+def test_what_is_of_another_course_is_not_there(world, route, name):
+    if f"{{{name}" not in route:
+        return
+    other = ask(world, route, TEACHER, **{name: "0123456789abcdef"})
+    assert other.status_code in (403, 404)
+
+
+def test_a_page_knows_no_token_and_the_api_no_session(world):
+    world.client.cookies.clear()
+    headers = {"authorization": f"Bearer {world.tokens[TEACHER]}"}
+    assert world.client.get("/", headers=headers).status_code == 303
+    world.client.cookies.set(COOKIE, world.sessions[TEACHER])
+    assert world.client.get("/api/v1/me").status_code == 401
+
+
+@pytest.mark.parametrize(("scope", "status"), [("read", 200), ("all", 200), ("submit", 403)])
+def test_a_token_may_only_what_its_scope_says(world, scope, status):
+    with world.service.database.acting(world.people[STUDENT]) as act:
+        _, secret = entering.token(act, "ci", scope)
+    headers = {"authorization": f"Bearer {secret.text}"}
+    assert world.client.get("/api/v1/me", headers=headers).status_code == status
+
+
+def test_a_route_without_a_rule_ends_the_start():
+    app = application(None)
+    app.add_api_route("/open", lambda: None)
+    with pytest.raises(RuntimeError, match="/open does not say who may use it"):
+        require_rules(app)
+
+
+@pytest.mark.parametrize(
+    ("path", "rule", "said"),
+    [
+        ("/courses/{kurs}", access.MEMBERS, "nobody looks up kurs"),
+        ("/courses/{course}", access.SIGNED_IN, "does not fit its path"),
+        ("/x", access.MEMBERS, "does not fit its path"),
+        ("/{course}/{upload}", access.MEMBERS, "names no assignment"),
+    ],
+)
+def test_a_path_that_nobody_looks_up_ends_the_start(path, rule, said):
+    app, more = application(None), Routes()
+    more.at("GET", path, rule)(lambda: None)
+    app.router.routes.extend(more.routes)
+    with pytest.raises(RuntimeError, match=said):
+        require_rules(app)
+
+
+def test_every_guard_is_found():
+    assert all(guard_of(one) for one in routes())

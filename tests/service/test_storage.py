@@ -1,0 +1,128 @@
+"""The service's tables: made by steps, alike on both databases, and SQL in this room alone."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import text
+
+from harness.errors import LedgerError, UsageError
+from harness.service.people import entering
+from harness.service.storage.database import Database
+from harness.service.storage.tables import METADATA, VERSION_TABLE
+from tests.service.serving import KINDS, settings_of
+
+ROOT = Path(__file__).parents[2]
+# Who may speak SQL; alembic's steps are among them.
+ROOMS = ("harness/grading/ledger", "harness/service/storage", "harness/declared/answers.py",
+         "harness/history")  # fmt: skip
+
+
+@pytest.fixture(params=KINDS)
+def settings(request, tmp_path):
+    return settings_of(request.param, request, tmp_path / "data")
+
+
+def test_the_steps_make_the_tables_that_are_used(settings):
+    found = Database(settings)
+    with found.reading() as db:
+        context = MigrationContext.configure(db, opts={"compare_type": True})
+        changes = compare_metadata(context, METADATA)
+    found.close()
+    assert [one for one in changes if VERSION_TABLE not in str(one)] == []
+
+
+def test_it_is_opened_again_with_what_was_written(settings):
+    found = Database(settings)
+    with found.acting() as act:
+        entering.add_person(act, "Ada")
+    found.close()
+    again = Database(settings)
+    with again.reading() as db:
+        assert [one.what for one in again.log.entries(db)] == ["person added"]
+        assert again.log.tampering(db) == []
+    again.close()
+
+
+def test_without_its_key_it_is_not_opened(settings):
+    Database(settings).close()
+    (settings.keys / "service.key").unlink()
+    with pytest.raises(UsageError, match="the key of the audit log is missing"):
+        Database(settings)
+
+
+EDITS = [
+    ("UPDATE audit SET what = 'nothing' WHERE link = 2", "line 2 was changed or added"),
+    ("UPDATE audit SET person = 'x' WHERE link = 3", "line 3 was changed or added"),
+    ("DELETE FROM audit WHERE link = 1", "line 1 is missing"),
+    ("DELETE FROM audit WHERE link = 3", "its end was changed: found 2 lines, expected 3"),
+]
+
+
+@pytest.mark.parametrize(("edit", "said"), EDITS)
+def test_an_edited_log_is_noticed(settings, edit, said):
+    found = Database(settings)
+    for name in ("Ada", "Ben", "Cyd"):
+        with found.acting() as act:
+            entering.add_person(act, name)
+    with found.changing() as db:
+        db.execute(text(edit))
+        assert said in found.log.tampering(db)
+    found.close()
+
+
+def test_a_log_that_was_cut_and_counted_anew_is_noticed(settings):
+    found = Database(settings)
+    with found.acting() as act:
+        entering.add_person(act, "Ada")
+    with found.changing() as db:
+        db.execute(text("UPDATE audit_end SET length = 0"))
+    with found.changing() as db, pytest.raises(LedgerError, match="how many lines"):
+        found.log.note(db, "", "anything")
+    found.close()
+
+
+def test_no_secret_is_in_the_database(settings):
+    found = Database(settings)
+    with found.acting() as act:
+        person = entering.add_person(act, "Ada")
+        link = entering.link(act, person.id, 60, once=False)
+        session = entering.enter(act, link.text)[1]
+        token = entering.token(act._replace(by=person.id), "ci", "all")[1]
+    with found.reading() as db:
+        rows = [
+            str(tuple(row))
+            for table in METADATA.sorted_tables
+            for row in db.execute(table.select())
+        ]
+    found.close()
+    assert not [row for row in rows for one in (link, session, token) if one.text in row]
+    assert repr(link) == "Secret()"
+
+
+def test_sql_is_in_its_rooms_alone():
+    assert [*_speakers()] == []
+
+
+def _speakers():
+    """Yield the modules elsewhere that import what speaks SQL, but for types of parameters."""
+    for path in sorted((ROOT / "harness").rglob("*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(ROOMS):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                yield from (f"{name}: {one}" for one in _imported(node) if _speaks(one))
+
+
+def _imported(node):
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
+
+
+def _speaks(name):
+    is_database = name.split(".")[0] in ("sqlalchemy", "sqlite3", "psycopg", "alembic")
+    return is_database and name != "sqlalchemy.Connection"

@@ -1,0 +1,63 @@
+"""From an empty folder to a released mark, as a teacher and two students see it."""
+
+import hashlib
+import re
+
+import pytest
+
+from tests.harness import small_class
+from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
+
+__all__ = ["counting"]
+pytestmark = pytest.mark.processes
+
+ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\ncyd,Cyd Absent\n"
+WRONG = "return 2 * n if n != 2 else 5"
+PRIVATE = "1 twice 21\n#? [42]\n"
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+def test_a_course_from_its_roster_to_released_marks(service, counting):
+    course = made(service, ROSTER)
+    ada, ben, cyd = (Browser(service).enter(course.links[name]) for name in ("ada", "ben", "cyd"))
+    right, wrong = small_class.submission("return 2 * n"), small_class.submission(WRONG)
+    received = hand_in(ada, course, right), hand_in(ben, course, wrong)
+    assert all("waiting to be checked" in page.text for page in received)
+    assert hashlib.sha256(right).hexdigest() in received[0].text  # the receipt
+
+    assert work(service) == 2
+    adas, bens = (
+        one.get(page.url.path).text for one, page in zip((ada, ben), received, strict=True)
+    )
+    assert "checked" in adas and "4 passed" in adas and "FAILED" not in adas
+    assert "1 FAILED" in bens and "2 twice 2" in bens  # the very test
+    assert bens.count("three.gtp") == 0  # the private one
+    events = ben.get(f"{received[1].url.path}/events").text
+    assert "one.gtp: has failures." in events and "two.gtp: passed." in events
+
+    tess = course.teacher
+    files = {"file": ("mine.gtp", PRIVATE.encode())}
+    assert tess.post(f"{course.assignment}/private", files=files).status_code == 200
+    grading = tess.post(f"{course.assignment}/gradings").url.path
+    assert work(service) == 4  # the plan, two submissions, the marks
+    page = tess.get(grading).text
+    marks = dict(re.findall(r"<tr><td>(\w+)</td><td>([^<]*)</td>", page))
+    assert marks == {"ada": "7 of 7", "ben": "6 of 7", "cyd": "0 of 7"}
+    assert tess.get(f"{grading}/files/class.html").status_code == 200
+
+    assert ada.get(f"{course.assignment}/mark").status_code == 404
+    assert tess.post(f"{grading}/release").status_code == 200
+    assert "Ada Right" in ada.get(f"{course.assignment}/mark").text
+    assert "Nothing was handed in" in cyd.get(f"{course.assignment}/mark").text
+    assert "Your mark" in ben.get(course.assignment).text
+
+
+def hand_in(student, course, data, name="a1.tgz"):
+    found = student.post(f"{course.assignment}/uploads", course.assignment, {"file": (name, data)})
+    assert found.status_code == 200, found.text
+    return found
