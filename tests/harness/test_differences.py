@@ -1,4 +1,4 @@
-"""README's list of what differs from gogui-regress: points have tests, differences are points.
+"""The list of what differs from gogui-regress: points have tests, differences are points.
 
 Random case files are judged by both; where the two do not agree, the list has to say so.
 """
@@ -17,11 +17,11 @@ from harness.errors import CaseError
 from harness.reading import casefile
 from harness.records import Verdict
 from harness.report import gogui
+from tests.documents import section
 from tests.harness.gogui_model import GoguiRegress
 from tests.harness.test_gogui_parity import judged
 
 TESTS = Path(__file__).parents[1]
-README = (TESTS.parent / "README.md").read_text(encoding="utf-8")
 ERROR = "An error that nobody expected fails the run."
 REFUSED = "A bad case file is refused before anything of it is run."
 
@@ -107,9 +107,9 @@ POINTS = {
 
 
 def listed() -> list[str]:
-    """Return the first sentence of each point of README's list."""
-    section = README.partition("### What differs from gogui-regress")[2].partition("\n#")[0]
-    return re.findall(r"^- \*\*(.+?)\*\*", section.replace("\n  ", " "), re.MULTILINE)
+    """Return the first sentence of each point of the list."""
+    text = section("Differences from gogui-regress")
+    return re.findall(r"^- \*\*(.+?)\*\*", text.replace("\n  ", " "), re.MULTILINE)
 
 
 def test_the_list_is_complete() -> None:

@@ -11,6 +11,7 @@ from harness.errors import UsageError
 from harness.grading.exports import exporters, writing
 from harness.grading.exports.exporters import EXPORTS, Download, Export
 from harness.grading.exports.writing import Downloaded
+from tests.documents import table
 from tests.harness.made_class import made_class
 
 ROOT = Path(__file__).parents[2]
@@ -118,11 +119,9 @@ def test_the_command_line_has_its_options(more, capsys):
     assert "found 'p', expected two names with commas between them" in capsys.readouterr().err
 
 
-def test_the_table_in_the_readme_is_made_of_the_rows():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = text.partition("| file | for | what it is |\n|---|---|---|\n")[2].partition("\n\n")[0]
+def test_the_table_in_the_documents_is_made_of_the_rows():
     rows = [
         f"| {', '.join(f'`{name}`' for name in one.files)} | {one.reader} | {one.what} |"
         for one in EXPORTS
     ]
-    assert table.splitlines() == rows
+    assert table("| file | for | what it is |") == rows

@@ -11,8 +11,10 @@ from harness.cli import completion, described, main, man
 from harness.cli.run import command_line
 from harness.report import reporters
 from harness.report.reporters import REPORTERS, Reporter
+from tests.documents import everything
 
 ROOT = Path(__file__).parents[2]
+TEXT = everything()
 ENGINE = f"{sys.executable} -m oracle gtp"
 CASES = "1 name\n#? [gtp-oracle]\n2 known_command name\n#? [true]\n3 name\n#? [other]\n"
 
@@ -100,4 +102,4 @@ def test_the_rows_are_the_options_of_a_run():
         assert isinstance(action, argparse._StoreAction)
         assert (action.metavar, action.help) == (row.metavar, row.what)
         assert (row.option[1:] in action.option_strings) is row.is_gogui
-        assert re.search(rf"`{row.option}\b", (ROOT / "README.md").read_text())
+        assert re.search(rf"`{row.option}\b", TEXT)

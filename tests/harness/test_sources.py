@@ -16,6 +16,7 @@ from harness.grading.taking_in.sources import canvas, moodle, read
 from harness.grading.taking_in.sources.pieces import entries, folded, safe, version
 from harness.grading.taking_in.sources.table import COLUMNS
 from harness.visible import one_line
+from tests import documents
 from tests.harness.downloads import (
     canvas_name,
     moodle_flat,
@@ -566,9 +567,8 @@ def test_versions_are_in_order():
     assert sorted(ordered[3:] + ordered[:3], key=version) == ordered
 
 
-def test_the_readme_names_every_column():
-    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    rows = text.partition("## What was handed in")[2].partition("--groups FILE")[0]
+def test_the_documents_name_every_column():
+    rows = "".join(documents.table("| column | meaning |"))
     assert all(f"`{name}`" in rows for name in COLUMNS)
 
 

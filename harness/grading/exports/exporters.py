@@ -3,7 +3,7 @@
 An export is one row and one module. Most modules have ``files(material)``, which yields names and
 contents. One that fills in a sheet that was downloaded has ``form(sheet, columns, material)``
 instead, and its row says by which options the sheet and its columns are named. The command line,
-what is checked before a grading, and the table in ``README.md`` follow from the rows.
+what is checked before a grading, and the table in ``docs/exports.md`` follow from the rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Export(NamedTuple):
 
     files: tuple[str, ...]  # their names; <…> is the key of a student or a submission
     reader: str  # who or what reads them
-    what: str  # for the table in README.md
+    what: str  # for the table in docs/exports.md
     module: str
     download: Download | None = None
 

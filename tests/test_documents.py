@@ -1,0 +1,107 @@
+"""The documents are true: their commands run and print what is shown, their links lead somewhere.
+
+``GTP_HARNESS_GOLDEN=write pytest tests/test_documents.py`` writes the outputs anew.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import golden
+from tests.consoles import rerun, shell
+from tests.documents import DOCUMENTS, README, ROOT, blocks, everything, links, name, read
+
+RUN, TEST = (block.strip() for block in blocks(read(README), "sh"))
+SHOWN, PASSED = (block.strip() for block in blocks(read(README), "text"))
+CONSOLES = [path for path in DOCUMENTS if blocks(read(path), "console")]
+PYTHON = [(path, block) for path in DOCUMENTS for block in blocks(read(path), "python")]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what is checked in, with nothing that a run leaves behind."""
+    leavings = shutil.ignore_patterns(
+        ".git", ".venv", ".tox", ".*_cache", "__pycache__", ".hypothesis"
+    )
+    return Path(shutil.copytree(ROOT, tmp_path / "checkout", ignore=leavings))
+
+
+@pytest.mark.processes
+def test_first_command_works_on_a_fresh_checkout(checkout: Path) -> None:
+    done = shell(RUN, checkout, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_ROOT_USER_ACTION="ignore")
+    # pip may have had something to say before
+    assert (done.returncode, done.stdout.strip()[-len(SHOWN) :]) == (0, SHOWN)
+
+
+def test_second_command_is_what_continuous_integration_runs() -> None:
+    assert TEST in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+
+
+def test_second_output_is_the_closing_line_of_the_test_runner() -> None:
+    assert re.search(r"^=+ \d+ passed in [0-9.]+s .*=+$", PASSED.splitlines()[-1])
+
+
+def test_the_readme_is_read_in_one_go() -> None:
+    assert len(read(README).splitlines()) <= 130
+    assert all(len(line) <= 100 for block in (RUN, TEST) for line in block.splitlines())
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.long(4 * len(blocks(read(path), "console"))))
+        for path in CONSOLES
+    ],
+    ids=name,
+)
+def test_commands_print_what_is_shown(path: Path, open_place: Path) -> None:
+    """All blocks of a document run in one folder, one after the other."""
+    (open_place / "cases").symlink_to(ROOT / "cases")
+    golden.check(path, rerun(read(path), open_place))
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    "block", [pytest.param(block, id=f"{name(path)}-{block[:20]}") for path, block in PYTHON]
+)
+def test_python_runs(block: str, tmp_path: Path) -> None:
+    """As a module: what a block does as a program of its own has its own tests."""
+    (tmp_path / "board.txt").write_text("0 1\n1 0\n", encoding="utf-8")
+    (tmp_path / "block.py").write_text(block, encoding="utf-8")
+    words = [sys.executable, "-c", "import block"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("program", ["gtp-harness", "gtp-oracle"])
+def test_every_command_is_described(program: str) -> None:
+    text = everything()
+    commands = re.findall(r"^  ([a-z]+)  ", shell(f"{program} --help", ROOT).stdout, re.MULTILINE)
+    assert commands
+    for command in commands:
+        assert f"`{command}`" in text or f"{program} {command}" in text, command
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_links_lead_somewhere(path: Path) -> None:
+    near = [one.partition("#")[0] for one in links(path) if not re.match("https?:", one)]
+    assert [one for one in near if not (path.parent / one).exists()] == []
+
+
+def test_every_page_is_linked() -> None:
+    """From the README in one or more steps; what nobody finds is not read."""
+    found, left = set(), [README]
+    while left:
+        path = left.pop().resolve()
+        if path not in found and path in DOCUMENTS:
+            found.add(path)
+            left += [path.parent / one.partition("#")[0] for one in links(path)]
+    assert found == set(DOCUMENTS)

@@ -1,0 +1,78 @@
+"""``.ci/setup``: what it installs, and what it says where it may not."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.documents import ROOT
+
+# A machine whose python3 lacks venv until apt-get has brought it. All calls are written down.
+LOG = 'echo "${0##*/} $*" >> "$LOG"'
+PYTHON = f"""#!/bin/sh
+{LOG}
+case "$1" in
+-c) [ -e "$HAS_VENV" ];;
+-m) mkdir -p .venv/bin && printf '#!/bin/sh\\n%s\\n' '{LOG}' > .venv/bin/pip
+    chmod +x .venv/bin/pip;;
+esac
+"""
+APT = f"""#!/bin/sh
+{LOG}
+case "$*" in *python3-venv) touch "$HAS_VENV";; esac
+"""
+
+
+class Machine:
+    """A folder with the script, and programs that only write down how they were called."""
+
+    def __init__(self, folder: Path, user: int) -> None:
+        self.folder, self.log, self.has_venv = folder, folder / "log", folder / "has_venv"
+        programs = {"python3": PYTHON, "apt-get": APT, "id": f"#!/bin/sh\necho {user}\n"}
+        for name, text in programs.items():
+            self._write(folder / "bin" / name, text)
+        self._write(folder / "project/.ci/setup", (ROOT / ".ci/setup").read_text())
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def set_up(self, *packages: str) -> tuple[int, str, list[str]]:
+        """Return the exit status, what was said, and what was called to change something."""
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        variables = {"PATH": path, "LOG": str(self.log), "HAS_VENV": str(self.has_venv)}
+        words = [self.folder / "project/.ci/setup", *packages]
+        done = subprocess.run(words, env=variables, capture_output=True, text=True, check=False)
+        called = self.log.read_text().splitlines()
+        return done.returncode, done.stderr, [one for one in called if " -c " not in one]
+
+
+MADE = ["python3 -m venv .venv"]
+BROUGHT = ["apt-get -qq update", "apt-get -qqy install python3-venv"]
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("user", "has_venv", "packages", "called"),
+    [
+        (1000, True, [], [*MADE, "pip install -q ."]),
+        (1000, True, ["tox"], [*MADE, "pip install -q tox"]),
+        (0, True, ["a", "b"], [*MADE, "pip install -q a b"]),
+        (0, False, [], [*BROUGHT, *MADE, "pip install -q ."]),
+    ],
+)
+def test_what_is_called(tmp_path, user, has_venv, packages, called):
+    machine = Machine(tmp_path, user)
+    if has_venv:
+        machine.has_venv.touch()
+    assert machine.set_up(*packages) == (0, "", called)
+
+
+@pytest.mark.processes
+def test_a_user_is_told_what_to_install(tmp_path):
+    status, said, called = Machine(tmp_path, 1000).set_up()
+    assert (status, called) == (1, [])
+    assert said.endswith("on Debian: sudo apt install python3-venv\n")
