@@ -2,8 +2,11 @@
 
     HarnessError               printed as one line, exit status 2; never a traceback
     ├── UsageError             the command line or an option file is wrong
+    │   ├── BusyError          another process is at work with the same ledger
+    │   └── CrowdedError       a folder with far too many files for a submission
     ├── ReportError            a report that cannot be written; exit status 3
     ├── CaseError              a case file or suite is wrong: file, line, found, expected
+    ├── PatternError           an expectation cannot be read; becomes a ``CaseError`` with its line
     ├── UndecidedError         matching takes too long; becomes the verdict "not judged"
     ├── AssignmentError        an assignment.toml is wrong: file, key, found, expected
     ├── ArchiveError           an archive that intake refuses: what in it, and why
@@ -11,7 +14,9 @@
     ├── ServerError            a ledger's server that cannot be used now; exit status 3
     ├── ClassWideError         a class fails for a reason of its own; exit status 3
     ├── ReferenceFailedError   a teacher's own program broke: which command, and how
-    ├── SandboxError           no sandbox, or one that does not hold; exit status 3
+    ├── SandboxError           there is no sandbox; exit status 3
+    │   └── EscapeError        there is one, but it does not hold
+    ├── MissingBytesError      a unit of work names bytes that are nowhere, or are others by now
     ├── StarvedError           the machine is too busy to judge an engine by its time limits
     └── EngineError            the engine broke; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)

@@ -1,6 +1,7 @@
-"""The oracle as judge: its engine, in this process, is sent what the engine was sent. Pure.
+"""The oracle as judge: its engine, in this process, is sent what the engine was sent.
 
-It follows the engine in what the specification leaves to it: which move ``genmove`` chooses.
+It follows the engine in what the specification leaves to it: which move ``genmove`` chooses. Files
+that commands name are written into a folder first.
 """
 
 from __future__ import annotations

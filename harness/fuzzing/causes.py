@@ -1,4 +1,4 @@
-"""What is behind differences: mistakes of the bank that explain them, or nothing known. Pure.
+"""What is behind differences: mistakes of the bank that explain them, or nothing known.
 
 A mistake explains a trace when an engine that makes it gives the same answers to the same
 commands, right and wrong ones. So it tells which differences are news: those that no mistake

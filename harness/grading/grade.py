@@ -3,7 +3,7 @@
 :func:`grade` does all of it. :func:`prepared` reads the source and writes down what is to be done;
 :func:`remembered` takes that from the ledger. :func:`run` does what is left of it.
 :func:`concluded` makes marks of what the ledger has then, and says which of those in force would
-change: only with ``accept`` they do.
+change. It writes new marks into the ledger, and changed ones only with ``accept``.
 """
 
 from __future__ import annotations
@@ -316,7 +316,10 @@ def grade(wanted: Wanted) -> ClassResult:
 
 
 def concluded(wanted: Wanted, ledger: Ledger, found: Plan) -> Conclusion:
-    """Return the marks that are in force now, and what would change them.
+    """Put marks in force, and return those that are now, with what would change them.
+
+    Marks of submissions that had none are written into the ledger. A mark that differs from the
+    one in force replaces it only with ``accept``; one that is withheld never does.
 
     Raises:
         LedgerError: what they would be made of was edited, or is damaged.

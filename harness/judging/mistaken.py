@@ -1,6 +1,7 @@
-"""Case files put to engines in this process: the oracle's, right or with a mistake. Pure.
+"""Case files put to engines in this process: the oracle's, right or with a mistake.
 
-Nothing is started, so that a thousand tests meet dozens of mistakes in seconds.
+Nothing is started, so that a thousand tests meet dozens of mistakes in seconds. Engines read the
+files that commands name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What engines with mistakes would have answered where another engine was asked. Pure.
+"""What engines with mistakes would have answered where another engine was asked.
 
 A :class:`Conversation` is all that was said to one engine, from its start to its end or to where
 it broke. :class:`Replayer` says the same to mutants, which make one mistake or several, and tells

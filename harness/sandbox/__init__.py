@@ -12,7 +12,9 @@
 * ``redteam``: hostile programs, for ``gtp-harness doctor --attack``.
 
 Four levels: 3, bubblewrap with all namespaces; 2, the same by our own system calls, with Landlock;
-1, where namespaces are refused: Landlock and seccomp; 0, none. It is the
-default of grading. ``gtp-harness run`` starts its engine without, unless ``--sandbox`` says
-otherwise: there, it is the user's own program, which may well read files beside its case file.
+1, where namespaces are refused: Landlock and seccomp; 0, none.
+
+Grading takes the strongest level that works, and refuses to run anything at level 0 unless it is
+told to. ``gtp-harness run`` uses no sandbox unless ``--sandbox`` asks for one: there the engine is
+the user's own program, which may well read files beside its case file.
 """

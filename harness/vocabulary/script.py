@@ -1,4 +1,4 @@
-"""What is sent to an engine while it is fuzzed, and what it did. Pure."""
+"""What is sent to an engine while it is fuzzed, and what it did."""
 
 from __future__ import annotations
 
