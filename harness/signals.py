@@ -86,6 +86,16 @@ def held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [SIGTERM])
 
 
+@contextlib.contextmanager
+def let_through() -> Iterator[None]:
+    """Let SIGTERM come at once, within what is :func:`held_back`."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [SIGTERM])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [SIGTERM])
+
+
 class Ended(KeyboardInterrupt):
     """SIGTERM or SIGHUP: what a command does after Ctrl-C, it does after these.
 

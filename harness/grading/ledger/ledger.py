@@ -356,6 +356,12 @@ class Ledger:
                     f"process {process} on {machine} is grading with {self.name}: wait for its end"
                 )
 
+    def begin_anew(self, bases: Iterable[str]) -> None:
+        """Let attempts be tried again that are not any more, because the harness broke in them."""
+        with self.changing():
+            for some in _parts(bases):
+                self.db.execute(sql.TRY_AGAIN, {"bases": some})
+
     def release(self, token: str) -> None:
         """Give back what was leased and is not done.
 

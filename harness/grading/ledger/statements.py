@@ -89,6 +89,11 @@ TAKE = (
     )
 )
 BEGIN_ANEW = update(ATTEMPT).where(_BY, _LEASED).values(faults=0, fault="")
+TRY_AGAIN = (
+    update(ATTEMPT)
+    .where(_SOME, ATTEMPT.c.state == "fault")
+    .values(state="waiting", faults=0, fault="")
+)
 RELEASE = update(ATTEMPT).where(_BY, _LEASED).values(state="waiting", token="", owner="", until=0)
 RENEW = update(ATTEMPT).where(_BY).values(until=bindparam("end"))
 DONE = update(ATTEMPT).where(_ONE).values(state="done")

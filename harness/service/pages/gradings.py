@@ -131,9 +131,10 @@ def again(here: Now) -> Response:
     with here.service.database.acting(here.by) as act:
         for job in queue.of(act.db, here.grading.id):
             queue.begin_anew(act.db, job.id)
+        for kind in (GRADE, CONCLUDE):  # what is done is not run again, what broke is
+            queue.again(act.db, kind, here.grading.id)
         values: dict[str, object] = {"trouble": "", "concluded": 0.0}
         uploads.GRADINGS.change(act.db, values, id=here.grading.id)
-        queue.again(act.db, CONCLUDE, here.grading.id)
         act.note("tried again", here.grading.id)
     return RedirectResponse(_address(here, here.grading.id), 303)
 

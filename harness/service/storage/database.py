@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from harness.errors import UsageError
+from harness.errors import ServerError, UsageError
 from harness.grading.ledger import seal, server
 from harness.grading.ledger.places import File, Server
 from harness.service.settings import Settings, own_schema, schema_of
@@ -78,8 +78,7 @@ class Database:
         """Turn what the database says into sentences.
 
         Raises:
-            ServerError: the server cannot be used now.
-            UsageError: the file cannot be used.
+            ServerError: the server, or the file, cannot be used now.
         """
         if isinstance(self._place, Server):
             with server.naming_errors(self._place.name):
@@ -88,7 +87,7 @@ class Database:
         try:
             yield
         except DBAPIError as error:
-            raise UsageError(f"{self._place.name} cannot be used: {error.orig}") from None
+            raise ServerError(f"{self._place.name} cannot be used now: {error.orig}") from None
 
     def make_ledger_schema(self, assignment: str) -> None:
         """Make room on a server for the ledger of an assignment; a file needs none."""

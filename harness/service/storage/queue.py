@@ -2,7 +2,8 @@
 
 Who has fewer unfinished jobs before a job goes first; then the earlier deadline, then the earlier
 job. So nobody waits behind another's tenth upload. A lease ends when its worker's process does, on
-the same machine, or when it is not renewed. A job whose workers died so often is a fault.
+the same machine, or when it is not renewed. A job under which workers died so often, with nothing
+done between, is a fault.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from harness.grading.ledger import owners
 from harness.service.records import (
@@ -54,6 +55,18 @@ def _unfinished(db: Connection, assignment: str, key: str) -> int:
         JOB.c.assignment == assignment, JOB.c.key == key, JOB.c.kind == CHECK, _UNFINISHED
     )
     return int(db.execute(query).scalar_one())
+
+
+def is_due(db: Connection) -> bool:
+    """Whether there may be something to do; asked often, it writes nothing."""
+    jobs = select(JOB.c.id).where(_UNFINISHED).limit(1)
+    return any(db.execute(query).fetchone() is not None for query in (jobs, _concludable()))
+
+
+def take_back(db: Connection) -> None:
+    """Let jobs be done again that this process had and could not give back: it has none now."""
+    mine = {"owner": owners.me(), "state": LEASED}
+    JOBS.change(db, {"state": WAITING, "token": "", "owner": "", "until": 0.0}, **mine)
 
 
 def lease(db: Connection) -> Job | None:
@@ -110,6 +123,12 @@ def renew(db: Connection, job: Job) -> bool:
     return bool(JOBS.change(db, {"until": time.time() + LEASE}, **_mine(job)))
 
 
+def progressed(db: Connection, job: Job) -> None:
+    """Write down that a part of a job is done for good: deaths count from here."""
+    if job.deaths:
+        JOBS.change(db, {"deaths": 0}, **_mine(job))
+
+
 def finish(db: Connection, job: Job) -> bool:
     """Write down that a job is done; False, and nothing is changed, without the lease."""
     return bool(JOBS.change(db, {"state": DONE, "token": "", "owner": ""}, **_mine(job)))
@@ -138,16 +157,20 @@ def again(db: Connection, kind: str, about: str) -> None:
 
 def follow_up(db: Connection) -> None:
     """Let gradings be concluded of which nothing is left to be run."""
+    found = db.execute(_concludable().with_for_update(skip_locked=True)).fetchall()
+    for row in found:
+        put(db, Job("", CONCLUDE, row.assignment, row.id))
+
+
+def _concludable() -> Select[tuple[str, str]]:
+    """Return the query of planned gradings without marks that no job is about."""
     left = select(JOB.c.about).where(_UNFINISHED)
     concluding = select(JOB.c.about).where(JOB.c.kind == CONCLUDE)
-    query = (
+    return (
         select(GRADING.c.id, GRADING.c.assignment)
         .where(GRADING.c.run > 0, GRADING.c.concluded == 0)
         .where(GRADING.c.id.not_in(left), GRADING.c.id.not_in(concluding))
-        .with_for_update(skip_locked=True)
     )
-    for grading, assignment in db.execute(query).fetchall():
-        put(db, Job("", CONCLUDE, assignment, grading))
 
 
 def left(jobs: Iterable[Job], kind: str) -> int:

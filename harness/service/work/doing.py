@@ -18,7 +18,7 @@ from harness.grading.exports.feedback import body_of
 from harness.grading.exports.showing import feedback
 from harness.grading.grade import Conclusion, Plan, Wanted
 from harness.grading.marks.marker import Marker
-from harness.grading.records import Submission
+from harness.grading.records import Entry, Submission
 from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
 from harness.service.courses import roster
@@ -37,7 +37,7 @@ from harness.service.storage import courses, queue, uploads
 from harness.service.work.grounds import Ground
 from harness.visible import visible
 from harness.work import canonical_json
-from harness.work.words import Broke, Built, Word
+from harness.work.words import Broke, Built, Done, Word
 
 
 class UnfinishedError(HarnessError):
@@ -59,13 +59,14 @@ def check(ground: Ground, job: Job, company: Company) -> None:
         uploads.forget_words(db, job.about)
     if upload is None:
         raise GoneError("the upload is not there any more")
-    (own,) = (one for one in roster.students(members) if one.key == upload.key)
+    known = {one.key: one for one in roster.students(members)}
+    own = known.get(upload.key, Entry(upload.key, (), ()))  # who was put into another group since
     handed = taking.handed(ground.store, upload)
     submission = receive(
         own._replace(handed=(handed,)), ground.wanted.assignment, ground.store, ground.overlay
     )
     found = _planned(ground, upload, submission)
-    _run(ground, ground.wanted, found, _Teller(ground, upload), company)
+    _run(ground, ground.wanted, found, _Teller(ground, job), company)
     _write_check(ground, upload, found)
 
 
@@ -99,18 +100,30 @@ def _planned(ground: Ground, upload: Upload, submission: Submission) -> Plan:
     return found
 
 
-class _Teller(Unheard):
-    """Tells those who watch a page what was judged. Public case files only come here."""
+class _Noter(Unheard):
+    """Notes in the queue that a job gets on."""
 
-    def __init__(self, ground: Ground, upload: Upload) -> None:
+    def __init__(self, ground: Ground, job: Job) -> None:
         self._ground = ground
-        self._upload = upload
+        self._job = job
 
     def on_word(self, unit: Unit, word: Word) -> None:
+        """Take in what a worker says."""
+        if isinstance(word, Done):
+            with self._ground.database.changing() as db:
+                queue.progressed(db, self._job)
+
+
+class _Teller(_Noter):
+    """Tells those who watch a page what was judged. Public case files only come here."""
+
+    def on_word(self, unit: Unit, word: Word) -> None:
+        """Take in what a worker says."""
         names = {task.basis: Path(task.case.path).name for task in unit.tasks}
         said = json.dumps({"case": names.get(word.basis, ""), **_told(word)})
         with self._ground.database.changing() as db:
-            uploads.say(db, self._upload.id, said)
+            uploads.say(db, self._job.about, said)
+        super().on_word(unit, word)
 
 
 def _told(word: Word) -> dict[str, object]:
@@ -153,14 +166,16 @@ def run_one(ground: Ground, job: Job, company: Company) -> None:
         submissions=tuple(one for one in found.submissions if one.key == job.key),
         planned=tuple(one for one in found.planned if one.key == job.key),
     )
-    _run(ground, ground.graded_as(grading), own, Unheard(), company)
+    _run(ground, ground.graded_as(grading), own, _Noter(ground, job), company)
 
 
 def _run(
     ground: Ground, wanted: Wanted, found: Plan, listener: Listener, company: Company
 ) -> None:
+    bases = [one.basis for one in found.planned]
+    ground.ledger.begin_anew(bases)  # what the harness broke in before, as in each call of grade
     grade.run(wanted, ground.ledger, found, ground.store, listener, company)
-    states = ground.ledger.states(one.basis for one in found.planned)
+    states = ground.ledger.states(bases)
     if any(state.state not in ("done", "fault") for state in states.values()):
         raise UnfinishedError("another worker is at it")
 
@@ -174,8 +189,10 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
     conclusion = grade.compared(wanted, concluded, ground.store)
     _write(conclusion, folder_of(ground.settings.made(ground.assigned.id), grading.id))
     rows = _marked(conclusion, grading.id)
-    changes = json.dumps([str(one) for one in conclusion.changes])
-    values: dict[str, object] = {"concluded": time.time(), "changes": changes}
+    # A second time there may be none, if a worker died after the first: they were made.
+    changes = json.dumps([str(one) for one in conclusion.changes]) if conclusion.changes else ""
+    kept = grading.changes if grading.accept else "[]"
+    values: dict[str, object] = {"concluded": time.time(), "changes": changes or kept}
     with ground.database.changing() as db:
         uploads.MARKS.remove(db, grading=grading.id)
         for row in rows:

@@ -11,7 +11,9 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness import signals
+from harness.errors import HarnessError, ServerError
+from harness.grading.ledger.ledger import BusyError
 from harness.service.records import PLAN, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
@@ -44,15 +46,26 @@ class Worker:
                 time.sleep(_PATIENCE)
 
     def step(self) -> bool:
-        """Do one job; False if there is none."""
-        with self._database.changing() as db:
-            queue.follow_up(db)
-            job = queue.lease(db)
-        if job is None:
-            return False
-        with heart.beating(self._database, job), self._settled(job):
-            self._do(job)
+        """Do one job; False if there is none.
+
+        SIGTERM ends what is done in the job, and waits for what is written about it.
+        """
+        with signals.held_back():
+            job = self._leased()
+            if job is None:
+                return False
+            with heart.beating(self._database, job), self._settled(job), signals.let_through():
+                self._do(job)
         return True
+
+    def _leased(self) -> Job | None:
+        with self._database.reading() as db:
+            if not queue.is_due(db):
+                return None
+        with self._database.changing() as db:
+            queue.take_back(db)
+            queue.follow_up(db)
+            return queue.lease(db)
 
     def _do(self, job: Job) -> None:
         with self._database.reading() as db:
@@ -66,9 +79,12 @@ class Worker:
         """Write down how a job ended, however it did."""
         try:
             yield
-        except UnfinishedError:
+        except (UnfinishedError, BusyError):  # others are at it
             self._end(job, queue.give_back)
             time.sleep(_PAUSE)
+        except ServerError:  # which says nothing about the job
+            self._end(job, queue.give_back)
+            raise
         except HarnessError as error:
             self._fail(job, str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, a person is to see it

@@ -1,0 +1,224 @@
+"""The queue: who is next, leases of workers that live and that died, deaths and faults."""
+
+import os
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.grading.ledger import owners
+from harness.service.courses import making
+from harness.service.people import entering
+from harness.service.records import (
+    CHECK,
+    CONCLUDE,
+    DONE,
+    FAULT,
+    GRADE,
+    LEASED,
+    WAITING,
+    Assigned,
+    Grading,
+    Job,
+)
+from harness.service.storage import queue
+from harness.service.storage.database import Database
+from harness.service.storage.rows import new_id
+from harness.service.storage.uploads import GRADINGS
+from tests.service.serving import KINDS, settings_of
+
+
+@pytest.fixture(params=KINDS)
+def database(request, tmp_path):
+    found = Database(settings_of(request.param, request, tmp_path / "data"))
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def assignment(database):
+    return assigned(database)
+
+
+def assigned(database):
+    with database.acting() as act:
+        by = act._replace(by=entering.add_person(act, "Tess").id)
+        course = making.course(by, "Games").id
+        wanted = Assigned("", course, "", "gosensei", "", "", "", "", 0, 0.0)
+        return making.assign(by, wanted).id
+
+
+def put(database, assignment, key="ada", kind=CHECK, about="", due=""):
+    with database.changing() as db:
+        return queue.put(db, Job("", kind, assignment, about or new_id(), key, due=due))
+
+
+def lease(database):
+    with database.changing() as db:
+        return queue.lease(db)
+
+
+def found(database, job):
+    with database.reading() as db:
+        return queue.JOBS.find(db, id=job.id)
+
+
+def order(database):
+    """Return the keys of all that waits, in the order in which it is done."""
+    taken = []
+    while job := lease(database):
+        taken.append(job)
+    return [one.key for one in taken]
+
+
+ORDERS = [  # what is put, one after the other, as a key or a key and a deadline: what comes out
+    ("ada ada ada ben", "ada ben ada ada"),
+    ("ada ada ben ben cyd", "ada ben cyd ada ben"),
+    ("ada:2026-02 ben:2026-01 cyd", "ben ada cyd"),  # the deadline first; none is the last
+    ("ada:2026-02 ada:2026-02 ben:2026-03", "ada ben ada"),  # a turn goes before a deadline
+]
+
+
+@pytest.mark.parametrize(("put_in", "expected"), ORDERS)
+def test_nobody_waits_behind_what_another_adds(database, assignment, put_in, expected):
+    for word in put_in.split():
+        key, _, due = word.partition(":")
+        put(database, assignment, key, due=due)
+    assert order(database) == expected.split()
+
+
+def test_a_class_that_is_graded_waits_for_students_but_not_for_their_third_job(
+    database, assignment
+):
+    grading = new_id()
+    put(database, assignment, "all", GRADE, grading)
+    for _ in range(4):
+        put(database, assignment, "ada")
+    assert order(database) == ["ada", "ada", "all", "ada", "ada"]
+
+
+def test_the_same_job_is_put_once(database, assignment):
+    jobs = {put(database, assignment, about="one").id for _ in range(3)}
+    assert len(jobs) == 1
+
+
+def test_a_lease_of_a_process_that_lives_holds_until_it_runs_out(database, assignment):
+    job = put(database, assignment)
+    mine = lease(database)
+    assert (mine.id, mine.state, mine.owner) == (job.id, LEASED, owners.me())
+    assert lease(database) is None
+    outdated(database, job, until=time.time() - 1)
+    again = lease(database)
+    assert (again.id, again.deaths) == (job.id, 1)
+    with database.changing() as db:  # who had it before has it no more
+        assert not queue.finish(db, mine)
+        assert not queue.renew(db, mine)
+        assert queue.renew(db, again)
+        assert queue.finish(db, again)
+    assert found(database, job).state == DONE
+
+
+def outdated(database, job, **values):
+    with database.changing() as db:
+        queue.JOBS.change(db, values, id=job.id)
+
+
+def test_a_lease_of_a_process_that_ended_is_free_at_once(database, assignment):
+    job = put(database, assignment)
+    pid = os.fork()
+    if not pid:  # this child ends without a word
+        os._exit(0)
+    machine, _, start = owners.me().split()
+    taken = lease(database)
+    outdated(database, job, owner=f"{machine} {pid} {start}")
+    os.waitpid(pid, 0)
+    assert lease(database).token != taken.token
+
+
+def test_a_lease_of_another_machine_holds_until_it_runs_out(database, assignment):
+    job = put(database, assignment)
+    lease(database)
+    outdated(database, job, owner="elsewhere 1 1@1")
+    assert lease(database) is None
+    outdated(database, job, until=time.time() - 1)
+    assert lease(database) is not None
+
+
+def test_three_deaths_in_a_row_are_a_fault_that_a_person_can_begin_anew(database, assignment):
+    job = put(database, assignment)
+    for _ in range(queue.MOST_DEATHS):
+        assert lease(database) is not None
+        outdated(database, job, until=1.0)
+    assert lease(database) is None
+    dead = found(database, job)
+    assert (dead.state, dead.fault) == (FAULT, "its worker died 3 times")
+    with database.changing() as db:
+        assert queue.begin_anew(db, job.id)
+    assert lease(database).deaths == 0
+
+
+def test_deaths_count_from_what_was_done_last(database, assignment):
+    job = put(database, assignment)
+    for _ in range(3 * queue.MOST_DEATHS):
+        taken = lease(database)
+        with database.changing() as db:
+            queue.progressed(db, taken)
+        outdated(database, job, until=1.0)
+    assert lease(database).deaths == 1
+
+
+def test_what_a_process_could_not_give_back_it_takes_again_without_a_death(database, assignment):
+    put(database, assignment)
+    lease(database)
+    with database.changing() as db:
+        queue.take_back(db)
+    assert lease(database).deaths == 0
+
+
+def test_a_grading_is_concluded_when_nothing_of_it_is_left(database, assignment):
+    with database.acting() as act:
+        person = entering.add_person(act, "Tess").id
+        grading = GRADINGS.add(act.db, Grading(new_id(), assignment, person, 1.0, run=1))
+    jobs = [put(database, assignment, key, GRADE, grading.id) for key in ("ada", "ben")]
+    for job in jobs:
+        with database.changing() as db:
+            queue.follow_up(db)
+            assert [one.kind for one in queue.of(db, grading.id)].count(CONCLUDE) == 0
+            taken = queue.lease(db)
+        with database.changing() as db:  # one is done, one broke
+            (queue.finish if job is jobs[0] else lambda db, one: queue.broke(db, one, "x"))(
+                db, taken
+            )
+    for _ in range(2):
+        with database.changing() as db:
+            queue.follow_up(db)
+            kinds = [one.kind for one in queue.of(db, grading.id)]
+    assert kinds.count(CONCLUDE) == 1
+
+
+def test_who_looks_is_told_whether_there_is_something_to_do(database, assignment):
+    with database.reading() as db:
+        assert not queue.is_due(db)
+    put(database, assignment)
+    with database.reading() as db:
+        assert queue.is_due(db)
+        assert queue.counts(db) == {WAITING: 1}
+
+
+# --- a property --------------------------------------------------------------------------------
+
+
+@pytest.mark.processes
+@settings(max_examples=15)
+@given(keys=st.lists(st.sampled_from("abcde"), max_size=12))
+def test_the_nth_job_of_each_comes_before_the_next_of_anybody(tmp_path_factory, keys):
+    database = Database(settings_of("sqlite", None, tmp_path_factory.mktemp("data")))
+    assignment = assigned(database)
+    for key in keys:
+        put(database, assignment, key)
+    came = order(database)
+    database.close()
+    turns = [came[:place].count(key) for place, key in enumerate(came)]
+    assert sorted(came) == sorted(keys)
+    assert turns == sorted(turns)
