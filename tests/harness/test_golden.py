@@ -12,7 +12,7 @@ import pytest
 from harness.records import Repeat
 from harness.report import baseline, gogui, html, json, junit, tap
 from harness.report.html.board import DEFINITIONS
-from harness.report.html.script import SCRIPT
+from harness.report.html.script import LOG_SCRIPT, SCRIPT
 from harness.report.html.style import PLAIN, STYLE
 from harness.report.paint import Paint
 from harness.report.tally import summary, tally
@@ -77,7 +77,13 @@ def test_text(name):
 
 
 # What all pages have, and tells nothing of a run.
-LONG = ((STYLE, "(style)"), (PLAIN, "(style)"), (SCRIPT, "(script)"), (DEFINITIONS, "(gradients)"))
+LONG = (
+    (STYLE, "(style)"),
+    (PLAIN, "(style)"),
+    (SCRIPT, "(script)"),
+    (LOG_SCRIPT, "(script of logs)"),
+    (DEFINITIONS, "(gradients)"),
+)
 
 
 def test_pages(tmp_path):

@@ -19,9 +19,10 @@ from harness.reading.setups import comments
 from harness.records import Repeat
 from harness.report import files, html, json
 from harness.report.baseline import compare
-from harness.report.html.card import title
-from harness.report.html.names import link, page_names
-from harness.report.html.script import SCRIPT, SHA256
+from harness.report.html.card import card, title
+from harness.report.html.names import Log, link, page_names
+from harness.report.html.script import LOG_SCRIPT, LOG_SHA256, SCRIPT, SHA256
+from harness.report.html.times import step_times
 from harness.report.html.ways import ways
 from harness.report.markup import Markup, Shared, escape, joined
 from harness.report.tally import tally
@@ -66,7 +67,7 @@ class Page(HTMLParser):
         self.close()
         assert not self.open
         assert len(self.ids) == len(set(self.ids))
-        assert "".join(self.scripts) in ("", SCRIPT)
+        assert "".join(self.scripts) in ("", SCRIPT, LOG_SCRIPT)
 
     def handle_starttag(self, tag, attrs):
         assert tag in TAGS.split()
@@ -168,14 +169,16 @@ def test_nothing_is_loaded_and_no_script_is_run_but_the_one(tmp_path):
     for path in tmp_path.glob("*.html"):
         text = path.read_text()
         assert "default-src 'none'; style-src 'unsafe-inline'" in text
-        assert (SCRIPT in text) == (f"script-src 'sha256-{SHA256}'" in text)
-        text = text.replace(f"<script>{SCRIPT}</script>", "")
+        for script, digest in ((SCRIPT, SHA256), (LOG_SCRIPT, LOG_SHA256)):
+            assert (script in text) == (f"script-src 'sha256-{digest}'" in text)
+            text = text.replace(f"<script>{script}</script>", "")
         assert not re.search(r"https?:|//|<script|<link|@import|url\((?!#)|\bon[a-z]+=", text)
 
 
-def test_the_digest_is_the_scripts():
-    found = b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
-    assert found == SHA256, f"SHA256 of harness/report/html/script.py must be {found}"
+@pytest.mark.parametrize(("script", "digest"), [(SCRIPT, SHA256), (LOG_SCRIPT, LOG_SHA256)])
+def test_the_digest_is_the_scripts(script, digest):
+    found = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert found == digest, f"what harness/report/html/script.py has must be {found}"
 
 
 @given(st.text())
@@ -283,6 +286,7 @@ def test_the_comment_that_introduces_a_test():
         (["? [1 B4]", "White lives."], ""),
         (["5 stones live."], "5 stones live."),
         ([". X O", "X X X"], ""),
+        (["... and A1", "is Black's. More."], "... and A1 is Black's."),
     ],
 )  # fmt: skip
 def test_a_test_is_called_what_is_said_of_it(lines, heading):
@@ -290,6 +294,37 @@ def test_a_test_is_called_what_is_said_of_it(lines, heading):
     text[-1] = text[-1]._replace(verdict=V.FAILED)
     file = made_file("x.gtp", text)
     assert title(view(file), 0, "\n".join(lines)) == (heading or "6 owl_defend C3")
+
+
+def test_a_failed_test_shows_what_each_command_of_it_took():
+    """The last stroke is its own; what is before its set-up and after it is not shown."""
+    file = made_file(
+        "x.gtp",
+        [
+            Line("1 old", "=1", "[]", V.PASSED),
+            Line("boardsize 5"),
+            Line("play b a1"),
+            Line("2 list", "=2", "[A1]", V.FAILED),
+            Line("3 new", "=3", "[]", V.PASSED),
+        ],
+    )
+    seconds = (9, 0.5, 0.25, 0.125, 9)
+    pairs = zip(file.replies, seconds, strict=True)
+    file = file._replace(replies=tuple(one._replace(seconds=time) for one, time in pairs))
+    drawn = step_times(file, 1, 3)
+    assert 'd="M1 36v-34.0M3 36v-17.0"' in drawn
+    assert 'd="M5 36v-8.5"' in drawn
+    assert "875 ms in all, the longest 500 ms: line 3, boardsize 5" in drawn
+    assert step_times(file, 3, 3) == "", "one alone stands with the test"
+    assert "Times of 3 commands" in card(view(file), file.outcomes[1], Log(["x.out.html"], [1]))
+
+
+def test_keys_lead_into_what_may_scroll():
+    for reply in ("x" * 400, "x\n" * 20):
+        file = made_file("x.gtp", [Line("1 a", f"=1 {reply}", "[x]", V.FAILED)])
+        assert '<pre tabindex="0">' in card(view(file), file.outcomes[0])
+    file = made_file("x.gtp", [Line("1 a", "=1 y", "[x]", V.FAILED)])
+    assert "tabindex" not in card(view(file), file.outcomes[0])
 
 
 # --- pages that are cut into parts ---------------------------------------------------------------

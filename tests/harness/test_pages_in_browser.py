@@ -438,6 +438,30 @@ def test_a_filter_and_an_order_are_kept_in_the_address(browser, site):
         assert kept == times
 
 
+def test_a_log_is_filtered_by_text_and_by_who_wrote_it(browser, site):
+    """Commands stay with their replies; without a filter all is as it was."""
+    with opened(browser, site / "run/score.out.html") as page:
+        stream, query = page.locator("#stream"), page.locator("[data-filter]")
+        whole = stream.text_content()
+        query.fill("UNDO")
+        assert stream.inner_text().strip() == "90 undo\n? cannot undo"
+        assert page.url.endswith("#q=UNDO")
+        page.reload()
+        assert stream.inner_text().strip() == "90 undo\n? cannot undo", "kept in the address"
+        query.fill("")
+        seen = {}
+        for word in ("Commands", "Replies", "FAILED", "Errors", "All"):
+            page.get_by_role("button", name=word).focus()
+            page.keyboard.press("Enter")
+            seen[word] = [line for line in stream.inner_text().splitlines() if line]
+        assert [len(seen[word]) for word in ("Commands", "Replies")] == [18, 20]
+        assert (seen["Commands"][0], seen["Replies"][4]) == ("boardsize 5", "=10 B+24.5")
+        assert seen["FAILED"][:2] == ["20 score", "=20 B+23.5"]
+        assert seen["Errors"][:2] == ["play w c9", "? illegal move"]
+        assert stream.text_content() == whole
+        assert stream.locator("#L16").is_visible(), "what links lead to is still there"
+
+
 def test_arrows_lead_through_a_history(browser, site):
     """One stop of the Tab key; left, right, up and down as the cells stand."""
     with opened(browser, site / "history/a.html") as page:

@@ -191,7 +191,9 @@ def _build(shown: Feedback) -> Markup:
     build = shown.build
     if build is None:
         return NOTHING
-    output = Markup("<pre>%s</pre>") % build.output if build.output.strip() else NOTHING
+    output = (
+        Markup('<pre tabindex="0">%s</pre>') % build.output if build.output.strip() else NOTHING
+    )
     if not build.ok:
         return box("It does not build", Markup("<p>%s</p>%s") % (build.message, output))
     return _folded("It was built", "output", output) if output else NOTHING

@@ -18,7 +18,7 @@ from harness.report.evidence import evidence
 from harness.report.html.board import figure, is_large, owners_on_paper
 from harness.report.html.names import Log
 from harness.report.html.parts import KINDS, LOOK, both_sides, command_line, dot, pill
-from harness.report.html.times import in_words
+from harness.report.html.times import in_words, step_times
 from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.sides import Side, Sides, komi_of, sides
 from harness.report.view import FileView
@@ -70,6 +70,7 @@ def card(  # noqa: PLR0913 - what pages differ in
         folder=folder,
         is_open=is_open,
         actions=actions,
+        times=_times(view, outcome) if log else NOTHING,
     )
     return begin + _place(view.file.case.steps[outcome.step], outcome, file) + rest
 
@@ -130,8 +131,12 @@ def _around_place(  # noqa: PLR0913 - as above
     folder: str | None,
     is_open: bool,
     actions: Markup,
+    times: Markup = NOTHING,
 ) -> tuple[Markup, Markup]:
-    """Return a card but for its place and time, which differ: what is before, and after it."""
+    """Return a card but for its place and time, which differ: what is before, and after it.
+
+    ``times``: a plot of those of what led to it.
+    """
     step = view.file.case.steps[outcome.step]
     diagram, sided = view.boards.get(outcome.step), sides(view, outcome)
     heading, rest = _heading(view, outcome.step, told.comment)
@@ -146,6 +151,7 @@ def _around_place(  # noqa: PLR0913 - as above
         _reason(told.because),
         _pattern(step, log),
         _loaded(told.loaded, folder),
+        times,
         _again(told.again),
         _actions(view, outcome, log, actions),
     )
@@ -267,14 +273,23 @@ def _sides(told: Sides) -> Markup:
 
 
 def _side(kind: str, heading: str, side: Side) -> Markup:
-    return Markup('<div class="%s"><dt>%s</dt><dd>%s<pre>%s</pre>%s</dd></div>') % (
+    return Markup('<div class="%s"><dt>%s</dt><dd>%s<pre%s>%s</pre>%s</dd></div>') % (
         kind,
         heading,
         Markup("<b>%s</b>") % side.said if side.said else NOTHING,
+        Markup(' tabindex="0"') if _may_scroll(side) else NOTHING,
         _marked(side.segments),
         _PATTERN % side.pattern if side.pattern else NOTHING,
     )
 
+
+def _may_scroll(side: Side) -> bool:
+    """Whether a side may be higher than its place, so that keys must lead into it."""
+    text = "".join(text for text, _ in side.segments)
+    return len(text) > _HIGH or text.count("\n") > _LINES
+
+
+_HIGH, _LINES = 300, 12  # characters, lines
 
 _PATTERN = Markup('<details class="pat"><summary>The pattern</summary><code>%s</code></details>')
 
@@ -350,6 +365,13 @@ def _loaded(path: str, folder: str | None) -> Markup:
         address = quote(os.fsencode(os.path.relpath(path, folder)))
         name = Markup('<a href="%s">%s</a>') % (address, name)
     return _told("Loaded", Markup("<p>%s</p>") % name)
+
+
+def _times(view: FileView, outcome: Outcome) -> Markup:
+    setup = view.setups.get(outcome.step)
+    if setup is None or outcome.verdict is not Verdict.FAILED:
+        return NOTHING
+    return step_times(view.file, setup.first, outcome.step)
 
 
 def _again(command: str) -> Markup:

@@ -80,7 +80,7 @@ def _box(title: str, texts: Sequence[str]) -> Markup:
 
 def _faults(faults: Sequence[str]) -> Markup:
     title = "The harness itself failed; the engine is not to blame"
-    told = joined(Markup("<pre>%s</pre>") % fault for fault in faults)
+    told = joined(Markup('<pre tabindex="0">%s</pre>') % fault for fault in faults)
     return box(title, told) if faults else NOTHING
 
 

@@ -12,7 +12,7 @@ from operator import add
 
 from harness.records import Exchange, FileResult, Reply, RunResult, Step
 from harness.report.html.names import Log, link, log_links, log_name, part_name
-from harness.report.html.parts import Frame, box, items, page, part_links, run_facts
+from harness.report.html.parts import Frame, box, choices, items, page, part_links, run_facts
 from harness.report.markup import NOTHING, Markup, joined
 from harness.typed import NamedTuple
 
@@ -24,6 +24,13 @@ _LINKED = Markup('<b id="%sL%s"><a href="%s" class="%s">%s</a></b>\n')
 _REPLY, _NO_REPLY = Markup("%s%s\n\n"), Markup("<i>no reply</i>\n\n")
 _COMMENT, _ERROR = Markup("<i>%s</i>\n"), Markup('<span class="e">%s</span>')
 _STREAM = Markup("<h2>GTP stream</h2>\n")
+_FEW = 10  # commands that need no filter
+_KINDS = (("all", "All"), ("c", "Commands"), ("r", "Replies"), ("f", "FAILED"), ("e", "Errors"))
+_FILTER = Markup(
+    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
+    'aria-label="Filter the stream" placeholder="Filter the stream"><span class="btns">%s</span>'
+    '<span class="sub" id="shown" role="status"></span></div>'
+) % choices((kind, word, "") for kind, word in _KINDS)
 _AT_ONCE = 500  # commands
 _PART = 2_000_000  # characters of one page; markup and escapes come on top of it
 
@@ -58,10 +65,11 @@ def log_pages(
     cuts = [*(begin or part_cuts(file)), len(file.case.steps)]
     for part, (first, end) in enumerate(pairwise(cuts), 1):
         stream = _stream(*_piece(file, first, end), Links(cards))
-        body = _body(file, run, name, (part, len(cuts) - 1), stream)
+        body = _body(file, run, name, (part, len(cuts) - 1), (end - first, stream))
         heading = f"Log: {file.case.path}" + (f", part {part}" if part > 1 else "")
         crumbs = (("All files", "index.html"), (file.case.path, link(name)), ("Log", ""))
-        yield part_name(log_name(name), part), page(heading, body, Frame(crumbs))
+        frame = Frame(crumbs, script=end - first > _FEW, log=True)
+        yield part_name(log_name(name), part), page(heading, body, frame)
 
 
 def log_of(file: FileResult, name: str, begin: Sequence[int] = ()) -> Log:
@@ -92,14 +100,17 @@ def _body(
     run: RunResult,
     name: str,
     part: tuple[int, int],
-    stream: Iterator[Markup],
+    stream: tuple[int, Iterator[Markup]],
 ) -> Iterator[Markup]:
+    """Yield what a page shows; ``stream``: how many commands it has, and all of it."""
+    count, said = stream
     links = part_links(log_name(name), *part)
     yield from (Markup("<h1>Log of %s</h1>") % file.case.path, links)
     if part[0] == 1:
         yield from (run_facts(run, file), _STREAM, _exchanges(file.before))
-    yield Markup('<pre class="log" tabindex="0">')
-    yield from stream
+    yield _FILTER if count > _FEW else NOTHING
+    yield Markup('<pre class="log" id="stream" tabindex="0">')
+    yield from said
     yield Markup("</pre>%s") % links
     if part[0] == part[1]:
         yield from (_exchanges(one.sent) for one in file.restarts)

@@ -70,10 +70,10 @@ class Frame:
     ``crumbs``: the way here, as pairs of a name and an address; the last one is the page itself,
     and its address is not used. ``status``: in the bar above, at its right. ``aside``: contents
     beside the body. ``boards``: whether there are cards, which have them. ``script``: whether a
-    click can do more.
+    click can do more. ``log``: whether it is a log, which has a script of its own.
     """
 
-    __slots__ = ("aside", "boards", "crumbs", "script", "status", "style")
+    __slots__ = ("aside", "boards", "crumbs", "log", "script", "status", "style")
 
     def __init__(  # noqa: PLR0913 - what pages differ in
         self,
@@ -83,6 +83,7 @@ class Frame:
         aside: Iterable[Markup] = (),
         boards: bool = False,
         script: bool = False,
+        log: bool = False,
         style: str = "",
     ) -> None:
         self.crumbs = crumbs
@@ -90,6 +91,7 @@ class Frame:
         self.aside = aside
         self.boards = boards
         self.script = script
+        self.log = log
         self.style = style
 
 
@@ -98,7 +100,7 @@ _PLAIN = Frame()
 
 def page(title: str, body: Iterable[Markup], frame: Frame = _PLAIN) -> Iterator[Markup]:
     """Yield a whole page, in the parts of its ``body``."""
-    allowed, script = _script() if frame.script else ("", NOTHING)
+    allowed, script = _script(frame.log) if frame.script else ("", NOTHING)
     yield _HEAD % (Markup(_POLICY + allowed), title)
     yield from (_STYLE if frame.boards else _PLAIN_STYLE, _BODY % Markup(frame.style))
     if frame.boards:
@@ -113,11 +115,14 @@ def page(title: str, body: Iterable[Markup], frame: Frame = _PLAIN) -> Iterator[
 
 
 @cache
-def _script() -> tuple[str, Markup]:
+def _script(is_log: bool) -> tuple[str, Markup]:
     """Return what allows the script, and the script."""
-    from harness.report.html.script import SCRIPT, SHA256
+    from harness.report.html import script
 
-    return f"; script-src 'sha256-{SHA256}'", Shared(_SCRIPT % SCRIPT)
+    text, digest = script.SCRIPT, script.SHA256
+    if is_log:
+        text, digest = script.LOG_SCRIPT, script.LOG_SHA256
+    return f"; script-src 'sha256-{digest}'", Shared(_SCRIPT % text)
 
 
 def _crumbs(crumbs: Sequence[tuple[str, str]]) -> Markup:

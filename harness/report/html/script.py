@@ -1,14 +1,14 @@
-"""The one script, inlined in pages. Without it a page shows all it has; a click can do less.
+"""The script, inlined in pages. Without it a page shows all it has; a click can do less.
 
 It copies, steps through a set-up, writes a game record, filters and sorts tables (kept in the
 page's address), goes to the next and the previous failure, and by arrow keys from cell to cell of
-a matrix. It loads nothing and sends nothing. A page allows it alone, by its digest: see
-:func:`harness.report.html.parts.page`.
+a matrix. That of a log filters it, and is shorter. It loads nothing and sends nothing. A page
+allows it alone, by its digest: see :func:`harness.report.html.parts.page`.
 """
 
 from __future__ import annotations
 
-_SOURCE = r"""
+_BEGIN = r"""
 (function () {
 "use strict";
 var D = document, root = D.documentElement, say = D.getElementById("say");
@@ -17,7 +17,9 @@ function all(s, of) { return [].slice.call((of || D).querySelectorAll(s)); }
 function on(s, kind, act) {
   all(s).forEach(function (x) { x.addEventListener(kind, function (e) { act(x, e); }); });
 }
+"""
 
+_ACTS = r"""
 // --- copying ---
 function copied(button) {
   var old = button.textContent;
@@ -233,9 +235,55 @@ on(".mx", "keydown", function (t, e) {
   e.preventDefault();
   if (there) there.focus();
 });
+D.addEventListener("filtered", function () { all(".mx").forEach(settle); });
+"""
 
+_LOG = r"""
+// --- a log is cut into commands with their replies when it is filtered first ---
+var stream = D.getElementById("stream");
+function lines() {
+  var found = [], line = D.createElement("span");
+  function end() {
+    line.append("\n");
+    found.push(line);
+    line = D.createElement("span");
+  }
+  [].slice.call(stream.childNodes).forEach(function (x) {
+    if (x.nodeType != 3) return line.append(x);
+    x.data.split("\n").forEach(function (text, i) {
+      if (i) end();
+      if (text) line.append(text);
+    });
+  });
+  if (line.firstChild) found.push(line);
+  return found;
+}
+function cut() {
+  var block = null, replying = false, found = lines();
+  stream.textContent = "";
+  found.forEach(function (line) {
+    var blank = line.textContent == "\n", note = !replying && line.querySelector("i");
+    if (!block || !replying && !blank) {
+      block = D.createElement("span");
+      block.dataset.v = note || blank ? "" : "c r";
+      stream.append(block);
+    }
+    line.className = replying || blank ? "r" : "c";
+    if (line.querySelector(".e")) block.dataset.v += " e";
+    if (line.querySelector(".f")) block.dataset.v += " f";
+    block.append(line);
+    replying = !blank && !note;
+  });
+}
+D.addEventListener("filtering", function () {
+  if (!stream.querySelector("[data-v]")) cut();
+  stream.dataset.show = verdict;
+});
+"""
+
+_FILTER = r"""
 // --- filter and order, kept in the address ---
-var query = D.querySelector("[data-filter]"), rows = all("[data-v]"), cards = all("[data-c]");
+var query = D.querySelector("[data-filter]"), cards = all("[data-c]");
 var verdict = "all", order = "";
 function keep() {
   var kept = [];
@@ -247,7 +295,8 @@ function keep() {
   } catch (e) { /* an address that may not be changed is left as it is */ }
 }
 function filter() {
-  var text = query.value.toLowerCase(), count = 0;
+  D.dispatchEvent(new Event("filtering"));
+  var text = query.value.toLowerCase(), count = 0, rows = all("[data-v]");
   function hide(x, kinds) {
     var fits = verdict == "all" || (" " + kinds + " ").indexOf(" " + verdict + " ") >= 0;
     x.hidden = !fits || text !== "" && x.textContent.toLowerCase().indexOf(text) < 0;
@@ -255,7 +304,7 @@ function filter() {
   }
   rows.forEach(function (x) { count += hide(x, x.dataset.v); });
   cards.forEach(function (x) { hide(x, x.dataset.c); });
-  all(".mx").forEach(settle);
+  D.dispatchEvent(new Event("filtered"));
   D.getElementById("shown").textContent = count + " of " + rows.length;
 }
 function choose(name) {
@@ -298,19 +347,29 @@ function restore() {
   choose(told.v || "all");
   filter();
 }
+restore();
+"""
+
+_END = r"""
 function open() {
   var there = location.hash.length > 1 && D.getElementById(location.hash.slice(1));
   var card = there && there.closest("details");
   if (card) { card.open = true; there.scrollIntoView(); }
 }
 addEventListener("hashchange", open);
-restore();
 open();
 })();
 """
 
-_LINES = map(str.strip, _SOURCE.splitlines())
-SCRIPT = "\n".join([line for line in _LINES if line and not line.startswith("//")])
+
+def _script(*parts: str) -> str:
+    lines = map(str.strip, "".join(parts).splitlines())
+    return "\n".join([line for line in lines if line and not line.startswith("//")])
+
+
+SCRIPT = _script(_BEGIN, _ACTS, _FILTER, _END)
+LOG_SCRIPT = _script(_BEGIN, _LOG, _FILTER, _END)
 
 # In base 64, as a page's policy has it; to work it out at each start would take too long.
-SHA256 = "UmvHeJk7ZmAd7THMowTi6XaQUmhp7BGUVbM9vpwELlc="
+SHA256 = "+mbRAT87e6hIUWk71wSFpbo3ECJGZAgsklUsIQ4ESC4="
+LOG_SHA256 = "nj+MDG/mmiQWKqcPkdDBSaH9LbpikOQHCK3G2hyLq+s="

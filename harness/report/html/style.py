@@ -153,6 +153,7 @@ background:var(--pass-t);color:var(--pass)}
 padding:var(--s4);background:var(--card);border:1px solid var(--line);border-radius:var(--r2);
 margin:var(--s3) 0}.log b,.log a{font-weight:700}.log i{color:var(--ink-2);font-style:normal}
 .log .e{color:var(--fail);font-weight:700}.log a{color:inherit}
+.log[data-show=c] .r,.log[data-show=r] .c{display:none}
 .log .f{color:var(--fail)}.log .p{color:var(--pass)}
 .log :target{outline:2px solid var(--focus);outline-offset:2px}
 :target{scroll-margin-top:76px}main{min-width:0}main>h2{margin:var(--s6) 0 var(--s3)}
@@ -169,6 +170,7 @@ background:var(--card);border:1px solid var(--line);font-style:normal;text-decor
 color:var(--pass)}.grid .f{background:var(--fail-s);border-color:var(--fail-s);color:#fff}
 .grid .x{color:var(--ink-2)}.grid .w{background:var(--warn-t);border-color:var(--warn-s);
 color:var(--warn)}.plot-t{width:100%;height:36px;display:block;margin-top:6px}
+.say .plot-t{height:24px}
 .cmd{display:flex;align-items:flex-start;gap:var(--s2);background:var(--sunk);
 border-radius:var(--r2);padding:8px 8px 8px 14px}.cmd pre{margin:0;flex:1;min-width:0;
 white-space:pre-wrap;overflow-wrap:anywhere;font-size:var(--t-sm);line-height:1.6;padding:4px 0}
@@ -209,8 +211,8 @@ gap:4px var(--s4);list-style:none;padding:0;margin-top:var(--s3);font-size:var(-
 color:var(--ink-2)}.leg li{display:flex;gap:6px;align-items:center}.leg svg{width:18px;
 height:18px;flex:none;border-radius:4px}.step{display:flex;align-items:center;gap:4px;
 margin-top:var(--s3)}.step button{width:32px;padding:0;justify-content:center}
-.step input{flex:1;min-width:60px;accent-color:var(--accent);height:32px;margin:0 4px}
-.step output{font-size:var(--t-sm);min-width:84px;text-align:right;color:var(--ink-2);
+.step input{flex:1;min-width:150px;accent-color:var(--accent);height:32px;margin:0 4px}
+.step output{font-size:var(--t-sm);flex:1 1 150px;color:var(--ink-2);
 font-variant-numeric:tabular-nums}.cnt{font-size:14px}.cnt td,.cnt th{padding:5px 0 5px 12px}
 .cnt th:first-child{padding-left:0}.cnt tbody th{font-weight:500;color:var(--ink);
 font-size:14px}.cnt tfoot th{color:var(--ink);font-size:14px}.cnt tfoot>*>*{

@@ -99,7 +99,7 @@ def _stderr(file: FileResult, log: Log | None) -> Markup:
     if not tail:
         return NOTHING
     more = Markup(' (<a href="%s">all</a>)') % log.stderr if log else NOTHING
-    shown = Markup('<p class="lab">Standard error ended with%s</p><pre>%s</pre>')
+    shown = Markup('<p class="lab">Standard error ended with%s</p><pre tabindex="0">%s</pre>')
     return shown % (more, tail)
 
 
