@@ -8,9 +8,9 @@ about it, and each setting is made anew for each board, for nobody knows which o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from copy import copy
+from collections.abc import Iterable, Iterator
 from string import Formatter
+from typing import NamedTuple
 
 from harness.declared.declaration import (
     ANY,
@@ -28,11 +28,14 @@ from harness.declared.declaration import (
     Command,
     Declaration,
 )
-from harness.declared.following import Place, State, bound, place_of, width
+from harness.declared.following import Place, State, after, bound, place_of, width
 from harness.declared.refusing import refuses
 from harness.records import Reply
 
 _WRONG = "wrong"  # stands for nothing
+_STONE = "stone"
+_NUMBERS = (SIZE, COLUMN_COUNT, ROW_COUNT)
+_REMEMBERED = 20_000  # lines
 
 
 class Allowing:
@@ -45,20 +48,20 @@ class Allowing:
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
         self._refuses = refuses(declaration.game)
-        self._settings = {one.name for one in declaration.of_kind(SETS) if one.arguments}
-        self._made: set[str] = set()  # settings, since the board is new
+        settings = (one.name for one in declaration.of_kind(SETS) if one.arguments)
+        self._settings = frozenset(settings)
+        self._missing = self._settings  # those that were not made since the board is new
         self._has_board = False
         self._needs_size = any(map(is_sized, declaration.of_kind(STARTS)))
-        self._templates: dict[str, list[_Template]] = {}
-        self._open: dict[str, tuple[tuple[str, str], ...]] = {}  # by the line
-        self._places: dict[str, Place | None] = {}  # by their names
+        self._readings = _Readings(declaration)
         self.state = State(declaration)
         self.is_over = False
 
     def copy(self) -> Allowing:
         """Return the same place of a conversation, which goes on by itself."""
-        other = copy(self)
-        other._made, other.state = self._made.copy(), self.state.copy()
+        other = Allowing.__new__(Allowing)
+        other.__dict__.update(self.__dict__)  # several times as fast as copy()
+        other.state = self.state.copy()
         return other
 
     def allows(self, line: str) -> bool:
@@ -66,7 +69,7 @@ class Allowing:
         command = self.state.lines[line].command
         if command is None or not self._is_time_for(command):
             return False
-        return self._fits(command, line) or self._is_bad(command, line)
+        return any(reading.holds(self.state) for reading in self._readings[line])
 
     def hear(self, line: str, reply: Reply) -> bool:
         """Go on after a command and the right reply to it; what is refused does nothing.
@@ -86,9 +89,9 @@ class Allowing:
     def _follow(self, command: Command) -> None:
         if command.kind == STARTS:
             self._has_board |= is_sized(command) or not self._needs_size
-            self._made.clear()
+            self._missing = self._settings
         if command.kind == SETS:
-            self._made.add(command.name)
+            self._missing -= {command.name}
         if command.kind in (STARTS, MOVES):
             self.is_over = False
 
@@ -101,25 +104,62 @@ class Allowing:
             return False
         if command.kind == SETS:
             return bool(command.arguments or self.state.moves)
-        if self._settings - self._made:
+        if self._missing:
             return False
         if command.kind != MOVES:
             return True
         return not self.is_over if command.arguments else bool(self.state.moves)
 
-    def _fits(self, command: Command, line: str) -> bool:
-        """Whether the words are such arguments as are declared."""
-        found = self._open.get(line)
-        if found is None:
-            found = self._open[line] = tuple(self._left_open(command, line.split()[1:]))
-        return all(self._is_now(word, text) for word, text in found)
 
-    def _left_open(self, command: Command, words: list[str]) -> Iterator[tuple[str, str]]:
+class _Reading(NamedTuple):
+    """What words may be that are declared, right ones or wrong ones, and when they are."""
+
+    turns: frozenset[str]  # the color to move is one of these; none: never
+    places: tuple[Place, ...] = ()  # that are on the board
+    stones: tuple[Place, ...] = ()  # on which stones were played
+
+    def holds(self, state: State) -> bool:
+        """Whether the words are that as things are."""
+        if state.turn not in self.turns:
+            return False
+        columns, rows = state.size
+        for column, row in self.places:
+            if not (0 <= column < columns and 0 <= row < rows):
+                return False
+        return not self.stones or state.taken.issuperset(self.stones)
+
+
+class _Readings(dict[str, tuple[_Reading, ...]]):
+    """What the words of lines may be; many come again, and each is read once."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        super().__init__()
+        self._declaration = declaration
+        self._game = declaration.game
+        self._templates: dict[str, list[_Template]] = {}
+
+    def __missing__(self, line: str) -> tuple[_Reading, ...]:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        command = self._declaration.command(line.strip().partition(" ")[0])
+        every = self._every(command, line.split()[1:]) if command else ()
+        found = self[line] = tuple(one for one in every if one.turns)
+        return found
+
+    def _every(self, command: Command, words: list[str]) -> Iterator[_Reading]:
+        """Yield the words as arguments, and as each of the wrong ones, that are declared."""
+        yield self._reading(self._arguments(command, words))
+        for one in self._templates_of(command):
+            stands_for = one.stands_for(" ".join(words))
+            if stands_for is not None:
+                yield self._reading(stands_for)
+
+    def _arguments(self, command: Command, words: list[str]) -> Iterator[tuple[str, str]]:
         """Yield words of the declaration with what stands for them, which may be right or wrong.
 
         What is never right is a :data:`_WRONG` word.
         """
-        widths = [width(one, self._declaration.game) for one in command.arguments]
+        widths = [width(one, self._game) for one in command.arguments]
         least = sum(widths) - sum("" in one.words for one in command.arguments)
         is_sized_well = not is_sized(command) or self._has_size(command, words)
         if not least <= len(words) <= sum(widths) or not is_sized_well:
@@ -134,44 +174,45 @@ class Allowing:
                 yield _WRONG, ""
 
     def _word(self, argument: Argument, command: Command) -> str:
-        is_free = self._declaration.game.turns == ANY or command.kind == ASKS
+        is_free = self._game.turns == ANY or command.kind == ASKS
         return "turn" if argument.drawn == COLOR and not is_free else argument.drawn
 
     def _has_size(self, command: Command, words: list[str]) -> bool:
-        told = bound(command, words, self._declaration.game)
+        told = bound(command, words, self._game)
         columns, rows = (told.get(SIZE) or told.get(one, "") for one in (COLUMN_COUNT, ROW_COUNT))
-        sizes = {(str(wide), str(high)) for wide, high in self._declaration.game.sizes}
+        sizes = {(str(wide), str(high)) for wide, high in self._game.sizes}
         return (columns, rows) in sizes
-
-    def _is_bad(self, command: Command, line: str) -> bool:
-        """Whether the words are wrong arguments that are declared."""
-        words = " ".join(line.split()[1:])
-        return any(one.matches(words, self._is_now) for one in self._templates_of(command))
-
-    def _is_now(self, word: str, text: str) -> bool:
-        """Whether a text is what a word of the declaration stands for, as things are."""
-        game, state = self._declaration.game, self.state
-        if word in (COLOR, "turn", "other"):
-            colors = game.colors if word == COLOR else (getattr(state, word),)
-            return text.lower() in map(str.lower, colors)
-        if word in (VERTEX, "stone"):
-            place = self._place(text)
-            if place is None or word == "stone":
-                return place in state.taken
-            return _is_on(place, state.size)
-        return word != _WRONG and text.isascii() and text.isdigit()
-
-    def _place(self, text: str) -> Place | None:
-        if text not in self._places:
-            self._places[text] = place_of(text, self._declaration.game)
-        return self._places[text]
 
     def _templates_of(self, command: Command) -> list[_Template]:
         if command.name not in self._templates:
-            vertex = r"\S+" if self._declaration.game.vertices == POINTS else r"\S+ \S+"
+            vertex = r"\S+" if self._game.vertices == POINTS else r"\S+ \S+"
             made = [_Template(one, vertex) for one in command.bad]
             self._templates[command.name] = made
         return self._templates[command.name]
+
+    def _reading(self, stands_for: Iterable[tuple[str, str]]) -> _Reading:
+        """Return when words of the declaration are what stands for them."""
+        turns = frozenset(self._game.colors)
+        found: dict[str, list[Place]] = {VERTEX: [], _STONE: []}
+        for word, text in stands_for:
+            if word in found and (place := place_of(text, self._game)):
+                found[word].append(place)
+            else:
+                turns &= self._turns(word, text)
+        return _Reading(turns, tuple(found[VERTEX]), tuple(found[_STONE]))
+
+    def _turns(self, word: str, text: str) -> frozenset[str]:
+        """Return the colors of which one is to move if a text stands for a word; none: never."""
+        colors, small = self._game.colors, text.lower()
+        if word == "turn":
+            return frozenset(one for one in colors if one.lower() == small)
+        if word == "other":
+            return frozenset(one for one in colors if after(one, colors).lower() == small)
+        if word == COLOR:
+            is_one = small in map(str.lower, colors)
+        else:
+            is_one = word in _NUMBERS and text.isascii() and text.isdigit()
+        return frozenset(colors if is_one else ())
 
 
 class _Template:
@@ -186,19 +227,14 @@ class _Template:
         if word is None:
             return re.escape(text)
         self._words.append(word)
-        return f"{re.escape(text)}({vertex if word in (VERTEX, 'stone') else r'[^ ]+'})"
+        return f"{re.escape(text)}({vertex if word in (VERTEX, _STONE) else r'[^ ]+'})"
 
-    def matches(self, text: str, is_now: Callable[[str, str], bool]) -> bool:
+    def stands_for(self, text: str) -> list[tuple[str, str]] | None:
+        """Return its words with what stands for them in a text; None: it is another text."""
         found = self._pattern.fullmatch(text)
-        if found is None:
-            return False
-        return all(map(is_now, self._words, found.groups()))
+        return None if found is None else list(zip(self._words, found.groups(), strict=True))
 
 
 def is_sized(command: Command) -> bool:
     """Whether a command tells the size of a board."""
-    return any(one.drawn in (SIZE, COLUMN_COUNT, ROW_COUNT) for one in command.arguments)
-
-
-def _is_on(place: Place, size: Place) -> bool:
-    return 0 <= place[0] < size[0] and 0 <= place[1] < size[1]
+    return any(one.drawn in _NUMBERS for one in command.arguments)

@@ -5,8 +5,7 @@ Nobody here knows the rules: a stone stays where it was played, captured or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from copy import copy
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from harness.declared.declaration import (
@@ -43,6 +42,7 @@ class Line(NamedTuple):
     command: Command | None  # None: it is not declared
     words: dict[str, str]  # by what the arguments are
     place: Place | None  # that it names; None: it is none, such as a pass
+    leads: Callable[[State, Line, str], None] | None  # where, if not refused; None: nowhere else
 
 
 class _Lines(dict[str, Line]):
@@ -58,8 +58,27 @@ class _Lines(dict[str, Line]):
         name, _, rest = line.strip().partition(" ")
         command, game = self._declaration.command(name), self._declaration.game
         words = bound(command, rest.split(), game) if command else {}
-        found = self[line] = Line(name, command, words, place_of(words.get(VERTEX, ""), game))
+        place = place_of(words.get(VERTEX, ""), game)
+        found = self[line] = Line(name, command, words, place, _leads(name, command))
         return found
+
+
+class _Lists(dict[str, tuple[Place, ...]]):
+    """The places that replies list, none if they have anything else; each is read once."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__()
+        self._game = game
+
+    def __missing__(self, reply: str) -> tuple[Place, ...]:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        words, count = reply.split(), 1 if self._game.vertices == POINTS else 2
+        each = (" ".join(words[i : i + count]) for i in range(0, len(words), count))
+        found = [place_of(one, self._game) for one in each]
+        is_list = None not in found
+        read = self[reply] = tuple(place for place in found if place and is_list)
+        return read
 
 
 class State:
@@ -73,16 +92,19 @@ class State:
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
         self.lines = _Lines(declaration)
+        self._lists = _Lists(declaration.game)
         self.size: Place = (0, 0)
         self.moves: list[Move] = []
         self._turns: list[tuple[str, bool]] = []  # before each turn; whether a stone was played
+        self._taken: set[Place] | None = None  # see taken; None: to be found out
         self.turn = self.first
-        self.listed: list[Place] = []
+        self.listed: tuple[Place, ...] = ()
 
     def copy(self) -> State:
         """Return the same state, which goes on by itself."""
-        other = copy(self)
-        other.moves, other._turns = self.moves.copy(), self._turns.copy()
+        other = State.__new__(State)
+        other.__dict__.update(self.__dict__)  # several times as fast as copy()
+        other.moves, other._turns, other._taken = self.moves.copy(), self._turns.copy(), None
         return other
 
     @property
@@ -97,37 +119,28 @@ class State:
 
     def after(self, color: str) -> str:
         """Return the color that follows another."""
-        colors = self._declaration.game.colors
-        return colors[(colors.index(color) + 1) % len(colors)] if color in colors else colors[0]
+        return after(color, self._declaration.game.colors)
 
     @property
     def taken(self) -> set[Place]:
         """The places on which stones were played."""
-        return {move.place for move in self.moves}
+        if self._taken is None:
+            self._taken = {move.place for move in self.moves}
+        return self._taken
 
     def hear(self, line: str, *, refused: bool = False, chosen: str = "") -> None:
         """Follow a command; ``chosen``: the reply to one that chooses. What is refused does
         nothing.
         """
-        if refused:
-            return
-        name, command, words, place = self.lines[line]
-        if command is None or (command.kind == MOVES and not command.arguments):
-            self._undo(name)
-        elif command.kind == STARTS:
-            self._start(words)
-        elif command.kind == MOVES:
-            self._move(words.get(COLOR, self.turn), place)
-        elif command.kind == CHOOSES and command.plays and chosen not in command.instead:
-            self._move(words.get(COLOR, self.turn), place_of(chosen, self._declaration.game))
+        said = self.lines[line]
+        if said.leads and not refused:
+            said.leads(self, said, chosen)
 
-    def read(self, reply: str) -> None:
-        """Take the places that a reply lists, if it has nothing else."""
-        words, count = reply.split(), 1 if self._declaration.game.vertices == POINTS else 2
-        each = (" ".join(words[i : i + count]) for i in range(0, len(words), count))
-        found = [place_of(one, self._declaration.game) for one in each]
-        if found and None not in found:
-            self.listed = [place for place in found if place]
+    def read(self, reply: str) -> bool:
+        """Take the places that a reply lists, if it has nothing else; return whether it does."""
+        found = self._lists[reply]
+        self.listed = found or self.listed
+        return bool(found)
 
     def as_move(self, line: str, chosen: str) -> str:
         """Return the command that plays what was chosen in reply to one; "" if none plays."""
@@ -146,28 +159,58 @@ class State:
             told += [color] if is_color else [next(rest, "") for _ in range(count)]
         return " ".join([move.name, *told]).rstrip()
 
-    def _start(self, words: dict[str, str]) -> None:
-        columns, rows = words.get(COLUMN_COUNT, ""), words.get(ROW_COUNT, "")
-        if size := words.get(SIZE, ""):
+    # --- what lines lead to ---
+
+    def _start(self, said: Line, _: str) -> None:
+        columns, rows = said.words.get(COLUMN_COUNT, ""), said.words.get(ROW_COUNT, "")
+        if size := said.words.get(SIZE, ""):
             columns = rows = size
         if columns.isdigit() and rows.isdigit():
             self.size = int(columns), int(rows)
         self.moves.clear()
         self._turns.clear()
-        self.listed = []
+        self._taken = None
+        self.listed = ()
         self.turn = self.first
 
-    def _move(self, color: str, place: Place | None) -> None:
+    def _play(self, said: Line, _: str) -> None:
+        self._move(said, said.place)
+
+    def _choose(self, said: Line, chosen: str) -> None:
+        assert said.command is not None
+        if chosen not in said.command.instead:
+            self._move(said, place_of(chosen, self._declaration.game))
+
+    def _move(self, said: Line, place: Place | None) -> None:
+        color = said.words.get(COLOR, self.turn)
         self._turns.append((self.turn, place is not None))
         if place is not None:
             self.moves.append(Move(color, place))
+            self.taken.add(place)
         self.turn = self.after(color)
 
-    def _undo(self, name: str) -> None:
-        if name == "undo" and self._turns:
+    def _undo(self, _: Line, __: str) -> None:
+        if self._turns:
             self.turn, has_stone = self._turns.pop()
             if has_stone:
                 self.moves.pop()
+                self._taken = None
+
+
+def _leads(name: str, command: Command | None) -> Callable[[State, Line, str], None] | None:
+    """Return what a line leads to; ``name``: its first word, ``command``: as it is declared."""
+    if command is None or (command.kind == MOVES and not command.arguments):
+        return State._undo if name == "undo" else None
+    if command.kind == STARTS:
+        return State._start
+    if command.kind == MOVES:
+        return State._play
+    return State._choose if command.kind == CHOOSES and command.plays else None
+
+
+def after(color: str, colors: Sequence[str]) -> str:
+    """Return the color of a game's that follows another."""
+    return colors[(colors.index(color) + 1) % len(colors)] if color in colors else colors[0]
 
 
 def bound(command: Command, words: list[str], game: Game) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from operator import attrgetter
 
 from harness.declared.declaration import Game
 from harness.records import Reply
@@ -11,5 +12,7 @@ from harness.records import Reply
 
 def refuses(game: Game) -> Callable[[Reply], bool]:
     """Return what tells whether a reply refuses its command."""
-    found = re.compile(game.refused or r"(?!)").search
+    if not game.refused:
+        return attrgetter("is_refusal")
+    found = re.compile(game.refused).search
     return lambda reply: reply.is_refusal or found(reply.text) is not None
