@@ -182,7 +182,7 @@ class Drawer:
 
     def read(self, line: str, state: State, reply: str) -> None:
         """Take a reply: what lists places tells where stones may be played."""
-        if not reply or not state.read(reply) or len(state.listed) < 2:
+        if not state.read(reply) or len(state.listed) < 2:
             return
         asked = self.declaration.command(line)
         if asked and asked.kind == ASKS:
@@ -299,13 +299,15 @@ class _Conversation:
 
     def _say(self, line: str, guess: Reply = _WELL) -> None:
         """Say a command, if it is allowed; after a move, ask whether the game is over."""
-        if not self._now.allows(line):
+        now = self._now
+        if not now.allows(line):
             return
         reply = self._answer(line) if self._answer else guess
         self._said.append(line)
-        is_refused = self._now.hear(line, reply)
-        self._drawer.read(line, self._now.state, reply.text)
-        command, over = self._now.state.lines[line].command, self._declaration.game.over
+        is_refused = now.hear(line, reply)
+        if reply.text:
+            self._drawer.read(line, now.state, reply.text)
+        command, over = now.state.lines[line].command, self._declaration.game.over
         if command is None or not (command.kind == MOVES or command.plays):
             return
         # A guess may be wrong: so what may be played is asked for after right moves, too.

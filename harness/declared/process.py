@@ -22,11 +22,11 @@ from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options
 from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
-from harness.text import encode
-from harness.vocabulary.script import name_of
+from harness.vocabulary.script import line_of, name_of
 from oracle.gtp.protocol import split
 from oracle.natures import SIZE, Natures
 
+_REMEMBERED = 20_000  # commands
 _QUIT = 1.0  # seconds that it is given to end
 
 
@@ -149,7 +149,8 @@ class Asked:
         self._said: tuple[bytes, ...] = ()  # keys of the conversation under way
         self._replies: list[Reply] = []  # to it
         self._modes: set[str] = set()  # parts that were set and outlive a board
-        self._lasting: dict[str, set[str]] = {}  # such parts, by the names of commands
+        self._noted: set[str] = set()  # commands whose modes are among them
+        self._plain: set[str] = set()  # commands that name no file
         self._several: Several | None = None
 
     def begin(self, conversations: Sequence[tuple[str, ...]]) -> Several | None:
@@ -162,7 +163,7 @@ class Asked:
             return None
         heard = [one if self._hears(one) else () for one in conversations]
         commands = [command for one in heard for command in one]
-        lines = [encode(f"{command}\n") for command in commands]
+        lines = list(map(line_of, commands))
         alone = self._program.natures.alone
         ahead = Ahead(self._session, lines, [alone[command] for command in commands])
         self._said = ()
@@ -171,12 +172,20 @@ class Asked:
 
     def _hears(self, commands: tuple[str, ...]) -> bool:
         """Whether another conversation may be had; if so, note what it leaves behind."""
-        natures = self._program.natures
-        if any(natures[name_of(one)].names_file for one in commands):
+        if self._name_files(commands):
             return False
         if may := self._may_hear(Conversation(commands, ())):
             self._note(commands)
         return may
+
+    def _name_files(self, commands: tuple[str, ...]) -> bool:
+        natures = self._program.natures
+        unknown = set(commands) - self._plain
+        if any(natures[name_of(one)].names_file for one in unknown):
+            return True
+        if len(self._plain) < _REMEMBERED:
+            self._plain |= unknown
+        return False
 
     def _settle(self) -> None:
         """Let nothing be under way."""
@@ -230,7 +239,7 @@ class Asked:
     def _ask(self, commands: Sequence[str]) -> None:
         assert self._session is not None
         alone = self._program.natures.alone
-        lines = [encode(f"{command}\n") for command in commands]
+        lines = list(map(line_of, commands))
         self._note(commands)
         try:
             for start, end in groups(lines, [alone[command] for command in commands]):
@@ -241,11 +250,11 @@ class Asked:
 
     def _note(self, commands: Sequence[str]) -> None:
         """Note what commands leave otherwise for conversations to come."""
-        for command in commands:
-            name = name_of(command)
-            if name not in self._lasting:
-                self._lasting[name] = _modes(command, self._program.natures)
-            self._modes |= self._lasting[name]
+        unknown = set(commands) - self._noted
+        for name in set(map(name_of, unknown)):
+            self._modes |= _modes(name, self._program.natures)
+        if len(self._noted) < _REMEMBERED:
+            self._noted |= unknown
 
     def _restart(self, files: tuple[str, ...]) -> None:
         self._end()
@@ -265,14 +274,14 @@ class Asked:
         if self._session:
             self._session.close()
             self._session = None
-        self._said, self._modes = (), set()
+        self._said, self._modes, self._noted = (), set(), set()
 
 
-def _modes(command: str, natures: Natures) -> set[str]:
+def _modes(name: str, natures: Natures) -> set[str]:
     """Return the parts that a command leaves otherwise for conversations to come."""
-    nature = natures[name_of(command)]
+    nature = natures[name]
     if not nature.is_known:
-        return {name_of(command)}  # who knows: no conversation takes it back
+        return {name}  # who knows: no conversation takes it back
     return set(nature.lasting) - {SIZE}
 
 

@@ -29,7 +29,7 @@ from harness.errors import StarvedError
 from harness.typed import NamedTuple
 
 LOOK = 0.05  # seconds between two looks
-_FIRST_LOOK = 0.01  # seconds: what answers before is never looked at
+_FIRST_LOOK = 0.01  # seconds, where commands are sent one by one or a few at a time
 _COST = 20  # looks take no more than one part in so many
 _LATE = 0.1  # seconds: waking later than this without a reason is to have stood still
 _MOST = 50  # times a limit by the clock on the wall; then the machine is too busy to judge
@@ -121,12 +121,14 @@ class Clock:
     """The time of one engine; ``now`` is what its limits are about.
 
     ``beside``: how many times its limit an engine may compute. Engines that run beside each other
-    share caches, and cores that are halves of one: that is worth up to 2.
+    share caches, and cores that are halves of one: that is worth up to 2. ``first_look``: seconds;
+    what answers before is never looked at.
     """
 
     def __init__(self, processes: Callable[[], list[int]]) -> None:
         """Let the time begin. ``processes`` returns the ids of the engine's at the moment."""
         self.beside = 1.0
+        self.first_look = _FIRST_LOOK
         self._processes = processes
         self._cores = len(os.sched_getaffinity(0))
         self._threads: Threads = {}
@@ -170,7 +172,7 @@ class Clock:
         self._deadline = deadline
         self._began = self._looked = began = monotonic()
         self._slept = 0.0  # seconds since then that we meant to sleep
-        self._pause = _FIRST_LOOK
+        self._pause = self.first_look
         left = deadline - began + self._lost + self._forgiven
         self._spare = limit = left if left > 0 else 0.0  # seconds that it may be stopped
         most = limit * _MOST

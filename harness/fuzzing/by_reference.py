@@ -116,10 +116,11 @@ class ByReference:
         Of what both were asked already, and answered alike, nothing need be followed: where it is
         left open who is right, nobody is wrong.
         """
-        engine, known = self._engine(), self._at_hand
-        if known and known.heard.trace is trace:
-            if self._likeness.is_alike(known):
-                return
+        known = self._at_hand if self._at_hand and self._at_hand.heard.trace is trace else None
+        if known and self._likeness.is_alike(known):
+            return
+        engine = self._engine()
+        if known:
             engine.foresee(known.said, known.right)
         lay_files(trace.script, self.folder)
         walk = _Walk(engine, trace.script)

@@ -7,7 +7,7 @@ What is drawn does not depend on it; what is left out of that is counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from harness.vocabulary.script import Script, Trace, name_of
@@ -15,6 +15,7 @@ from oracle.natures import Natures
 
 _SHARE = 1 / 3  # of all the time, for slow commands together
 _SLOW = 0.1  # seconds at its fastest: less than that is asked as often as it is drawn
+_REMEMBERED = 20_000  # commands
 _TIMES = 5  # as slow as the cheapest question, or else there is nothing better to ask
 
 
@@ -40,6 +41,26 @@ class _Cost:
     def mean(self) -> float:
         return self.seconds / self.asked
 
+    def note(self, seconds: float) -> None:
+        """Take what it has cost once more."""
+        self.asked += 1
+        self.seconds += seconds
+        self.fastest = min(self.fastest, seconds)
+
+
+class _ByCommand(dict[str, _Cost | None]):
+    """Costs by whole commands, of which many come again; None: such as cannot be left out."""
+
+    def __init__(self, cost: Callable[[str], _Cost | None]) -> None:
+        super().__init__()
+        self._cost = cost
+
+    def __missing__(self, command: str) -> _Cost | None:
+        found = self._cost(command)
+        if len(self) < _REMEMBERED:
+            self[command] = found
+        return found
+
 
 class Costs:
     """The costs of the commands that may be left out: questions, and ``genmove``."""
@@ -47,18 +68,22 @@ class Costs:
     def __init__(self, natures: Natures) -> None:
         self._of: dict[str, _Cost] = {}
         self._may_be_left_out = _Omissible(natures)
+        self._costs = _ByCommand(self._cost)
+        self._known: set[str] = set()  # commands of which it is known what they cost, or no matter
 
     def note(self, trace: Trace, *, is_first: bool = False) -> None:
         """Take the times of an engine's replies; ``is_first``: it has just been started."""
-        answered = list(zip(trace.script.commands, trace.replies, strict=False))
-        for command, reply in answered[is_first:]:  # the first waited for the start as well
-            name = name_of(command)
-            if self._may_be_left_out[name]:
-                cost = self._of.setdefault(name, _Cost())
-                seconds = reply.seconds
-                cost.asked += 1
-                cost.seconds += seconds
-                cost.fastest = min(cost.fastest, seconds)
+        costs, first = self._costs, int(is_first)  # the first waited for the start as well
+        for command, reply in zip(
+            trace.script.commands[first:], trace.replies[first:], strict=False
+        ):
+            if cost := costs[command]:
+                cost.note(reply.seconds)
+
+    def _cost(self, command: str) -> _Cost | None:
+        """Return what a command has cost so far; None: it cannot be left out."""
+        name = name_of(command)
+        return self._of.setdefault(name, _Cost()) if self._may_be_left_out[name] else None
 
     def affordable(self, script: Script, elapsed: float) -> Script:
         """Return a script without the slow commands that there is no time for.
@@ -66,8 +91,8 @@ class Costs:
         ``elapsed``: seconds since the beginning. Of what has never been asked there is one of each
         name, for it may be slow.
         """
-        slow, names = self._slow(), set(map(name_of, script.commands))
-        if not slow and not any(self._is_new(name) for name in names):
+        slow = self._slow()
+        if not slow and self._are_known(script.commands):
             return script
         left = elapsed * _SHARE - sum(cost.seconds for cost in slow.values())
         kept, new = [], set()
@@ -85,6 +110,15 @@ class Costs:
                 new.add(name)
             kept.append(command)
         return script._replace(commands=tuple(kept))
+
+    def _are_known(self, commands: Sequence[str]) -> bool:
+        """Whether none of the commands is new."""
+        unknown = set(commands) - self._known
+        if any(self._is_new(name_of(command)) for command in unknown):
+            return False
+        if len(self._known) < _REMEMBERED:
+            self._known |= unknown
+        return True
 
     def _is_new(self, name: str) -> bool:
         """Whether nobody knows what a command costs that may be left out."""

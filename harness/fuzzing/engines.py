@@ -20,8 +20,7 @@ from harness.fuzzing.under_way import UnderWay
 from harness.options import Limits, Options
 from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
-from harness.text import encode
-from harness.vocabulary.script import Script, Trace, lay_files
+from harness.vocabulary.script import Script, Trace, lay_files, line_of
 from oracle.natures import STANDARD, Natures
 
 # A long wait for every suspicion would leave no time to look for others. What is silent for so
@@ -188,7 +187,7 @@ class Piped:
         return self._session
 
     def _ask(self, session: Session, script: Script, replies: list[Reply]) -> None:
-        lines = [encode(f"{command}\n") for command in script.commands]
+        lines = list(map(line_of, script.commands))
         alone = [self._natures.alone[command] for command in script.commands]
         for start, end in groups(lines, alone):
             session.ask(lines[start:end], replies)
@@ -216,7 +215,7 @@ def launchers(options: Options, folder: Path) -> Iterator[Callable[[], Launcher]
 
 def _ask_strictly(session: Session, script: Script, replies: list[Reply]) -> None:
     for command in script.commands:
-        session.ask([encode(f"{command}\n")], replies, judged=True)
+        session.ask([line_of(command)], replies, judged=True)
     session.leave_out_unasked(judged=True)
 
 

@@ -6,9 +6,7 @@ the conversation and sees whether that is wrong.
 
 from __future__ import annotations
 
-from itertools import zip_longest
-
-from harness.declared.declaration import CHOOSES, Command
+from harness.declared.declaration import CHOOSES, Command, Declaration
 from harness.declared.following import State
 from harness.declared.reference import Reference
 from harness.engine.protocols import named
@@ -19,7 +17,21 @@ from harness.running import protocol
 from harness.specifications.record import Specification
 from harness.vocabulary.script import Trace, name_of
 
-_REMEMBERED = 20_000  # pairs of replies
+_REMEMBERED = 20_000  # pairs of replies, commands
+
+
+class _Plays(dict[str, Command | None]):
+    """What is declared of commands that choose and play, by whole commands; None: of others."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        super().__init__()
+        self._plays = {one.name: one for one in declaration.commands if one.plays}
+
+    def __missing__(self, command: str) -> Command | None:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        found = self[command] = self._plays.get(name_of(command))
+        return found
 
 
 class Likeness:
@@ -30,27 +42,30 @@ class Likeness:
         self._reference = reference
         declaration = reference.declaration
         self._spoken = named(declaration.game.protocol)
-        self._plays = {one.name: one for one in declaration.commands if one.plays}
+        self._plays = _Plays(declaration)
         self._chooses = {one.name for one in declaration.commands if one.kind == CHOOSES}
         self._state = State(declaration)
         self._known: dict[tuple[str, str, str], bool] = {}
+        self._clean: set[str] = set()  # replies that keep to the protocol
 
     def said(self, trace: Trace) -> tuple[str, ...]:
         """Return a script as the reference is asked it: with the moves that the engine chose."""
-        commands = trace.script.commands
-        if self._plays.keys().isdisjoint(map(name_of, commands)):
+        commands, plays, replies = trace.script.commands, self._plays, trace.replies
+        found = [index for index, command in enumerate(commands) if plays[command]]
+        if not found:
             return commands
-        return tuple(
-            self._move(command, got) or command
-            for command, got in zip_longest(commands, trace.replies)
-        )
+        told = list(commands)
+        for index in found:
+            got = replies[index] if index < len(replies) else None
+            told[index] = self._move(commands[index], got) or commands[index]
+        return tuple(told)
 
     def _move(self, command: str, got: Reply | None) -> str:
         """Return the command that plays what was chosen in reply to one; "" if none does.
 
         Where neither says whose move it is, it may be the wrong one: then it is no likeness.
         """
-        declared = self._plays.get(name_of(command))
+        declared = self._plays[command]
         if declared is None or got is None or self._is_no_move(declared, got):
             return ""
         return self._state.as_move(command, got.text)
@@ -64,9 +79,16 @@ class Likeness:
         trace = answered.heard.trace
         if trace.failure or trace.has_surplus:
             return False
-        commands = trace.script.commands
-        rows = zip(commands, answered.said, answered.right, trace.replies, strict=True)
-        return all(self._is_right(*row) for row in rows)
+        rows = zip(
+            trace.script.commands, answered.said, answered.right, trace.replies, strict=True
+        )
+        clean = self._clean
+        for command, said, right, got in rows:
+            # By their places, and not their names: there are millions of them.
+            is_equal = said is command and right[2] == got[2] and got[2] in clean
+            if (not is_equal or got[4]) and not self._is_right(command, said, right, got):
+                return False
+        return True
 
     def _is_right(self, command: str, said: str, right: Reply, got: Reply) -> bool:
         if said != command and self._reference.program.refuses(right):
@@ -76,8 +98,11 @@ class Likeness:
         if found is None:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
+                self._clean.clear()
             is_same = said != command or self._is_same(command, right, got)
             found = self._known[key] = is_same and self._is_clean(command, got)
+        if found and right.raw == got.raw:
+            self._clean.add(got.raw)
         return found and not got.invalid
 
     def _is_same(self, command: str, right: Reply, got: Reply) -> bool:

@@ -14,7 +14,7 @@ from harness.fuzzing.judging import HANG, Difference
 from harness.fuzzing.looking import Heard, Looking
 from harness.vocabulary.script import Script, Trace, joined
 
-_OLDEST = 512  # scripts that one process is sent; the first processes get fewer
+_OLDEST = 2048  # scripts that one process is sent; the first processes get fewer
 _SLOW = 0.2  # seconds: what was silent for longer than that before it answered did not hang
 _REMEMBERED = 60  # traces, by which mistakes that look alike are told apart
 

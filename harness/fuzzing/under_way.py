@@ -8,8 +8,7 @@ from harness.engine.ahead import Ahead
 from harness.engine.session import Session
 from harness.errors import EngineError
 from harness.records import Failure
-from harness.text import encode
-from harness.vocabulary.script import Script, Trace
+from harness.vocabulary.script import Script, Trace, line_of
 from oracle.natures import Natures
 
 
@@ -33,7 +32,7 @@ class UnderWay:
         self._distrust = distrust
         self._failure: Failure | None = None
         commands = [command for script in scripts for command in script.commands]
-        lines = [encode(f"{command}\n") for command in commands]
+        lines = list(map(line_of, commands))
         self._ahead = Ahead(session, lines, [natures.alone[one] for one in commands])
         self._try(self._ahead.begin)
 

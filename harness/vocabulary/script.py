@@ -9,6 +9,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from harness.records import Failure, Reply
+from harness.text import encode
 
 # The folder of the files that scripts name, beneath the one in which engines start: in a sandbox
 # they see it as it is, and the rest of theirs is their own to write into.
@@ -56,6 +57,12 @@ class Trace(NamedTuple):
 def name_of(command: str) -> str:
     """Return a command's first word; many come again."""
     return command.partition(" ")[0]
+
+
+@lru_cache(_REMEMBERED)
+def line_of(command: str) -> bytes:
+    """Return a command as it is sent; many come again."""
+    return encode(f"{command}\n")
 
 
 def written(drawn: Iterable[str | BoardFile]) -> Script:

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from statistics import median
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from harness.options import UNTRUSTED, Options
 from harness.specifications import specification
 from harness.vocabulary.script import BOARDS
 from oracle.mistakes import MISTAKES, Mistake, mistaken_engine
+from tests.benchmarks.processor import processor
 from tests.harness.in_process import InProcess
 
 SECONDS, SETUP = 10, 8  # what is asked for
@@ -50,10 +50,6 @@ def piped(mistake: Mistake, folder: Path) -> Iterator[Program]:
 @contextmanager
 def in_process(mistake: Mistake, folder: Path) -> Iterator[Program]:
     yield InProcess(lambda: mistaken_engine(mistake, playouts=0), folder)
-
-
-def processor() -> float:
-    return sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
 
 
 class Row(NamedTuple):

@@ -11,7 +11,6 @@ import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from statistics import median
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
 from harness.fuzzing.search import Budget
 from harness.options import Limits, Options
+from tests.benchmarks.processor import processor
 from tests.harness.own_games import GAMES, OWN, wrong
 
 SECONDS, COMMANDS = 60, 14  # what is asked for
@@ -65,10 +65,6 @@ def row(game: str, name: str) -> Row:
         specification.truth.close()  # so that the reference's seconds are counted
     script = finding.script.commands if finding else ()
     return Row(game, name, seconds, processor() - spent, script)
-
-
-def processor() -> float:
-    return sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
 
 
 def summary(rows: list[Row]) -> str:
