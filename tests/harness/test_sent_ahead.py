@@ -1,0 +1,432 @@
+"""What is sent ahead while the harness does something else: whose reply is whose, who broke."""
+
+import sys
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.assignments import assignment
+from harness.declared.allowing import Allowing
+from harness.declared.declaration import Declaration
+from harness.engine.ahead import Ahead
+from harness.engine.launch import PlainLauncher
+from harness.errors import EngineError
+from harness.fuzzing.by_reference import ByReference
+from harness.fuzzing.causes import Causes
+from harness.fuzzing.engines import Piped
+from harness.fuzzing.likeness import Likeness
+from harness.fuzzing.looking import Heard
+from harness.fuzzing.relay import Answered
+from harness.fuzzing.search import Asker, Budget
+from harness.fuzzing.unasked import Unasked
+from harness.fuzzing.under_way import UnderWay
+from harness.options import Limits
+from harness.records import Failure, FailureKind, Reply
+from harness.specifications import specification
+from harness.specifications.record import Specification
+from harness.vocabulary.script import Script, Trace, name_of
+from oracle.natures import STANDARD, Natures
+from tests.harness.own_games import OWN, InMemory, right
+
+BROKEN = Failure(FailureKind.DIED, "ended")
+
+
+def reply(text: str, status: str = "=") -> Reply:
+    return Reply(status == "=", text, f"{status} {text}".rstrip(), 0.0)
+
+
+# --- lines under way ---------------------------------------------------------------------------
+
+
+class Session:
+    """A conversation on paper; what is sent is answered when it is received."""
+
+    def __init__(self, breaks_at: int = -1) -> None:
+        """``breaks_at``: how many lines it answers, and breaks; -1: it never does."""
+        self.sent: list[list[bytes]] = []
+        self.is_awake = False
+        self.answers_too_often = False
+        self._left = breaks_at
+
+    def sleep_at_once(self) -> None:
+        pass
+
+    def stirs(self) -> bool:
+        return self.is_awake
+
+    def send(self, lines: list[bytes], replies: list[Reply]) -> None:
+        self.sent.append(lines)
+        self._replies = replies
+
+    def receive(self) -> None:
+        for line in self.sent[-1]:
+            if self._left == 0:
+                raise EngineError(BROKEN)
+            self._left -= 1
+            self._replies.append(reply(line.decode().strip()))
+
+
+LINES = [b"a\n", b"think\n", b"b\n", b"c\n"]
+ALONE = [False, True, False, False]
+
+
+def texts(replies: list[Reply]) -> list[str]:
+    return [one.text for one in replies]
+
+
+def test_what_stands_alone_is_not_followed_before_its_reply_comes() -> None:
+    session = Session()
+    ahead = Ahead(session, LINES, ALONE)  # type: ignore[arg-type]
+    ahead.begin()
+    ahead.go_on()  # nothing has come
+    assert session.sent == [LINES[:2]]
+    session.is_awake = True
+    ahead.go_on()
+    assert session.sent == [LINES[:2], LINES[2:]]
+    ahead.go_on()  # nothing is left to be sent
+    assert texts(ahead.finish()) == ["a", "think", "b", "c"]
+    assert session.sent == [LINES[:2], LINES[2:]]
+
+
+def test_who_only_waits_gets_all_replies() -> None:
+    session = Session()
+    ahead = Ahead(session, LINES, ALONE)  # type: ignore[arg-type]
+    ahead.begin()
+    assert texts(ahead.finish()) == ["a", "think", "b", "c"]
+
+
+def test_nothing_is_sent_for_no_lines() -> None:
+    session = Session()
+    ahead = Ahead(session, [], [])  # type: ignore[arg-type]
+    ahead.begin()
+    assert (ahead.finish(), session.sent) == ([], [])
+
+
+@pytest.mark.parametrize("count", range(4))
+def test_replies_before_the_engine_broke_are_kept(count: int) -> None:
+    ahead = Ahead(Session(count), LINES, ALONE)  # type: ignore[arg-type]
+    ahead.begin()
+    with pytest.raises(EngineError):
+        ahead.finish()
+    assert texts(ahead.replies) == ["a", "think", "b", "c"][:count]
+
+
+# --- scripts under way -------------------------------------------------------------------------
+
+SCRIPTS = [Script(("a", "b")), Script(("c",)), Script(("d", "e", "f"))]
+
+
+def under_way(session: Session, told: list[str]) -> UnderWay:
+    """Return scripts under way; ``told``: gets a word if nobody knows whose reply is whose."""
+    return UnderWay(session, SCRIPTS, Natures(STANDARD), lambda: told.append("distrust"))  # type: ignore[arg-type]
+
+
+def test_each_script_gets_its_own_replies() -> None:
+    sent = under_way(Session(), [])
+    traces = sent.traces()
+    assert [trace.script for trace in traces] == SCRIPTS
+    assert [texts(list(trace.replies)) for trace in traces] == [["a", "b"], ["c"], ["d", "e", "f"]]
+    assert not sent.is_open
+
+
+@pytest.mark.parametrize(
+    ("count", "whole", "at"),
+    [(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 2, 0), (4, 2, 1), (5, 2, 2)],
+)
+def test_only_the_script_under_way_broke_the_engine(count: int, whole: int, at: int) -> None:
+    """And of those after it, nothing is said."""
+    *before, last = under_way(Session(count), []).traces()
+    assert [one.failure for one in before] == [None] * whole
+    assert last.script == SCRIPTS[whole]
+    assert last.failure == BROKEN._replace(step=at)
+    assert len(last.replies) == at
+
+
+def test_nothing_is_said_of_an_engine_that_answers_too_often() -> None:
+    session, told = Session(), list[str]()
+    sent = under_way(session, told)
+    session.answers_too_often = True
+    assert (sent.traces(), told) == ([], ["distrust"])
+
+
+def test_nothing_is_said_once_others_have_asked_the_engine() -> None:
+    session = Session()
+    sent = under_way(session, [])
+    sent.is_open = False
+    sent.go_on()
+    assert sent.traces() == []
+
+
+MORTAL = """\
+import sys
+for line in sys.stdin:
+    if line.startswith("die"):
+        sys.exit(3)
+    print("=", line.strip(), end="\\n\\n", flush=True)
+"""
+
+
+class Nobody:
+    """A judge whom nothing is asked."""
+
+    specification = specification("gomoku-rules")
+    folder = Path()
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    "deadly", [("die",), ("x", "die", "y"), ("x", "y", "die"), ("die", "x", "y")]
+)
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_who_kills_an_engine_in_a_batch_is_told_and_no_other_is_blamed(
+    deadly: tuple[str, ...], place: int, tmp_path: Path
+) -> None:
+    """The first script to a process is sent by itself, the others all at once."""
+    program = tmp_path / "mortal.py"
+    program.write_text(MORTAL)
+    batch = [Script((f"one{i}", f"two{i}")) for i in range(4)]
+    batch[place] = Script(deadly)
+    words = [sys.executable, "-S", "-E", str(program)]
+    with closing(Piped(words, PlainLauncher, Limits(), tmp_path)) as piped:
+        asker = Asker(piped, Causes(Nobody()), Budget(0, 0))  # type: ignore[arg-type]
+        for count in range(3):  # processes are sent more scripts, the later they are started
+            heard = [one.trace for one in asker.begin(batch).heard()]
+            assert [trace.script for trace in heard] == batch, count
+            broken = [trace for trace in heard if trace.failure]
+            assert [trace.script for trace in broken] == [batch[place]]
+            at = deadly.index("die")
+            assert broken[0].failure and broken[0].failure.step == len(broken[0].replies) == at
+            others = [trace for trace in heard if not trace.failure]
+            assert all(tuple(texts(list(one.replies))) == one.script.commands for one in others)
+
+
+# --- likeness ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def nogo() -> tuple[Specification, InMemory]:
+    found = assignment.find(str(OWN / "nogo"))
+    return found.specification, InMemory(right("nogo"), found.declaration, found.place)
+
+
+LEGAL, SIDE = "gogui-rules_legal_moves", "gogui-rules_side_to_move"
+OPENING = ("boardsize 2", "clear_board")
+
+
+def likeness(nogo: tuple[Specification, InMemory]) -> Likeness:
+    return Likeness(*nogo)  # type: ignore[arg-type]
+
+
+def answered(
+    commands: tuple[str, ...], got: list[Reply], said: tuple[str, ...], right_ones: list[Reply]
+) -> Answered:
+    trace = Trace(Script(commands), tuple(got))
+    return Answered(Heard(trace, [trace.script], 1), said, tuple(right_ones))
+
+
+@pytest.mark.parametrize(
+    ("command", "right_one", "got", "is_alike"),
+    [
+        (SIDE, reply("black"), reply("black"), True),
+        (SIDE, reply("black"), reply("white"), False),
+        (SIDE, reply("black"), reply("", "?"), False),
+        (LEGAL, reply("A1 B2"), reply("B2 A1"), True),  # in any order
+        (LEGAL, reply("A1 B2"), reply("A1"), False),
+        ("showboard", reply("one"), reply("another"), True),  # free text
+        ("play b a1", reply(""), reply("", "?"), False),
+        ("play b a1", reply("illegal move", "?"), reply("no", "?"), True),  # refused is refused
+        (SIDE, reply("black"), reply("black")._replace(invalid="stray"), False),
+        # Both break the protocol: no likeness says so, and the judge is to see it.
+        (SIDE, reply("black")._replace(raw="=1 black"), reply("black")._replace(raw="=1 black"),
+         False),
+    ],
+)  # fmt: skip
+def test_replies_that_are_alike(
+    command: str,
+    right_one: Reply,
+    got: Reply,
+    is_alike: bool,
+    nogo: tuple[Specification, InMemory],
+) -> None:
+    compared = likeness(nogo)
+    one = answered((command,), [got], (command,), [right_one])
+    assert [compared.is_alike(one) for _ in range(3)] == [is_alike] * 3  # what is known stays so
+
+
+def test_one_reply_that_differs_is_seen_among_many(nogo: tuple[Specification, InMemory]) -> None:
+    compared, commands = likeness(nogo), (SIDE,) * 9
+    same = [reply("black")] * 9
+    assert compared.is_alike(answered(commands, same, commands, same))
+    for place in range(9):
+        other = [*same[:place], reply("white"), *same[place + 1 :]]
+        assert not compared.is_alike(answered(commands, other, commands, same))
+        assert not compared.is_alike(answered(commands, same, commands, other))
+
+
+def test_stray_output_is_seen_where_the_reply_itself_is_known(
+    nogo: tuple[Specification, InMemory],
+) -> None:
+    compared, clean = likeness(nogo), reply("black")
+    assert compared.is_alike(answered((SIDE,), [clean], (SIDE,), [clean]))
+    stray = clean._replace(invalid="debug")
+    assert not compared.is_alike(answered((SIDE,), [stray], (SIDE,), [clean]))
+
+
+def test_an_engine_that_broke_is_not_alike(nogo: tuple[Specification, InMemory]) -> None:
+    one = answered((SIDE,), [], (SIDE,), [reply("black")])
+    broken = one.heard.trace._replace(failure=BROKEN)
+    assert not likeness(nogo).is_alike(one._replace(heard=one.heard._replace(trace=broken)))
+    both = answered((SIDE,), [reply("black")], (SIDE,), [reply("black")])
+    surplus = both.heard.trace._replace(has_surplus=True)
+    assert not likeness(nogo).is_alike(both._replace(heard=both.heard._replace(trace=surplus)))
+
+
+@pytest.mark.parametrize(
+    ("got", "said"),
+    [
+        (reply("A1"), "play w A1"),
+        (reply("resign"), "genmove w"),  # no move: nobody plays it
+        (reply("no idea", "?"), "genmove w"),
+    ],
+)
+def test_the_reference_is_asked_the_moves_that_were_chosen(
+    got: Reply, said: str, nogo: tuple[Specification, InMemory]
+) -> None:
+    script = Script((*OPENING, "genmove w", SIDE))
+    trace = Trace(script, (reply(""), reply(""), got, reply("black")))
+    assert likeness(nogo).said(trace) == (*OPENING, said, SIDE)
+
+
+def test_what_was_not_answered_is_asked_as_it_was(nogo: tuple[Specification, InMemory]) -> None:
+    trace = Trace(Script((*OPENING, "genmove w")), (reply(""),), BROKEN)
+    assert likeness(nogo).said(trace) == trace.script.commands
+
+
+@pytest.mark.parametrize(("right_one", "is_alike"), [(reply(""), True), (reply("", "?"), False)])
+def test_a_chosen_move_is_right_if_the_reference_plays_it(
+    right_one: Reply, is_alike: bool, nogo: tuple[Specification, InMemory]
+) -> None:
+    one = answered(("genmove b",), [reply("A1")], ("play b A1",), [right_one])
+    assert likeness(nogo).is_alike(one) is is_alike
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_likeness_never_overlooks_what_the_judge_sees(data: st.DataObject) -> None:
+    """Whatever one reply of a right conversation is changed to."""
+    found = assignment.find(str(OWN / "nogo"))
+    reference = InMemory(right("nogo"), found.declaration, found.place)
+    drawer = Unasked(found.declaration, Random(data.draw(st.integers(0, 99))), found.place)
+    script = drawer.draw()
+    judge = ByReference(found.specification, reference, found.place)  # type: ignore[arg-type]
+    script = judge.allowed(script)
+    right_ones = list(reference.replies(script.commands))
+    place = data.draw(st.integers(0, len(script.commands) - 1))
+    texts_ = st.sampled_from(["", "A1", "A1 B2", "black", "white", "unknown", "x"])
+    got = [*right_ones]
+    got[place] = reply(data.draw(texts_), data.draw(st.sampled_from("=?")))
+    one = answered(script.commands, got, script.commands, right_ones)
+    if Likeness(found.specification, reference).is_alike(one):  # type: ignore[arg-type]
+        assert list(judge.wrong_answers(one.heard.trace)) == []
+
+
+# --- drawn ahead of the replies ----------------------------------------------------------------
+
+GAMES = ("nogo", "takuzu", "hex", "othello")
+
+
+def of_game(game: str) -> tuple[Declaration, InMemory]:
+    found = assignment.find(str(OWN / game))
+    return found.declaration, InMemory(right(game), found.declaration, found.place)
+
+
+def drawn(game: str, seed: int, count: int, lag: int = 4) -> list[Script]:
+    """Draw conversations; replies to each come when so many more are drawn."""
+    declaration, reference = of_game(game)
+    drawer = Unasked(declaration, Random(seed), reference.program.folder)
+    scripts: list[Script] = []
+    for _ in range(count):
+        scripts.append(drawer.draw())
+        if len(scripts) > lag:
+            commands = scripts[-1 - lag].commands
+            drawer.learn(commands, without_moves_of_its_own(reference, commands))
+    return scripts
+
+
+def without_moves_of_its_own(reference: InMemory, commands: tuple[str, ...]) -> list[Reply]:
+    """Return right replies of a reference that refuses to choose, as that is left to chance."""
+    chooses = {one.name for one in reference.declaration.commands if one.plays}
+    asked = tuple(one for one in commands if name_of(one) not in chooses)
+    replies = iter(reference.replies(asked))
+    refusal = reply("no", "?")
+    return [refusal if name_of(one) in chooses else next(replies) for one in commands]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_drawn_depends_on_the_seed_alone(game: str) -> None:
+    assert drawn(game, 1, 40) == drawn(game, 1, 40) != drawn(game, 2, 40)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_nothing_is_said_before_a_board_is_begun(game: str) -> None:
+    declaration, _ = of_game(game)
+    for script in drawn(game, 3, 60):
+        assert Allowing(declaration).allows(script.commands[0])
+
+
+def beginnings(game: str, count: int = 120) -> list[tuple[str, ...]]:
+    """Return what conversations have gone on from."""
+    declaration, reference = of_game(game)
+    drawer = Unasked(declaration, Random(5), reference.program.folder)
+    found = []
+    for _ in range(count):
+        script = drawer.draw()
+        drawer.learn(script.commands, without_moves_of_its_own(reference, script.commands))
+        found += [one.commands for one in drawer._known]
+    assert found
+    return list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_beginning_leads_to_a_place_where_the_game_goes_on(game: str) -> None:
+    """It has right moves only, none of which a program chose, and is short."""
+    declaration, reference = of_game(game)
+    plays = {one.name for one in declaration.commands if one.plays}
+    over = declaration.game.over
+    for commands in beginnings(game):
+        assert len(commands) <= 12
+        assert plays.isdisjoint(map(name_of, commands))
+        asked = (*commands, over.ask) if over else commands
+        *replies, end = reference.replies(asked)
+        assert not any(map(reference.program.refuses, replies))
+        now = Allowing(declaration)
+        for command, right_one in zip(asked, (*replies, end), strict=True):
+            assert now.allows(command)
+            now.hear(command, right_one)
+        assert not now.is_over
+
+
+def test_replies_belong_to_conversations_in_the_order_of_their_drawing() -> None:
+    """So a beginning is a part of the conversation whose replies tell of it."""
+    declaration, reference = of_game("hex")
+    drawer = Unasked(declaration, Random(7), reference.program.folder)
+    scripts = [drawer.draw() for _ in range(30)]
+    for script in scripts:
+        replies = without_moves_of_its_own(reference, script.commands)
+        drawer.learn(script.commands, replies)
+    questions = {one.name for one in declaration.commands if one.kind == "asks"}
+    wholes = [
+        [one for one in script.commands if name_of(one) not in questions] for script in scripts
+    ]
+    for known in drawer._known:
+        assert any(_is_within(known.commands, whole) for whole in wholes)
+
+
+def _is_within(part: tuple[str, ...], whole: list[str]) -> bool:
+    """Whether commands follow each other in a list, perhaps with others in between."""
+    rest = iter(whole)
+    return all(command in rest for command in part)
