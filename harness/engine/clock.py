@@ -49,6 +49,7 @@ class Thread(NamedTuple):
     turns: int  # how often it was given the processor
     state: str  # a letter of proc(5); empty if it ran since the look before
     since: float  # of time.monotonic(): since when ``ran`` and ``turns`` are what they are
+    told: float  # what the kernel said then of the time that it waited
 
 
 Threads = dict[int, Thread]
@@ -74,14 +75,18 @@ def _folders(pids: Iterable[int]) -> Iterator[tuple[int, str]]:
 
 def _thread(folder: str, before: Thread | None, now: float) -> Thread:
     ran, waited, turns = map(int, _read(f"{folder}/schedstat").split())
+    told = waited * _NS
     if before is None or before.turns != turns or before.ran != ran * _NS:
-        waited_so_far = max(waited * _NS, before.waited if before else 0.0)
-        return Thread(ran * _NS, waited_so_far, turns, "", now)
+        waited_so_far = max(told, before.waited if before else 0.0)
+        return Thread(ran * _NS, waited_so_far, turns, "", now, told)
     state = _state(folder)
     if state != "R":
-        return before._replace(state=state, since=now)
-    # The kernel adds the time in the queue when it is over: until then we do.
-    waiting = waited * _NS + now - before.since
+        return before._replace(state=state, since=now, told=told)
+    # The kernel adds the time in a queue when it is over: until then we do. It is over without a
+    # turn, too, where the thread is moved to the queue of another processor. To add our time to
+    # what the kernel has then told would count it twice, and what is too much now would be
+    # missing later: the engine would be charged for seconds in which it waits.
+    waiting = max(told, before.told + now - before.since)
     return before._replace(state=state, waited=max(before.waited, waiting))
 
 
@@ -108,7 +113,7 @@ class Use(NamedTuple):
 
 def use(before: Threads, after: Threads, seconds: float) -> Use:
     """Compare two looks that are so many ``seconds`` apart."""
-    nothing = Thread(0.0, 0.0, 0, "", 0.0)
+    nothing = Thread(0.0, 0.0, 0, "", 0.0, 0.0)
     pairs = [(before.get(number, nothing), thread) for number, thread in after.items()]
     ran = sum(new.ran - old.ran for old, new in pairs)
     waited = max([new.waited - old.waited for old, new in pairs], default=0.0)

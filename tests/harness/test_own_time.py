@@ -199,7 +199,7 @@ S, R, T = "S", "R", "T"
 
 
 def thread(ran, waited, state=""):
-    return Thread(ran, waited, 0, state, 0.0)
+    return Thread(ran, waited, 0, state, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -237,21 +237,27 @@ def test_what_of_the_time_between_two_looks_counts(seconds, ran, waited, still, 
     assert seconds - (one._lost - before) == pytest.approx(counted)
 
 
-def test_a_thread_that_waits_still_is_told_from_one_that_sleeps(monkeypatch):
-    """The kernel adds the time in the queue when it is over; nothing may count twice."""
+@pytest.fixture
+def waited(monkeypatch):
+    """Return what looks at a thread again some seconds later, and returns how long it waited."""
     files = {"schedstat": b"1000000000 500000000 7", "stat": b"1 (a b) R 1 2"}
     monkeypatch.setattr(clock, "_read", lambda path: files[path.rpartition("/")[2]])
     monkeypatch.setattr(os, "listdir", lambda _: ["1"])
     seen, now = {}, [100.0]
     monkeypatch.setattr(clock, "monotonic", lambda: now[0])
 
-    def waited(seconds, **changed):
+    def look(seconds, **changed):
         nonlocal seen
         files.update({name: value.encode() for name, value in changed.items()})
         now[0] += seconds
         seen = clock.look([1], seen)
         return pytest.approx(seen[1].waited)
 
+    return look
+
+
+def test_a_thread_that_waits_still_is_told_from_one_that_sleeps(waited):
+    """The kernel adds the time in the queue when it is over; nothing may count twice."""
     assert waited(1) == 0.5
     assert waited(1) == 1.5  # ready all along, and not yet running
     assert waited(2) == 3.5
@@ -260,6 +266,17 @@ def test_a_thread_that_waits_still_is_told_from_one_that_sleeps(monkeypatch):
     assert waited(1) == 4.0
     assert waited(1, stat="1 (a b) R 1 2") == 5.0
     assert waited(1, schedstat="1200000000 4100000000 9") == 5.0
+
+
+def test_a_thread_that_is_moved_to_another_queue_has_not_waited_twice(waited):
+    """The kernel tells of its waiting then, though it had no turn; it goes on waiting."""
+    assert waited(1) == 0.5
+    assert waited(1) == 1.5
+    assert waited(1, schedstat="1000000000 2300000000 7") == 2.5  # told at 2.3
+    assert waited(1) == 3.5
+    assert waited(1, schedstat="1000000000 4400000000 7") == 4.5  # and once more
+    assert waited(1, schedstat="1100000000 5200000000 8") == 5.2  # its turn
+    assert waited(1) == 6.2
 
 
 @pytest.mark.processes
