@@ -21,7 +21,9 @@ project = "gtp-harness"
 version = release = oracle.__version__
 project_copyright = "the authors of gtp-harness"
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
 include_patterns = [
     "docs/**",
     "cases/*.md",
@@ -38,7 +40,6 @@ html_show_sphinx = False
 html_copy_source = False
 html_extra_path = ["site"]
 
-nitpicky = True
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 
@@ -59,8 +60,17 @@ def add_contents(_app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n```\n"
 
 
+def leave_out_fields(
+    _app: Sphinx, _what: str, _name: str, found: object, skip: bool, _options: object
+) -> bool:
+    """Leave out what Python says by itself of the fields of a named tuple."""
+    text = str(getattr(found, "__doc__", ""))
+    return skip or text.startswith("Alias for field number")
+
+
 def setup(app: Sphinx) -> None:
     """Add what Sphinx does not know by itself."""
     for language in ("mermaid", "gtp", "txt"):
         app.add_lexer(language, TextLexer)
     app.connect("source-read", add_contents)
+    app.connect("autodoc-skip-member", leave_out_fields)

@@ -16,6 +16,8 @@
     ├── ReferenceFailedError   a teacher's own program broke: which command, and how
     ├── SandboxError           there is no sandbox; exit status 3
     │   └── EscapeError        there is one, but it does not hold
+    ├── UnfinishedError        another worker of the service is at attempts of a job: try it again
+    ├── GoneError              what a job of the service is about is not there any more
     ├── MissingBytesError      a unit of work names bytes that are nowhere, or are others by now
     ├── StarvedError           the machine is too busy to judge an engine by its time limits
     └── EngineError            the engine broke; becomes the file's ``Failure`` in its result

@@ -198,7 +198,17 @@ def _many(told: list[Note]) -> str:
 
 
 def _document(seen: Observed, told: list[Note]) -> str:
-    """Return the JSON document."""
+    """Return what trying a declaration showed as JSON.
+
+    The document is an object with these members::
+
+        schema         "gtp-harness/calibrate", and version: 1
+        conversations  how many were held
+        commands       by name {asked, refused, bad, engines}: how often the command was asked and
+                       refused; bad: the same for each wrong argument; engines: by name {replies,
+                       same}, how many replies there were and how many are the reference's
+        notes          [{matter, command, text}]: what to look at
+    """
     commands = {
         name: {
             "asked": tally.asked,

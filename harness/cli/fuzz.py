@@ -365,7 +365,28 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]) -> Iterator[s
 def _document(
     given: argparse.Namespace, fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]
 ) -> str:
-    """Return the JSON document."""
+    """Return what ``fuzz`` found as JSON.
+
+    The document is an object with these members::
+
+        schema       "gtp-harness/fuzz", and version: 1
+        program, python, assignment, against, seed (as given; null where they were not)
+        examples     how many conversations were drawn, commands: how many were sent
+        seconds      wall time
+        unconfirmed  how many findings could not be seen again in a new process
+        slow         [{name, seconds, asked, left_out}]: commands that were left out at times,
+                     because each takes the engine so many seconds
+        findings     in the order in which they were found:
+          file       where the case file is
+          command, kind, right, found: the command that was answered wrongly, and how
+          script     all commands; files: what they name, by name
+          setup_commands  how many of them come before the test
+          shown      in how many of the (tried) new processes it was seen again
+          mistakes   [{name, sentence}] that explain it, the likeliest first; engines: those of
+                     --bank that go wrong in the same way
+          seconds, examples  when it was found
+          question   whether all programs of --against answer as the engine does
+    """
     document = {
         "schema": SCHEMA,
         "version": VERSION,

@@ -140,7 +140,23 @@ def _told(one: Wrong) -> str:
 
 
 def document(found: Strength) -> str:
-    """Return the JSON document: its members are named as those of :class:`Strength`."""
+    """Return what tests catch as JSON.
+
+    The document is an object with these members::
+
+        schema         "gtp-harness/strength", and version: 1
+        assignment     its name
+        kill_rate      the share of the mistakes that is caught, from 0 to 1
+        mistakes       [{name, sentence}]
+        tests          [{path, line, id (-1: none), command, catches}]; catches names mistakes
+        wrong          places of tests that the reference engine fails
+        survivors      names of mistakes that no test catches
+        indispensable  places of tests that catch what no other test does
+        smallest       {tests, exact}: places of few tests that catch as much as all; exact says
+                       whether no smaller set does
+        left_out       names of mistakes that are not counted: the specification leaves open what
+                       they do
+    """
     least, is_least = found.smallest()
     document = {
         "schema": SCHEMA,

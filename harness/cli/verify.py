@@ -183,7 +183,16 @@ def _many(number: int, noun: str) -> str:
 
 
 def _document(found: Verified) -> str:
-    """Return the JSON document: its members are named as those of the records."""
+    """Return the findings of ``verify`` as JSON.
+
+    The document is an object with these members::
+
+        schema     "gtp-harness/verify", and version: 1
+        files      how many case files were read, and tests: how many tests they have
+        unchecked  how many tests were not checked: of settings, and of commands that the
+                   assignment does not define
+        findings   [{kind, path, line, command, message, found, expected, reason}]
+    """
     document = {
         "schema": SCHEMA,
         "version": VERSION,
