@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
+_TICKS = os.sysconf("SC_CLK_TCK")  # of the times in /proc, in a second
 MOST_OF_A_FILE = 1 << 22  # bytes to read of a list that an engine can make longer
 
 
@@ -37,6 +39,21 @@ def descendants(pid: int) -> list[int]:
     for child in found:
         found += children(child)
     return found
+
+
+def processor_seconds() -> float:
+    """Return what this process and all below it have computed, those that have ended as well."""
+    ours = sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
+    return ours + sum(map(_computed, descendants(os.getpid())))
+
+
+def _computed(pid: int) -> float:
+    """Return the seconds of a process and of its children that ended; 0 if it is gone."""
+    try:
+        figures = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, figures[11:15])) / _TICKS
 
 
 def processor_of(pid: int) -> int:

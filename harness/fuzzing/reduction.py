@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
-
 import hypothesis
 from hypothesis import Phase
 
 from harness.fuzzing.drawing import DRAW, find
 from harness.fuzzing.pruning import pruned
 from harness.fuzzing.search import Asker, Shown
+from harness.fuzzing.spending import Spending
 from harness.vocabulary.script import Script
 
 # What it may cost.
 _SCRIPTS = 300
-_SECONDS = 10.0
+_SECONDS = 10.0  # of the processor
+_LONGEST = 60.0  # seconds by the wall, on a machine that has other things to do
 _ROUNDS = 4
 _SHORT = 14  # commands that a reader takes in
 _GRAINS = (16, 4, 1)  # commands, stones or lines that are left out together
@@ -29,7 +29,7 @@ class Reduction:
         self._asker = asker
         self._best = shown
         self._left = _SCRIPTS
-        self._ends = time.monotonic() + _SECONDS
+        self._spending = Spending(_SECONDS, _LONGEST)
 
     def run(self, seed: int) -> Shown:
         """Return the shortest script that was found."""
@@ -44,10 +44,11 @@ class Reduction:
         find(strategy, self._shows_news, self._asker.causes.judge.allowed, _SHRINK, seed)
 
     def _shows_news(self, script: Script) -> bool:
-        if self._left <= 0 or time.monotonic() >= self._ends:
+        if self._left <= 0 or self._spending.is_over:
             return False
         self._left -= 1
         news = self._asker.news(script, fresh=self._best.needs_new)
+        self._spending.note(self._asker.recent[-1])
         if news and script.until(news.at).weight < self._best.script.weight:
             self._best = self._best._replace(script=script.until(news.at), difference=news)
         return news is not None
