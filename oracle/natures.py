@@ -88,6 +88,11 @@ class Nature:
         facts = {name: getattr(self, name) for name in self.__slots__}
         return Nature(**facts | {"needs": self.needs.union(parts)})
 
+    def among(self, parts: Parts) -> Nature:
+        """Return the nature of a command in a game that has no other parts than these."""
+        facts = {name: getattr(self, name) for name in self.__slots__}
+        return Nature(**facts | {"needs": self.needs & parts})
+
     def does_as(self, other: Nature) -> bool:
         """Whether two commands do the same; their answers may depend on different parts."""
         names = (name for name in self.__slots__ if name != "needs")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from oracle.vertex import Point
 
 ALL = tuple(range(8))
+OF_RECTANGLES = ALL[:4]
 _MIRROR, _FLIP, _TURN = 1, 2, 4
 
 

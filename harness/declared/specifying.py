@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from harness.declared import choosing, featuring, forms
+from harness.declared import choosing, featuring, forms, turning
 from harness.declared.beside import beside
 from harness.declared.declaration import (
     CHOOSES,
@@ -30,7 +30,6 @@ from harness.specifications.record import Specification
 from harness.specifications.truth import Truth
 from harness.vocabulary.boards import Board
 from harness.vocabulary.forms import Form
-from harness.vocabulary.transformations import COLORS, LARGER, ORDER
 from oracle import natures
 from oracle.gtp.protocol import Engine
 from oracle.natures import BOARD, MOVED, Nature
@@ -58,8 +57,8 @@ def specify(
         swaps=False,
         alike=said_alike,
         choices=choosing.choices,
-        # Sizes, turns and colors may all mean something that nobody here knows.
-        unfit=(COLORS, LARGER, ORDER),
+        unfit=turning.unfit(declaration),
+        begun=partial(turning.Begun, allowed=turning.Allowed(declaration)),
         own_mistakes=(),
     )
     truth = _reference(own, declaration, place, words) if words else None
@@ -138,7 +137,8 @@ def natures_of(declaration: Declaration) -> dict[str, Nature]:
 def _nature(command: Command, settings: list[str]) -> Nature:
     usual = STANDARD.get(command.name)
     if usual and usual.kind == command.kind and usual.plays == command.plays:
-        return natures.STANDARD[command.name].needing(*settings)
+        parts = BOARD.union(settings)  # final_score, say, needs no komi where there is none
+        return natures.STANDARD[command.name].among(parts).needing(*settings)
     names_file = bool(command.arguments and command.arguments[0].files)
     if command.kind == STARTS:
         sized = {one.drawn for one in command.arguments} & {SIZE, COLUMN_COUNT, ROW_COUNT}

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from harness.specifications.truth import InProcess, Truth
+from harness.vocabulary.beginnings import Beginning, Laid
 from harness.vocabulary.boards import GO, Board
 from harness.vocabulary.facts import Read
 from harness.vocabulary.forms import Forms
@@ -61,6 +62,8 @@ class Specification:
     # which the symmetries are a part. It is given the right engine, before the command.
     alike: Callable[[Engine, str], tuple[Any, ...]] | None = None
     unfit: tuple[str, ...] = ()  # kinds of harness.vocabulary.transformations without an image
+    # Where a scene begins, told by the right engine that stands there; None: it is its position.
+    begun: Callable[[Engine], Beginning] | None = None
 
     # A game of it:
     ends: bool = False  # after its end no stone is played
@@ -104,6 +107,10 @@ class Specification:
         ``folder``: in which the files lie that commands name; "": the working directory.
         """
         return self.truth.engine().in_folder(folder)
+
+    def beginning(self, engine: Engine) -> Beginning:
+        """Return where a scene begins; ``engine``: the right one, which stands there."""
+        return self.begun(engine) if self.begun else Laid(engine.session.game.position, self.board)
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:

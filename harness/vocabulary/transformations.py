@@ -62,19 +62,21 @@ class Change(NamedTuple):
     def _word(self, word: str, shape: Grid) -> str:
         color = color_of(word)
         if color is not None:
-            return _dressed(NAMES[self.color(color)][: len(word)], word)
+            return dressed(NAMES[self.color(color)][: len(word)], word)
         try:
             point = parse_vertex(word, shape.rows, shape.columns)
         except VertexError:
             return word  # no point of this board: not one of any
-        return _dressed(vertex(self.point(point, shape)), word)
+        return dressed(vertex(self.point(point, shape)), word)
 
 
 UNCHANGED = Change("")
 
 
-def _dressed(text: str, like: str) -> str:
-    """Return a text in small or capital letters, as another one is."""
+def dressed(text: str, like: str) -> str:
+    """Return a text in small or capital letters, as another one is; without any, as it is."""
+    if not like.upper().isupper():
+        return text
     return text.lower() if like.islower() else text.upper() if like.isupper() else text.title()
 
 
@@ -113,11 +115,6 @@ def reordered(commands: list[str], random: Random) -> list[str]:
         deal = _REORDERED.get(run[0][0])
         done += deal(run, random) if deal else commands[start:end]
     return done
-
-
-def can_reorder(command: str) -> bool:
-    """Return whether a command puts stones that can be put in another order."""
-    return command.partition(" ")[0] in _REORDERED
 
 
 def _runs(commands: list[str]) -> list[tuple[int, int]]:

@@ -6,7 +6,8 @@ answers become the expectations. What has no image: commands without an exact an
 that the document leaves open, whatever comes after a move that an engine chooses itself or after a
 command that goes otherwise in the image (a capture that is none on a larger board), and what the
 change leaves as it was, to the letter. A board from a file is set up by commands instead; one that
-is no square, and files that are asked about as files (``is_valid``), have no image.
+is no square, and files that are asked about as files (``is_valid``), have no image. Of a declared
+game (:mod:`harness.declared.turning`) a board is begun as the case file begins it.
 
 An image is a case file like any other. The number of a test in it says which one it is an image
 of: see :func:`origin`. The same seed gives the same file.
@@ -24,20 +25,17 @@ from harness.reading import casefile
 from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
+from harness.vocabulary.beginnings import Beginning
 from harness.vocabulary.transformations import (
     KINDS,
     ORDER,
     UNCHANGED,
     Change,
-    can_reorder,
-    draw,
     reordered,
 )
-from oracle.color import BLACK, WHITE
 from oracle.gtp.protocol import Engine
 from oracle.natures import Nature
 from oracle.position import Position
-from oracle.vertex import vertex
 
 _TRIES = 4  # draws of a change for a scene, of which the one with most tests is taken
 
@@ -96,7 +94,7 @@ class _Asked(NamedTuple):
 
 
 class _Scene(NamedTuple):
-    start: Position
+    start: Beginning
     settings: list[str]  # in force when it begins
     asked: list[_Asked]
     folder: str  # of the files that are loaded
@@ -104,12 +102,13 @@ class _Scene(NamedTuple):
 
 def _scenes(case: CaseFile, specification: Specification, folder: str) -> Iterator[_Scene]:
     engine, settings = specification.right_engine(folder), _settings(case, specification)
-    scene = _Scene(_board(engine), list(settings.values()), [], folder)
+    scene = _Scene(specification.beginning(engine), list(settings.values()), [], folder)
     for step in case.steps:
         asked = _ask(engine, step, specification)
         if asked.nature.begins_game:
             yield scene
-            scene = _Scene(_board(engine), list(settings.values()), [], folder)
+            start = specification.beginning(engine)
+            scene = _Scene(start, list(settings.values()), [], folder)
         else:
             scene.asked.append(asked)
         if asked.nature.is_setting:
@@ -162,13 +161,11 @@ def _translated(
     scene: _Scene, kind: str, number: int, specification: Specification, random: Random
 ) -> _Image:
     fits = kind not in specification.unfit
-    change = draw(kind, scene.start.grid, random, specification.board.size) if fits else None
+    change = scene.start.draw(kind, random) if fits else None
     if change is None:
         return _NONE
-    is_fixed = specification.board.is_fixed
-    opening, plain = (_opening(scene, one, is_fixed=is_fixed) for one in (change, UNCHANGED))
-    differs = opening != plain
-    stage = _Stage(specification, opening, number, differs=differs, folder=scene.folder)
+    opening, plain = (scene.start.opening(scene.settings, one) for one in (change, UNCHANGED))
+    stage = _Stage(specification, scene, opening, number, differs=opening != plain)
     commands = _commands(scene, change, random)
     for asked, command in zip(scene.asked, commands, strict=True):
         if not stage.play(asked, command, change):
@@ -179,26 +176,12 @@ def _translated(
     return _Image([f"# From line {first}: {change}.", *opening, *stage.kept], stage.tests)
 
 
-def _opening(scene: _Scene, change: Change, *, is_fixed: bool) -> list[str]:
-    """Return the commands that lead to where the scene begins; ``is_fixed``: the board's size."""
-    shape, target = scene.start.grid, change.shape(scene.start.grid)
-    size = [] if is_fixed else [f"boardsize {target.rows}"]
-    stones = [
-        f"{'.BW'[change.color(color)]} {vertex(change.point(point, shape))}"
-        for color in (BLACK, WHITE)
-        for point in shape.points(scene.start.stones(color))
-    ]
-    settings = [change.command(text, shape) for text in scene.settings]
-    setup = [f"gogui-setup {' '.join(stones)}"] if stones else []
-    return [*size, "clear_board", *settings, *setup]
-
-
 def _commands(scene: _Scene, change: Change, random: Random) -> list[str]:
     """Return what is sent for each command of the scene."""
     commands = [one.step.command for one in scene.asked]
     if change.kind == ORDER:
         return reordered(commands, random)
-    return [change.command(command, scene.start.grid) for command in commands]
+    return [scene.start.command(command, change) for command in commands]
 
 
 class _Stage:
@@ -207,16 +190,17 @@ class _Stage:
     def __init__(
         self,
         specification: Specification,
+        scene: _Scene,
         opening: list[str],
         number: int,
         *,
         differs: bool,
-        folder: str,
     ) -> None:
-        self._engine = specification.right_engine(folder)
+        self._engine = specification.right_engine(scene.folder)
         for command in opening:
             self._engine.handle(command)
         self._specification = specification
+        self._start = scene.start
         self._number = number
         self._differs = differs  # from the original, in what was sent so far
         self._pending: list[str] = []  # what is needed if a test follows
@@ -225,12 +209,15 @@ class _Stage:
 
     def play(self, asked: _Asked, command: str, change: Change) -> bool:
         """Take the next command; return whether what follows is still known."""
-        builds = asked.nature.is_setting or can_reorder(asked.step.command)
+        builds = _builds(asked, self._specification)
+        if not self._start.allows(self._engine, command):
+            return False
         if not builds and not is_exact(asked.step.command, self._specification):
-            return False  # it may do anything
+            return asked.nature.is_known and asked.nature.asks  # others may do anything
         self._differs = self._differs or command != asked.step.command
         got = _ask(self._engine, asked.step._replace(command=command), self._specification)
-        known = asked.is_settled and got.is_settled and asked.reply.ok and got.reply.ok
+        settled = asked.is_settled and got.is_settled and asked.reply.ok is got.reply.ok
+        known = settled and got.reply.ok  # what is refused in both does nothing
         alike = change.kind != ORDER or got.position == asked.position  # not so between two plays
         if (
             known
@@ -239,9 +226,9 @@ class _Stage:
             and is_exact(asked.step.command, self._specification)
         ):
             self._keep(asked, command, got.reply, builds=builds)
-        elif builds:
+        elif builds and known:
             self._pending.append(command)
-        return known or not builds
+        return settled or not builds
 
     def _keep(self, asked: _Asked, command: str, reply: Reply, *, builds: bool) -> None:
         if not self._differs or asked.nature.names_file:
@@ -252,6 +239,14 @@ class _Stage:
         self.kept += [*self._pending, test, f"#? [{wanted}]"]
         self._pending = []
         self.tests += 1
+
+
+def _builds(asked: _Asked, specification: Specification) -> bool:
+    """Whether what follows depends on a command that all have, and is known after it."""
+    nature, name = asked.nature, asked.step.command.partition(" ")[0]
+    is_free = nature.chooses or nature.begins_board or nature.ends
+    is_had = nature.is_setting or name in specification.forms
+    return nature.is_known and nature.sets_up and is_had and not is_free
 
 
 def _is_test(asked: _Asked) -> bool:

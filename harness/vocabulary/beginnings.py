@@ -1,0 +1,62 @@
+"""Where a scene of a case file begins, and how its commands are asked otherwise. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import NamedTuple, Protocol
+
+from harness.vocabulary.boards import Board
+from harness.vocabulary.transformations import Change, draw
+from oracle.color import BLACK, WHITE
+from oracle.gtp.protocol import Engine
+from oracle.position import Position
+from oracle.vertex import vertex
+
+
+class Beginning(Protocol):
+    """What a scene's commands are about before the first of them."""
+
+    def draw(self, kind: str, random: Random) -> Change | None:
+        """Return a change of this kind; None: there is none."""
+
+    def opening(self, settings: Sequence[str], change: Change) -> list[str]:
+        """Return the commands that lead here under a change, with the settings in force."""
+
+    def command(self, command: str, change: Change) -> str:
+        """Return a command as it reads then."""
+
+    def allows(self, engine: Engine, command: str) -> bool:
+        """Whether the right engine's answer to a command, where it stands, is right for all."""
+
+
+class Laid(NamedTuple):
+    """A position that the oracle knows."""
+
+    position: Position
+    board: Board
+
+    def draw(self, kind: str, random: Random) -> Change | None:
+        """Return a change of this kind; see :class:`Beginning`."""
+        return draw(kind, self.position.grid, random, self.board.size)
+
+    def opening(self, settings: Sequence[str], change: Change) -> list[str]:
+        """Return the commands that lay the stones; see :class:`Beginning`."""
+        shape = self.position.grid
+        size = [] if self.board.is_fixed else [f"boardsize {change.shape(shape).rows}"]
+        stones = [
+            f"{'.BW'[change.color(color)]} {vertex(change.point(point, shape))}"
+            for color in (BLACK, WHITE)
+            for point in shape.points(self.position.stones(color))
+        ]
+        made = [change.command(text, shape) for text in settings]
+        setup = [f"gogui-setup {' '.join(stones)}"] if stones else []
+        return [*size, "clear_board", *made, *setup]
+
+    def command(self, command: str, change: Change) -> str:
+        """Return a command as it reads then; see :class:`Beginning`."""
+        return change.command(command, self.position.grid)
+
+    def allows(self, engine: Engine, command: str) -> bool:
+        """Return that it does: what is left open, the oracle says; see :class:`Beginning`."""
+        return True
