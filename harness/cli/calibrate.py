@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.assignments import assignment, python
 from harness.assignments.assignment import Assignment
@@ -15,6 +16,7 @@ from harness.cli.arguments import Parser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.values import number, whole
 from harness.declared import declaration as declarations
+from harness.declared.bounds import bounds
 from harness.declared.calibrating import Budget, calibrate
 from harness.declared.noticing import Note, notes
 from harness.declared.observed import Observed, Tally, Tried
@@ -48,7 +50,8 @@ What it tells, for each command:
   another kind    it does not only ask, or does not play what it chooses
   its own choice  the reference's play refuses what it chose itself
 and of the game: sizes, turns, refusals, the end. Where the reference stands alone
-against engines that agree with each other, it is a question to you."""
+against engines that agree with each other, it is a question to you. Last it says
+what no case can ask: such are errors of GTP."""
 
 _EPILOG = """\
 Exit status:
@@ -73,15 +76,23 @@ def main(arguments: list[str]) -> int:
         files.try_to_write(given.json)
     never_fail_to_encode()
     found = assignment.find(given.assignment)
-    seen, told = tried(found, given)
+    trial = tried(found, given)
     paint = Paint(0 if given.no_color else colors(sys.stdout))
-    print("\n".join(lines(seen, told, paint)))
+    print("\n".join(lines(trial, paint)))
     if given.json:
-        files.write(given.json, [_document(seen, told)], without_surrogates)
-    return ExitCode.FAILED if told else ExitCode.OK
+        files.write(given.json, [_document(trial)], without_surrogates)
+    return ExitCode.FAILED if trial.notes else ExitCode.OK
 
 
-def tried(found: Assignment, given: argparse.Namespace) -> tuple[Observed, list[Note]]:
+class Trial(NamedTuple):
+    """A declaration after it was tried."""
+
+    seen: Observed
+    notes: list[Note]
+    bounds: list[str]  # what cases cannot ask, in sentences
+
+
+def tried(found: Assignment, given: argparse.Namespace) -> Trial:
     """Try the declaration of an assignment as the command line says.
 
     Raises:
@@ -102,7 +113,7 @@ def tried(found: Assignment, given: argparse.Namespace) -> tuple[Observed, list[
         Budget(given.seconds, given.conversations),
         given.seed,
     )
-    return seen, notes(seen, declaration)
+    return Trial(seen, notes(seen, declaration), bounds(seen, found.declaration or declaration))
 
 
 def _alone(found: Assignment) -> Assignment:
@@ -160,8 +171,9 @@ def add_options(parser: Parser) -> None:
 # --- for a reader ------------------------------------------------------------------------------
 
 
-def lines(seen: Observed, told: list[Note], paint: Paint) -> Iterator[str]:
+def lines(trial: Trial, paint: Paint) -> Iterator[str]:
     """Yield a table of the commands, and what should be looked at."""
+    seen, told, beyond = trial
     width = max((len(name) for name in seen.tallies), default=7)
     engines = list(dict.fromkeys(name for one in seen.tallies.values() for name in one.pairs))
     heads = [f"engine {place}" for place, _ in enumerate(engines, 1)]
@@ -175,6 +187,8 @@ def lines(seen: Observed, told: list[Note], paint: Paint) -> Iterator[str]:
     yield ""
     for note in told:
         yield from _paragraph(note, paint)
+    for sentence in beyond:
+        yield from (*textwrap.wrap(one_line(sentence, 400), _WRAP), "")
     yield f"{number_of(seen.conversations, 'conversation')}: {_many(told)}"
 
 
@@ -197,7 +211,7 @@ def _many(told: list[Note]) -> str:
 # --- for programs ------------------------------------------------------------------------------
 
 
-def _document(seen: Observed, told: list[Note]) -> str:
+def _document(trial: Trial) -> str:
     """Return what trying a declaration showed as JSON.
 
     The document is an object with these members::
@@ -208,7 +222,9 @@ def _document(seen: Observed, told: list[Note]) -> str:
                        refused; bad: the same for each wrong argument; engines: by name {replies,
                        same}, how many replies there were and how many are the reference's
         notes          [{matter, command, text}]: what to look at
+        bounds         [text]: what no case file can ask
     """
+    seen, told, beyond = trial
     commands = {
         name: {
             "asked": tally.asked,
@@ -226,5 +242,6 @@ def _document(seen: Observed, told: list[Note]) -> str:
         "conversations": seen.conversations,
         "commands": commands,
         "notes": [one._asdict() | {"matter": one.matter.value} for one in told],
+        "bounds": beyond,
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

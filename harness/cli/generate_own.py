@@ -16,8 +16,7 @@ from harness.generating.choices import Choices
 from harness.generating.own import openings, producing, writing
 from harness.generating.own.drafting import Drafter
 from harness.generating.own.producing import Produced, Request
-from harness.generating.own.records import Opening
-from harness.generating.own.report import report
+from harness.generating.own.report import Sources, report
 from harness.generating.reading import records
 from harness.reading import casefile, conversion
 from harness.records import CaseFile
@@ -70,7 +69,8 @@ class OwnGame:
             bench = Bench(engines, self._specification, self._found.place, asker)
             request = self._request(bench, beside, (*beside, *excluded))
             produced = producing.produce(request, drafter, bench, on_step)
-        return self._told(produced, found, positions, list(heading))
+        sources = Sources(found.counts, len(positions), drafter.unsaid)
+        return self._told(produced, sources, list(heading))
 
     def _request(
         self, bench: Bench, beside: Sequence[CaseFile], excluded: Sequence[CaseFile]
@@ -86,8 +86,7 @@ class OwnGame:
     def _told(
         self,
         produced: Produced,
-        found: openings.Records,
-        positions: Sequence[Opening],
+        sources: Sources,
         heading: list[str],
     ) -> ExitCode:
         if not produced.drafts and self._given.kill and not produced.survivors:
@@ -98,7 +97,7 @@ class OwnGame:
         self._copy_files(produced)
         text = writing.case_file(produced.drafts, heading)
         files.write(self._given.output, [self._in_format(text)])
-        print("\n".join(report(produced, found.counts, len(positions))))
+        print("\n".join(report(produced, sources)))
         return ExitCode.FAILED if produced.survivors else ExitCode.OK
 
     def _copy_files(self, produced: Produced) -> None:

@@ -59,8 +59,8 @@ def main(arguments: list[str]) -> int:
         raise UsageError(f"{folder / FILE} is there already: name a new DIR, or calibrate it")
     _make(given, folder)
     found = assignment.find(str(folder))
-    seen, told = calibrate.tried(found, given)
-    print("\n".join(calibrate.lines(seen, told, Paint(colors(sys.stdout)))))
+    trial = calibrate.tried(found, given)
+    print("\n".join(calibrate.lines(trial, Paint(colors(sys.stdout)))))
     return ExitCode.OK
 
 

@@ -24,6 +24,7 @@ from harness.declared.declaration import (
     NUMBERS,
     SETS,
     STANDARD,
+    STARTS,
     Command,
     Declaration,
 )
@@ -39,8 +40,9 @@ _NEARLY_ALL = 0.9
 _SOME = 0.1
 # Ways to compare that may do where a stricter one does not, the strictest first.
 _LOOSER = (
-    *((CASELESS,), (NUMBERS,), (ANY_ORDER,), (ANY_ORDER, CASELESS), (COLUMNS,), (FIRST_WORD,)),
+    *((CASELESS,), (NUMBERS,), (COLUMNS,), (ANY_ORDER,), (ANY_ORDER, CASELESS), (FIRST_WORD,)),
 )
+_DOING = " or ".join(f'"{kind}"' for kind in (STARTS, SETS, MOVES, CHOOSES))
 _RESULTS = {"black", "white", "draw", "tie"}
 
 
@@ -91,7 +93,7 @@ def _reach(command: Command, tally: Tally, seen: Observed) -> Iterator[Told]:
         yield Matter.NEVER_REACHED, f"no conversation of {seen.conversations} had it"
     elif seen.listed and command.name not in seen.listed:
         yield Matter.NEVER_REACHED, "the reference does not have it in list_commands"
-    elif tally.right >= _FEW and tally.refused == tally.right:
+    if tally.right >= _FEW and tally.refused == tally.right:
         told = f"; the first time it said {_quoted(tally.refusal)}"
         text = f"the reference refused it {_times(tally.refused, tally.right)}{told}: are its"
         yield Matter.ALWAYS_REFUSED, f"{text} arguments, colors, vertices and sizes right?"
@@ -147,7 +149,7 @@ def _kind(command: Command, tally: Tally) -> Iterator[Told]:
         yield Matter.KIND, "later replies are others without it: plays = true?"
     elif tally.changed:
         text = f"later replies are others without it ({number_of(tally.changed, 'time')})"
-        yield Matter.KIND, f'{text}: does it ask? kind = "{SETS}", "{MOVES}" or "{CHOOSES}"'
+        yield Matter.KIND, f"{text}: does it ask? kind = {_DOING}"
     elif command.kind == ASKS and not command.is_free and set(tally.texts) == {""}:
         text = "it never says anything: does it ask?"
         yield Matter.KIND, f'{text} kind = "{SETS}", or reply = "{FREE}"'
@@ -245,7 +247,7 @@ def _forgotten(seen: Observed, declaration: Declaration) -> Iterator[Note]:
             )
 
 
-_ABOUT = {ASKS: "asks", MOVES: "plays", CHOOSES: "chooses", SETS: "sets", "starts": "starts"}
+_ABOUT = {ASKS: "asks", MOVES: "plays", CHOOSES: "chooses", SETS: "sets", STARTS: "starts"}
 
 
 def _questions(seen: Observed) -> Iterator[Note]:

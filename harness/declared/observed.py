@@ -60,6 +60,7 @@ class Tally:
         self.bad: dict[str, list[int]] = {}  # by template: times asked, times refused
         self.texts: Counter[str] = Counter()  # of replies that say all is well
         self.refusal = ""  # the first
+        self.errors = 0  # refusals that are errors of the protocol
         self.pairs: dict[str, list[Pair]] = {}  # by engine
         self.unlike_itself = 0  # times that a new process of the reference answered otherwise
         self.changed = 0  # times that later replies were others without it

@@ -90,6 +90,7 @@ class Observer:
                 tally.right += not one.is_bad
                 tally.refused += refused and not one.is_bad
                 tally.texts.update([one.reply.text] * one.reply.ok)
+                tally.errors += not one.reply.ok
                 tally.refusal = tally.refusal or (one.reply.text if refused else "")
 
     def _follow_moves(self, heard: list[Exchange]) -> None:

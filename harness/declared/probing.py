@@ -67,9 +67,11 @@ class Prober:
         for command in self._declaration.commands:
             for template in command.bad:
                 line = self._drawer.bad(command, engine.session.state, template)
-                counts = self._seen.tallies[command.name].bad.setdefault(template, [0, 0])
+                tally, reply = self._seen.tallies[command.name], self._last((*engine.said, line))
+                counts = tally.bad.setdefault(template, [0, 0])
                 counts[0] += 1
-                counts[1] += self._refuses(self._last((*engine.said, line)))
+                counts[1] += self._refuses(reply)
+                tally.errors += not reply.ok
 
     def _try_second_stone(self, engine: ReferenceEngine) -> None:
         """Play where a stone may be played, but one of the color that is not to move."""

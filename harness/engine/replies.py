@@ -156,11 +156,11 @@ class Protocol:
 
     def lacking(self, output: bytes) -> str:
         """Return why output is no reply yet: a clause that follows "but"."""
+        has_status = output.rstrip().rpartition(b"\n")[2] in {b"= 1", b"= -1"}
+        hint = " (is the engine's protocol 'status last'?)" if has_status else ""
         if output[:1] not in b"=?":
-            return "a reply begins with = or ?"
-        if output.rstrip().rpartition(b"\n")[2] in {b"= 1", b"= -1"}:
-            return "a reply ends with an empty line (is the engine's --protocol 'status last'?)"
-        return "a reply ends with an empty line"
+            return f"a reply begins with = or ?{hint}"
+        return f"a reply ends with an empty line{hint}"
 
     def oddity(self, reply: Reply) -> str:
         """Return what is wrong with how a reply ends: words that follow it; "": nothing."""

@@ -18,6 +18,10 @@ from harness.visible import one_line
 from harness.vocabulary.script import name_of
 
 _WIDTH = 97  # of a comment's text
+_UNSAID = (
+    "The right answer is an error, which no file for GTP can expect: the tests here ask what holds"
+    " after it, and an engine may pass them. Send it the commands to see what it answers."
+)
 _LONG = 300  # characters of an answer that a comment quotes
 
 
@@ -46,8 +50,9 @@ def _names(finding: Finding, number: int) -> dict[str, str]:
 
 def text(number: int, finding: Finding, judge: Judge, protocol: str = GTP) -> str:
     """Return the case file of a finding."""
+    beyond = [_UNSAID] if protocol == GTP and finding.difference.right.startswith("?") else []
     lines = [
-        *_comment(_heading(finding, judge.specification.key)),
+        *_comment([*_heading(finding, judge.specification.key), *beyond]),
         "",
         *_body(number, finding, judge, _FORMATS[protocol].lines),
     ]

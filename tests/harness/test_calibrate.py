@@ -7,6 +7,7 @@ import pytest
 
 from harness.cli import main
 from harness.exits import ExitCode
+from tests.harness import own_assignments
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, command, lay
 
 pytestmark = pytest.mark.processes
@@ -43,6 +44,43 @@ def test_nothing_is_said_of_a_good_declaration(told):
     assert told(WHOLE, ENGINE, "turned", status=ExitCode.OK) == []
 
 
+GTP_ERRORS = "No case file for GTP can expect an error (a reply that begins with ?)"
+TURNED = "grade asks public tests with the board turned as well"
+BOTH = "grade asks public tests with the board turned or with colors exchanged as well"
+
+
+@pytest.mark.parametrize(
+    ("declared", "engine", "sentences"),
+    [
+        (
+            WHOLE + '\n[[command]]\nname = "play"\nbad = ["{turn}"]\n',
+            ENGINE,
+            [f"{GTP_ERRORS}, as to wrong arguments of play:", TURNED],
+        ),
+        (WHOLE, ENGINE, [TURNED]),  # it refuses with "="
+        (
+            WHOLE.replace("[game]", '[game]\nturns = "any"')
+            + '\n[[command]]\nname = "play"\nbad = ["{turn} {stone}"]\n',
+            ENGINE.replace(" or color != turn:", ":"),
+            [BOTH],
+        ),
+    ],
+)  # fmt: skip
+def test_what_cases_cannot_ask_is_told_and_is_nothing_to_look_at(
+    tmp_path, capsys, declared, engine, sentences
+):
+    lay(tmp_path, declared, engine)
+    (tmp_path / "assignment.toml").write_text(HANDED_IN.replace('["*.gtp"]', "[]") + declared)
+    found = tmp_path / "found.json"
+    given = ["--conversations", "24", "--seconds", "0", "--sandbox", "off"]
+    status = main(["calibrate", str(tmp_path), *given, "--json", str(found)])
+    told = " ".join(capsys.readouterr().out.split())
+    assert status == ExitCode.OK, told
+    bounds = json.loads(found.read_text())["bounds"]
+    assert [one[: len(two)] for one, two in zip(bounds, sentences, strict=True)] == sentences
+    assert all(one in told for one in bounds)
+
+
 def without(*lines):
     """Return the declaration without the lines that begin so."""
     kept = [one for one in WHOLE.splitlines() if not one.startswith(lines)]
@@ -61,6 +99,27 @@ def more(text):
 ANY_TURN = ENGINE.replace(" or color != turn:", ":")
 CHANCE = ENGINE.replace('return "yes"', 'import os; return os.getpid() if size == 2 else "yes"')
 SOLVE = '[[command]]\nname = "solve"\nkind = "chooses"\n'
+
+YES = 'return "yes" if not free() else "no"'
+LOUD = ENGINE.replace(YES, f"return ({YES[7:]}).upper() if WAYS else {YES[7:]}")
+PICTURE = '    if name == "picture":'
+CHANCES = ENGINE.replace(
+    PICTURE,
+    """\
+    if name == "chances":
+        found = free()[::-1] if WAYS else free()
+        return " ".join([*found, *(str(ord(one[0])) for one in found)])
+"""
+    + PICTURE,
+)
+SAYS = ENGINE.replace(
+    PICTURE,
+    """\
+    if name == "says":
+        return ("yes since " if "talks" in WAYS else "yes because ") + str(len(stones))
+"""
+    + PICTURE,
+)
 
 # What is forgotten, the declaration, the reference, another engine, and whose note is about what.
 FORGOTTEN = {
@@ -102,6 +161,25 @@ FORGOTTEN = {
     "plays": (replaced('instead = ["pass"]', 'instead = ["pass"]\nplays = false'), ENGINE, "",
               ("genmove", "another kind", "plays = true?")),
     "fresh": (WHOLE, CHANCE, "", ("over", "not repeatable", "fresh = true")),
+    "kind = moves": (more('[[command]]\nname = "put"\narguments = ["color", "vertex"]'),
+                     ENGINE.replace('name == "play"', 'name in ("play", "put")'), "",
+                     ("put", "another kind", '"moves"')),
+    "kind = starts": (more('[[command]]\nname = "begin"'),
+                      ENGINE.replace('name == "clear_board"', 'name in ("clear_board", "begin")'),
+                      "", ("begin", "another kind", '"starts"')),
+    "arguments of a setting": (without("arguments = [["), ENGINE, "",
+                               ("mode", "always refused", "are its arguments")),
+    "arguments, files": (more('[[command]]\nname = "load"'), ENGINE, "",
+                         ("load", "always refused", "are its arguments")),
+    "over, another end": (replaced('is = "yes"', 'is = "done"'), ENGINE, "",
+                          ("", "never reached", "over never said 'done' (over)")),
+    "letters": (WHOLE, ENGINE.replace("'abcdefgh'[i]", "'xyzuvwst'[i]"), "",
+                ("play", "always refused", "vertices")),
+    "reply, caseless": (WHOLE, LOUD, "capitals", ("over", "too strict", 'reply = "caseless"')),
+    "reply, columns": (more('[[command]]\nname = "chances"'), CHANCES, "turned",
+                       ("chances", "too strict", 'reply = "columns"')),
+    "reply, first word": (more('[[command]]\nname = "says"'), SAYS, "talks",
+                          ("says", "too strict", 'reply = "first word"')),
     "what is no command": (more('[[command]]\nname = "nothing"'), ENGINE, "",
                            ("nothing", "never reached", "list_commands")),
 }  # fmt: skip
@@ -126,6 +204,17 @@ def test_what_is_forgotten_is_named(told, what):
     declared, engine, way, (name, matter, text) = FORGOTTEN[what]
     found = told(declared, engine, *([way] if way else []))
     assert any((name, matter) == one[:2] and text in one[2] for one in found), found
+
+
+def test_the_protocol_that_is_forgotten_is_named(tmp_path, capsys):
+    place = own_assignments.make(tmp_path, "takuzu")
+    toml = place / "assignment.toml"
+    text = toml.read_text().replace('protocol = "status last"\n', "")
+    toml.write_text(text.replace("[game]", 'timeout = 2\nsandbox = "off"\n[game]'))
+    assert main(["calibrate", str(place)]) == ExitCode.BROKEN
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the reference did not answer" in said
+    assert "is the engine's protocol 'status last'?" in said
 
 
 def test_two_engines_that_agree_ask_who_is_right(told):

@@ -204,6 +204,16 @@ def test_a_refusal_that_says_all_is_well_is_told_from_a_move(places):
     assert 0 < len(accepted) < len(found)
 
 
+def test_what_no_test_can_expect_is_counted_and_asked_after(places):
+    """An error is no answer that a case file can expect: what holds after it is asked."""
+    own = drafter(places["othello"])
+    found = [one for number in range(3) for one in own.drafts(Random(number), 4)]
+    assert own.unsaid.keys() == {"final_score", "play"}, "before the end there is no score"
+    after = [one for one in found if len(one.setup) - 1 in one.refused]
+    assert {one.setup[-1].split()[0] for one in after} == {"final_score", "play"}
+    assert {one.name for one in after} >= {"discs", "legal_moves"}
+
+
 def test_positions_of_cases_and_games_are_gone_on_from(places, tmp_path):
     found = assignment.find(str(places["nogo"]))
     text = (
@@ -302,6 +312,7 @@ def test_wrong_programs_are_asked_in_their_processes(places, capsys):
     said = capsys.readouterr().out
     assert status == ExitCode.OK, said
     assert "3 of 3 engines caught" in said
+    assert "no test expects a refusal of play" in said
     assert sum(step.is_test for step in casefile.read(str(path)).steps) <= 8
 
 

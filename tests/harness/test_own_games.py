@@ -9,6 +9,7 @@ import pytest
 
 from harness.cli import main
 from harness.exits import ExitCode
+from tests.harness import own_assignments
 from tests.harness.own_games import GAMES, OWN, fuzzed, right, wrong
 
 EXAMPLES = 8000  # some twenty seconds with programs in Python
@@ -143,6 +144,56 @@ def test_a_finding_tells_which_wrong_engines_it_is_like(fuzz, tmp_path):
     assert [one["name"] for one in finding["engines"]] == ["no PassIsAMove"]
     text = Path(finding["file"]).read_text()
     assert "# It goes wrong as no PassIsAMove does: as PassIsAMove\n" in text
+
+
+@pytest.mark.long(4)
+@pytest.mark.processes
+def test_a_finding_tells_which_wrong_engines_of_the_declaration_it_is_like(fuzz, tmp_path):
+    place = own_assignments.make(tmp_path, "nogo")
+    with (place / "assignment.toml").open("a") as toml:
+        toml.write("".join(
+            f'\n[[wrong]]\nname = "no {name}"\ncommand = "python3 wrong_nogo.py {name}"\n'
+            f'sentence = "as {name}"\n'
+            for name in ("UndoKeepsTurn", "PassIsAMove")
+        ))  # fmt: skip
+    given = ("--assignment", str(place), "--findings", "1", "--examples", "300")
+    status, told = fuzz(command("nogo/wrong_nogo.py PassIsAMove"), *given)
+    assert status == ExitCode.FAILED
+    assert "\n  like no PassIsAMove: as PassIsAMove\n" in told
+    assert "UndoKeepsTurn" not in told
+    (path,) = (tmp_path / "found").iterdir()
+    assert "# It goes wrong as no PassIsAMove does: as PassIsAMove\n" in path.read_text()
+
+
+ERRING = """\
+import sys
+sys.path.insert(0, "{folder}")
+from hex import Hex, talk
+
+class Lenient(Hex):
+    def handle(self, line):
+        return "= \\n\\n" if line.split()[-2:] == ["x", "a1"] else super().handle(line)
+
+talk(Lenient())
+"""
+
+
+@pytest.mark.long(2)
+@pytest.mark.processes
+def test_what_a_case_file_cannot_expect_is_told_in_it(fuzz, tmp_path, capsys):
+    """Only its reply to a wrong color is wrong, where the right one is an error."""
+    engine = tmp_path / "lenient.py"
+    engine.write_text(ERRING.format(folder=OWN / "hex"))
+    program = f"{sys.executable} {engine}"
+    given = ("--assignment", str(OWN / "hex"), "--findings", "1", "--examples", "300")
+    status, told = fuzz(program, *given)
+    assert status == ExitCode.FAILED
+    assert "play x a1: no error" in told
+    (path,) = (tmp_path / "found").iterdir()
+    said = " ".join(path.read_text().replace("\n# ", " ").split())
+    assert "The right answer is an error, which no file for GTP can expect" in said
+    assert main(["run", program, str(path), "--sandbox", "off"]) == ExitCode.OK
+    capsys.readouterr()
 
 
 @pytest.mark.long(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -37,6 +38,7 @@ class Drafter:
     ) -> None:
         """``folder``: where the files lie that commands name.
 
+        ``unsaid`` counts, by command, tests that cannot be made: their right answer is an error.
         ``refusals``: whether tests may expect one. In a file of answers a status line is expected
         to the letter, and right programs give other reasons.
         """
@@ -45,6 +47,7 @@ class Drafter:
         self._declaration = declaration
         self._folder = folder
         self._openings = tuple(openings)
+        self.unsaid: Counter[str] = Counter()
 
     def drafts(self, random: Random, length: int) -> Iterator[Draft]:
         """Yield tests of one conversation with about ``length`` moves and questions.
@@ -87,7 +90,7 @@ class Drafter:
     def _may_be_asked(self, declared: Command) -> bool:
         """Whether replies to a command tell anything."""
         if declared.kind == MOVES:
-            return bool(self._declaration.game.refused and declared.arguments)
+            return bool(declared.arguments and (self._declaration.game.refused or declared.bad))
         return declared.kind == CHOOSES or (declared.kind == ASKS and not declared.is_free)
 
     def _engine(self) -> ReferenceEngine:
@@ -109,9 +112,32 @@ class Drafter:
         if expression := self._expression(declared, command, right, choices):
             is_free = declared.kind == CHOOSES
             yield setup._replace(command=command, expression=expression, is_free=is_free)
+        if self._is_unsaid(right):
+            self.unsaid[declared.name] += 1
+            yield from self._after_error(engine, setup, command)
         if declared.kind == CHOOSES and declared.plays and choices:
             after = setup._replace(setup=(*setup.setup, command), is_free=True)
             yield from self._after(engine, after, command, choices, random)
+
+    def _is_unsaid(self, right: Reply) -> bool:
+        """Whether the right reply is one that no test may expect."""
+        return not right.ok or (not self._refusals and self._engine().refuses(right))
+
+    def _after_error(self, engine: ReferenceEngine, setup: Draft, command: str) -> Iterator[Draft]:
+        """Yield questions after a command that is to be refused: they are answered as before."""
+        asked = [one.name for one in self._asks_alone() if one.name != command][:_AFTER]
+        refused = setup.refused | {len(setup.setup)}
+        after = setup._replace(setup=(*setup.setup, command), refused=refused)
+        for name in asked:
+            right = engine.replies((*engine.said, command, name))[-1]
+            if right.ok:
+                found = equivalence.expression(name, right, self._specification)
+                yield after._replace(command=name, expression=found)
+
+    def _asks_alone(self) -> list[Command]:
+        """Return the questions without arguments that have one answer."""
+        asks = self._declaration.of_kind(ASKS)
+        return [one for one in asks if not (one.is_free or one.arguments)]
 
     def _after(
         self,
@@ -122,8 +148,7 @@ class Drafter:
         random: Random,
     ) -> Iterator[Draft]:
         """Yield questions that have one answer whatever an engine has chosen before."""
-        asks = [one for one in self._declaration.of_kind(ASKS) if not one.is_free]
-        asks = [one for one in asks if not one.arguments]
+        asks = self._asks_alone()
         moves = [engine.session.state.as_move(command, one) for one in choices]
         for asked in random.sample(asks, min(len(asks), _AFTER)):
             found = [engine.replies((*engine.said, move, asked.name))[-1] for move in moves]
@@ -141,9 +166,7 @@ class Drafter:
         self, declared: Command, command: str, right: Reply, choices: Sequence[str]
     ) -> str:
         """Return what accepts the right answers to a command and no other; "": it is no test."""
-        if not right.ok:
-            return ""  # no expectation accepts an error
-        if not self._refusals and self._engine().refuses(right):
+        if self._is_unsaid(right):
             return ""
         if declared.kind == CHOOSES:
             return _any_of(choices or self._sure(declared, right))

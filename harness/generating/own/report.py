@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from harness.generating.own.producing import Produced
 from harness.text import number_of
 
 _USED = ("files", "games", "used")
+_WIDTH = 88
+_UNSAID = (
+    "no test expects a refusal of {}: the case file cannot say so; tests ask what holds after one,"
+    " and fuzz compares refusals themselves"
+)
 
 
-def report(produced: Produced, records: Counter[str], openings: int) -> Iterator[str]:
-    """Yield the lines of the report; ``records``: the counts of game records."""
+class Sources(NamedTuple):
+    """What tests were drawn from."""
+
+    records: Counter[str]  # counts of game records
+    openings: int  # positions to go on from
+    unsaid: Counter[str]  # commands whose right answer was an error
+
+
+def report(produced: Produced, sources: Sources) -> Iterator[str]:
+    """Yield the lines of the report."""
+    records, openings, unsaid = sources
     if records["files"]:
         files, games = (number_of(records[one], one[:-1]) for one in ("files", "games"))
         yield f"{files}, {games}, {records['used']} used"
@@ -29,6 +45,8 @@ def report(produced: Produced, records: Counter[str], openings: int) -> Iterator
     sizes = Counter(one.size for one in produced.drafts)
     told = (f"{columns}x{rows} ({sizes[columns, rows]})" for columns, rows in sorted(sizes))
     yield f"sizes: {', '.join(told)}"
+    if names := [name for name, count in sorted(unsaid.items()) if count]:
+        yield from textwrap.wrap(_UNSAID.format(", ".join(names)), _WIDTH)
     yield f"\n{number_of(len(produced.drafts), 'test')}"
     yield from _engines(produced)
 
