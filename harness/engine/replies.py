@@ -157,7 +157,7 @@ class Protocol:
     def lacking(self, output: bytes) -> str:
         """Return why output is no reply yet: a clause that follows "but"."""
         has_status = output.rstrip().rpartition(b"\n")[2] in {b"= 1", b"= -1"}
-        hint = " (is the engine's protocol 'status last'?)" if has_status else ""
+        hint = " (is the engine's --protocol 'status last'?)" if has_status else ""
         if output[:1] not in b"=?":
             return f"a reply begins with = or ?{hint}"
         return f"a reply ends with an empty line{hint}"

@@ -214,7 +214,7 @@ def test_the_protocol_that_is_forgotten_is_named(tmp_path, capsys):
     assert main(["calibrate", str(place)]) == ExitCode.BROKEN
     said = " ".join(capsys.readouterr().err.split())
     assert "the reference did not answer" in said
-    assert "is the engine's protocol 'status last'?" in said
+    assert "is the engine's --protocol 'status last'?" in said
 
 
 def test_two_engines_that_agree_ask_who_is_right(told):
