@@ -76,7 +76,9 @@ class Allowing:
         turn, size = state.turn, state.size
         # A loop takes half the time of any(), and each command that is drawn comes here.
         for turns, places, stones in self._readings[line]:
-            if turn in turns and _are_on(places, size) and state.taken.issuperset(stones):
+            if turn not in turns or (places and not _are_on(places, size)):
+                continue
+            if not stones or state.taken.issuperset(stones):
                 return True
         return False
 
@@ -85,13 +87,13 @@ class Allowing:
 
         Returns whether it was refused.
         """
-        refused = self._refuses(reply)
-        command = self.state.lines[line].command
-        self.state.hear(line, refused=refused, chosen=reply.text)
+        said, refused = self.state.lines[line], self._refuses(reply)
+        if not refused:
+            self.state.follow(said, reply.text)
         if line == self._asks_end:
             self.is_over = reply.ok and self._is_end(reply.text.strip()) is not None
-        if command and command.kind != ASKS and not refused:
-            self._follow(command)
+        if said.command and said.command.kind != ASKS and not refused:
+            self._follow(said.command)
         return refused
 
     def _follow(self, command: Command) -> None:

@@ -78,6 +78,7 @@ class Drawer:
         self.declaration = declaration
         self._random = random
         self._below = below(random)
+        self._pick = picked(random)
         self._folder = folder
         self._openings = openings
         self._sizes = sorted(declaration.game.sizes, key=lambda size: size[0] * size[1])
@@ -242,9 +243,6 @@ class Drawer:
         step = self._pick(_AROUND)
         return place[0] + step[0], place[1] + step[1]
 
-    def _pick(self, some: Sequence[_T]) -> _T:
-        return some[self._below(len(some))]
-
 
 def below(random: Random) -> Callable[[int], int]:
     """Return what draws a whole number from 0 on that is less than another, as ``randrange`` does.
@@ -263,6 +261,12 @@ def below(random: Random) -> Callable[[int], int]:
         return drawn
 
     return draw
+
+
+def picked(random: Random) -> Callable[[Sequence[_T]], _T]:
+    """Return what draws one of several things, as ``choice`` does; see :func:`below`."""
+    draw = below(random)
+    return lambda some: some[draw(len(some))]
 
 
 class _Conversation:

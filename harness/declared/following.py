@@ -132,8 +132,12 @@ class State:
         """Follow a command; ``chosen``: the reply to one that chooses. What is refused does
         nothing.
         """
-        said = self.lines[line]
-        if said.leads and not refused:
+        if not refused:
+            self.follow(self.lines[line], chosen)
+
+    def follow(self, said: Line, chosen: str = "") -> None:
+        """Follow a line that was not refused; see :meth:`hear`."""
+        if said.leads:
             said.leads(self, said, chosen)
 
     def read(self, reply: str) -> bool:

@@ -13,6 +13,7 @@ from random import Random
 from harness.declared.allowing import Allowing
 from harness.declared.choosing import accepts
 from harness.declared.declaration import ASKS, CHOOSES, MOVES, SETS, STARTS, Command, Declaration
+from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
 from harness.declared.reference import Reference
 from harness.engine.protocols import named
@@ -86,8 +87,9 @@ class ByReference:
             yield batch
 
     def _drawer(self, random: Random) -> Unasked:
-        place = self._reference.program.folder
-        return Unasked(self._reference.declaration, random, place, self._openings)
+        asked = self._reference
+        drawer = Drawer(asked.declaration, random, asked.program.folder, self._openings)
+        return Unasked(drawer, random)
 
     def _begin(self, conversations: Sequence[tuple[str, ...]]) -> Replies:
         return self._reference.begin(conversations, str(self.folder))

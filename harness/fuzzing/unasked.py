@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from pathlib import Path
 from random import Random
 
-from harness.declared.declaration import ASKS, Declaration
+from harness.declared.declaration import ASKS
 from harness.declared.drawing import Drawer, Known
 from harness.records import Reply
 from harness.vocabulary.script import Script, name_of
@@ -27,17 +26,11 @@ _LEARNT = 0.5  # how many conversations become beginnings of others
 class Unasked:
     """Draws conversations; told of replies by :meth:`learn`."""
 
-    def __init__(
-        self,
-        declaration: Declaration,
-        random: Random,
-        folder: Path,
-        openings: Sequence[tuple[str, ...]] = (),
-    ) -> None:
-        """See :class:`~harness.declared.drawing.Drawer`."""
-        self._declaration = declaration
+    def __init__(self, drawer: Drawer, random: Random) -> None:
+        """Take what draws single ones; ``random``: decides what they go on from, and how far."""
+        self._declaration = drawer.declaration
         self._random = random
-        self._drawer = Drawer(declaration, random, folder, openings)
+        self._drawer = drawer
         self._nothing = Known((), self._drawer.nothing)
         self._known: list[Known] = []
         self._begun: deque[Known] = deque()  # of what was drawn and not learnt, in this order

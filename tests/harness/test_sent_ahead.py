@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from harness.assignments import assignment
 from harness.declared.allowing import Allowing
 from harness.declared.declaration import Declaration
+from harness.declared.drawing import Drawer
 from harness.engine.ahead import Ahead
 from harness.engine.launch import PlainLauncher
 from harness.errors import EngineError
@@ -37,6 +38,12 @@ BROKEN = Failure(FailureKind.DIED, "ended")
 
 def reply(text: str, status: str = "=") -> Reply:
     return Reply(status == "=", text, f"{status} {text}".rstrip(), 0.0)
+
+
+def unasked(declaration: Declaration, seed: int, folder: Path) -> Unasked:
+    """Return what draws conversations ahead of the replies."""
+    random = Random(seed)
+    return Unasked(Drawer(declaration, random, folder), random)
 
 
 # --- lines under way ---------------------------------------------------------------------------
@@ -320,7 +327,7 @@ def test_likeness_never_overlooks_what_the_judge_sees(data: st.DataObject) -> No
     """Whatever one reply of a right conversation is changed to."""
     found = assignment.find(str(OWN / "nogo"))
     reference = InMemory(right("nogo"), found.declaration, found.place)
-    drawer = Unasked(found.declaration, Random(data.draw(st.integers(0, 99))), found.place)
+    drawer = unasked(found.declaration, data.draw(st.integers(0, 99)), found.place)
     script = drawer.draw()
     judge = ByReference(found.specification, reference, found.place)  # type: ignore[arg-type]
     script = judge.allowed(script)
@@ -347,7 +354,7 @@ def of_game(game: str) -> tuple[Declaration, InMemory]:
 def drawn(game: str, seed: int, count: int, lag: int = 4) -> list[Script]:
     """Draw conversations; replies to each come when so many more are drawn."""
     declaration, reference = of_game(game)
-    drawer = Unasked(declaration, Random(seed), reference.program.folder)
+    drawer = unasked(declaration, seed, reference.program.folder)
     scripts: list[Script] = []
     for _ in range(count):
         scripts.append(drawer.draw())
@@ -381,7 +388,7 @@ def test_nothing_is_said_before_a_board_is_begun(game: str) -> None:
 def beginnings(game: str, count: int = 120) -> list[tuple[str, ...]]:
     """Return what conversations have gone on from."""
     declaration, reference = of_game(game)
-    drawer = Unasked(declaration, Random(5), reference.program.folder)
+    drawer = unasked(declaration, 5, reference.program.folder)
     found = []
     for _ in range(count):
         script = drawer.draw()
@@ -413,7 +420,7 @@ def test_a_beginning_leads_to_a_place_where_the_game_goes_on(game: str) -> None:
 def test_replies_belong_to_conversations_in_the_order_of_their_drawing() -> None:
     """So a beginning is a part of the conversation whose replies tell of it."""
     declaration, reference = of_game("hex")
-    drawer = Unasked(declaration, Random(7), reference.program.folder)
+    drawer = unasked(declaration, 7, reference.program.folder)
     scripts = [drawer.draw() for _ in range(30)]
     for script in scripts:
         replies = without_moves_of_its_own(reference, script.commands)
