@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 _CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"]
-_UNFIT_BYTES = bytes(code for code in _CONTROLS if code < 0x80)
+_PLAIN = bytes(code for code in range(0x80) if code not in _CONTROLS)
 _INVISIBLE = [0x202A, 0x202B, 0x202C, 0x202D, 0x202E, 0x2066, 0x2067, 0x2068, 0x2069]
 _NO_CHARACTERS = [0xFFFE, 0xFFFF]
 _UNDECODED = range(0xDC80, 0xDD00)  # bytes that were no UTF-8: "surrogateescape"
@@ -30,9 +30,8 @@ def _table() -> dict[int, str]:
 
 @cache
 def _unfit() -> re.Pattern[str]:
-    """Long texts are nearly always clean; looking is much cheaper than translating.
-
-    But to compile this takes as long as eighty commands: a short text needs none of it.
+    """Looking is much cheaper than translating; but to compile this takes as long as eighty
+    commands, and a plain text needs none of it.
     """
     return re.compile(
         "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
@@ -41,17 +40,18 @@ def _unfit() -> re.Pattern[str]:
 
 def visible(text: str) -> str:
     r"""Return the text with all that cannot be shown as ``\x1b``; CR LF becomes LF."""
-    if text.isprintable() or _is_plain(text) or not _unfit().search(text):
+    if text.isprintable() or _is_fit(text):
         return text
     return text.replace("\r\n", "\n").translate(_table())
 
 
-def _is_plain(text: str) -> bool:
-    """Whether a text is ASCII without control characters, as most reports are, but for signs."""
-    if not text.isascii():
-        for sign in _SIGNS:
-            text = text.replace(sign, "")
-    return text.isascii() and len(text.encode().translate(None, _UNFIT_BYTES)) == len(text)
+def _is_fit(text: str) -> bool:
+    """Whether a text can be shown: of a long one hardly more than signs is looked at closely."""
+    try:
+        rest = text.encode().translate(None, _PLAIN).decode().strip(_SIGNS)
+    except UnicodeEncodeError:
+        return False
+    return not rest or not _unfit().search(rest)
 
 
 def without_surrogates(text: str) -> str:

@@ -17,6 +17,7 @@ from harness.grading.exports.material import Files, Material
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import PartMark, decimal
 from harness.records import Outcome, Verdict
+from harness.report.json import with_list
 from harness.report.sides import Sides, sides
 from harness.report.view import WORDS, FileView
 from harness.visible import one_line, visible
@@ -62,7 +63,7 @@ def files(material: Material) -> Files:
 
 def results(shown: Feedback, later: Later = Later()) -> str:  # noqa: B008
     """Return the document about a submission whose mark is not withheld."""
-    document = {
+    members: dict[str, object] = {
         "score": float(decimal(shown.marks.total)),
         "output": _summary(shown, with_total=not later.hides_total),
         "output_format": "text",
@@ -70,9 +71,11 @@ def results(shown: Feedback, later: Later = Later()) -> str:  # noqa: B008
         "test_name_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
-        "tests": [*(_part(part, later) for part in shown.marks.parts), *_tests(shown, later)],
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    tests = (*(_part(part, later) for part in shown.marks.parts), *_tests(shown, later))
+    # A line for each: with an indent within it, it would be made by a slower encoder.
+    lines = ([json.dumps(test, ensure_ascii=False)] for test in tests)
+    return "".join(with_list(members, "tests", lines)) + "\n"
 
 
 def _summary(shown: Feedback, *, with_total: bool) -> str:

@@ -23,6 +23,7 @@ LAYOUTS = {  # by the names of the two zips
 }
 _UNFIT = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|_]+')  # what Moodle takes out of names, and _
 _LONGEST = 80  # characters of a name
+_LEVEL = 4  # of compression: a third faster than 6, and an eighth larger
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that zip knows: equal feedback gives equal bytes
 
 
@@ -48,7 +49,8 @@ def zipped(layout: str, pages: Iterable[tuple[Student, bytes]]) -> bytes:
         for student, page in pages:
             if number(student):
                 name = layout.format(name=_full_name(student), number=number(student))
-                archive.writestr(zipfile.ZipInfo(name, _EPOCH), page, zipfile.ZIP_DEFLATED)
+                info = zipfile.ZipInfo(name, _EPOCH)
+                archive.writestr(info, page, zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
     return buffer.getvalue()
 
 
