@@ -244,7 +244,7 @@ class _Output(fdspawn):  # type: ignore[misc]
             TIMEOUT: the deadline has passed.
         """
         self._clock.wait_until(self.deadline)
-        events = (self._is_awake and self._look()) or self._sleep()
+        events = (self.looks and self._is_awake and self._look()) or self._sleep()
         ready = [descriptor for descriptor, _ in events]
         if ready != self._replies_alone:
             self._attend_to(ready)

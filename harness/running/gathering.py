@@ -62,6 +62,10 @@ class Gathering:
         if workers <= 1 and not self._options.rerun and not setting.dialect.settles_late:
             setting = setting._replace(on_test=self._on_test)
         setting = setting._replace(crowded=workers >= len(os.sched_getaffinity(0)))
+        if workers > 1:
+            from harness.running import packing
+
+            packing.register()
         running = jobs.run_all(
             self._cases, _work(setting), workers, self._progress, setting.leave, hear_out=True
         )

@@ -244,10 +244,11 @@ class _Pool:
         self._looked = time.monotonic()
 
     def results(self) -> Iterator[tuple[int, object]]:
-        import pickle  # once, before the fork
+        # Once, before the fork; what pickle itself has besides takes time to load.
+        from _pickle import dumps, loads
 
-        self._load = pickle.loads
-        self._dump = pickle.dumps
+        self._load = loads
+        self._dump = dumps
         known = frozenset(leftovers.children())
         try:
             for _ in range(self._size):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 
 from harness.reading import expectation
-from harness.records import Outcome, RunResult, Step, Verdict
+from harness.records import Outcome, Pattern, RunResult, Step, Verdict
 from harness.report.html.names import Log, link, part_name
 from harness.report.html.parts import (
     KEYS,
@@ -39,6 +39,7 @@ _CARDS, _ROWS = 80, 2_500
 _OPEN = 5  # cards that are unfolded
 _FEW = 20  # tests that need no filter
 _AT_ONCE = 200  # rows that are made at once, which is faster
+_KNOWN = 2_000  # cells that are kept: those of many tests, and of many files, are the same
 
 
 def file_pages(
@@ -224,8 +225,6 @@ class _Pages:
         """Yield what fills the rows of some tests."""
         steps, log = self._view.file.case.steps, self._log
         passed = badge(Verdict.PASSED)
-        # Of many tests the same.
-        told, cell = cache(lambda one: _cell(expectation.in_words(one))), cache(_cell)
         for outcome in outcomes:
             index, verdict, reply, flaky = outcome
             step = steps[index]
@@ -236,9 +235,9 @@ class _Pages:
             yield log.at(step.line)
             yield _name(step)
             yield shown
-            yield cell(step.command)
-            yield cell(reply.text) if reply else NOTHING
-            yield told(step.pattern) if step.pattern else NOTHING
+            yield _cell(step.command)
+            yield _cell(reply.text) if reply else NOTHING
+            yield _expected(step.pattern) if step.pattern else NOTHING
 
     def _link_to_card(self, part: int, step: Step, outcome: Outcome) -> Markup:
         drawn = badge(outcome.verdict, outcome.flaky)
@@ -300,7 +299,15 @@ def _parts(things: Sequence[object], most: int) -> int:
     return max(1, -(-len(things) // most))
 
 
+@lru_cache(_KNOWN)
+def _expected(pattern: Pattern) -> Markup:
+    return _cell(expectation.in_words(pattern))
+
+
 def _cell(text: str) -> Markup:
-    if len(text) > _CELL or "\n" in text:
-        text = one_line(text, _CELL)
+    return _code(one_line(text, _CELL) if len(text) > _CELL or "\n" in text else text)
+
+
+@lru_cache(_KNOWN)
+def _code(text: str) -> Markup:
     return Markup("<code>%s</code>") % text if text else NOTHING

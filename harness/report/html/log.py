@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
-from operator import add
+from operator import add, attrgetter
 
 from harness.records import Exchange, FileResult, Reply, RunResult, Step
 from harness.report.html.names import Log, link, log_links, log_name, part_name
@@ -32,6 +32,7 @@ _FILTER = Markup(
     '<span class="sub" id="shown" role="status"></span></div>'
 ) % choices((kind, word, "") for kind, word in _KINDS)
 _AT_ONCE = 500  # commands
+_RAW, _INVALID = attrgetter("raw"), attrgetter("invalid")
 _PART = 2_000_000  # characters of one page; markup and escapes come on top of it
 
 
@@ -82,9 +83,12 @@ def log_of(file: FileResult, name: str, begin: Sequence[int] = ()) -> Log:
 def part_cuts(file: FileResult) -> list[int]:
     """Return the steps with which the parts of a log begin."""
     cuts, begun = [0], 0
-    replies = [len(reply[2]) + len(reply[4]) if reply else 0 for reply in file.replies]
-    if sum(replies) + sum(map(len, file.case.lines)) + 4 * len(file.case.steps) <= _PART:
+    answered = list(filter(None, file.replies))
+    at_most = sum(map(len, file.case.lines)) + 4 * len(file.case.steps)
+    at_most += sum(map(len, map(_RAW, answered))) + sum(map(len, map(_INVALID, answered)))
+    if at_most <= _PART:
         return cuts  # without looking closer
+    replies = [len(reply[2]) + len(reply[4]) if reply else 0 for reply in file.replies]
     texts = [len(step.text) + 4 for step in file.case.steps]
     if sum(replies) + sum(texts) <= _PART:
         return cuts
@@ -245,28 +249,60 @@ def _exchanged(
     done: int,
     links: Links,
 ) -> Markup:
-    cards, prefix = links
-    filled, plain = _Filled(), list[str]()  # escaped together when something else comes
-    for step, reply in zip(steps, replies, strict=True):
-        assert reply is not None
-        # Taken apart, and not asked by name: there may be 100,000 of them.
-        (line, text, _, _, is_test, _), (ok, _, raw, _, invalid, _) = step, reply
-        is_plain = ok and not is_test and not invalid
-        if plain and (line > done + 1 or not is_plain):
-            filled.add(_ANY, "".join(plain))
-            plain.clear()
-        if line > done + 1:
-            between = "\n".join(file.case.lines[done : line - 1])
-            filled.add(_COMMENT if between.strip() else _BLANK, between)
-        done = line
-        if is_plain:
-            plain.append(f"{text}\n{raw}\n\n")
-        elif ok and not invalid and line not in cards:  # as most tests are
-            filled.add(_TEST, prefix, line, text, raw)
+    filled, begin = _Filled(), 0
+    for place in _marked(steps, replies):
+        done = _add_plain(filled, file, (steps[begin:place], replies[begin:place]), done)
+        step, reply, begin = steps[place], replies[place], place + 1
+        _add_between(filled, file, done, step.line)
+        if reply and reply.ok and not reply.invalid and step.line not in links.cards:  # most tests
+            filled.add(_TEST, links.prefix, step.line, step.text, reply.raw)
         else:
             filled.add(_ANY, _special(step, reply, links))
-    filled.add(_ANY, "".join(plain))
+        done = step.line
+    _add_plain(filled, file, (steps[begin:], replies[begin:]), done)
     return filled.markup
+
+
+def _marked(steps: Sequence[Step], replies: Sequence[Reply | None]) -> list[int]:
+    """Return the places of what is markup of its own: tests, errors, replies after stray text."""
+    pairs = enumerate(zip(steps, replies, strict=True))
+    # By their places, and not their names: there may be 100,000 of them.
+    return [place for place, (step, one) in pairs if step[4] or not one or not one[0] or one[4]]
+
+
+def _add_plain(
+    filled: _Filled,
+    file: FileResult,
+    said: tuple[Sequence[Step], Sequence[Reply | None]],
+    done: int,
+) -> int:
+    """Add commands that need no markup, with what stands between them; return the last line."""
+    steps, replies = said
+    for begin, end in pairwise(_gaps(steps)):
+        _add_between(filled, file, done, steps[begin].line)
+        pairs = zip(steps[begin:end], replies[begin:end], strict=True)
+        texts = [f"{step[1]}\n{reply[2]}\n\n" for step, reply in pairs if reply]
+        filled.add(_ANY, "".join(texts))  # escaped together
+        done = steps[end - 1].line
+    return done
+
+
+def _gaps(steps: Sequence[Step]) -> list[int]:
+    """Return the places of commands before which other lines stand; the first and the end too."""
+    if not steps:
+        return []
+    gaps: list[int] = []
+    if steps[-1].line - steps[0].line >= len(steps):
+        pairs = enumerate(pairwise(steps), 1)
+        gaps = [place for place, (one, other) in pairs if other.line > one.line + 1]
+    return [0, *gaps, len(steps)]
+
+
+def _add_between(filled: _Filled, file: FileResult, done: int, line: int) -> None:
+    """Add the lines between two commands, as they stand there."""
+    if line > done + 1:
+        between = "\n".join(file.case.lines[done : line - 1])
+        filled.add(_COMMENT if between.strip() else _BLANK, between)
 
 
 def _unanswered(file: FileResult, stretch: tuple[int, int], done: int, links: Links) -> Markup:
