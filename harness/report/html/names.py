@@ -72,6 +72,8 @@ def log_links(name: str, parts: int) -> list[str]:
 
 def link(name: str) -> str:
     """Return a page's name as a relative address."""
+    if _SAFE.issuperset(name):  # as most are
+        return f"{name}.html"
     quoted = "".join(
         chr(byte) if chr(byte) in _SAFE else f"%{byte:02X}" for byte in os.fsencode(name)
     )
