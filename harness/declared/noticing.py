@@ -42,7 +42,7 @@ _SOME = 0.1
 _LOOSER = (
     *((CASELESS,), (NUMBERS,), (COLUMNS,), (ANY_ORDER,), (ANY_ORDER, CASELESS), (FIRST_WORD,)),
 )
-_DOING = " or ".join(f'"{kind}"' for kind in (STARTS, SETS, MOVES, CHOOSES))
+_DOING = f'"{SETS}", "{MOVES}", "{STARTS}" or "{CHOOSES}"'
 _RESULTS = {"black", "white", "draw", "tie"}
 
 
