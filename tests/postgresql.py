@@ -12,6 +12,7 @@ import itertools
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -49,6 +50,22 @@ class Running(NamedTuple):
         address = self.address(database, f"postgres:{QUOTED}")
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute(statement)
+
+    def kill_backends(self) -> int:
+        """Kill what serves connections, after which the server starts anew; return how many."""
+        import psycopg
+
+        address = self.address("postgres", f"postgres:{QUOTED}")
+        with psycopg.connect(address, autocommit=True) as connection:
+            query = (
+                "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
+                " AND pid <> pg_backend_pid()"
+            )
+            pids = [int(row[0]) for row in connection.execute(query)]
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return len(pids)
 
 
 def programs() -> Path | None:

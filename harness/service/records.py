@@ -76,7 +76,7 @@ class Assigned(NamedTuple):
     opens: str  # local; empty: at once
     deadline: str  # local; empty: none
     closes: str  # nothing is taken after it
-    deduction: str  # per cent, as a fraction; empty: the assignment's own
+    deduction: str  # per cent, as a fraction
     grace: int  # minutes
     made: float
 

@@ -9,14 +9,13 @@ from pathlib import Path
 
 from harness import shipped
 from harness.assignments import assignment as assignments
-from harness.assignments.assignment import Assignment
+from harness.assignments.assignment import Assignment, Late
 from harness.errors import UsageError
 from harness.service.records import TEACHER, Assigned, Course, Member
 from harness.service.storage import courses
 from harness.service.storage.audit import Act
 from harness.service.storage.rows import new_id
 
-_DATES = ("opens", "deadline", "closes")
 _LONGEST = 200  # characters of a title
 
 
@@ -34,16 +33,25 @@ def course(act: Act, title: str) -> Course:
 
 
 def assign(act: Act, wanted: Assigned) -> Assigned:
-    """Make an assignment of a course; ``wanted`` has no id yet, and perhaps no title.
+    """Make an assignment of a course; ``wanted`` has no id yet.
+
+    Where it has no title, no date or no rule for being late, the assignment's own stand.
 
     Raises:
         UsageError: there is no such assignment, or a date or a number cannot be read.
     """
-    found = assignments.find(wanted.source)
-    title = _title(wanted.title or found.title)
-    opens, deadline, closes = (_date(name, getattr(wanted, name)) for name in _DATES)
-    made = wanted._replace(id=new_id(), title=title, made=time.time())
-    made = made._replace(opens=opens, deadline=deadline, closes=closes)
+    own = assignments.find(wanted.source)
+    late = own.late
+    made = wanted._replace(
+        id=new_id(),
+        title=_title(wanted.title or own.title),
+        opens=_date("opens", wanted.opens),
+        deadline=_date("deadline", wanted.deadline) or _written(late.deadline),
+        closes=_date("closes", wanted.closes) or _written(late.refused_after),
+        deduction=wanted.deduction or str(late.deduction),
+        grace=wanted.grace or late.grace_minutes,
+        made=time.time(),
+    )
     _check(made)
     courses.ASSIGNMENTS.add(act.db, made)
     act.note("assignment made", made.id, course=made.course, source=made.source)
@@ -65,11 +73,8 @@ def named(source: str) -> str:
 
 def found(one: Assigned) -> Assignment:
     """Return an assignment of a course as it is graded: with the dates of this course."""
-    own = assignments.find(one.source)
-    late = own.late._replace(deadline=moment(one.deadline), refused_after=moment(one.closes))
-    if one.deduction:
-        late = late._replace(deduction=Fraction(one.deduction))
-    return own._replace(title=one.title, late=late._replace(grace_minutes=one.grace))
+    late = Late(moment(one.deadline), moment(one.closes), Fraction(one.deduction or 0), one.grace)
+    return assignments.find(one.source)._replace(title=one.title, late=late)
 
 
 def moment(text: str) -> datetime.datetime | None:
@@ -92,18 +97,16 @@ def _title(text: str) -> str:
 def _date(name: str, text: str) -> str:
     """Return a local time as it is kept: to the minute or the second."""
     try:
-        found_ = moment(text.strip())
+        read = moment(text.strip())
     except ValueError:
-        found_ = None
-        if text.strip():
-            raise UsageError(_no_date(name, text)) from None
-    if found_ and found_.tzinfo:
-        raise UsageError(_no_date(name, text))
-    return found_.isoformat() if found_ else ""
+        read = None
+    if text.strip() and (read is None or read.tzinfo is not None):
+        raise UsageError(f"{name}: found {text!r}, expected a local time such as 2026-01-29T23:55")
+    return _written(read)
 
 
-def _no_date(name: str, text: str) -> str:
-    return f"{name}: found {text!r}, expected a local time such as 2026-01-29T23:55"
+def _written(time_: datetime.datetime | None) -> str:
+    return time_.isoformat() if time_ else ""
 
 
 def _check(made: Assigned) -> None:
