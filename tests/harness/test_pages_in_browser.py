@@ -297,6 +297,8 @@ def test_many_failures_take_few_sheets_and_no_card_is_cut(browser, tmp_path):
     with opened(browser, tmp_path / "feedback" / "ada.html") as page:
         count = page.locator("[data-fail]").count()
         assert count > 40
+        head, first = (page.locator(what).first.bounding_box() for what in (".sec-h", ".test"))
+        assert head["y"] + head["height"] + 8 <= first["y"], "what is for paper takes no room"
         sheets = pypdfium2.PdfDocument(page.pdf(format="A4", prefer_css_page_size=True))
     texts = [one.get_textpage().get_text_bounded() for one in sheets]
     begun, ended = ([text.count(word) for text in texts] for word in ("Asked:", "Because:"))

@@ -20,7 +20,7 @@ padding:var(--s3) var(--s5);font-size:var(--t-sm)}
 .fold .dots{padding:0;margin:var(--s2) 0}.fold h3{margin-top:var(--s4)}
 .end{margin-top:var(--s6)}
 @media print{.hero.mark{grid-template-columns:3fr 4fr;padding:14px}.pts{gap:8px}
-.fold ul{columns:2}}
+.file+ul{columns:2}.dots{break-inside:avoid}}
 @media(max-width:520px){.hero.mark{padding:var(--s4)}.fold .in{padding:0 var(--s4) var(--s4)}}
 """
 

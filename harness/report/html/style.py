@@ -51,7 +51,7 @@ min-width:0;font-size:var(--t-sm);color:var(--ink-2);flex:1;white-space:nowrap;o
 .crumbs a{color:inherit}.crumbs b{color:var(--ink);font-weight:600;overflow:hidden;
 text-overflow:ellipsis}.page{max-width:1280px;margin:auto;padding:var(--s5) var(--s5) var(--s7)}
 .stack>*+*{margin-top:var(--s4)}section+section{margin-top:var(--s6)}
-section>h2+*,.sec-h+*{margin-top:var(--s3)}.sec-h{display:flex;flex-wrap:wrap;
+section>h2+*,.sec-h+*,.po+*{margin-top:var(--s3)}.sec-h{display:flex;flex-wrap:wrap;
 gap:var(--s1) var(--s3);align-items:baseline}.foot{border-top:1px solid var(--line);
 margin-top:var(--s7);padding-top:var(--s4);color:var(--ink-2);font-size:var(--t-sm);
 display:flex;gap:var(--s2) var(--s5);flex-wrap:wrap}.card{background:var(--card);
@@ -257,7 +257,7 @@ padding-right:var(--s4)}
 --wood-1:#f4e2c3;--wood-2:#eed7b0;--grid:#555}body{font-size:10.5pt}.top,.js-only,.btn,.step,
 .noprint,.skip{display:none!important}.page{max-width:none;padding:0}
 .call,figure,tr,.box{break-inside:avoid}h2,h3,.sec-h{break-after:avoid}
-.hero{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
+.hero{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}details>summary:before{display:none}
 .ev,.pill,.dot,.bar,.call{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 details::details-content{content-visibility:visible;height:auto}
 }@media(min-width:1181px){.test .body.large{grid-template-columns:minmax(0,500px) minmax(0,1fr)}
