@@ -23,7 +23,7 @@ from pexpect.spawnbase import SpawnBase
 from harness.engine.clock import NEVER, Clock, are_asleep
 from harness.engine.ends import BothEnds
 from harness.engine.launch import Engine, Launcher, describe_end
-from harness.engine.replies import CR, GTP, Protocol
+from harness.engine.replies import GTP, Protocol
 from harness.errors import EngineError, StarvedError
 from harness.limit import Limit
 from harness.options import Limits
@@ -111,7 +111,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         self._stderr_fd = process.stderr.fileno()
         self._exit = process.exit_descriptor()
         self.looks = _LOOKS
-        self.whole = GTP.whole  # of the protocol
+        self.is_whole = GTP.is_whole  # of the protocol
         self._is_awake = False  # it has written; until then, and when it ends, it takes its time
         self._replies_alone = [self.child_fd]  # what is ready nearly always
         self._poll = select.poll()
@@ -136,7 +136,7 @@ class _Output(fdspawn):  # type: ignore[misc]
             return b""
         data = self.read_nonblocking(_READ_SIZE)
         self._is_awake = True
-        if data[-2:] == self.whole and CR not in data:
+        if self.is_whole(data):
             return data
         self._ahead.append(data)
         return b""
@@ -352,7 +352,7 @@ class EngineProcess:
         os.set_blocking(self._stdin_fd, False)
         self.clock = Clock(self._process.processes)
         self._output = _Output(self._process, self._stdout, limits, self.clock, written)
-        self._output.whole = protocol.whole
+        self._output.is_whole = protocol.is_whole
         if crowded:
             self.sleep_at_once()
         self._protocol = protocol

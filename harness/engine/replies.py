@@ -135,7 +135,6 @@ class Protocol:
     """The Go Text Protocol."""
 
     name = PROTOCOLS[0]
-    whole = b"\n\n"  # what is read without a CR and ends so is whole replies; b"": nothing is
     has_ids = True  # a command may begin with a number, which its reply repeats
     is_strict = False  # a reply always answers the command that was sent before it came
     prelude: tuple[str, ...] = ("name", "version", "cputime")  # the harness's own, before a file
@@ -145,6 +144,13 @@ class Protocol:
     def end(self, data: bytes) -> int:
         """Return the index behind the last reply in ``data``, which begins with one; or 0."""
         return end_of_last_reply(data)
+
+    def is_whole(self, data: bytes) -> bool:
+        """Whether ``data``, which begins with a reply, ends with one; False if in doubt.
+
+        It is asked of all that is read, which nearly always is whole.
+        """
+        return data[-2:] == b"\n\n" and CR not in data
 
     def finder(self) -> Finder:
         """Return what looks for the end of the reply that begins now, as it comes in."""

@@ -32,7 +32,6 @@ class StatusLast(Protocol):
     """Answers that end with a status line."""
 
     name = PROTOCOLS[1]
-    whole = b""
     has_ids = False
     is_strict = True
     prelude = ()
@@ -41,6 +40,11 @@ class StatusLast(Protocol):
 
     def end(self, data: bytes) -> int:
         return max((found.end() for found in _END.finditer(data)), default=0)
+
+    def is_whole(self, data: bytes) -> bool:
+        last = data.rfind(b"\n", 0, -1) + 1
+        is_status = data.startswith(b"=", last) and not data.startswith(b"==", last)
+        return is_status and data[-1:] == b"\n" and CR not in data
 
     def finder(self) -> Finder:
         return _Finder().end

@@ -15,6 +15,7 @@ from harness.declared.declaration import Declaration
 from harness.declared.drawing import Drawer
 from harness.engine.ahead import Ahead
 from harness.engine.launch import PlainLauncher
+from harness.engine.protocols import named
 from harness.errors import EngineError
 from harness.fuzzing.by_reference import ByReference
 from harness.fuzzing.causes import Causes
@@ -25,7 +26,7 @@ from harness.fuzzing.relay import Answered
 from harness.fuzzing.search import Asker, Budget
 from harness.fuzzing.unasked import Unasked
 from harness.fuzzing.under_way import UnderWay
-from harness.options import Limits
+from harness.options import PROTOCOLS, Limits
 from harness.records import Failure, FailureKind, Reply
 from harness.specifications import specification
 from harness.specifications.record import Specification
@@ -120,6 +121,31 @@ def test_replies_before_the_engine_broke_are_kept(count: int) -> None:
     with pytest.raises(EngineError):
         ahead.finish()
     assert texts(ahead.replies) == ["a", "think", "b", "c"][:count]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "data", "is_whole"),
+    [
+        ("gtp", b"= a\n\n? b\n\n", True),
+        ("gtp", b"= a\n\n? b\n", False),
+        ("status last", b"= 1\n", True),
+        ("status last", b"0 1\n= 1\n.0\n= -1\n", True),
+        ("status last", b"== an edge\n", False),
+        ("status last", b"= 1\n0 1\n", False),
+        ("status last", b"= illegal mo", False),
+        ("status last", b"\n", False),
+    ],
+)
+def test_what_is_read_is_mostly_whole_replies(protocol: str, data: bytes, is_whole: bool) -> None:
+    assert named(protocol).is_whole(data) is is_whole
+
+
+@given(st.lists(st.sampled_from([b"=", b" 1", b"x", b"\n", b"\r", b"\n\n", b"?"])))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_is_whole_ends_with_a_reply(protocol: str, pieces: list[bytes]) -> None:
+    data = b"".join(pieces)
+    if named(protocol).is_whole(data):
+        assert named(protocol).end(data) == len(data)
 
 
 # --- scripts under way -------------------------------------------------------------------------
