@@ -256,8 +256,10 @@ padding-right:var(--s4)}
 --sunk:#f4f4f4;--line:#ccc;--ink:#000;--ink-2:#333;--ink-3:#444;--link:#000;--shadow:none;--fail:#8c1a14;--pass:#0d4f2b;
 --wood-1:#f4e2c3;--wood-2:#eed7b0;--grid:#555}body{font-size:10.5pt}.top,.js-only,.btn,.step,
 .noprint,.skip{display:none!important}.page{max-width:none;padding:0}
-.call,figure,tr,.box{break-inside:avoid}h2,h3,.sec-h{break-after:avoid}
-.hero{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}details>summary:before{display:none}
+.call,figure,tr,.box,.gp{break-inside:avoid}h2,h3,.sec-h{break-after:avoid}
+.hero{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}details>summary:before,
+th button:after{display:none}.gps{grid-template-columns:repeat(3,minmax(0,1fr));gap:10px}
+.gp{padding:10px}
 .ev,.pill,.dot,.bar,.call{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 details::details-content{content-visibility:visible;height:auto}
 }@media(min-width:1181px){.test .body.large{grid-template-columns:minmax(0,500px) minmax(0,1fr)}
@@ -265,7 +267,7 @@ details::details-content{content-visibility:visible;height:auto}
 @media(min-width:1041px) and (max-width:1180px){.lay .test .body{grid-template-columns:minmax(0,
 340px) minmax(0,1fr)}}@media(max-width:1040px){.lay{grid-template-columns:minmax(0,1fr)}
 .toc{position:static;max-height:none;order:2}.toc>:first-child{display:none}
-}@media(max-width:860px){.hero{grid-template-columns:minmax(0,1fr)}
+}@media screen and (max-width:860px){.hero{grid-template-columns:minmax(0,1fr)}
 table,tbody,tfoot,tr,td{display:block}thead{display:none}
 tr{padding:10px 0;border-bottom:1px solid var(--line)}
 .card tr{padding:10px 14px}tr[hidden]{display:none}
@@ -293,13 +295,13 @@ section>.card:not(.test){column-span:all}
 font-size:9pt;line-height:1.33}.test,.test+.test,.test:not([open])+.test:not([open]){
 margin:0 0 9px;overflow:visible}
 .test>summary{padding:6px 10px 0!important;border:0!important;gap:6px}
-.test>summary:before,.exg,.say>div:has(>.cnt){display:none!important}
+.test .exg,.say>div:has(>.cnt,>.plot-t){display:none!important}
 .test>summary>.dot{margin-top:0}.test h3{font-size:10pt!important;line-height:1.25}
 .test .meta{margin-top:1px}.test .pill{font-size:9pt;padding:0 6px}.test .meta code{padding:0;
 background:none}.test .body{display:block!important;padding:5px 10px 7px!important}
 .test .body:after{content:"";display:block;clear:both}.test .body>figure{float:left;width:128px;
-max-width:none;margin:2px 10px 2px 0}.test .body.large>figure{float:none;width:auto;
-margin:0 0 8px}.board{box-shadow:none!important}
+max-width:none;margin:2px 10px 2px 0}.test .body.large>figure{float:none;
+width:236px;margin:0 auto 8px}.board{box-shadow:none!important}
 .test .say>*+*{margin-top:5px}.test .ev{grid-template-columns:1fr}
 .test .ev>div{padding:2px 7px 3px}.test .ev>div+div{border-left:0;border-top:1px solid var(--line)}
 .test .ev dt,.test .ev dd,.test .ev dd b{display:inline;font-size:9pt;line-height:1.33}
@@ -307,7 +309,7 @@ margin:0 0 8px}.board{box-shadow:none!important}
 overflow:visible;line-height:1.33;max-height:none}
 .leg,.test .leg{margin-top:4px;gap:0 8px}.test .leg svg{width:12px;height:12px}
 .test figcaption{margin-top:3px}.test .leg .o{display:none}
-.say>div:has(>.lab+p)>*{display:inline}.say>div>.lab:after{content:": "}
+.say>div:has(>.lab+p)>*{display:inline}.say>div:has(>.lab+p)>.lab:after{content:": "}
 .test{break-inside:avoid;content-visibility:visible}.test .cmd{padding:0;background:none}}
 """
 
