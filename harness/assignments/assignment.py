@@ -110,6 +110,16 @@ class Late(NamedTuple):
     refused_after: datetime.datetime | None
     deduction: Fraction  # per cent of the points reached
     grace_minutes: int
+    # Later deadlines of single submissions, by their keys.
+    own: tuple[tuple[str, datetime.datetime], ...] = ()
+
+    def of(self, key: str) -> Late:
+        """Return the rule for a submission: nothing is refused before its own deadline."""
+        own = dict(self.own).get(key)
+        if own is None:
+            return self
+        last = self.refused_after and max(self.refused_after, own)
+        return self._replace(deadline=own, refused_after=last)
 
 
 class Assignment(NamedTuple):

@@ -271,6 +271,25 @@ def test_lateness_costs_a_share_of_the_points_reached(minutes, flag, points):
     assert bool(got.deduction_reason) is (points == Fraction(8, 5))
 
 
+@pytest.mark.parametrize(
+    ("own", "handed", "expected"),  # hours after the deadline; late, refused
+    [
+        ({}, 2, (True, False)),
+        ({"ada": 3}, 2, (False, False)),
+        ({"ada": 3}, 4, (True, False)),
+        ({"ada": 3}, 25, (True, True)),
+        ({"ada": 48}, 47, (False, False)),
+        ({"ada": 48}, 49, (True, True)),
+        ({"ben": 48}, 47, (True, True)),
+    ],
+)
+def test_a_deadline_of_ones_own_goes_before_that_of_all(own, handed, expected):
+    later = tuple((key, DEADLINE + timedelta(hours=hours)) for key, hours in own.items())
+    rule = LATE._replace(own=later).of("ada")
+    found = lateness(rule, submission_of(time=DEADLINE + timedelta(hours=handed)))
+    assert (found.late, found.refused) == expected
+
+
 def test_lateness_is_told_with_its_figures():
     time = DEADLINE + timedelta(hours=2, minutes=3)
     got = marks(assignment_of(late=LATE), submission_of(time=time), [attempt_of("p")])

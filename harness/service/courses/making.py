@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -71,10 +72,20 @@ def named(source: str) -> str:
     return source
 
 
-def found(one: Assigned) -> Assignment:
-    """Return an assignment of a course as it is graded: with the dates of this course."""
-    late = Late(moment(one.deadline), moment(one.closes), Fraction(one.deduction or 0), one.grace)
-    return assignments.find(one.source)._replace(title=one.title, late=late)
+def found(one: Assigned, extensions: Mapping[str, str]) -> Assignment:
+    """Return an assignment of a course as it is graded: with the dates of this course.
+
+    ``extensions``: deadlines of students and groups, by their keys.
+    """
+    own = assignments.find(one.source)
+    return own._replace(title=one.title, late=late(one, extensions))
+
+
+def late(one: Assigned, extensions: Mapping[str, str]) -> Late:
+    """Return what being late costs in this course; ``extensions`` as in :func:`found`."""
+    own = tuple((key, datetime.datetime.fromisoformat(extensions[key])) for key in extensions)
+    dates = moment(one.deadline), moment(one.closes)
+    return Late(*dates, Fraction(one.deduction or 0), one.grace, own)
 
 
 def moment(text: str) -> datetime.datetime | None:

@@ -13,7 +13,7 @@ from harness.errors import ArchiveError, UsageError
 from harness.grading.ledger.store import Store
 from harness.grading.records import Entry, Handed
 from harness.intake.limits import IntakeLimits
-from harness.service.courses.making import moment
+from harness.service.courses.making import late, moment
 from harness.service.records import CHECK, Assigned, Job, Member, Upload
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import Act
@@ -49,13 +49,14 @@ def keep(store: Store, source: Path, name: str, largest: int) -> Kept:
 
 
 def closed(db: Connection, assigned: Assigned, key: str, now: datetime.datetime) -> str:
-    """Return why nothing is taken now; empty: it is."""
-    opens, closes = moment(assigned.opens), moment(assigned.closes)
-    own = moment(courses.extensions(db, assigned.id).get(key, ""))
+    """Return why nothing is taken now; empty: it is. What is taken, a grading does not refuse."""
+    opens = moment(assigned.opens)
     if opens and now < opens:
         return f"it opens on {opens:%Y-%m-%d at %H:%M}"
-    last = max(filter(None, (closes, own)), default=None) if closes else None
-    return f"it closed on {last:%Y-%m-%d at %H:%M}" if last and now > last else ""
+    rule = late(assigned, courses.extensions(db, assigned.id)).of(key)
+    last = rule.refused_after
+    is_over = last is not None and now > last + datetime.timedelta(minutes=rule.grace_minutes)
+    return f"it closed on {last:%Y-%m-%d at %H:%M}" if is_over else ""
 
 
 def take(act: Act, assigned: Assigned, member: Member, kept: Kept) -> Upload:

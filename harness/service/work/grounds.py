@@ -15,6 +15,7 @@ from harness.grading.ledger.store import Store
 from harness.service.courses import making
 from harness.service.records import Assigned, Grading
 from harness.service.settings import Settings
+from harness.service.storage import courses
 from harness.service.storage.database import Database
 
 
@@ -56,8 +57,10 @@ def ground(settings: Settings, database: Database, assigned: Assigned) -> Iterat
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     database.make_ledger_schema(assigned.id)
     place = settings.ledger(assigned.id)
+    with database.reading() as db:
+        extensions = courses.extensions(db, assigned.id)
     with (
-        with_python(making.found(assigned), build=lambda _: None) as found,
+        with_python(making.found(assigned, extensions), build=lambda _: None) as found,
         closing(Ledger(place)) as ledger,
         ledger.naming_errors(),
     ):

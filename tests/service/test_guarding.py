@@ -1,0 +1,169 @@
+"""What is said with every answer, what is never shown by a browser, and how long secrets hold."""
+
+import time
+
+import pytest
+
+from harness.service.people import entering
+from harness.service.records import Grading
+from harness.service.settings import Settings
+from harness.service.storage import people, uploads
+from harness.service.storage.rows import new_id
+from harness.service.web.rendering import files
+from harness.service.work.doing import folder_of
+from tests.service.serving import BASE, Browser, link_for, made, opened, teacher
+
+ALWAYS = ("content-security-policy", "x-content-type-options", "referrer-policy", "cache-control")
+LARGEST = 20_000
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    data = tmp_path_factory.mktemp("data")
+    with opened(Settings(data, address=BASE, largest=LARGEST)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def course(service):
+    return made(service, "student\nada\n", source="gosensei")
+
+
+@pytest.fixture(scope="module")
+def ada(service, course):
+    return Browser(service).enter(course.links["ada"])
+
+
+PATHS = ["/", "/sign-in", "/enter/no", "/nowhere", "/health", "/api/v1/me", "/static/page.js"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_answer_has_what_protects_browsers(service, path):
+    answer = Browser(service).get(path)
+    assert set(ALWAYS) <= set(answer.headers)
+    policy = answer.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "default-src 'none'" in policy
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/nowhere"])
+def test_no_page_has_script_in_it(service, path):
+    text = Browser(service).get(path).text
+    assert all("src=" in part.partition(">")[0] for part in text.split("<script")[1:])
+
+
+def test_what_goes_wrong_is_told_as_a_problem_to_programs(service):
+    answer = Browser(service).get("/api/v1/me")
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json() == {
+        "title": "Unauthorized", "status": 401, "detail": "sign in first",
+    }  # fmt: skip
+
+
+def test_a_submission_is_an_attachment_with_its_very_bytes(course, ada):
+    data = b"<script>alert(1)</script>"
+    page = ada.post(
+        f"{course.assignment}/uploads", course.assignment, {"file": ("a<b>.html", data)}
+    )
+    assert "a&lt;b&gt;.html" in page.text
+    answer = ada.get(f"{page.url.path}/file")
+    assert answer.content == data
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert answer.headers["content-disposition"].startswith("attachment;")
+
+
+@pytest.mark.parametrize(
+    ("size", "status"), [(LARGEST, 200), (LARGEST + 1, 422), (LARGEST + (2 << 20), 413)]
+)
+def test_a_submission_has_its_most(course, ada, size, status):
+    files_ = {"file": ("a.tgz", bytes(size))}
+    answer = ada.post(f"{course.assignment}/uploads", course.assignment, files_)
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    "name", ["../../../../keys/service.key", "..%2f..%2f..%2fservice.sqlite", "/etc/passwd", ""]
+)
+def test_nothing_but_what_a_grading_wrote_is_given(service, course, name):
+    with service.database.acting() as act:
+        person = people.PEOPLE.find(act.db, is_admin=1)
+        own = course.assignment.rpartition("/")[2]
+        grading = uploads.GRADINGS.add(act.db, Grading(new_id(), own, person.id, 1.0))
+    folder_of(service.settings.made(own), grading.id).mkdir(parents=True)
+    answer = course.teacher.get(f"{course.assignment}/gradings/{grading.id}/files/{name}")
+    assert answer.status_code == 404
+
+
+# --- links, sessions, tokens -------------------------------------------------------------------
+
+
+def test_a_link_that_is_only_looked_at_is_not_used_up(service):
+    with service.database.acting() as act:
+        link = link_for_person(act)
+    path = link.removeprefix(BASE)
+    for _ in range(3):  # as a mail filter does
+        assert Browser(service).get(path).status_code == 200
+    assert "Courses" in Browser(service).enter(link).get("/").text
+    assert Browser(service).get(path).status_code == 404  # it was for once
+
+
+def link_for_person(act):
+    person = entering.add_person(act, "Ada")
+    return f"{BASE}/enter/{entering.link(act, person.id, 60, once=True).text}"
+
+
+def test_a_course_link_holds_until_there_is_a_new_one(service, course):
+    link = course.links["ada"]
+    for _ in range(2):
+        Browser(service).enter(link)
+    new = course.teacher.post(f"{course.course}/links").text.splitlines()[1].split(",")[-1]
+    assert Browser(service).get(link.removeprefix(BASE)).status_code == 404
+    Browser(service).enter(new)
+
+
+@pytest.mark.parametrize("lasts", [-1.0, 60.0])
+def test_a_link_holds_for_its_time(service, lasts):
+    with service.database.acting() as act:
+        person = entering.add_person(act, "Ada")
+        secret = entering.link(act, person.id, lasts, once=False)
+    assert (Browser(service).get(f"/enter/{secret.text}").status_code == 200) is (lasts > 0)
+
+
+def test_a_session_ends_with_signing_out_and_by_itself(service, monkeypatch):
+    tess = teacher(service)
+    cookies = dict(tess.cookies)
+    assert tess.post("/leave").url.path == "/sign-in"
+    again = Browser(service)
+    again.cookies.update(cookies)
+    assert again.get("/").url.path == "/sign-in"
+
+    tess = teacher(service)
+    assert tess.get("/").url.path == "/"
+    later = time.time() + entering.SESSION + 1
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert tess.get("/").url.path == "/sign-in"
+
+
+def test_the_cookie_is_for_no_script_and_no_other_site(service):
+    browser = Browser(service)
+    with service.database.acting() as act:
+        person = entering.add_person(act, "Ada")
+    path = link_for(service, person).removeprefix(BASE)
+    answer = browser.post(path, page=path)
+    told = answer.history[0].headers["set-cookie"].lower()
+    assert "httponly" in told
+    assert "samesite=lax" in told
+
+
+def test_a_revoked_token_holds_no_more(service):
+    with service.database.acting() as act:
+        own = act._replace(by=entering.add_person(act, "Ada").id)
+        token, secret = entering.token(own, "ci", "read")
+        assert entering.by_token(act.db, secret.text)[0].name == "Ada"
+        assert not entering.revoke_token(act, token.id)  # somebody else's
+        assert entering.revoke_token(own, token.id)
+        assert entering.by_token(act.db, secret.text) is None
+
+
+def test_files_of_pages_are_ours_alone():
+    assert set(files()) == {"style.css", "page.js", "live.js"}

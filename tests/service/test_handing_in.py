@@ -1,0 +1,168 @@
+"""Handing in: dates and extensions, groups, withdrawing, what is refused; and rosters."""
+
+import datetime
+import itertools
+
+import pytest
+
+from harness.errors import UsageError
+from harness.service.courses import making, roster
+from harness.service.handing_in import taking
+from harness.service.people import entering
+from harness.service.records import CHECK, STUDENT, Assigned
+from harness.service.storage import courses, queue, uploads
+from tests.service.serving import opened, settings_of
+
+NOW = datetime.datetime(2026, 3, 1, 12, 0)
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    with opened(settings_of("sqlite", None, tmp_path_factory.mktemp("data"))) as found:
+        yield found
+
+
+@pytest.fixture
+def act(service):
+    with service.database.acting() as found:
+        yield found._replace(by=entering.add_person(found, "Tess").id)
+
+
+def assign(act, roster_text="student\nada\nben\n", **dates):
+    course = making.course(act, f"Games {next(_NUMBERS)}").id
+    roster.take(act, course, roster.read(roster_text.encode()))
+    told = {"opens": "", "deadline": "", "closes": "", "deduction": "", **dates}
+    return making.assign(act, Assigned("", course, "", "gosensei", grace=0, made=0.0, **told))
+
+
+def at(hours):
+    return (NOW + datetime.timedelta(hours=hours)).isoformat()
+
+
+DATES = [  # hours from now at which it opens, is due, closes, is due for ada; what she is told
+    (None, None, None, None, ""),
+    (1, None, None, None, "it opens on 2026-03-01 at 13:00"),
+    (-1, 2, 3, None, ""),
+    (None, -2, None, None, ""),  # late, and taken
+    (None, -2, -1, None, "it closed on 2026-03-01 at 11:00"),
+    (None, -2, -1, 1, ""),
+    (None, -3, -2, -1, "it closed on 2026-03-01 at 11:00"),
+]
+
+
+@pytest.mark.parametrize(("opens", "deadline", "closes", "own", "told"), DATES)
+def test_what_is_taken_when(act, opens, deadline, closes, own, told):
+    hours = {"opens": opens, "deadline": deadline, "closes": closes}
+    dates = {name: at(value) for name, value in hours.items() if value is not None}
+    assigned = assign(act, **dates)
+    if own is not None:
+        courses.extend(act.db, assigned.id, "ada", at(own))
+    assert taking.closed(act.db, assigned, "ada", NOW) == told
+
+
+def test_an_extension_is_given_taken_back_and_graded_with(act):
+    assigned = assign(act, deadline=at(0))
+    courses.extend(act.db, assigned.id, "ada", at(5))
+    courses.extend(act.db, assigned.id, "ada", at(7))
+    found = making.found(assigned, courses.extensions(act.db, assigned.id))
+    assert found.late.of("ada").deadline == NOW + datetime.timedelta(hours=7)
+    assert found.late.of("ben").deadline == NOW
+    courses.extend(act.db, assigned.id, "ada", "")
+    assert courses.extensions(act.db, assigned.id) == {}
+
+
+GROUPS = "student,group\nada,one\nben,one\ncyd,\n"
+
+
+def handed_in(service, act, assigned, key, tmp_path, content=b"x"):
+    members = courses.MEMBERS.all(act.db, course=assigned.course, role=STUDENT)
+    (member,) = (one for one in members if one.key == key)
+    path = tmp_path / "a.tgz"
+    path.write_bytes(content)
+    kept = taking.keep(service.store, path, "a.tgz", 100)
+    return taking.take(act, assigned, member, kept)
+
+
+def test_a_group_hands_in_as_one(service, act, tmp_path):
+    assigned = assign(act, GROUPS)
+    first = handed_in(service, act, assigned, "ada", tmp_path)
+    second = handed_in(service, act, assigned, "ben", tmp_path)
+    alone = handed_in(service, act, assigned, "cyd", tmp_path)
+    assert (first.key, second.key, alone.key) == ("one", "one", "cyd")
+    entries = roster.students(courses.MEMBERS.all(act.db, course=assigned.course))
+    found = {one.key: taking.entry(act.db, service.store, one, assigned.id) for one in entries}
+    assert [student.key for student in found["one"].students] == ["ada", "ben"]
+    assert (len(found["one"].handed), len(found["cyd"].handed)) == (2, 1)
+
+
+def test_what_is_withdrawn_does_not_count_and_is_not_checked(service, act, tmp_path):
+    assigned = assign(act)
+    first, last = (handed_in(service, act, assigned, "ada", tmp_path) for _ in range(2))
+    assert taking.counting(uploads.of_key(act.db, assigned.id, "ada")) == last
+    taking.withdraw(act, last)
+    left = uploads.of_key(act.db, assigned.id, "ada")
+    assert taking.counting(left) == first
+    assert queue.of(act.db, last.id) == []
+    assert [one.kind for one in queue.of(act.db, first.id)] == [CHECK]
+    taking.withdraw(act, first)
+    assert taking.counting(uploads.of_key(act.db, assigned.id, "ada")) is None
+
+
+@pytest.mark.parametrize(("size", "said"), [(0, "the file is empty"), (101, "the limit is 100")])
+def test_a_file_that_is_not_taken(service, tmp_path, size, said):
+    path = tmp_path / "a.tgz"
+    path.write_bytes(bytes(size))
+    with pytest.raises(UsageError, match=said):
+        taking.keep(service.store, path, "a.tgz", 100)
+
+
+def test_a_second_roster_renames_and_adds_and_removes_nobody(act):
+    course = making.course(act, "Games").id
+    for text in ("student,name\nada,Ada\nben,Ben\n", "student,name\nada,Ada L\ncyd,Cyd\n"):
+        roster.take(act, course, roster.read(text.encode()))
+    members = courses.MEMBERS.all(act.db, "key", course=course, role=STUDENT)
+    assert [(one.key, one.name) for one in members] == [
+        ("ada", "Ada L"),
+        ("ben", "Ben"),
+        ("cyd", "Cyd"),
+    ]
+
+
+BAD = [
+    (b"", "expected a column 'student'"),
+    (b"name\nada\n", "roster.csv:1: found name, expected a column 'student'"),
+    (b"student\n", "there are no students in it"),
+    (b"student,name\n,Ada\n", "roster.csv:2: student: found '', expected who it is"),
+    (b"student\n\xff\n", "roster.csv is not UTF-8 text"),
+    (b"student,name\nada,Ada,3\n", "roster.csv:2: found 3 fields"),
+]
+
+
+@pytest.mark.parametrize(("data", "said"), BAD)
+def test_a_bad_roster_is_told_with_its_line_and_without_our_paths(data, said):
+    with pytest.raises(UsageError) as caught:
+        roster.read(data)
+    assert said in str(caught.value)
+    assert "/" not in str(caught.value)
+
+
+WRONG = [
+    ({"deadline": "tomorrow"}, "deadline: found 'tomorrow', expected a local time"),
+    ({"deadline": "2026-01-01T00:00+01:00"}, "expected a local time"),
+    ({"deadline": "2026-01-02", "closes": "2026-01-01"}, "nothing would be taken before"),
+    ({"deduction": "101"}, "deduction: found '101', expected per cent"),
+    ({"deduction": "1/0"}, "expected per cent"),
+]
+
+
+@pytest.mark.parametrize(("dates", "said"), WRONG)
+def test_an_assignment_with_a_wrong_date_is_not_made(act, dates, said):
+    with pytest.raises(UsageError, match=said):
+        assign(act, **dates)
+
+
+@pytest.mark.parametrize("title", ["", " \n", "x" * 201])
+def test_a_course_needs_a_title(act, title):
+    with pytest.raises(UsageError, match="title: found"):
+        making.course(act, title)
