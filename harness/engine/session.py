@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from time import sleep
 
 from harness.engine.clock import LOOK, NEVER
 from harness.engine.launch import describe_end
@@ -27,10 +26,6 @@ WINDOW = 4096
 _ONCE, _OFTEN = 0.001, 0.05
 _AWAKE = 0.1  # of the time: an engine that computes so much does not sleep
 _new = tuple.__new__
-# Where much was sent at a time: to wake for each of many replies takes longer than to read it. So
-# after a few of them we sleep for as long as quick engines take for the others.
-_MANY = 8  # replies that are missing
-_EACH, _NAP = 5e-6, 0.001  # seconds: for each of them, at most
 LONG = 30.0  # seconds; what takes longer is told while it lasts
 NEWS = 1.0  # seconds until it is told again
 _SILENT = Failure(FailureKind.TIMEOUT, "did not answer in time")
@@ -120,7 +115,6 @@ class Session:
         self._started_in = started_in
         self._on_wait = on_wait
         self._told_at = 0.0  # seconds, of the wait under way: when it was told last; 0: never
-        self._sent_at_once = False  # much is sent at a time
         self._under_way: tuple[Sequence[bytes], list[Reply], int] = ((), [], 0)
         if on_wait:
             process.on_wait(self._wait)
@@ -203,19 +197,9 @@ class Session:
             if fresh:
                 self._stamp(fresh)
                 replies += fresh
-                if len(replies) >= wanted:
-                    return
-                if self._sent_at_once and wanted - len(replies) > _MANY:
-                    self._nap((wanted - len(replies)) * _EACH)
-                deadline = self._deadline()
+                deadline = self._deadline() if len(replies) < wanted else NEVER
             elif unanswered > self._limits.max_output > 0:
                 raise too_much(unanswered, self._limits.max_output, "no reply")
-
-    def _nap(self, seconds: float) -> None:
-        """Let replies gather."""
-        seconds = min(seconds, _NAP)
-        sleep(seconds)
-        self._clock.note_sleep(seconds)
 
     def _begin(self) -> None:
         """Let the time begin; what the harness itself took since the last reply does not count."""
@@ -284,8 +268,7 @@ class Session:
         return self._told(EngineError(_SILENT), self._unanswered, 0)
 
     def sleep_at_once(self) -> None:
-        """Sleep until there are replies, and until there are many, for much is sent at a time."""
-        self._sent_at_once = True
+        """Sleep until there are replies, and look at the engine later: much is sent at a time."""
         self._clock.first_look = LOOK
         self._process.sleep_at_once()
 
