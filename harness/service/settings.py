@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +41,11 @@ class Settings(NamedTuple):
     def originals(self) -> Path:
         """Return the store of what was handed in."""
         return self.data / "originals"
+
+    @property
+    def locks(self) -> Path:
+        """Return the folder of the locks of this machine's workers."""
+        return self.data / "locks" / socket.gethostname()
 
     @property
     def keys(self) -> Path:

@@ -65,6 +65,7 @@ MAY = {
     f"GET {UPLOAD}/events": OWN,
     f"GET {UPLOAD}/file": OWN,
     f"POST {UPLOAD}/withdraw": {STUDENT},
+    f"POST {UPLOAD}/again": STAFF,
     f"POST {ONE}/gradings": {TEACHER},
     f"GET {GRADING}": STAFF,
     f"GET {GRADING}/files/{{name:path}}": STAFF,

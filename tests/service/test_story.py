@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from harness.service.records import CHECK
+from harness.service.work import doing
 from tests.harness import small_class
 from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
 
@@ -55,6 +57,28 @@ def test_a_course_from_its_roster_to_released_marks(service, counting):
     assert "Ada Right" in ada.get(f"{course.assignment}/mark").text
     assert "Nothing was handed in" in cyd.get(f"{course.assignment}/mark").text
     assert "Your mark" in ben.get(course.assignment).text
+
+
+def test_a_fault_is_seen_by_the_staff_and_tried_again(service, counting, monkeypatch):
+    course = made(service, ROSTER)
+    ada = Browser(service).enter(course.links["ada"])
+    page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    with monkeypatch.context() as broken:
+        broken.setitem(doing.KINDS, CHECK, break_down)
+        assert work(service) == 1
+    assert "could not be checked" in ada.get(page).text
+    assert "no such luck" not in ada.get(page).text
+    assert (
+        "the harness itself failed: ZeroDivisionError: no such luck"
+        in course.teacher.get(page).text
+    )
+    course.teacher.post(f"{page}/again", page)
+    assert work(service) == 1
+    assert "4 passed" in ada.get(page).text
+
+
+def break_down(ground, job, company):
+    raise ZeroDivisionError("no such luck")
 
 
 def hand_in(student, course, data, name="a1.tgz"):

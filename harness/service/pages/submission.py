@@ -13,10 +13,10 @@ from harness.report.markup import NOTHING
 from harness.service.handing_in import taking
 from harness.service.pages import assignment
 from harness.service.pages.course import attachment
-from harness.service.records import LEASED, WAITING, Job
+from harness.service.records import FAULT, LEASED, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import rendering
-from harness.service.web.access import MEMBERS, STUDENTS, Here, Now, Refused, Routes
+from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Here, Now, Refused, Routes
 from harness.service.work.doing import check_page
 
 ROUTES = Routes()
@@ -39,6 +39,7 @@ def show(here: Now) -> Response:
         assignment.crumbs(here, here.upload.name),
         state=assignment.state(here.upload, job),
         is_running=_is_running(job),
+        fault=job.fault if job and job.state == FAULT and here.is_staff else "",
         ahead=ahead,
         words=[in_words(said) for _, said in words],
         report=NOTHING if _is_running(job) else _report(here),
@@ -103,6 +104,17 @@ def download(here: Now) -> Response:
     assert here.upload
     data = here.service.store.path(here.upload.sha256).read_bytes()
     return attachment(f"{here.upload.id}.archive", data)
+
+
+@ROUTES.at("POST", f"{_PATH}/again", STAFF_ONLY)
+def again(here: Now) -> Response:
+    """Check a submission again in which the harness failed."""
+    assert here.upload
+    with here.service.database.acting(here.by) as act:
+        for job in queue.of(act.db, here.upload.id):
+            if queue.begin_anew(act.db, job.id):
+                act.note("checked again", here.upload.id)
+    return RedirectResponse(here.request.url.path.removesuffix("/again"), 303)
 
 
 @ROUTES.at("POST", f"{_PATH}/withdraw", STUDENTS)

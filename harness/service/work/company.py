@@ -19,7 +19,7 @@ class Shared:
     """The company of the other workers; ``folder``: one on this machine, alike for all."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         self._gate = folder / "gate.lock"
         self._machine = folder / "machine.lock"
 

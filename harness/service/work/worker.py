@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from harness import signals
 from harness.errors import HarnessError, ServerError
@@ -33,7 +30,7 @@ class Worker:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
-        self._company = Shared(Path(tempfile.gettempdir()) / f"gtp-harness-machine-{os.geteuid()}")
+        self._company = Shared(settings.locks)
 
     def run(self, is_over: Callable[[], bool] = lambda: False) -> None:
         """Do jobs until it is over, or a signal ends what is under way: that goes back."""
