@@ -60,7 +60,7 @@ def rerun(text: str, folder: Path) -> str:
 
 
 def _block(block: str, folder: Path) -> str:
-    return "".join(_shown(call, _output(call, folder)) for call in calls(block))
+    return "".join(_shown(call, output_of(call, folder)) for call in calls(block))
 
 
 def _shown(call: Call, output: str) -> str:
@@ -68,9 +68,12 @@ def _shown(call: Call, output: str) -> str:
     return lines + call.gap
 
 
-def _output(call: Call, folder: Path) -> str:
-    """Return what a command prints; that of ``cat`` writes the file that it shows."""
+def output_of(call: Call, folder: Path, **more: str) -> str:
+    """Return what a command prints; that of ``cat`` writes the file that it shows.
+
+    ``more``: variables of its environment.
+    """
     if call.command.startswith("cat "):
         (folder / call.command.removeprefix("cat ")).write_text(f"{call.output}\n", "utf-8")
         return call.output
-    return shell(call.command, folder).stdout.rstrip()
+    return shell(call.command, folder, **more).stdout.rstrip()

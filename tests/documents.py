@@ -15,6 +15,9 @@ PAGES = sorted((ROOT / "docs").glob("**/*.md"))
 CASES = [ROOT / "cases" / "README.md", ROOT / "cases" / "ASSIGNMENTS.md"]
 DOCUMENTS = [README, ROOT / "SECURITY.md", ROOT / "CHANGELOG.md", *CASES, *PAGES]
 
+# Whose blocks a test of its own follows: a recipe changes a copy of the project.
+RECIPES = ROOT / "docs" / "contributing.md"
+
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 

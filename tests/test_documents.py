@@ -15,12 +15,13 @@ import pytest
 
 from tests import golden
 from tests.consoles import rerun, shell
-from tests.documents import DOCUMENTS, README, ROOT, blocks, everything, links, name, read
+from tests.documents import DOCUMENTS, README, RECIPES, ROOT, blocks, everything, links, name, read
 
 RUN, TEST = (block.strip() for block in blocks(read(README), "sh"))
 SHOWN, PASSED = (block.strip() for block in blocks(read(README), "text"))
-CONSOLES = [path for path in DOCUMENTS if blocks(read(path), "console")]
-PYTHON = [(path, block) for path in DOCUMENTS for block in blocks(read(path), "python")]
+RUN_AS_THEY_ARE = [path for path in DOCUMENTS if path != RECIPES]
+CONSOLES = [path for path in RUN_AS_THEY_ARE if blocks(read(path), "console")]
+PYTHON = [(path, block) for path in RUN_AS_THEY_ARE for block in blocks(read(path), "python")]
 
 
 @pytest.fixture

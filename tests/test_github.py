@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,15 @@ from tests.harness.small_class import ENGINE
 
 ROOT = Path(__file__).parents[1]
 ACTION, CLASSROOM = ROOT / "action.yml", ROOT / "docs" / "github" / "classroom.yml"
+TESTS = ROOT / ".github" / "workflows" / "tests.yml"
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
+SCHEMAS = [
+    ("actions", ACTION),
+    ("workflows", CLASSROOM),
+    ("workflows", TESTS),
+    ("issue-config", ROOT / ".github" / "ISSUE_TEMPLATE" / "config.yml"),
+    *(("issue-forms", path) for path in FORMS),
+]
 
 
 def steps(path):
@@ -24,11 +34,31 @@ def steps(path):
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize(("kind", "path"), [("actions", ACTION), ("workflows", CLASSROOM)])
+@pytest.mark.parametrize(("kind", "path"), SCHEMAS, ids=[path.name for _, path in SCHEMAS])
 def test_the_schema_of_github_is_met(kind, path):
     words = ["-m", "check_jsonschema", "--builtin-schema", f"vendor.github-{kind}", str(path)]
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_tests_run_with_every_python_that_tox_knows():
+    matrix = YAML(typ="safe").load(TESTS)["jobs"]["quick"]["strategy"]["matrix"]["python"]
+    (known,) = re.findall(r"^\[testenv:py3\{([\d,]+)\}\]", (ROOT / "tox.ini").read_text(), re.M)
+    assert matrix == [f"3.{minor}" for minor in known.split(",")]
+
+
+def test_the_whole_suite_is_run_by_the_script_that_the_readme_names():
+    jobs = YAML(typ="safe").load(TESTS)["jobs"]
+    assert {"run": ".ci/run"} in jobs["all"]["steps"]
+
+
+def test_what_contributors_are_told_to_run_is_there():
+    """Hooks and environments that documents name."""
+    hooks = YAML(typ="safe").load(ROOT / ".pre-commit-config.yaml")["repos"][0]["hooks"]
+    assert [hook["id"] for hook in hooks] == ["ruff-check", "ruff-format", "mypy"]
+    named = set(re.findall(r"`tox -e (\w+)`", (ROOT / "docs" / "contributing.md").read_text()))
+    sections = "".join(re.findall(r"^\[testenv:(.+)\]$", (ROOT / "tox.ini").read_text(), re.M))
+    assert named and all(name in sections or name == "py312" for name in named)
 
 
 def test_no_input_is_pasted_into_a_script():

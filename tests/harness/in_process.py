@@ -29,7 +29,9 @@ class Known(NamedTuple):
     def traces(self) -> list[Any]:
         return self.found
 
-    replies = traces  # of a reference
+    def replies(self) -> list[Any]:
+        """Return those of a reference."""
+        return self.found
 
 
 class InProcess:

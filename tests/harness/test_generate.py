@@ -220,7 +220,8 @@ def test_stones_are_set_up_in_a_legal_order(last):
         moment = made.go_game(Random(seed), 5)
         engine = new_engine("go")
         engine.handle("boardsize 5")
-        steps = stones(moment, *moment.board, Random(seed), last=last)
+        black, white = moment.board
+        steps = stones(moment, black, white, Random(seed), last=last)
         assert all(engine.handle(step.command).startswith("=") for step in steps)
         assert engine.session.game.position == moment.position()
         assert engine.session.game.prisoners(1) + engine.session.game.prisoners(2) == 0

@@ -24,6 +24,7 @@ from harness.assignments import assignment
 from harness.judging.mistaken import failing, wrong_engine
 from harness.reading import casefile
 from harness.reading.dialect import named
+from harness.records import CaseFile
 from oracle.mistakes import named as mistake_named
 from tests.harness.downloads import canvas_name, moodle_folder, zipped
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
@@ -239,15 +240,15 @@ def counts(part: Part, cases: list, one: Graded, number: int) -> tuple[int, int]
     return len(tests) - len(lost), len(tests)
 
 
-def public_cases(one: Graded) -> list[casefile.CaseFile]:
+def public_cases(one: Graded) -> list[CaseFile]:
     return [casefile.read(str(path)) for path in assignment.find(one.exam.key).public_cases()]
 
 
-def private_cases(one: Graded) -> list[casefile.CaseFile]:
+def private_cases(one: Graded) -> list[CaseFile]:
     return [casefile.read(str(path)) for path in one.private.glob("*.gtp")]
 
 
-def wrong_lines(one: Graded, case: casefile.CaseFile) -> set[int]:
+def wrong_lines(one: Graded, case: CaseFile) -> set[int]:
     """Return the tests that Ben's mistake fails, by the oracle."""
     return failing(case, wrong_engine(mistake_named(one.exam.mistake)), named("gogui"))
 

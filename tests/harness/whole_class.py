@@ -29,6 +29,7 @@ from typing import NamedTuple
 from harness.judging.mistaken import answers, failing, wrong_engine
 from harness.reading import casefile
 from harness.reading.dialect import named
+from harness.records import CaseFile
 from harness.specifications.truth import reply_of
 from oracle.grid import grid
 from oracle.gtp import new_engine
@@ -273,7 +274,7 @@ class Marker:
         self.public = [casefile.read(str(path)) for path in sorted(place.glob("*.gtp"))]
         self.private = [casefile.read(str(path)) for path in sorted(place.glob("private/*.gtp"))]
 
-    def mark(self, failed: Callable[[casefile.CaseFile], int], log: int = 1) -> Fraction:
+    def mark(self, failed: Callable[[CaseFile], int], log: int = 1) -> Fraction:
         """Return log and readme 1, public 2, private 2; ``failed`` counts the tests of a file."""
         return log + sum(
             2 * (1 - Fraction(sum(map(failed, cases)), sum(map(tests, cases))))
@@ -285,12 +286,12 @@ class Marker:
         return self.mark(lambda case: failures(case, mistake, goes_on))
 
 
-def tests(case: casefile.CaseFile) -> int:
+def tests(case: CaseFile) -> int:
     """Return how many tests a case file has."""
     return sum(step.is_test for step in case.steps)
 
 
-def failures(case: casefile.CaseFile, mistake: Mistake, goes_on: bool = True) -> int:
+def failures(case: CaseFile, mistake: Mistake, goes_on: bool = True) -> int:
     """Return how many tests an engine that makes a mistake fails, or does not come to.
 
     ``goes_on``: where it hangs it is started again at the next board, with which every test
@@ -305,12 +306,12 @@ def failures(case: casefile.CaseFile, mistake: Mistake, goes_on: bool = True) ->
     return found
 
 
-def breaks(case: casefile.CaseFile, mistake: Mistake) -> bool:
+def breaks(case: CaseFile, mistake: Mistake) -> bool:
     """Whether an engine that makes a mistake hangs or crashes somewhere."""
     return any(isinstance(raw, Breakdown) for _, raw in answers(case, wrong_engine(mistake)))
 
 
-def boards(case: casefile.CaseFile) -> Iterator[casefile.CaseFile]:
+def boards(case: CaseFile) -> Iterator[CaseFile]:
     """Yield each test of a case file with the board that it begins with."""
     starts = [i for i, step in enumerate(case.steps) if step.command.startswith("boardsize")]
     for start, end in zip(starts, [*starts[1:], len(case.steps)], strict=True):
@@ -459,7 +460,7 @@ def _learnt_by_heart(marker: Marker) -> str:
     )
 
 
-def _of_public(marker: Marker) -> Callable[[casefile.CaseFile], int]:
+def _of_public(marker: Marker) -> Callable[[CaseFile], int]:
     known = {case.path for case in marker.public}
     return lambda case: 0 if case.path in known else tests(case)
 

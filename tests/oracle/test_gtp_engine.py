@@ -139,7 +139,7 @@ def test_a_random_game_of_go_ends_by_two_passes():
 def test_a_game_of_gomoku_ends_and_the_rest_is_resign_and_pass():
     engine = oracle.gtp.new_engine("gomoku", seed=5, playouts=0)
     ask(engine, "boardsize 6")
-    for color, _ in ["bw", "wb"] * 18:
+    for color in "bw" * 18:
         (move,) = ask(engine, f"genmove {color}")
         (result,) = ask(engine, "gogui-rules_final_result")
         if result != "unknown":

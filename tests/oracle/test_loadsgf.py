@@ -73,11 +73,11 @@ def asked_oracle(engine, arguments):
         return reply
     game = engine.session.game
     position = game.position
-    stones = [
+    black, white = (
         frozenset(map(vertex, position.grid.points(position.stones(color)))) for color in (1, 2)
-    ]
+    )
     komi = f"{float(engine.session.komi):.1f}"
-    return Loaded(*stones, NAMES[game.to_play], komi, position.grid.rows)
+    return Loaded(black, white, NAMES[game.to_play], komi, position.grid.rows)
 
 
 QUESTIONS = ("list_stones black", "list_stones white", "get_komi", "query_boardsize")
@@ -110,8 +110,8 @@ def asked_gnugo(program, folder, wanted):
 def _one(loaded, black, white, komi, size):
     if loaded.startswith("?"):
         return loaded
-    stones = [frozenset(reply[1:].split()) for reply in (black, white)]
-    return Loaded(*stones, loaded[1:].strip(), komi[1:].strip(), int(size[1:]))
+    points = frozenset(black[1:].split()), frozenset(white[1:].split())
+    return Loaded(points[0], points[1], loaded[1:].strip(), komi[1:].strip(), int(size[1:]))
 
 
 def compared(program, folder, monkeypatch, records):
