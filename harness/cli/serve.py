@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
+from harness.cli import service
 from harness.cli.arguments import Parser
 from harness.cli.values import whole
-from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import SANDBOXES
+from harness.visible import visible
 
-_NEEDED = ("fastapi", "jinja2", "multipart", "uvicorn")
+if TYPE_CHECKING:
+    from harness.service.settings import Settings
+
 _DESCRIPTION = """\
 Serve courses: students submit in a browser and see the public tests run, teachers
 grade and release. Without options all data are in a folder of this user, and only
@@ -21,11 +23,14 @@ first teacher signs in, once. Submissions are judged as grade does it."""
 
 _EPILOG = """\
 Exit status:
+    0  with --check: all is there
+    1  with --check: something is not good
     2  the input was bad, or the port is taken
     3  the harness itself failed, or the database's server cannot be used
   130  interrupted with Ctrl-C: what was running goes on at the next start
 
 Examples:
+  gtp-harness serve --check
   gtp-harness serve
   gtp-harness serve --data /srv/tests --port 8080 --workers 8
   gtp-harness serve --database postgresql://tests@db.example.org/tests \\
@@ -37,13 +42,7 @@ def main(arguments: list[str]) -> int:
     given = command_line().read(arguments)
     if given is None:
         return ExitCode.OK
-    _require_packages()
-    from harness.service import serving
-    from harness.service.settings import Settings, data_folder
-
-    settings = Settings(
-        data=Path(given.data).absolute() if given.data else data_folder(),
-        database=given.database,
+    settings = service.place(given)._replace(
         host=given.host,
         port=given.port,
         address=given.address,
@@ -51,6 +50,22 @@ def main(arguments: list[str]) -> int:
         sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
         largest=given.largest << 20,
     )
+    return _check(settings) if given.check else _serve(settings)
+
+
+def _check(settings: Settings) -> int:
+    from harness.service.operating.checking import check
+
+    is_good = True
+    for found in check(settings):
+        print(visible(f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.said}"))
+        is_good &= found.is_good
+    return ExitCode.OK if is_good else ExitCode.FAILED
+
+
+def _serve(settings: Settings) -> int:
+    from harness.service import serving
+
     with serving.listening(settings) as open_socket:
         found = settings._replace(port=open_socket.getsockname()[1])
         link = serving.first_link(found)
@@ -61,21 +76,12 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def _require_packages() -> None:
-    for name in _NEEDED:
-        if importlib.util.find_spec(name) is None:
-            raise UsageError(f"serve needs {name}: pip install 'gtp-harness[service]'")
-
-
 def command_line() -> Parser:
     """Return the parser of its command line."""
     parser = Parser("serve", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness serve [OPTION…]"
     add = parser.add_argument
-    add("--data", default="", metavar="DIR",
-        help="where everything is kept (default: ~/.local/share/gtp-harness/service)")  # fmt: skip
-    add("--database", default="", metavar="ADDRESS",
-        help="postgresql://USER@HOST/DATABASE instead of files in there")  # fmt: skip
+    service.add_place(parser)
     add("--host", default="127.0.0.1", metavar="ADDRESS",
         help="to be reached at (default: %(default)s, this machine alone)")  # fmt: skip
     add("--port", type=whole(0, "a whole number from 0"), default=8017, metavar="N",
@@ -90,5 +96,7 @@ def command_line() -> Parser:
         help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
     add("--unsafe-no-sandbox", action="store_true",
         help="run everybody's programs with all your rights; every report says so")  # fmt: skip
+    add("--check", action="store_true",
+        help="start nothing: tell whether all is there that a service needs")  # fmt: skip
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

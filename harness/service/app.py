@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from harness.service.api import people
+from harness.service.operating import routes as operating
 from harness.service.pages import assignment, course, entrance, gradings, submission
 from harness.service.web import access, troubles
 from harness.service.web.guarding import Guarded
@@ -15,6 +16,7 @@ from oracle import __version__
 ROUTES = (
     *(entrance.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
     people.ROUTES,
+    operating.ROUTES,
 )
 
 

@@ -48,6 +48,11 @@ class Settings(NamedTuple):
         return self.data / "locks" / socket.gethostname()
 
     @property
+    def workers_folder(self) -> Path:
+        """Return the folder in which workers show that they live."""
+        return self.data / "workers"
+
+    @property
     def keys(self) -> Path:
         """Return the folder of the keys that sign ledgers and the audit log."""
         return self.data / "keys"

@@ -14,6 +14,7 @@ import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
+from harness.service import alive
 from harness.service.app import application, guarded
 from harness.service.courses import making
 from harness.service.people import entering
@@ -53,6 +54,7 @@ MAY = {
     "POST /leave": SIGNED_IN,
     "GET /static/{name}": ALL,
     "GET /health": ALL,
+    "GET /ready": ALL,
     "POST /courses": {ADMIN},
     "GET /courses/{course}": HERE,
     "POST /courses/{course}/assignments": {TEACHER},
@@ -94,7 +96,7 @@ class World(NamedTuple):
 @pytest.fixture(scope="module", params=KINDS[:1])
 def world(request, tmp_path_factory):
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("service"))
-    with opened(settings) as service:
+    with opened(settings) as service, alive.shown(settings.workers_folder):
         people = {}
         with service.database.acting() as act:
             ids = _course(act, people, "")

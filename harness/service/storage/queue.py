@@ -196,6 +196,18 @@ def counts(db: Connection) -> dict[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
+def census(db: Connection) -> dict[tuple[str, str], int]:
+    """Return how many jobs there are of each kind in each state."""
+    query = select(JOB.c.kind, JOB.c.state, func.count()).group_by(JOB.c.kind, JOB.c.state)
+    return {(row[0], row[1]): row[2] for row in db.execute(query)}
+
+
+def waiting_since(db: Connection) -> float:
+    """Return when the job that waits longest was put in; 0: none waits."""
+    query = select(func.min(JOB.c.made)).where(JOB.c.state == WAITING)
+    return db.execute(query).scalar_one() or 0.0
+
+
 def withdraw(db: Connection, about: str) -> None:
     """Remove what waits about something."""
     db.execute(JOB.delete().where(JOB.c.about == about, JOB.c.state == WAITING))

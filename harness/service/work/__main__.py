@@ -6,6 +6,7 @@ import os
 import sys
 
 from harness import signals
+from harness.service import alive
 from harness.service.settings import received
 from harness.service.storage.database import Database
 from harness.service.work.worker import Worker
@@ -20,7 +21,8 @@ def main() -> int:
     die_with_parent(os.getppid())
     database = Database(settings)
     try:
-        Worker(settings, database).run()
+        with alive.shown(settings.workers_folder):
+            Worker(settings, database).run()
     except KeyboardInterrupt:
         return 0
     finally:

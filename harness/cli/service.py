@@ -1,0 +1,40 @@
+"""What the commands of the service share: where its data are, and what they need."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.cli.arguments import Parser
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from harness.service.settings import Settings
+
+_NEEDED = ("fastapi", "jinja2", "multipart", "uvicorn")
+
+
+def add_place(parser: Parser) -> None:
+    """Add the options that say where the data of a service are."""
+    add = parser.add_argument
+    add("--data", default="", metavar="DIR",
+        help="where everything is kept (default: ~/.local/share/gtp-harness/service)")  # fmt: skip
+    add("--database", default="", metavar="ADDRESS",
+        help="postgresql://USER@HOST/DATABASE instead of files in there")  # fmt: skip
+
+
+def place(given: argparse.Namespace) -> Settings:
+    """Return settings that say where the data are.
+
+    Raises:
+        UsageError: a package is not installed.
+    """
+    for name in _NEEDED:
+        if importlib.util.find_spec(name) is None:
+            raise UsageError(f"the service needs {name}: pip install 'gtp-harness[service]'")
+    from harness.service.settings import Settings, data_folder
+
+    return Settings(Path(given.data).absolute() if given.data else data_folder(), given.database)

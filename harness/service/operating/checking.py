@@ -1,0 +1,125 @@
+"""``serve --check``: whether a service could start with these settings. It changes nothing."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from harness import shipped
+from harness.assignments import assignment, needs
+from harness.errors import HarnessError, UsageError
+from harness.sandbox import levels
+from harness.service.operating.state import LEAST_FREE
+from harness.service.settings import Settings
+from harness.service.storage import probing
+
+Look = Callable[[Settings], str]  # raises HarnessError or OSError where something is not good
+
+
+class Finding(NamedTuple):
+    """What was found of one thing."""
+
+    name: str
+    is_good: bool
+    said: str  # a sentence
+
+
+def check(settings: Settings) -> Iterator[Finding]:
+    """Yield what is found of each thing that a service needs, as soon as it is known."""
+    for name, look in LOOKS.items():
+        yield of(name, look, settings)
+
+
+def of(name: str, look: Look, settings: Settings) -> Finding:
+    """Return what is found of one thing."""
+    try:
+        return Finding(name, True, look(settings))
+    except (HarnessError, OSError) as error:
+        return Finding(name, False, str(error))
+
+
+def _settings(settings: Settings) -> str:
+    parts = urlsplit(settings.base)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"--address: found {settings.address!r}, expected https://HOST")
+    if not settings.is_secure and not _is_local(parts.hostname):
+        raise UsageError(
+            f"{settings.base} is not encrypted: put a server with TLS in front, and give its"
+            " address by --address https://…"
+        )
+    return settings.base
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _folder(settings: Settings) -> str:
+    folder = _nearest(settings.data)
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder")
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(b"x")
+    return str(folder) if folder == settings.data else f"{settings.data} will be made"
+
+
+def _nearest(path: Path) -> Path:
+    """Return a path, or the first thing above it, that exists."""
+    return next(one for one in (path, *path.parents) if one.exists())
+
+
+def _disk(settings: Settings) -> str:
+    free = shutil.disk_usage(_nearest(settings.data)).free
+    said = f"{free / 1e9:.1f} GB are free"
+    if free < LEAST_FREE:
+        raise UsageError(f"{said}, expected {LEAST_FREE / 1e9:.1f} GB at least")
+    return said
+
+
+def _sandbox(settings: Settings) -> str:
+    if settings.sandbox == "off":
+        return "off: everybody's programs run with all your rights"
+    wanted = settings.sandbox
+    launcher = levels.strongest() if wanted == "auto" else levels.proven(int(wanted))
+    try:
+        return levels.described(launcher.level)
+    finally:
+        launcher.close()
+
+
+def _tools(settings: Settings) -> str:
+    """Say which programs of the assignments that ship are missing: a course may need none."""
+    missing: dict[str, list[str]] = {}
+    for name in shipped.names():
+        for tool in needs.of(assignment.find(name)):
+            if not tool.path:
+                missing.setdefault(f"{tool.name} (apt install {tool.package})", []).append(name)
+    told = [f"{tool} is missing, for {', '.join(who)}" for tool, who in missing.items()]
+    return "; ".join(told) or "all that the assignments that ship need"
+
+
+def _processors(settings: Settings) -> str:
+    cores = len(os.sched_getaffinity(0))
+    if settings.workers > cores:
+        raise UsageError(f"{settings.workers} workers, but only {cores} cores: see --workers")
+    return f"{settings.workers} of {cores} cores"
+
+
+LOOKS: dict[str, Look] = {
+    "address": _settings,
+    "data": _folder,
+    "disk": _disk,
+    "database": probing.probe,
+    "sandbox": _sandbox,
+    "workers": _processors,
+    "tools": _tools,
+}

@@ -1,0 +1,67 @@
+"""The state of a service that runs: can it do its work, and how far is it behind."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from harness.errors import HarnessError
+from harness.service import alive
+from harness.service.records import FAULT
+from harness.service.settings import Settings
+from harness.service.storage import queue
+from harness.service.web.service import Service
+
+LEAST_FREE = 1 << 30  # bytes of the disk with the data
+LONGEST_WAIT = 1800.0  # seconds that a job may wait before somebody should look
+
+
+class State(NamedTuple):
+    """What is known of a service at a moment."""
+
+    trouble: str  # why the database cannot be used; else empty
+    jobs: dict[tuple[str, str], int]  # by kind and state
+    oldest: float  # seconds that the job which waits longest has waited; 0: none waits
+    workers: int
+    free: int  # bytes
+
+    @property
+    def faults(self) -> int:
+        """Return how many jobs a person should look at."""
+        return sum(count for (_, state), count in self.jobs.items() if state == FAULT)
+
+
+def state(service: Service) -> State:
+    """Return the state of a service."""
+    jobs: dict[tuple[str, str], int] = {}
+    trouble, oldest = "", 0.0
+    try:
+        with service.database.reading() as db:
+            jobs = queue.census(db)
+            since = queue.waiting_since(db)
+        oldest = max(time.time() - since, 0.0) if since else 0.0
+    except HarnessError as error:
+        trouble = str(error)
+    return State(trouble, jobs, oldest, _workers(service.settings), _free(service.settings))
+
+
+def _workers(settings: Settings) -> int:
+    return alive.count(settings.workers_folder)
+
+
+def _free(settings: Settings) -> int:
+    return shutil.disk_usage(settings.data).free
+
+
+def complaints(found: State) -> Iterator[str]:
+    """Yield a sentence for each reason why a service is not ready. Jobs at fault are none."""
+    if found.trouble:
+        yield "the database cannot be used"  # the log tells why: anybody may ask for this
+    if not found.workers:
+        yield "no worker lives"
+    if found.oldest > LONGEST_WAIT:
+        yield f"a job has waited for {found.oldest / 60:.0f} minutes"
+    if found.free < LEAST_FREE:
+        yield f"the disk is full but for {found.free / 1e6:.0f} MB"

@@ -1,0 +1,57 @@
+"""Whether the service's database can be used, told without changing anything of it."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+
+from sqlalchemy import NullPool, create_engine, text
+
+from harness.errors import ServerError, UsageError
+from harness.grading.ledger import server
+from harness.grading.ledger.places import File, Server
+from harness.service.settings import Settings
+
+_MAY_MAKE = "SELECT has_database_privilege(current_database(), 'CREATE')"
+
+
+def probe(settings: Settings) -> str:
+    """Return what the database is, in words.
+
+    Raises:
+        ServerError: it cannot be used now.
+        UsageError: it is damaged, or the user may not make tables there.
+    """
+    place = settings.own_place()
+    return _of_server(place) if isinstance(place, Server) else _of_file(place)
+
+
+def _of_file(place: File) -> str:
+    if not place.path.exists():
+        return f"{place.name} will be made"
+    try:
+        with contextlib.closing(sqlite3.connect(f"{place.path.as_uri()}?mode=ro", uri=True)) as db:
+            said = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.Error as error:
+        raise ServerError(f"{place.name} cannot be used now: {error}") from None
+    if said != "ok":
+        raise UsageError(f"{place.name} is damaged: {said}. Restore it from a backup")
+    if not place.key("").exists():
+        raise UsageError(f"its key is missing: there is no {place.key('')}. Restore it")
+    return place.name
+
+
+def _of_server(place: Server) -> str:
+    engine = create_engine(
+        "postgresql+psycopg://",
+        creator=server.opener(place.address, place.name),
+        poolclass=NullPool,
+        hide_parameters=True,
+    )
+    with server.naming_errors(place.name), engine.connect() as db:
+        may = bool(db.execute(text(_MAY_MAKE)).scalar_one())
+    if not may:
+        raise UsageError(
+            f"{place.name}: the user may not make schemas: GRANT CREATE ON DATABASE … TO …"
+        )
+    return place.name

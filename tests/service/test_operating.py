@@ -1,0 +1,176 @@
+"""What operators ask: whether a service can be started, and whether one that runs is ready."""
+
+import os
+import time
+
+import pytest
+
+from harness import cli
+from harness.service import alive
+from harness.service.operating import checking, state
+from harness.service.records import CHECK, Assigned, Job
+from harness.service.settings import Settings
+from harness.service.storage import courses, queue
+from harness.service.storage.database import Database
+from harness.service.storage.rows import new_id
+from harness.service.storage.tables import COURSE
+from tests.service.serving import KINDS, Browser, opened, settings_of
+
+
+@pytest.fixture(params=KINDS)
+def settings(request, tmp_path):
+    return settings_of(request.param, request, tmp_path / "data")
+
+
+# --- serve --check -----------------------------------------------------------------------------
+
+
+def found(settings):
+    """Return what is found of each thing, without the slow ones."""
+    return {
+        name: checking.of(name, look, settings)
+        for name, look in checking.LOOKS.items()
+        if name not in ("sandbox", "tools")
+    }
+
+
+def test_a_bare_machine_is_good_and_stays_bare(settings):
+    settings = settings._replace(address="")
+    assert [one.said for one in found(settings).values() if not one.is_good] == []
+    assert not settings.data.exists()
+
+
+def test_so_is_one_that_has_served(settings):
+    Database(settings).close()
+    assert all(one.is_good for one in found(settings._replace(address="")).values())
+
+
+BAD = [
+    ({"address": "tests.example.org"}, "address", "expected https://HOST"),
+    ({"address": "http://tests.example.org"}, "address", "is not encrypted"),
+    ({"address": "", "host": "0.0.0.0"}, "address", "is not encrypted"),
+    ({"workers": 1000}, "workers", "1000 workers, but only"),
+]
+
+
+@pytest.mark.parametrize(("changed", "name", "said"), BAD)
+def test_what_is_not_good_is_named(tmp_path, changed, name, said):
+    wrong = found(Settings(tmp_path / "data")._replace(**changed))
+    assert {one.name for one in wrong.values() if not one.is_good} == {name}
+    assert said in wrong[name].said
+
+
+def test_a_file_in_place_of_the_folder(tmp_path):
+    (tmp_path / "data").write_text("")
+    assert "is not a folder" in found(Settings(tmp_path / "data" / "in"))["data"].said
+    assert "is not a folder" in found(Settings(tmp_path / "data"))["data"].said
+
+
+def test_a_full_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(checking, "LEAST_FREE", 1 << 62)
+    assert not found(Settings(tmp_path / "data"))["disk"].is_good
+
+
+def test_a_damaged_database_and_a_lost_key(tmp_path):
+    settings = Settings(tmp_path / "data")
+    Database(settings).close()
+    key = settings.keys / "service.key"
+    key.rename(tmp_path / "key")
+    assert "its key is missing" in found(settings)["database"].said
+    (tmp_path / "key").rename(key)
+    (settings.data / "service.sqlite").write_bytes(b"not a database" * 1000)
+    assert "cannot be used now" in found(settings)["database"].said
+
+
+def test_a_server_that_is_not_there_and_its_password_is_not_told(tmp_path):
+    address = "postgresql://me:s3cret@127.0.0.1:1/none"
+    said = found(Settings(tmp_path / "data", address))["database"].said
+    assert "s3cret" not in said and "postgresql://me@127.0.0.1:1/none" in said
+
+
+@pytest.mark.processes
+def test_the_command_tells_all_and_by_its_status_whether_it_is_good(tmp_path, capsys):
+    place = ["serve", "--check", "--data", str(tmp_path / "data"), "--workers", "1"]
+    assert cli.main(place) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [*checking.LOOKS]
+    assert cli.main([*place, "--address", "ftp://x"]) == 1
+    assert "NOT GOOD: --address: found 'ftp://x'" in capsys.readouterr().out
+
+
+# --- readiness ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def service(settings):
+    with opened(settings) as found:
+        yield found
+
+
+def ready(service):
+    answer = Browser(service).get("/ready")
+    reasons = answer.json()["reasons"]
+    assert answer.status_code == (503 if reasons else 200)
+    assert answer.json()["ready"] is not bool(reasons)
+    return reasons
+
+
+def test_a_service_is_ready_while_a_worker_lives(service):
+    assert ready(service) == ["no worker lives"]
+    with alive.shown(service.settings.workers_folder):
+        assert ready(service) == []
+    assert ready(service) == ["no worker lives"]
+
+
+def test_a_worker_that_died_without_a_word_counts_no_more(tmp_path):
+    left = tmp_path / "machine-1"
+    left.touch()
+    assert alive.count(tmp_path) == 1
+    long_ago = time.time() - alive.GONE - 1
+    os.utime(left, (long_ago, long_ago))
+    assert alive.count(tmp_path) == 0
+    assert not left.exists()
+
+
+def test_a_worker_goes_on_showing_that_it_lives(tmp_path, monkeypatch):
+    monkeypatch.setattr(alive, "BEAT", 0.01)
+    with alive.shown(tmp_path):
+        (own,) = tmp_path.iterdir()
+        os.utime(own, (0, 0))
+        ends = time.monotonic() + 10
+        while not own.stat().st_mtime and time.monotonic() < ends:
+            time.sleep(0.01)
+        assert alive.count(tmp_path) == 1
+
+
+def waiting(service, seconds):
+    """Put in a job that has waited so long."""
+    with service.database.changing() as db:
+        db.execute(COURSE.insert(), {"id": "c", "title": "Games"})
+        wanted = Assigned(new_id(), "c", "A", "gosensei", "", "", "", "", 0, 0.0)
+        assignment = courses.ASSIGNMENTS.add(db, wanted).id
+        job = queue.put(db, Job("", CHECK, assignment, "an upload"))
+        queue.JOBS.change(db, {"made": time.time() - seconds}, id=job.id)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(60, []), (7200, ["a job has waited for 120 minutes"])]
+)
+def test_a_queue_that_stands_still_is_told(service, seconds, said):
+    waiting(service, seconds)
+    with alive.shown(service.settings.workers_folder):
+        assert ready(service) == said
+
+
+def test_a_full_disk_is_told(service, monkeypatch):
+    monkeypatch.setattr(state, "LEAST_FREE", 1 << 62)
+    with alive.shown(service.settings.workers_folder):
+        (reason,) = ready(service)
+    assert reason.startswith("the disk is full but for")
+
+
+def test_a_database_that_is_gone_is_told_to_anybody_without_its_name(tmp_path):
+    settings = Settings(tmp_path / "data", address="http://testserver")
+    with opened(settings) as service, alive.shown(settings.workers_folder):
+        (settings.data / "service.sqlite").unlink()
+        assert ready(service) == ["the database cannot be used"]
