@@ -40,6 +40,7 @@ LAYERS = {
         ("service.courses",),
         ("service.people",),
         ("service.storage",),
+        ("service.telling",),
         ("service.settings", "service.records", "service.alive"),
         ("gradescope",),
         ("grading.exports", "grading.grade"),

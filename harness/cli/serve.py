@@ -49,6 +49,7 @@ def main(arguments: list[str]) -> int:
         workers=given.workers or len(os.sched_getaffinity(0)),
         sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
         largest=given.largest << 20,
+        log="-" if given.log_stderr else "",
     )
     return _check(settings) if given.check else _serve(settings)
 
@@ -96,6 +97,8 @@ def command_line() -> Parser:
         help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
     add("--unsafe-no-sandbox", action="store_true",
         help="run everybody's programs with all your rights; every report says so")  # fmt: skip
+    add("--log-stderr", action="store_true",
+        help="write the log to standard error instead of files in DIR/logs")  # fmt: skip
     add("--check", action="store_true",
         help="start nothing: tell whether all is there that a service needs")  # fmt: skip
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

@@ -10,6 +10,7 @@ from harness.service.operating import routes as operating
 from harness.service.pages import assignment, course, entrance, gradings, submission
 from harness.service.web import access, troubles
 from harness.service.web.guarding import Guarded
+from harness.service.web.logged import Logged
 from harness.service.web.service import Service
 from oracle import __version__
 
@@ -42,4 +43,5 @@ def application(service: Service) -> FastAPI:
 def guarded(service: Service) -> ASGIApp:
     """Return the application as it is served: with what is said with every answer."""
     settings = service.settings
-    return Guarded(application(service), is_secure=settings.is_secure, largest=settings.largest)
+    inner = Guarded(application(service), is_secure=settings.is_secure, largest=settings.largest)
+    return Logged(inner, settings)

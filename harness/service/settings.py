@@ -25,6 +25,7 @@ class Settings(NamedTuple):
     workers: int = 1  # processes that judge
     sandbox: str = "auto"
     largest: int = 64 << 20  # bytes of an upload
+    log: str = ""  # "-": standard error; empty: files in the folder
     budget: float = 1800.0  # seconds on the wall for all case files of a submission
 
     @property
@@ -46,6 +47,11 @@ class Settings(NamedTuple):
     def locks(self) -> Path:
         """Return the folder of the locks of this machine's workers."""
         return self.data / "locks" / socket.gethostname()
+
+    @property
+    def logs(self) -> Path:
+        """Return the folder of the log, a file for each day."""
+        return self.data / "logs"
 
     @property
     def workers_folder(self) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http
-import sys
 import traceback
 from collections.abc import Callable
 
@@ -13,6 +12,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from harness.errors import HarnessError, ServerError, UsageError
+from harness.service import telling
 from harness.service.web import rendering
 from harness.service.web.access import Here, Refused
 
@@ -57,12 +57,17 @@ def _http(request: Request, error: Exception) -> Response:
     return answer(request, error.status_code, str(error.detail))
 
 
-def _unavailable(request: Request, _error: Exception) -> Response:
+def _unavailable(request: Request, error: Exception) -> Response:
+    settings = request.app.state.service.settings
+    telling.alarm(settings, str(error), request=request.state.request)
     return answer(request, 503, "the database cannot be reached now: try again in a minute")
 
 
 def _fault(request: Request, error: Exception) -> Response:
     """Tell the operator all, and whoever asks nothing of it."""
+    named = request.state.request
     told = "".join(traceback.format_exception(error))
-    print(f"gtp-harness serve: {request.method}: {told}", file=sys.stderr, flush=True)
-    return answer(request, 500, "that is the service's own fault; it has been written down")
+    telling.alarm(request.app.state.service.settings, told, request=named)
+    return answer(
+        request, 500, f"that is the service's own fault; it has been written down as {named}"
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from collections.abc import Callable, Iterator
 from harness import signals
 from harness.errors import HarnessError, ServerError
 from harness.grading.ledger.ledger import BusyError
+from harness.service import telling
 from harness.service.records import PLAN, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
@@ -39,7 +39,7 @@ class Worker:
                 if not self.step():
                     time.sleep(_PAUSE)
             except HarnessError as error:  # of the database itself: what is leased is found again
-                _say(f"the queue cannot be used: {error}")
+                self._alarm(f"the queue cannot be used: {error}")
                 time.sleep(_PATIENCE)
 
     def step(self) -> bool:
@@ -75,7 +75,8 @@ class Worker:
     def _settled(self, job: Job) -> Iterator[None]:
         """Write down how a job ended, however it did."""
         try:
-            yield
+            with self._told(job):
+                yield
         except (UnfinishedError, BusyError):  # others are at it
             self._end(job, queue.give_back)
             time.sleep(_PAUSE)
@@ -85,13 +86,33 @@ class Worker:
         except HarnessError as error:
             self._fail(job, str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, a person is to see it
-            _say(traceback.format_exc())
+            self._alarm(traceback.format_exc())
             self._fail(job, f"the harness itself failed: {type(error).__name__}: {error}")
         except BaseException:  # a signal: another worker goes on
             self._end(job, queue.give_back)
             raise
         else:
             self._end(job, queue.finish)
+
+    @contextlib.contextmanager
+    def _told(self, job: Job) -> Iterator[None]:
+        """Write into the log which job was done, for how long, and how that ended."""
+        begun, ended = time.monotonic(), "done"
+        try:
+            yield
+        except BaseException as error:
+            ended = type(error).__name__
+            raise
+        finally:
+            telling.tell(
+                self._settings,
+                "job",
+                job=job.id,
+                kind=job.kind,
+                about=job.about,
+                ended=ended,
+                seconds=round(time.monotonic() - begun, 3),
+            )
 
     def _end(self, job: Job, how: Callable[..., object]) -> None:
         with self._database.changing() as db:
@@ -103,6 +124,5 @@ class Worker:
             if job.kind == PLAN:
                 uploads.GRADINGS.change(db, {"trouble": why}, id=job.about)
 
-
-def _say(text: str) -> None:
-    print(f"gtp-harness serve: {text}", file=sys.stderr, flush=True)
+    def _alarm(self, text: str) -> None:
+        telling.alarm(self._settings, text)

@@ -1,0 +1,147 @@
+"""The log: a line for each thing that happened, under the request's id, and never a secret."""
+
+import json
+
+import pytest
+
+from harness.service import telling
+from harness.service.people import entering
+from harness.service.storage import database, people
+from harness.service.work import doing
+from tests.harness import small_class
+from tests.service.serving import (
+    BASE,
+    KINDS,
+    Browser,
+    counting,
+    link_for,
+    made,
+    opened,
+    settings_of,
+    teacher,
+    work,
+)
+
+__all__ = ["counting"]
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+def lines(service, what="request"):
+    return [one for one in telling.told(service.settings) if one["what"] == what]
+
+
+def test_a_request_has_a_line_under_the_id_of_its_answer(service):
+    tess = teacher(service)
+    answer = tess.post("/courses", title="Games")
+    course = answer.url.path.rpartition("/")[2]
+    last = lines(service)[-1]
+    assert last["request"] == answer.headers["x-request-id"]
+    assert (last["method"], last["route"], last["status"]) == ("GET", "/courses/{course}", 200)
+    assert last["course"] == course and last["seconds"] > 0
+    with service.database.reading() as db:
+        assert last["person"] == people.PEOPLE.all(db)[0].id
+
+
+def test_the_id_of_a_request_is_never_what_was_sent(service):
+    answer = Browser(service).get("/health", headers={"x-request-id": "made-up"})
+    assert answer.headers["x-request-id"] != "made-up"
+    assert "made-up" not in written(service)
+
+
+def test_an_address_that_nobody_answers_is_not_written_down(service):
+    assert Browser(service).get("/enter-s3cret?code=s3cret").status_code == 404
+    assert lines(service)[-1]["status"] == 404
+    assert "s3cret" not in written(service)
+
+
+def test_a_fault_is_told_in_full_under_the_id_that_its_page_names(service, monkeypatch, capsys):
+    def breaks(*_):
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(people, "of_link", breaks)
+    with pytest.raises(RuntimeError):  # which the server above swallows
+        Browser(service).get("/enter/s3cret")
+    (trouble,) = lines(service, "trouble")
+    assert "RuntimeError: out of luck" in trouble["text"]
+    assert trouble["request"] == lines(service)[-1]["request"]
+    assert lines(service)[-1]["status"] == 500
+    assert "out of luck" in capsys.readouterr().err
+    assert "s3cret" not in written(service)
+
+
+def test_standard_error_takes_the_lines_instead(service, capsys):
+    telling.tell(service.settings._replace(log="-"), "request", status=200)
+    assert json.loads(capsys.readouterr().err)["status"] == 200
+    assert lines(service) == []
+
+
+def test_lines_of_a_log_that_cannot_be_written_are_lost_and_nothing_else(tmp_path):
+    (tmp_path / "logs").write_text("")
+    settings = settings_of("sqlite", None, tmp_path)
+    with opened(settings) as service:
+        assert Browser(service).get("/health").status_code == 200
+
+
+@pytest.mark.processes
+def test_a_job_has_a_line_and_says_how_it_ended(service, counting, monkeypatch, capsys):
+    course = made(service, "student,name\nada,Ada\n")
+    ada = Browser(service).enter(course.links["ada"])
+    hand_in(ada, course)
+    assert work(service) == 1
+    hand_in(ada, course)
+    monkeypatch.setitem(doing.KINDS, "check", lambda *_: 1 // 0)
+    assert work(service) == 1
+    jobs = lines(service, "job")
+    assert [(one["kind"], one["ended"]) for one in jobs] == [
+        ("check", "done"),
+        ("check", "ZeroDivisionError"),
+    ]
+    assert "ZeroDivisionError" in lines(service, "trouble")[0]["text"]
+
+
+def hand_in(student, course):
+    files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
+    assert (
+        student.post(f"{course.assignment}/uploads", course.assignment, files).status_code == 200
+    )
+
+
+def test_no_secret_of_any_kind_is_in_the_log(service, counting):
+    """Every secret is shown to the service, where it holds and where it does not."""
+    course = made(service, "student,name\nada,Ada\n")
+    ada = Browser(service).enter(course.links["ada"])
+    with service.database.acting() as act:
+        person = entering.add_person(act, "Author")
+        token = entering.token(act._replace(by=person.id), "ci", "all")[1].text
+    once = link_for(service, person)
+    author = Browser(service).enter(once)
+    author.get(once.removeprefix(BASE))  # it holds no more
+    for text in (token, f"{token}x"):
+        author.get("/api/v1/me", headers={"authorization": f"Bearer {text}"})
+    author.get(f"/?token={token}")
+    author.get(f"/courses/{token}")
+    author.get(f"/static/{token}")
+    secrets = [token, once, course.links["ada"], *ada.cookies.values(), *author.cookies.values()]
+    assert len({one.rpartition("/")[2] for one in secrets}) == 5
+    text = written(service)
+    assert len(lines(service)) > 10
+    assert [one for one in secrets if one.rpartition("/")[2] in text] == []
+
+
+def test_the_password_of_a_database_is_not_in_the_log(tmp_path, capsys):
+    with opened(settings_of("sqlite", None, tmp_path)) as service:
+        lost = service.settings._replace(database="postgresql://me:s3cret@127.0.0.1:1/none")
+        service.database._place = lost.own_place()
+        service.database.engine = database._engine(lost.own_place())
+        assert Browser(service).get("/sign-in").status_code == 503
+        assert "127.0.0.1:1/none" in lines(service, "trouble")[0]["text"]
+        assert "s3cret" not in written(service) + capsys.readouterr().err
+
+
+def written(service):
+    return "".join(path.read_text() for path in service.settings.logs.glob("*"))
