@@ -45,6 +45,8 @@ STAFF = {TEACHER, ASSISTANT}
 OWN = STAFF | {STUDENT}
 ONE = "/courses/{course}/assignments/{assignment}"
 UPLOAD, GRADING = f"{ONE}/uploads/{{upload}}", f"{ONE}/gradings/{{grading}}"
+FREE = {"student": STUDENT, "code": "0", "name": "page.js", "token": "0"}
+ENTRANT = f"{ONE}/students/{{student}}"
 
 MAY = {
     "GET /": SIGNED_IN,
@@ -75,11 +77,13 @@ MAY = {
     f"POST {GRADING}/accept": {TEACHER},
     f"POST {GRADING}/again": {TEACHER},
     f"GET {ONE}/mark": {STUDENT, MATE},
+    f"GET {ENTRANT}": STAFF,
+    f"POST {ENTRANT}/extension": {TEACHER},
     "GET /api/v1/me": SIGNED_IN,
     "GET /api/v1/courses": SIGNED_IN,
 }
 _TURNED_AWAY = (303, 401, 403, 404)  # 303: to where one signs in
-_NOT_THERE = re.compile("there is no such (course|assignment|submission|grading)")
+_NOT_THERE = re.compile("there is no such (course|assignment|submission|grading|student)")
 
 
 class World(NamedTuple):
@@ -125,7 +129,7 @@ def _course(act, people, prefix):
     uploads.UPLOADS.add(act.db, upload)
     grading = uploads.GRADINGS.add(act.db, Grading(new_id(), assignment, owner, 1.0))
     found = {"course": course, "assignment": assignment, "upload": upload.id}
-    return {**found, "grading": grading.id, "code": "0", "name": "page.js", "token": "0"}
+    return {**found, "grading": grading.id, **FREE}
 
 
 def _let_in(act, people):
@@ -205,7 +209,7 @@ def test_a_form_without_its_token_is_refused(world, route):
     assert world.client.post(path, data=data, headers=headers).status_code == 403
 
 
-@pytest.mark.parametrize("name", ["assignment", "upload", "grading"])
+@pytest.mark.parametrize("name", ["assignment", "upload", "grading", "student"])
 @pytest.mark.parametrize("route", [one for one in MAY if "{assignment}" in one])
 def test_what_is_of_another_course_is_not_there(world, route, name):
     if f"{{{name}" not in route:

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.processes
 ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\ncyd,Cyd Absent\n"
 WRONG = "return 2 * n if n != 2 else 5"
 PRIVATE = "1 twice 21\n#? [42]\n"
+FUTURE = "2999-01-01T00:00"  # later than the assignment's own deadline, which is over
 
 
 @pytest.fixture(params=KINDS)
@@ -25,7 +26,7 @@ def service(request, tmp_path):
 
 
 def test_a_course_from_its_roster_to_released_marks(service, counting):
-    course = made(service, ROSTER)
+    course = made(service, ROSTER, deadline=FUTURE)
     ada, ben, cyd = (Browser(service).enter(course.links[name]) for name in ("ada", "ben", "cyd"))
     right, wrong = small_class.submission("return 2 * n"), small_class.submission(WRONG)
     received = hand_in(ada, course, right), hand_in(ben, course, wrong)
@@ -60,7 +61,7 @@ def test_a_course_from_its_roster_to_released_marks(service, counting):
 
 
 def test_a_fault_is_seen_by_the_staff_and_tried_again(service, counting, monkeypatch):
-    course = made(service, ROSTER)
+    course = made(service, ROSTER, deadline=FUTURE)
     ada = Browser(service).enter(course.links["ada"])
     page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
     with monkeypatch.context() as broken:

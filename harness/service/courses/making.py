@@ -46,9 +46,9 @@ def assign(act: Act, wanted: Assigned) -> Assigned:
     made = wanted._replace(
         id=new_id(),
         title=_title(wanted.title or own.title),
-        opens=_date("opens", wanted.opens),
-        deadline=_date("deadline", wanted.deadline) or _written(late.deadline),
-        closes=_date("closes", wanted.closes) or _written(late.refused_after),
+        opens=date("opens", wanted.opens),
+        deadline=date("deadline", wanted.deadline) or _written(late.deadline),
+        closes=date("closes", wanted.closes) or _written(late.refused_after),
         deduction=wanted.deduction or str(late.deduction),
         grace=wanted.grace or late.grace_minutes,
         made=time.time(),
@@ -105,7 +105,7 @@ def _title(text: str) -> str:
     return title
 
 
-def _date(name: str, text: str) -> str:
+def date(name: str, text: str) -> str:
     """Return a local time as it is kept: to the minute or the second."""
     try:
         read = moment(text.strip())

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import Connection
 from starlette.datastructures import UploadFile
 
 from harness.assignments import assignment as assignments
 from harness.errors import UsageError
 from harness.grading.taking_in.sources.pieces import safe
 from harness.reading import casefile
-from harness.service.courses import making
+from harness.service.courses import making, roster
 from harness.service.handing_in import taking
 from harness.service.pages.course import uploaded
 from harness.service.records import CHECK, DONE, FAULT, Job, Upload
@@ -46,19 +47,23 @@ def show(here: Now) -> Response:
             found = uploads.UPLOADS.all(db, "key", "at", assignment=known.assigned.id)
         else:
             found = uploads.of_key(db, known.assigned.id, known.member.submits_as)
-        jobs = {one.id: job_of(queue.of(db, one.id)) for one in found}
+        shown = listed(db, found)
         key = known.member.submits_as
-        extension = courses.extensions(db, known.assigned.id).get(key, "")
+        extensions = courses.extensions(db, known.assigned.id)
         closed = taking.closed(db, known.assigned, key, datetime.datetime.now())
         is_released = uploads.released(db, known.assigned.id) is not None
         gradings = uploads.gradings(db, known.assigned.id) if here.is_staff else []
-    counting = {taking.counting([one for one in found if one.key == key]) for key in _keys(found)}
+        entries = roster.students(courses.MEMBERS.all(db, course=known.course.id))
+    group = next((one.students for one in entries if one.key == key), ())
     return rendering.page(
         here,
         "assignment.html",
         crumbs(here),
-        uploads=[Shown(one, state(one, jobs[one.id]), one in counting) for one in found],
-        extension="" if here.is_staff else extension,
+        uploads=shown,
+        extension="" if here.is_staff else extensions.get(key, ""),
+        extensions=extensions,
+        students=entries if here.is_staff else [],
+        group=[one.name or one.key for one in group] if len(group) > 1 else [],
         closed=closed,
         is_released=is_released,
         gradings=gradings,
@@ -67,8 +72,12 @@ def show(here: Now) -> Response:
     )
 
 
-def _keys(found: list[Upload]) -> set[str]:
-    return {one.key for one in found}
+def listed(db: Connection, found: list[Upload]) -> list[Shown]:
+    """Return uploads as a list has them; of each student or group one counts."""
+    keys = {one.key for one in found}
+    counting = {taking.counting([one for one in found if one.key == key]) for key in keys}
+    jobs = {one.id: job_of(queue.of(db, one.id)) for one in found}
+    return [Shown(one, state(one, jobs[one.id]), one in counting) for one in found]
 
 
 def _private(here: Here) -> list[str]:

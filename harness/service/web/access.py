@@ -81,6 +81,7 @@ class Here(NamedTuple):
     assigned: Assigned | None = None
     upload: Upload | None = None
     grading: Grading | None = None
+    student: str = ""  # the key of the student or group that the path names
     form: FormData = FormData()
 
     @property
@@ -152,6 +153,13 @@ def _grading(db: Connection, here: Here, name: str) -> Here:
     return here._replace(grading=found)
 
 
+def _student(db: Connection, here: Here, name: str) -> Here:
+    members = courses.MEMBERS.all(db, course=here.sure().course.id, role=STUDENT)
+    if not here.is_staff or name not in {one.submits_as for one in members}:
+        raise Refused(404, "there is no such student")
+    return here._replace(student=name)
+
+
 _Look = Callable[[Connection, Here, str], Here]
 # By the names of the parts of a path, in this order.
 _LOOKED_UP: dict[str, _Look] = {
@@ -159,7 +167,9 @@ _LOOKED_UP: dict[str, _Look] = {
     "assignment": _assignment,
     "upload": _upload,
     "grading": _grading,
+    "student": _student,
 }
+_OF_ASSIGNMENT = {"upload", "grading", "student"}
 FREE = frozenset({"code", "name", "token"})  # parts that name nothing of a course
 
 
@@ -294,8 +304,8 @@ def _check_path(route: APIRoute, rule: Rule) -> None:
 def _before(names: Iterable[str]) -> set[str]:
     """Return the parts that a path must name for the others to be looked up."""
     found: set[str] = set()
-    if {"assignment", "upload", "grading"} & set(names):
+    if {"assignment", *_OF_ASSIGNMENT} & set(names):
         found.add("course")
-    if {"upload", "grading"} & set(names):
+    if _OF_ASSIGNMENT & set(names):
         found.add("assignment")
     return found

@@ -1,0 +1,31 @@
+"""Deadlines of one student or group: given and taken back by the staff."""
+
+from __future__ import annotations
+
+from harness.errors import UsageError
+from harness.service.courses import making
+from harness.service.records import Assigned
+from harness.service.storage import courses
+from harness.service.storage.audit import Act
+
+
+def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
+    """Give a student or a group a later deadline; empty: that of all.
+
+    Marks that were made before stay as they are until the next grading.
+
+    Raises:
+        UsageError: it is no local time, or not later than that of all.
+    """
+    own = making.date("deadline", deadline)
+    common = making.moment(assigned.deadline) or making.moment(assigned.closes)
+    if own and common is None:
+        raise UsageError("deadline: the assignment has none that could be extended")
+    later = making.moment(own)
+    if later and common and later <= common:
+        raise UsageError(
+            f"deadline: found {later:%Y-%m-%d %H:%M},"
+            f" expected a time after that of all, {common:%Y-%m-%d %H:%M}"
+        )
+    courses.extend(act.db, assigned.id, key, own)
+    act.note("deadline extended" if own else "extension ended", assigned.id, key=key, deadline=own)
