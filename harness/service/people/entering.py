@@ -59,8 +59,8 @@ def leave(db: Connection, session: str) -> None:
     people.end_session(db, secrets.digest(session))
 
 
-def token(act: Act, name: str, scope: str) -> tuple[Token, Secret]:
-    """Return a new API token of whoever acts, and its secret, which is told once.
+def token(act: Act, name: str, scope: str, *, owner: str = "") -> tuple[Token, Secret]:
+    """Return a new API token of its owner, or else of whoever acts, and its secret, told once.
 
     Raises:
         UsageError: there is no such scope.
@@ -68,7 +68,7 @@ def token(act: Act, name: str, scope: str) -> tuple[Token, Secret]:
     if scope not in SCOPES:
         raise UsageError(f"scope: found {scope!r}, expected one of {', '.join(SCOPES)}")
     secret, now = secrets.new(PREFIX), time.time()
-    made = Token(new_id(), act.by, name, scope, now, now + TOKEN)
+    made = Token(new_id(), owner or act.by, name, scope, now, now + TOKEN)
     people.add_token(act.db, made, secret.digest)
     act.note("token made", made.id, name=name, scope=scope)
     return made, secret

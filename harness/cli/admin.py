@@ -1,0 +1,173 @@
+"""``gtp-harness admin``: the people of a service, and what they sign in with."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from harness.cli import service
+from harness.cli.arguments import Parser
+from harness.exits import ExitCode
+from harness.visible import visible
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from harness.service.settings import Settings
+    from harness.service.storage.audit import Act
+
+_DESCRIPTION = """\
+Add people to a service, let them in, and shut them out. PERSON is an id, a mail
+address or a name. The service may run meanwhile.
+
+people lists everybody. add makes somebody known; with --admin, somebody who may
+make courses. link prints a link for one use within a day. token prints an API
+token. Both are printed once and kept nowhere. tokens lists tokens, of PERSON or of
+all. revoke ends the token ID. shut-out ends all sessions, links and tokens of
+PERSON, whose submissions stay. Each change is in the audit log."""
+
+_EPILOG = """\
+Exit status:
+    2  the input was bad: nobody is called so, for instance
+    3  the database's server cannot be used now
+
+Examples:
+  gtp-harness admin add "Tess Teacher" --email tess@example.org --admin
+  gtp-harness admin link tess@example.org --address https://tests.example.org
+  gtp-harness admin token tess@example.org --name ci --scope submit
+  gtp-harness admin shut-out tess@example.org"""
+
+_ALONE = ("people",)  # actions that are about nobody
+_WITH_OR_WITHOUT = ("tokens",)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if given.action not in _actions():
+        parser.error(f"expected one of {', '.join(_actions())}")
+    if given.action not in _WITH_OR_WITHOUT and bool(given.about) is (given.action in _ALONE):
+        parser.error(f"{given.action} needs {_wanted(given.action)}")
+    settings = service.place(given)
+    if given.address:
+        settings = settings._replace(address=given.address)
+    from harness.service.storage.database import Database
+
+    database = Database(settings)
+    try:
+        with database.acting() as act:
+            lines = _actions()[given.action](act, given, settings)
+    finally:
+        database.close()
+    for line in lines:
+        print(line)
+    return ExitCode.OK
+
+
+def _wanted(action: str) -> str:
+    if action in _ALONE:
+        return "no name"
+    return {"add": "a NAME", "revoke": "the ID of a token"}.get(action, "a PERSON")
+
+
+def _people(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operating import administering
+
+    rows = administering.everybody(act.db)
+    return [_line(one.id, one.name, one.email, "admin" if one.is_admin else "") for one in rows]
+
+
+def _add(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.people import entering
+
+    person = entering.add_person(act, given.about, given.email, is_admin=given.admin)
+    return [_line(person.id, person.name, person.email)]
+
+
+def _link(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operating import administering
+
+    secret = administering.link(act, administering.find(act.db, given.about))
+    return [f"{settings.base}/enter/{secret.text}"]
+
+
+def _token(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operating import administering
+    from harness.service.people import entering
+
+    person = administering.find(act.db, given.about)
+    _, secret = entering.token(act, given.name, given.scope, owner=person.id)
+    return [secret.text]
+
+
+def _tokens(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operating import administering
+
+    person = administering.find(act.db, given.about) if given.about else None
+    return [
+        _line(token.id, owner.name, token.name, token.scope, f"until {_day(token.until)}")
+        for token, owner in administering.tokens(act.db, person)
+    ]
+
+
+def _revoke(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operating import administering
+
+    administering.revoke_token(act, given.about)
+    return [f"the token {given.about} holds no longer"]
+
+
+def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operating import administering
+
+    person = administering.find(act.db, given.about)
+    administering.shut_out(act, person)
+    return [visible(f"{person.name} is signed in nowhere, and has no link and no token")]
+
+
+def _line(*fields: str) -> str:
+    return visible("  ".join(one for one in fields if one))
+
+
+def _day(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(seconds))
+
+
+def _actions() -> dict[str, Callable[[Act, argparse.Namespace, Settings], list[str]]]:
+    return {
+        "people": _people,
+        "add": _add,
+        "link": _link,
+        "token": _token,
+        "tokens": _tokens,
+        "revoke": _revoke,
+        "shut-out": _shut_out,
+    }
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    import argparse
+
+    parser = Parser("admin", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness admin people [OPTION…]\n" \
+        "       gtp-harness admin add NAME [--email ADDRESS] [--admin]\n" \
+        "       gtp-harness admin link|token|tokens|shut-out PERSON [OPTION…]\n" \
+        "       gtp-harness admin revoke ID"  # fmt: skip
+    parser.add_argument("action", nargs="?", choices=tuple(_actions()), help=argparse.SUPPRESS)
+    parser.add_argument("about", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
+    service.add_place(parser)
+    add = parser.add_argument
+    add("--email", default="", metavar="ADDRESS", help="of whom is added")
+    add("--admin", action="store_true", help="let whom is added make courses")
+    add("--name", default="token", metavar="NAME", help="of a token (default: %(default)s)")
+    add("--scope", choices=("read", "submit", "all"), default="read",
+        help="what a token may (default: read)")  # fmt: skip
+    add("--address", default="", metavar="URL",
+        help="--address of serve (default: http://127.0.0.1:8017)")  # fmt: skip
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser

@@ -1,0 +1,105 @@
+"""``gtp-harness admin``: who is let in by it can sign in, and who is shut out cannot."""
+
+import pytest
+
+from harness import cli
+from harness.service.people import secrets
+from tests.service.serving import BASE, KINDS, Browser, opened, settings_of
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def admin(service, capsys):
+    """Return what runs the command beside the service, and gives its lines."""
+    place = ["--data", str(service.settings.data), "--database", service.settings.database]
+
+    def run(*words, status=0):
+        assert cli.main(["admin", *words, *place]) == status
+        said = capsys.readouterr()
+        return (said.err if status else said.out).splitlines()
+
+    return run
+
+
+def test_who_is_added_is_let_in_by_a_link_once_and_may_make_courses(service, admin):
+    admin("add", "Tess Teacher", "--email", "tess@example.org", "--admin")
+    (link,) = admin("link", "tess@example.org", "--address", BASE)
+    tess = Browser(service).enter(link)
+    assert tess.post("/courses", title="Games").status_code == 200
+    assert Browser(service).get(link.removeprefix(BASE)).status_code == 404
+
+
+def test_a_token_is_let_in_until_it_is_revoked(service, admin):
+    admin("add", "Ann Author")
+    (token,) = admin("token", "Ann Author", "--name", "ci")
+    assert asks(service, token).json()["name"] == "Ann Author"
+    (line,) = admin("tokens", "Ann Author")
+    assert line.split()[1:5] == ["Ann", "Author", "ci", "read"] and token not in line
+    admin("revoke", line.split()[0])
+    assert asks(service, token).status_code == 401
+    assert admin("tokens") == []
+
+
+def asks(service, token):
+    return Browser(service).get("/api/v1/me", headers={"authorization": f"Bearer {token}"})
+
+
+def test_who_is_shut_out_is_nowhere_in_and_can_be_let_in_again(service, admin):
+    admin("add", "Ann Author")
+    ann = Browser(service).enter(admin("link", "Ann Author", "--address", BASE)[0])
+    (token,) = admin("token", "Ann Author")
+    (unused,) = admin("link", "Ann Author", "--address", BASE)
+    assert "Courses" in ann.get("/").text
+    admin("shut-out", "Ann Author")
+    assert ann.get("/").url.path == "/sign-in"
+    assert asks(service, token).status_code == 401
+    assert Browser(service).get(unused.removeprefix(BASE)).status_code == 404
+    Browser(service).enter(admin("link", "Ann Author", "--address", BASE)[0])
+
+
+def test_all_that_was_done_is_in_the_audit_log_and_no_secret(service, admin):
+    admin("add", "Ann Author")
+    (token,) = admin("token", "Ann Author")
+    (link,) = admin("link", "Ann Author")
+    admin("revoke", admin("tokens")[0].split()[0])
+    admin("shut-out", "Ann Author")
+    with service.database.reading() as db:
+        entries = service.database.log.entries(db)
+        assert service.database.log.tampering(db) == []
+    done = ["person added", "token made", "link made", "token revoked", "shut out"]
+    assert [one.what for one in reversed(entries)] == done
+    assert {one.person for one in entries} == {""}  # the operator, not the person
+    text = repr(entries)
+    assert token not in text and link.rpartition("/")[2] not in text
+    assert secrets.digest(token) not in text
+
+
+WRONG = [
+    (["link", "Nobody"], "nobody is called 'Nobody'"),
+    (["link", "Twin"], "2 people are called 'Twin': take an id of"),
+    (["revoke", "x"], "there is no token 'x'"),
+    (["add"], "add needs a NAME"),
+    (["link"], "link needs a PERSON"),
+    (["people", "Twin"], "people needs no name"),
+    ([], "expected one of people, add"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG)
+def test_what_cannot_be_done_is_said(admin, words, said):
+    admin("add", "Twin")
+    admin("add", "Twin")
+    assert said in admin(*words, status=2)[0]
+
+
+def test_people_are_listed(admin):
+    admin("add", "Tess", "--email", "tess@example.org", "--admin")
+    admin("add", "Ann\x1b[31m")
+    lines = admin("people")
+    assert [line.split(None, 1)[1] for line in lines][1] == "Tess  tess@example.org  admin"
+    assert "\x1b" not in "".join(lines)
