@@ -40,18 +40,39 @@ def _unfit() -> re.Pattern[str]:
 
 def visible(text: str) -> str:
     r"""Return the text with all that cannot be shown as ``\x1b``; CR LF becomes LF."""
-    if text.isprintable() or _is_fit(text):
+    if text.isprintable():
         return text
+    return _translated(text) if _fit(text) is None else text
+
+
+def encode_visible(text: str) -> bytes:
+    """Return what :func:`visible` does, as UTF-8: a text that can be shown is encoded once."""
+    data = _fit(text)
+    return _translated(text).encode() if data is None else data
+
+
+def _translated(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_table())
 
 
-def _is_fit(text: str) -> bool:
-    """Whether a text can be shown: of a long one hardly more than signs is looked at closely."""
+def _fit(text: str) -> bytes | None:
+    """Return a text as UTF-8 if it can be shown: of a long one hardly more than signs is looked at
+    closely.
+    """
     try:
-        rest = text.encode().translate(None, _PLAIN).decode().strip(_SIGNS)
+        data = text.encode()
     except UnicodeEncodeError:
-        return False
-    return not rest or not _unfit().search(rest)
+        return None
+    rest = data.translate(None, _PLAIN).decode().strip(_SIGNS)
+    return data if not rest or not _unfit().search(rest) else None
+
+
+def encode_without_surrogates(text: str) -> bytes:
+    """Return what :func:`without_surrogates` does, as UTF-8."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return without_surrogates(text).encode()
 
 
 def without_surrogates(text: str) -> str:

@@ -29,7 +29,7 @@ from harness.options import SANDBOXES
 from harness.report import files
 from harness.report.paint import Paint
 from harness.text import number_of
-from harness.visible import one_line, without_surrogates
+from harness.visible import encode_without_surrogates, one_line
 
 SCHEMA, VERSION = "gtp-harness/calibrate", 1
 _SECONDS, _CONVERSATIONS, _TIMEOUT = 20.0, 200, 5.0
@@ -80,7 +80,7 @@ def main(arguments: list[str]) -> int:
     paint = Paint(0 if given.no_color else colors(sys.stdout))
     print("\n".join(lines(trial, paint)))
     if given.json:
-        files.write(given.json, [_document(trial)], without_surrogates)
+        files.write(given.json, [_document(trial)], encode_without_surrogates)
     return ExitCode.FAILED if trial.notes else ExitCode.OK
 
 

@@ -26,7 +26,7 @@ from harness.reading import casefile
 from harness.report import files
 from harness.sandbox import programs
 from harness.text import number_of, plural
-from harness.visible import one_line, without_surrogates
+from harness.visible import encode_without_surrogates, one_line
 from harness.vocabulary.script import BOARDS
 from oracle.natures import STANDARD
 
@@ -98,7 +98,7 @@ def main(arguments: list[str]) -> int:
     if given.engine_python:
         print(f"the engine was run by {given.engine_python}")
     if given.json:
-        files.write(given.json, [_document(given, fuzzer, findings)], without_surrogates)
+        files.write(given.json, [_document(given, fuzzer, findings)], encode_without_surrogates)
     if not is_over:
         return ExitCode.INTERRUPTED
     return ExitCode.FAILED if _without_questions(findings) else ExitCode.OK

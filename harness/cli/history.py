@@ -11,7 +11,7 @@ from harness.cli.values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.report import files
-from harness.visible import without_surrogates
+from harness.visible import encode_without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
     if given.json:
         from harness.history.document import document
 
-        files.write(given.json, [document(found)], without_surrogates)
+        files.write(given.json, [document(found)], encode_without_surrogates)
     if given.json not in files.STDOUT:
         _show(found, given)
     return ExitCode.OK

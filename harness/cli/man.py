@@ -59,7 +59,7 @@ def command_line() -> Parser:
 def _write(folder: Path, pages: dict[str, str]) -> None:
     files.try_to_write_into(str(folder))
     for name, text in pages.items():
-        files.write(str(folder / f"{name}.1"), [text], str)
+        files.write(str(folder / f"{name}.1"), [text], str.encode)
         print(folder / f"{name}.1")
 
 

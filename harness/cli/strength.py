@@ -24,7 +24,7 @@ from harness.report import files
 from harness.specifications import NAMES
 from harness.specifications.record import Specification
 from harness.text import more
-from harness.visible import without_surrogates
+from harness.visible import encode_without_surrogates
 
 _NAMED = 3  # mistakes that are not caught, in a line
 
@@ -102,7 +102,7 @@ def _tell_cases(parser: Parser, given: argparse.Namespace) -> ExitCode:
     report = strength_report.Report(found, _called(given, named))
     print("\n".join(report.lines(len(cases), _sets(given), matrix=given.matrix)))
     if given.json:
-        files.write(given.json, [strength_report.document(found)], without_surrogates)
+        files.write(given.json, [strength_report.document(found)], encode_without_surrogates)
     is_enough = bool(given.mutants) or 100 * found.kill_rate >= given.at_least
     return ExitCode.OK if is_enough and not found.wrong else ExitCode.FAILED
 

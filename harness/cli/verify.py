@@ -26,7 +26,7 @@ from harness.text import plural
 from harness.verifying import in_place
 from harness.verifying.records import Finding, Kind, Verified
 from harness.verifying.whole import verify
-from harness.visible import one_line, without_surrogates
+from harness.visible import encode_without_surrogates, one_line, without_surrogates
 
 SCHEMA, VERSION = "gtp-harness/verify", 1
 _TEXT = "text"
@@ -95,7 +95,7 @@ def main(arguments: list[str]) -> int:
     for error in errors:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
     if given.json:
-        files.write(given.json, [_document(found)], without_surrogates)
+        files.write(given.json, [_document(found)], encode_without_surrogates)
     return ExitCode.BROKEN if errors else ExitCode.FAILED if shown else ExitCode.OK
 
 

@@ -97,7 +97,7 @@ def content(path: str, what: str = "") -> bytes:
     try:
         if (kind := _endless(path)) is not None:
             raise CaseError(f"{who}cannot be read: found {kind}, expected a file", path)
-        with open(path, "rb") as file:
+        with open(path, "rb", 0) as file:  # all is read at once
             return file.read()
     except OSError as error:
         raise CaseError(f"{who}cannot be read: {error.strerror}", path) from None

@@ -16,7 +16,7 @@ from itertools import groupby, islice
 
 from harness.errors import ReportError, UsageError
 from harness.report.markup import Shared
-from harness.visible import visible
+from harness.visible import encode_visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ _NEW = 0o666  # the mode of a new file, of which the umask takes its part
 def write(
     path: str,
     parts: Iterable[str],
-    clean: Callable[[str], str] = visible,
+    encode: Callable[[str], bytes] = encode_visible,
     *,
     lasting: bool = True,
 ) -> None:
     """Write a text given in parts, as UTF-8.
 
-    ``path``: ``-`` is standard output. ``clean`` makes what comes from engines fit to be written;
+    ``path``: ``-`` is standard output. ``encode`` makes what comes from engines fit to be written;
     it is called with whole batches. ``lasting``: whether the text should be there even after a
     power failure right now; if not, it is written in half the time.
 
@@ -47,24 +47,27 @@ def write(
         with _opened(path, lasting=lasting) as file:
             rest = iter(parts)
             while batch := list(islice(rest, _BATCH)):
-                file.write(_encoded(batch, clean))
+                file.write(_encoded(batch, encode))
     except OSError as error:
         raise ReportError(f"cannot write {_named(path)}: {error.strerror}") from error
 
 
-def _encoded(parts: list[str], clean: Callable[[str], str]) -> bytes:
+def _encoded(parts: list[str], encode: Callable[[str], bytes]) -> bytes:
     if Shared not in map(type, parts):
-        return clean("".join(parts)).encode()
-    return b"".join(
-        _known(tuple(some), clean) if kind is Shared else clean("".join(some)).encode()
-        for kind, some in groupby(parts, type)
-    )
+        return encode("".join(parts))
+    data: list[bytes] = []
+    for kind, some in groupby(parts, type):
+        if kind is Shared:
+            data += [_known(one, encode) for one in some]
+        else:
+            data.append(encode("".join(some)))
+    return b"".join(data)
 
 
 @lru_cache(16)
-def _known(parts: tuple[str, ...], clean: Callable[[str], str]) -> bytes:
+def _known(text: str, encode: Callable[[str], bytes]) -> bytes:
     """Return what many files have, as it is written."""
-    return clean("".join(parts)).encode()
+    return encode(text)
 
 
 def write_bytes(path: str, data: bytes) -> None:

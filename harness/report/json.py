@@ -53,7 +53,7 @@ from harness.report import files
 from harness.report.context import Context, Contexts, of_run
 from harness.report.tally import Tally, total
 from harness.report.view import Break, FileView, breaks
-from harness.visible import without_surrogates
+from harness.visible import encode_without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ _quoted: Callable[[str], str] = json.encoder.encode_basestring
 
 def report(path: str, finished: Finished) -> None:
     """Write a run as JSON; see :class:`~harness.report.reporters.Reporter`."""
-    files.write(path, parts(finished.result, finished.tallies, finished.views), without_surrogates)
+    files.write(
+        path, parts(finished.result, finished.tallies, finished.views), encode_without_surrogates
+    )
 
 
 def parts(
@@ -78,7 +80,7 @@ def parts(
 
     ``views``: of the files, for what is told of failed tests besides; none: that is left out.
 
-    To be written with :func:`without_surrogates`: half a surrogate pair is no text.
+    To be written with :func:`encode_without_surrogates`: half a surrogate pair is no text.
     """
     head = {
         "schema": SCHEMA,

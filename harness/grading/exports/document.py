@@ -43,20 +43,20 @@ from harness.grading.marks.concerns import concerns
 from harness.grading.records import Attempt, Audited, ClassResult, Graded, Marks, decimal
 from harness.report.json import file_parts, opened, with_list
 from harness.report.tally import tally
-from harness.visible import without_surrogates
+from harness.visible import encode_without_surrogates
 
 SCHEMA, VERSION = "gtp-harness/class", 1
 
 
 def files(material: Material) -> Files:
     """Yield the document."""
-    yield "class.json", without_surrogates("".join(parts(material.result))).encode()
+    yield "class.json", encode_without_surrogates("".join(parts(material.result)))
 
 
 def parts(result: ClassResult) -> Iterator[str]:
     """Yield the document.
 
-    To be written with :func:`~harness.visible.without_surrogates`.
+    To be written with :func:`~harness.visible.encode_without_surrogates`.
     """
     yield from with_list(_head(result), "submissions", map(_submission, result.graded))
     yield "\n"

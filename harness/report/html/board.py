@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 from harness.report.evidence import Evidence
-from harness.report.markup import NOTHING, Markup, Shared, joined
+from harness.report.markup import NOTHING, Markup, joined
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.draw import Course, Diagram, describe, star_points
 from oracle.grid import Grid
@@ -38,7 +38,7 @@ _DRAWN = {
     "aq": '<g class="mk"><circle class="q" r="7.6"/><circle class="q2" r="7.6"/></g>',
 }
 
-_DEFINITIONS = Markup(
+DEFINITIONS = Markup(  # put once into a page that has boards
     '<svg width="0" height="0" class="vh" aria-hidden="true" focusable="false"><defs>'
     '<linearGradient id="wd" x2=".35" y2="1"><stop class="w1"/><stop offset="1" class="w2"/>'
     '</linearGradient><pattern id="gn" width="1" height=".14" viewBox="0 0 420 58" '
@@ -61,7 +61,6 @@ _DEFINITIONS = Markup(
     '<radialGradient id="gs"><stop offset=".6" stop-opacity=".42"/>'
     '<stop offset="1" stop-opacity="0"/></radialGradient>%s</defs></svg>\n'
 ) % joined(_MARKER % (name, Markup(drawn)) for name, drawn in _DRAWN.items())
-DEFINITIONS = Shared(_DEFINITIONS)  # put once into a page that has boards
 
 _OWNERS = {"b": BLACK, "w": WHITE, "n": EMPTY}  # marks that are drawn as squares and crosses
 _SAYINGS = {  # of each kind of evidence: its marker, what it means

@@ -21,7 +21,6 @@ _HEAD = Markup(
     '<meta name="viewport" content="width=device-width,initial-scale=1">'
     "<title>%s</title><style>"
 )
-_STYLE, _PLAIN_STYLE = Shared(STYLE), Shared(PLAIN)
 _BODY = Markup('%s</style></head>\n<body><a class="skip" href="#main">To the content</a>\n')
 _LOGO = Markup(
     '<svg class="logo" viewBox="0 0 22 22" aria-hidden="true">'
@@ -30,10 +29,8 @@ _LOGO = Markup(
     '<circle cx="7" cy="15" r="4.3" fill="#15171b"/>'
     '<circle cx="15" cy="7" r="4.1" fill="#fbfaf6" stroke="#6f6551"/></svg>'
 )
-_TOP = Markup(
-    '<header class="top"><div>%s<nav class="crumbs" aria-label="Where you are">%s</nav>'
-    "%s</div></header>\n"
-)
+_TOP = Markup('<header class="top"><div>%s<nav class="crumbs" aria-label="Where you are">')
+_AFTER_TOP = Markup("</nav>%s</div></header>\n")
 _CRUMB = Markup('<a href="%s">%s</a> <span aria-hidden="true">/</span> ')
 _HERE = Markup("<b>%s</b>")
 _LAY = Markup(
@@ -100,35 +97,54 @@ _PLAIN = Frame()
 
 def page(title: str, body: Iterable[Markup], frame: Frame = _PLAIN) -> Iterator[Markup]:
     """Yield a whole page, in the parts of its ``body``."""
-    allowed, script = _script(frame.log) if frame.script else ("", NOTHING)
-    yield _HEAD % (Markup(_POLICY + allowed), title)
-    yield from (_STYLE if frame.boards else _PLAIN_STYLE, _BODY % Markup(frame.style))
-    if frame.boards:
-        from harness.report.html.board import DEFINITIONS
-
-        yield DEFINITIONS
-    yield _TOP % (_LOGO, _crumbs(frame.crumbs or [(title, "")]), frame.status)
+    kind = frame.script, frame.log
+    yield _HEAD % (_policy(*kind), title)
+    yield _beginning(frame.boards, frame.style)
+    yield _crumbs(frame.crumbs or [(title, "")])
     aside = joined(frame.aside)
-    yield from (_LAY % aside if aside else _NO_LAY, _MAIN)
+    yield from (_AFTER_TOP % frame.status, _LAY % aside if aside else _NO_LAY, _MAIN)
     yield from map(escape, body)
-    yield from (_FOOT, script, _END)
+    yield _end(*kind)
+
+
+# What is alike in many pages is made once, and is then known to whoever writes it.
 
 
 @cache
-def _script(is_log: bool) -> tuple[str, Markup]:
-    """Return what allows the script, and the script."""
-    from harness.report.html import script
+def _policy(has_script: bool, is_log: bool) -> Markup:
+    """Return what allows the style, and the script by its digest."""
+    if not has_script:
+        return Markup(_POLICY)
+    from harness.report.html.script import LOG_SHA256, SHA256
 
-    text, digest = script.SCRIPT, script.SHA256
-    if is_log:
-        text, digest = script.LOG_SCRIPT, script.LOG_SHA256
-    return f"; script-src 'sha256-{digest}'", Shared(_SCRIPT % text)
+    return Markup(f"{_POLICY}; script-src 'sha256-{LOG_SHA256 if is_log else SHA256}'")
+
+
+@lru_cache(16)
+def _beginning(has_boards: bool, style: str) -> Shared:
+    """Return the style, with what a page adds to it, and what follows up to the way here."""
+    parts = [Markup(STYLE if has_boards else PLAIN), _BODY % Markup(style)]
+    if has_boards:
+        from harness.report.html.board import DEFINITIONS
+
+        parts.append(DEFINITIONS)
+    return Shared(joined([*parts, _TOP % _LOGO]))
+
+
+@cache
+def _end(has_script: bool, is_log: bool) -> Shared:
+    """Return the end of a page, with its script."""
+    if not has_script:
+        return Shared(_FOOT + _END)
+    from harness.report.html.script import LOG_SCRIPT, SCRIPT
+
+    return Shared(joined([_FOOT, Markup(_SCRIPT % (LOG_SCRIPT if is_log else SCRIPT)), _END]))
 
 
 def _crumbs(crumbs: Sequence[tuple[str, str]]) -> Markup:
     *before, (last, _) = crumbs
-    links = [_CRUMB % (address, name) for name, address in before]
-    return joined(links) + _HERE % last
+    links = [word for name, address in before for word in (address, name)]
+    return Markup(_CRUMB * len(before) + _HERE) % (*links, last)
 
 
 def part_links(name: str, part: int, count: int) -> Markup:
