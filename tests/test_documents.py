@@ -13,9 +13,21 @@ from pathlib import Path
 
 import pytest
 
+from oracle.mistakes import MISTAKES
 from tests import golden
 from tests.consoles import rerun, shell
-from tests.documents import DOCUMENTS, README, RECIPES, ROOT, blocks, everything, links, name, read
+from tests.documents import (
+    DOCUMENTS,
+    PAGES,
+    README,
+    RECIPES,
+    ROOT,
+    blocks,
+    everything,
+    links,
+    name,
+    read,
+)
 
 RUN, TEST = (block.strip() for block in blocks(read(README), "sh"))
 SHOWN, PASSED = (block.strip() for block in blocks(read(README), "text"))
@@ -106,3 +118,18 @@ def test_every_page_is_linked() -> None:
             found.add(path)
             left += [path.parent / one.partition("#")[0] for one in links(path)]
     assert found == set(DOCUMENTS)
+
+
+def test_the_number_of_mistakes_is_the_bank_s() -> None:
+    (told,) = re.findall(r"The oracle can make (\d+) mistakes", everything())
+    assert int(told) == len(MISTAKES)
+
+
+def test_no_measured_figure_stands_twice() -> None:
+    """Who measures anew would change one of them: a benchmark is named on one page only."""
+    named = [
+        one
+        for path in [README, *PAGES]
+        for one in set(re.findall(r"python -m tests\.benchmarks[.\s](\w+)", read(path)))
+    ]
+    assert sorted(named) == sorted(set(named))
