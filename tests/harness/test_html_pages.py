@@ -164,6 +164,14 @@ def test_the_log_holds_the_whole_stream_and_standard_error_apart(site):
     assert "<b>Traceback</b>" in stderr
 
 
+def test_the_log_holds_what_came_before_a_refusal(tmp_path):
+    line = Line("1 name", "?1 no", "[x]", V.FAILED, invalid="debug: <no name>")
+    run = RUN._replace(files=(made_file("x.gtp", [line]),))
+    html.write(tmp_path, run, [view(one) for one in run.files])
+    text = (tmp_path / "x.gtp.out.html").read_text()
+    assert '<span class="e">debug: &lt;no name&gt;\n?1 no</span>' in text
+
+
 def test_nothing_is_loaded_and_no_script_is_run_but_the_one(tmp_path):
     write(RUN, tmp_path)
     for path in tmp_path.glob("*.html"):

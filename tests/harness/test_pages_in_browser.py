@@ -307,6 +307,17 @@ def test_many_failures_take_few_sheets_and_no_card_is_cut(browser, tmp_path):
     assert len(texts) <= count / 4 + 1, "four cards or more on a sheet"
 
 
+def test_coordinates_are_read_on_small_boards(browser, site, tmp_path):
+    """Of 11 pixels on a screen, and 5 points on paper, whatever the size of the board."""
+    exports.write(made_class(), tmp_path)
+    sizes = "all => all.map(one => one.getBoundingClientRect().height)"
+    with opened(browser, tmp_path / "class.html") as page:
+        assert min(page.locator(".wr .co text").evaluate_all(sizes)) >= 11
+    with opened(browser, site / "run/score.html", width=700) as page:
+        page.emulate_media(media="print")
+        assert min(page.locator(".test .co text").evaluate_all(sizes)) * 0.75 >= 5
+
+
 def test_boards_keep_their_colors_on_paper(browser, site):
     """Browsers leave backgrounds out to save ink, unless they are told to keep one."""
     with opened(browser, site / "run/score.html") as page:
@@ -462,6 +473,24 @@ def test_a_log_is_filtered_by_text_and_by_who_wrote_it(browser, site):
         assert seen["Errors"][:2] == ["play w c9", "? illegal move"]
         assert stream.text_content() == whole
         assert stream.locator("#L16").is_visible(), "what links lead to is still there"
+
+
+def test_a_log_counts_what_went_wrong_and_colors_replies(browser, site):
+    """What an address names is marked, as it is without the script."""
+    with opened(browser, f"{(site / 'run/score.out.html').as_uri()}#L16") as page:
+        found = {
+            name: len(re.findall(what, (site / "run/score.out.html").read_text()))
+            for name, what in (("FAILED", 'class="f"'), ("Errors", 'class="e"'))
+        }
+        assert min(found.values()) > 1
+        for name, count in found.items():
+            page.get_by_role("button", name=f"{name} {count}", exact=True).click()
+            assert page.locator("#stream > span:visible").count() == count
+        page.get_by_role("button", name="All").click()
+        assert page.locator("#L16").evaluate("one => one.matches(':target')")
+        colors = page.evaluate("""() => ["r", "c"].map(one =>
+            getComputedStyle(document.querySelector(`#stream .${one}`)).color)""")
+        assert len(set(colors)) == 2
 
 
 def test_arrows_lead_through_a_history(browser, site):

@@ -161,25 +161,26 @@ def _lines(grid: Grid, rim: int) -> Markup:
 
 
 def _coordinates(diagram: Diagram, rim: int, size: tuple[int, int]) -> Markup:
-    """Letters above and below as one text each, every letter with its own x; numbers singly."""
+    """Letters above and below as one text each, every letter with its own x; numbers singly.
+
+    The style sets their size, for it knows how large the board is shown: ``--u`` is a hundredth of
+    the board's longer side.
+    """
     grid, (width, height) = diagram.position.grid, size
-    font = min(max(size) * 0.0336, 9.8)
     near = (rim - 9.4) / 2 + 0.3
     xs = " ".join(str(rim + 20 * column) for column in range(grid.columns))
-    base = font * 0.36
     letters = joined(
-        Markup('<text x="%s" y="%s">%s</text>')
-        % (xs, f"{y + base:.1f}", diagram.letters[: grid.columns])
+        Markup('<text x="%s" y="%s">%s</text>') % (xs, f"{y:.1f}", diagram.letters[: grid.columns])
         for y in (near, height - near)
     )
     numbers = joined(
         Markup('<text x="%s" y="%s">%s</text>')
-        % (f"{x:.1f}", f"{rim + 20 * (grid.rows - 1 - row) + base:.1f}", row + 1)
+        % (f"{x:.1f}", rim + 20 * (grid.rows - 1 - row), row + 1)
         for row in range(grid.rows)
         for x in (near, width - near)
     )
-    shown = Markup('<g aria-hidden="true" style="font-size:%spx">%s%s</g>')
-    return shown % (f"{font:.1f}", letters, numbers)
+    shown = Markup('<g class="co" aria-hidden="true" style="--u:%spx">%s%s</g>')
+    return shown % (f"{max(size) / 100:g}", letters, numbers)
 
 
 _MARKED = Markup(

@@ -336,7 +336,8 @@ def _special(step: Step, reply: Reply | None, links: Links) -> Markup:
         head = _HEAD % (links.prefix, step.line, step.text)
     if reply is None or reply.ok:
         return head + _reply(reply)
-    return head + _ERROR % reply.raw + "\n\n"
+    said = f"{reply.invalid}\n{reply.raw}" if reply.invalid else reply.raw
+    return head + _ERROR % said + "\n\n"
 
 
 def _failures(file: FileResult) -> Markup:

@@ -279,6 +279,17 @@ D.addEventListener("filtering", function () {
   if (!stream.querySelector("[data-v]")) cut();
   stream.dataset.show = verdict;
 });
+[["f", "a.f"], ["e", ".e"]].forEach(function (kind) {
+  var count = all(kind[1], stream).length, b = D.querySelector('[data-verdict="' + kind[0] + '"]');
+  b.textContent = b.textContent.trim() + " " + count;
+  b.hidden = !count;
+});
+// Replies are then told from commands; what the address names has moved, and is gone to again.
+if (stream.textContent.length < 400000) {
+  cut();
+  if (stream.querySelector("[id='" + location.hash.slice(1).replace(/\W/g, "") + "']"))
+    location.replace(location.href);
+}
 """
 
 _FILTER = r"""
@@ -372,4 +383,4 @@ LOG_SCRIPT = _script(_BEGIN, _LOG, _FILTER, _END)
 
 # In base 64, as a page's policy has it; to work it out at each start would take too long.
 SHA256 = "+mbRAT87e6hIUWk71wSFpbo3ECJGZAgsklUsIQ4ESC4="
-LOG_SHA256 = "nj+MDG/mmiQWKqcPkdDBSaH9LbpikOQHCK3G2hyLq+s="
+LOG_SHA256 = "PSnVeU1rb22tphevlkVH+Nx37D7oi5SaC6aElk4TVYA="

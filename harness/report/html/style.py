@@ -152,7 +152,7 @@ background:var(--pass-t);color:var(--pass)}
 .noc{background:var(--fail-t);color:var(--fail)}.log{line-height:1.5;font-size:var(--t-sm);
 padding:var(--s4);background:var(--card);border:1px solid var(--line);border-radius:var(--r2);
 margin:var(--s3) 0}.log b,.log a{font-weight:700}.log i{color:var(--ink-2);font-style:normal}
-.log .e{color:var(--fail);font-weight:700}.log a{color:inherit}
+.log .r{color:var(--link)}.log .e{color:var(--fail);font-weight:700}.log a{color:inherit}
 .log[data-show=c] .r,.log[data-show=r] .c{display:none}
 .log .f{color:var(--fail)}.log .p{color:var(--pass)}
 .log :target{outline:2px solid var(--focus);outline-offset:2px}
@@ -196,7 +196,8 @@ svg.board{display:block;width:100%;height:auto;border-radius:var(--r2);print-col
 -webkit-print-color-adjust:exact;box-shadow:0 1px 2px #0003,0 6px 18px #0000001f}
 .board .gr{stroke:var(--grid);stroke-width:.9;fill:none;stroke-linecap:square}
 .board .st{fill:var(--grid)}.board text{font-family:var(--sans);font-weight:600;
-fill:var(--coord);text-anchor:middle}.w1{stop-color:var(--wood-1)}.w2{stop-color:var(--wood-2)}
+fill:var(--coord);text-anchor:middle}.co{font-size:min(var(--u)*3.36,9.8px)}
+.board .co text{dominant-baseline:central}.w1{stop-color:var(--wood-1)}.w2{stop-color:var(--wood-2)}
 .gn{stroke:var(--grain)}.tb{fill:#14161b;opacity:.2}
 .tw{fill:#fff;opacity:.4}.qb{fill:#16181d;stroke:#fff8;stroke-width:.6}
 .qw{fill:#fff;stroke:#3a2a12;stroke-width:.7}.qn{fill:none;stroke:var(--coord);stroke-width:1.5}
@@ -301,7 +302,8 @@ margin:0 0 9px;overflow:visible}
 background:none}.test .body{display:block!important;padding:5px 10px 7px!important}
 .test .body:after{content:"";display:block;clear:both}.test .body>figure{float:left;width:128px;
 max-width:none;margin:2px 10px 2px 0}.test .body.large>figure{float:none;
-width:236px;margin:0 auto 8px}.board{box-shadow:none!important}
+width:236px;margin:0 auto 8px}.test .co{font-size:min(var(--u)*7.2,9.2px)}
+.test .large .co{font-size:11.5px}.board{box-shadow:none!important}
 .test .say>*+*{margin-top:5px}.test .ev{grid-template-columns:1fr}
 .test .ev>div{padding:2px 7px 3px}.test .ev>div+div{border-left:0;border-top:1px solid var(--line)}
 .test .ev dt,.test .ev dd,.test .ev dd b{display:inline;font-size:9pt;line-height:1.33}

@@ -45,7 +45,7 @@ flex-wrap:nowrap;justify-content:space-between;gap:var(--s3)}.wr .pill{flex:none
 align-items:center;font-size:14px;white-space:normal}.exg .sub{font-family:var(--sans)}.exg .okc,
 .exg .noc{padding:1px 8px;border-radius:6px;min-width:0}blockquote{margin:0;padding-left:12px;
 border-left:3px solid var(--accent);font-size:14px}blockquote .sub{margin-top:2px}
-.wr.hard{grid-template-columns:minmax(0,1fr)}
+.wr.hard{grid-template-columns:minmax(0,1fr)}.wr .co{font-size:min(var(--u)*7.2,9.2px)}
 .wrs+details{margin-top:var(--s4)}.more-w{list-style:none}.more-w li+li{margin-top:var(--s2)}
 .nmc{font-size:14px;white-space:normal}.nmc a{font-weight:560;color:var(--ink);
 text-decoration:none}.nmc a:hover{text-decoration:underline}.st .sh{display:inline-block;
@@ -93,7 +93,7 @@ width:calc((var(--b) - var(--a))*1%);background:var(--accent)}.in:after{content:
 position:absolute;width:8px;height:8px;border-radius:50%;background:var(--accent);top:4px;
 left:calc(var(--c)*1% - 4px)}section>dl.facts+details{margin-top:var(--s3)}
 @media(max-width:980px){.wrs,.two{grid-template-columns:minmax(0,1fr)}}
-@media(max-width:860px){.mx .c0{min-width:96px;max-width:112px}
+@media(max-width:860px){.mx .c0,.mx .gh th{min-width:96px;max-width:112px}
 .mx .c0 a b{display:none}.scroll:has(.mx){scroll-padding-left:124px}
 .st th.nmc,.tr th[scope=row]{display:block;border:0;padding:0;max-width:none}
 .st td.num{display:inline-block;margin-right:.9rem}.st td:empty{display:none}
@@ -102,7 +102,7 @@ left:calc(var(--c)*1% - 4px)}section>dl.facts+details{margin-top:var(--s3)}
 .wr .sec-h{flex-wrap:wrap}
 .wr.hard{grid-template-columns:minmax(0,1fr)}.wr figure{grid-row:span 2}
 .wr:not(.hard)>div{display:contents}.wr>div>*+*{margin-top:0}
-.wr:not(.hard) blockquote,.wr:not(.hard)>div>p:last-child{grid-column:1/-1}
+.wr:not(.hard)>div>p,.wr:not(.hard)>div>blockquote{grid-column:1/-1}
 .look>li{padding:12px var(--s4)}.hist{margin-left:4px;margin-right:4px}.hax{margin:5px -4px 0}
 .hax span:nth-child(even){display:none}}
 @media print{table.mx{--w:20px}.far{content-visibility:visible}}
