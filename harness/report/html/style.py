@@ -197,7 +197,8 @@ svg.board{display:block;width:100%;height:auto;border-radius:var(--r2);print-col
 .board .gr{stroke:var(--grid);stroke-width:.9;fill:none;stroke-linecap:square}
 .board .st{fill:var(--grid)}.board text{font-family:var(--sans);font-weight:600;
 fill:var(--coord);text-anchor:middle}.co{font-size:min(var(--u)*3.36,9.8px)}
-.board .co text{dominant-baseline:central}.w1{stop-color:var(--wood-1)}.w2{stop-color:var(--wood-2)}
+.board .co text{dominant-baseline:central}.w1{stop-color:var(--wood-1)}
+.w2{stop-color:var(--wood-2)}
 .gn{stroke:var(--grain)}.tb{fill:#14161b;opacity:.2}
 .tw{fill:#fff;opacity:.4}.qb{fill:#16181d;stroke:#fff8;stroke-width:.6}
 .qw{fill:#fff;stroke:#3a2a12;stroke-width:.7}.qn{fill:none;stroke:var(--coord);stroke-width:1.5}
