@@ -7,7 +7,15 @@ from starlette.types import ASGIApp
 
 from harness.service.api import people
 from harness.service.operating import routes as operating
-from harness.service.pages import assignment, course, entrance, gradings, student, submission
+from harness.service.pages import (
+    assignment,
+    course,
+    entrance,
+    gradings,
+    own_mark,
+    student,
+    submission,
+)
 from harness.service.web import access, troubles
 from harness.service.web.guarding import Guarded
 from harness.service.web.logged import Logged
@@ -16,7 +24,7 @@ from oracle import __version__
 
 ROUTES = (
     *(entrance.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
-    student.ROUTES,
+    *(student.ROUTES, own_mark.ROUTES),
     people.ROUTES,
     operating.ROUTES,
 )

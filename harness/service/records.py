@@ -122,6 +122,29 @@ class Marked(NamedTuple):
     shown: str  # JSON: as much of it as its students may see
 
 
+class Comment(NamedTuple):
+    """What somebody of the staff says to a student or a group."""
+
+    id: str
+    assignment: str
+    key: str
+    person: str
+    at: float
+    text: str
+
+
+class Override(NamedTuple):
+    """A mark that a person gives instead of the computed one, which stays as it is."""
+
+    assignment: str
+    key: str
+    points: str  # an exact fraction
+    computed: str  # the mark at that time, in words
+    reason: str
+    person: str
+    at: float
+
+
 class Job(NamedTuple):
     """Something a worker does."""
 

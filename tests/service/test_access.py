@@ -79,6 +79,11 @@ MAY = {
     f"GET {ONE}/mark": {STUDENT, MATE},
     f"GET {ENTRANT}": STAFF,
     f"POST {ENTRANT}/extension": {TEACHER},
+    f"POST {ENTRANT}/comment": STAFF,
+    f"POST {ENTRANT}/override": {TEACHER},
+    f"POST {ENTRANT}/override/end": {TEACHER},
+    f"GET {GRADING}/given": STAFF,
+    f"GET {ONE}/mark/feedback": {STUDENT, MATE},
     "GET /api/v1/me": SIGNED_IN,
     "GET /api/v1/courses": SIGNED_IN,
 }

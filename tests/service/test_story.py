@@ -57,6 +57,7 @@ def test_a_course_from_its_roster_to_released_marks(service, counting):
     assert tess.post(f"{grading}/release").status_code == 200
     assert "Ada Right" in ada.get(f"{course.assignment}/mark").text
     assert "Nothing was handed in" in cyd.get(f"{course.assignment}/mark").text
+    assert "Ada Right" in ada.get(f"{course.assignment}/mark/feedback").text
     assert "Your mark" in ben.get(course.assignment).text
 
 

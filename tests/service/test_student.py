@@ -1,13 +1,16 @@
 """What the staff do for one student or group: on the pages, and what comes of it in the mark."""
 
 import datetime
+import json
 import re
+from fractions import Fraction
 
 import pytest
 
 from harness.errors import UsageError
-from harness.service.courses import extending
-from harness.service.records import Assigned
+from harness.grading.records import Marks
+from harness.service.courses import extending, remarks
+from harness.service.records import Assigned, Override
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service.serving import Browser, counting, made, opened, settings_of, work
@@ -107,3 +110,76 @@ def test_there_may_be_nothing_to_extend(service):
         closing = assigned._replace(closes="2026-01-02T00:00")
         with pytest.raises(UsageError, match="after that of all, 2026-01-02 00:00"):
             extending.extend(act, closing, "ada", "2026-01-01T00:00")
+
+
+def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service, counting):
+    course = made(service, ROSTER, deadline=at(9))
+    ada, ben, cyd = (Browser(service).enter(course.links[key]) for key in ("ada", "ben", "cyd"))
+    for student in (ada, cyd):
+        hand_in(student, course)
+    page, tess = f"{course.assignment}/students/duo", course.teacher
+    told = {"points": "3.5", "reason": "=a trade\nof <b>names</b>"}
+    assert tess.post(f"{page}/override", page, **told).status_code == 409  # nothing to override
+    grading, before = graded(service, course)
+    for student in (page, f"{course.assignment}/students/ada"):
+        assert tess.post(f"{student}/comment", student, text="<i>seen</i>").status_code == 200
+    answer = tess.post(f"{page}/override", page, **told).text
+    assert "<b>3.5 of 5</b>" in answer and "which was 5 of 5" in answer
+    assert "of &lt;b&gt;names&lt;/b&gt;" in answer
+    assert dict(MARK.findall(tess.get(grading).text)) == before  # and the computed one stays
+    assert "<td>5 of 5</td><td>3.5 of 5</td>" in tess.get(grading).text
+
+    mark = f"{course.assignment}/mark"
+    assert cyd.get(mark).status_code == 404  # not released
+    tess.post(f"{grading}/release")
+    assert "<b>3.5 of 5</b>" in cyd.get(mark).text and "of &lt;b&gt;names" in cyd.get(mark).text
+    assert "<b>5 of 5</b>" in ada.get(mark).text and "names" not in ada.get(mark).text
+    assert "&lt;i&gt;seen" in ada.get(mark).text and "seen" not in ben.get(mark).text
+    assert tess.get(f"{grading}/given").text.splitlines() == [
+        "student,group,computed,given,of,reason",
+        "ada,,5,5,5,",
+        "ben,,0,0,5,",
+        "cyd,duo,5,3.5,5,'=a trade ⏎ of <b>names</b>",
+        "dan,duo,5,3.5,5,'=a trade ⏎ of <b>names</b>",
+    ]
+    with service.database.reading() as db:
+        (entry,) = (one for one in service.database.log.entries(db) if "overrid" in one.what)
+    details = {"computed": "5 of 5", "key": "duo", "points": "7/2", "why": told["reason"]}
+    assert (entry.what, json.loads(entry.details)) == ("mark overridden", details)
+
+    tess.post(f"{page}/override/end", page)
+    assert "<b>5 of 5</b>" in cyd.get(mark).text
+
+
+MARKS = Marks((), Fraction(0), "", Fraction(4), Fraction(5))
+NO_OVERRIDE = [
+    ("5.01", "x", "points: found '5.01', expected 0 to 5"),
+    ("-1", "x", "expected 0 to 5"),
+    ("", "x", "expected 0 to 5"),
+    ("1e999999999", "x", "expected 0 to 5"),
+    ("1/0", "x", "expected 0 to 5"),
+    ("nan", "x", "expected 0 to 5"),
+    ("4", " \n", "reason: found 0 characters"),
+    ("4", "x" * 4001, "reason: found 4001 characters"),
+]
+
+
+@pytest.mark.parametrize(("points", "reason", "said"), NO_OVERRIDE)
+def test_a_mark_that_nobody_can_give(service, points, reason, said):
+    assigned = Assigned("a", "", "", "", "", "", "", "", 0, 0.0)
+    with service.database.acting() as act, pytest.raises(UsageError, match=said):
+        remarks.override(act, assigned, "ada", MARKS, remarks.Decision(points, reason))
+
+
+GIVEN = [
+    (MARKS, None, "4 of 5"),
+    (MARKS._replace(withheld=True), None, ""),
+    (MARKS, "0", "0 of 5"),
+    (MARKS._replace(withheld=True), "9/2", "4.5 of 5"),
+]
+
+
+@pytest.mark.parametrize(("marks", "points", "said"), GIVEN)
+def test_the_mark_that_counts(marks, points, said):
+    own = points and Override("a", "ada", points, "", "why", "", 0.0)
+    assert remarks.given(marks, own) == said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import time
 from collections.abc import Mapping
 from fractions import Fraction
@@ -18,6 +19,7 @@ from harness.service.storage.audit import Act
 from harness.service.storage.rows import new_id
 
 _LONGEST = 200  # characters of a title
+_NUMBER = re.compile(r"\d{1,9}([./]\d{1,9})?", re.ASCII)
 
 
 def course(act: Act, title: str) -> Course:
@@ -93,6 +95,16 @@ def moment(text: str) -> datetime.datetime | None:
     return datetime.datetime.fromisoformat(text) if text else None
 
 
+def exact(text: str) -> Fraction | None:
+    """Return a number such as ``4.5`` or ``9/2``; None: it is none, or needs too many digits."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        return None
+
+
 def private_folder(made: Path) -> Path:
     """Return where the private case files of an assignment lie, in its folder."""
     return made / "private"
@@ -125,9 +137,6 @@ def _check(made: Assigned) -> None:
         raise UsageError("closes: nothing would be taken before the deadline")
     if not 0 <= made.grace < 100_000:
         raise UsageError(f"grace: found {made.grace}, expected minutes from 0")
-    try:
-        share = Fraction(made.deduction or 0)
-    except (ValueError, ZeroDivisionError):
-        share = Fraction(-1)
-    if not 0 <= share <= 100:
+    share = exact(made.deduction or "0")
+    if share is None or share > 100:
         raise UsageError(f"deduction: found {made.deduction!r}, expected per cent from 0 to 100")

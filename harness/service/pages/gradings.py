@@ -1,4 +1,4 @@
-"""Gradings: begun and released by teachers, read by the staff; the mark of a student."""
+"""Gradings: begun and released by teachers, read by the staff."""
 
 from __future__ import annotations
 
@@ -6,21 +6,34 @@ import json
 import mimetypes
 import re
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import Connection
 
-from harness.grading.records import Marks
+from harness.grading.exports import sheet
+from harness.grading.records import Marks, decimal
+from harness.service.courses.remarks import given
 from harness.service.pages import assignment
 from harness.service.pages.course import attachment
-from harness.service.records import CONCLUDE, FAULT, GRADE, PLAN, Grading, Job
-from harness.service.storage import queue, uploads
+from harness.service.records import (
+    CONCLUDE,
+    FAULT,
+    GRADE,
+    PLAN,
+    STUDENT,
+    Grading,
+    Job,
+    Member,
+    Override,
+)
+from harness.service.storage import courses, queue, remarks, uploads
 from harness.service.storage.rows import new_id
 from harness.service.web import rendering
 from harness.service.web.access import (
     STAFF_ONLY,
-    STUDENTS,
     TEACHERS,
     Here,
     Now,
@@ -42,6 +55,7 @@ class Row(NamedTuple):
     key: str
     mark: str
     note: str
+    given: str  # by a person instead; empty: the computed mark counts
 
 
 @ROUTES.at("POST", f"{_ALL}/gradings", TEACHERS)
@@ -68,7 +82,7 @@ def show(here: Now) -> Response:
     assert here.grading
     with here.service.database.reading() as db:
         jobs = queue.of(db, here.grading.id)
-        marked = uploads.MARKS.all(db, "key", grading=here.grading.id)
+        rows = _rows(db, here.grading)
     folder = _folder(here)
     return rendering.page(
         here,
@@ -77,14 +91,21 @@ def show(here: Now) -> Response:
         left=queue.left(jobs, GRADE),
         faults=[one for one in jobs if one.state == FAULT],
         changes=json.loads(here.grading.changes),
-        marks=[_row(one.key, one.marks) for one in marked],
+        marks=rows,
         names=sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()),
     )
 
 
-def _row(key: str, text: str) -> Row:
-    marks = canonical_json.loads(Marks, text)
-    return Row(key, "" if marks.withheld else str(marks), marks.note)
+def _rows(db: Connection, grading: Grading) -> list[Row]:
+    own = remarks.overrides(db, grading.assignment)
+    found = uploads.MARKS.all(db, "key", grading=grading.id)
+    return [
+        _row(one.key, canonical_json.loads(Marks, one.marks), own.get(one.key)) for one in found
+    ]
+
+
+def _row(key: str, marks: Marks, own: Override | None) -> Row:
+    return Row(key, given(marks, None), marks.note, given(marks, own) if own else "")
 
 
 def _folder(here: Here) -> Path:
@@ -95,7 +116,7 @@ def _folder(here: Here) -> Path:
 @ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", STAFF_ONLY)
 def exported(here: Now) -> Response:
     """Give a page or a sheet of a grading."""
-    return _file(_folder(here), here.request.path_params["name"])
+    return written(_folder(here), here.request.path_params["name"])
 
 
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS)
@@ -139,19 +160,31 @@ def again(here: Now) -> Response:
     return RedirectResponse(_address(here, here.grading.id), 303)
 
 
-@ROUTES.at("GET", f"{_ALL}/mark", STUDENTS)
-def own_mark(here: Now) -> Response:
-    """Give the student's page of the grading that was released last."""
-    known = here.sure()
+@ROUTES.at("GET", f"{_ONE}/given", STAFF_ONLY)
+def marks_given(here: Now) -> Response:
+    """Give the marks that count as a CSV: those of people where there are some."""
+    assert here.grading
     with here.service.database.reading() as db:
-        found = uploads.released(db, known.assigned.id)
-    if found is None:
-        raise Refused(404, "there are no marks yet")
-    folder = folder_of(here.service.settings.made(known.assigned.id), found.id)
-    return _file(folder, f"feedback/{known.member.key}.html")
+        members = courses.MEMBERS.all(db, "key", course=here.sure().course.id, role=STUDENT)
+        marked = {one.key: one for one in uploads.MARKS.all(db, grading=here.grading.id)}
+        own = remarks.overrides(db, here.grading.assignment)
+    rows = [["student", "group", "computed", "given", "of", "reason"]]
+    rows += [
+        _line(member, canonical_json.loads(Marks, marked[key].marks), own.get(key))
+        for member in members
+        if (key := member.submits_as) in marked
+    ]
+    return attachment("marks-given.csv", sheet.table(rows).encode(), "text/csv")
 
 
-def _file(folder: Path, name: str) -> Response:
+def _line(member: Member, marks: Marks, own: Override | None) -> list[str]:
+    computed = "" if marks.withheld else decimal(marks.total)
+    points = decimal(Fraction(own.points)) if own else computed
+    reason = own.reason if own else ""
+    return [member.key, member.team, computed, points, decimal(marks.of), reason]
+
+
+def written(folder: Path, name: str) -> Response:
     """Return a file that the harness wrote: a page as it is, all else to be saved."""
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()) or not path.is_file():

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import Connection
 
+from harness.grading.records import Marks
 from harness.service.courses import extending, roster
+from harness.service.courses import remarks as writing
 from harness.service.pages import assignment
-from harness.service.storage import courses, uploads
+from harness.service.records import Marked
+from harness.service.storage import courses, people, remarks, uploads
 from harness.service.web import rendering
-from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Routes
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Refused, Routes
+from harness.work import canonical_json
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/students/{student}"
+
+
+class Said(NamedTuple):
+    """A comment as a page has it."""
+
+    by: str
+    at: float
+    text: str
 
 
 @ROUTES.at("GET", _PATH, STAFF_ONLY)
@@ -23,6 +37,9 @@ def show(here: Now) -> Response:
     with here.service.database.reading() as db:
         members = courses.MEMBERS.all(db, course=known.course.id)
         found = assignment.listed(db, uploads.of_key(db, known.assigned.id, here.student))
+        said = comments(db, known.assigned.id, here.student)
+        own = remarks.overrides(db, known.assigned.id).get(here.student)
+        marked = uploads.last_mark(db, known.assigned.id, here.student)
         extension = courses.extensions(db, known.assigned.id).get(here.student, "")
     (entry,) = (one for one in roster.students(members) if one.key == here.student)
     return rendering.page(
@@ -32,7 +49,22 @@ def show(here: Now) -> Response:
         names=[one.name or one.key for one in entry.students],
         uploads=found,
         extension=extension,
+        comments=said,
+        override=own,
+        computed=computed(marked) if marked else None,
     )
+
+
+def comments(db: Connection, assigned: str, key: str) -> list[Said]:
+    """Return the comments on what a student or group did, with their authors."""
+    names = {one.id: one.name for one in people.PEOPLE.all(db)}
+    found = remarks.comments(db, assigned, key)
+    return [Said(names.get(one.person, ""), one.at, one.text) for one in found]
+
+
+def computed(marked: Marked) -> Marks:
+    """Return a mark as it was computed."""
+    return canonical_json.loads(Marks, marked.marks)
 
 
 @ROUTES.at("POST", f"{_PATH}/extension", TEACHERS)
@@ -40,6 +72,35 @@ def extend(here: Now) -> Response:
     """Give a student or group a deadline of its own, or take it back."""
     with here.service.database.acting(here.by) as act:
         extending.extend(act, here.sure().assigned, here.student, here.field("deadline"))
+    return _back(here)
+
+
+@ROUTES.at("POST", f"{_PATH}/comment", STAFF_ONLY)
+def comment(here: Now) -> Response:
+    """Say something to a student or group."""
+    with here.service.database.acting(here.by) as act:
+        writing.comment(act, here.sure().assigned, here.student, here.field("text"))
+    return _back(here)
+
+
+@ROUTES.at("POST", f"{_PATH}/override", TEACHERS)
+def override(here: Now) -> Response:
+    """Give a mark instead of the computed one."""
+    assigned = here.sure().assigned
+    with here.service.database.acting(here.by) as act:
+        marked = uploads.last_mark(act.db, assigned.id, here.student)
+        if marked is None:
+            raise Refused(409, "there is no computed mark yet: grade first")
+        told = writing.Decision(here.field("points"), here.field("reason"))
+        writing.override(act, assigned, here.student, computed(marked), told)
+    return _back(here)
+
+
+@ROUTES.at("POST", f"{_PATH}/override/end", TEACHERS)
+def end_override(here: Now) -> Response:
+    """Let the computed mark count again."""
+    with here.service.database.acting(here.by) as act:
+        writing.end_override(act, here.sure().assigned, here.student)
     return _back(here)
 
 

@@ -167,6 +167,28 @@ WORD = Table(  # what a worker said while it ran public tests, for who watches
     _whole("number", primary_key=True, autoincrement=False),
     _text("said"),  # JSON
 )
+COMMENT = Table(  # of the staff, for a student or a group
+    "comment",
+    METADATA,
+    _key("id"),
+    _text("assignment", ForeignKey("assigned.id")),
+    _text("key"),
+    _text("person", ForeignKey("person.id")),
+    _number("at"),
+    _text("text"),
+)
+Index("comment_on", COMMENT.c.assignment, COMMENT.c.key, COMMENT.c.at)
+OVERRIDE = Table(  # a mark that somebody gives instead of the computed one
+    "override",
+    METADATA,
+    _key("assignment", ForeignKey("assigned.id")),
+    _key("key"),
+    _text("points"),
+    _text("computed"),
+    _text("reason"),
+    _text("person", ForeignKey("person.id")),
+    _number("at"),
+)
 
 # --- the queue ---
 

@@ -33,6 +33,17 @@ def released(db: Connection, assignment: str) -> Grading | None:
     return next(iter(GRADINGS.list(db, query)), None)
 
 
+def last_mark(db: Connection, assignment: str, key: str) -> Marked | None:
+    """Return the mark of a student or group in the last grading that has one."""
+    query = (
+        MARKS.query.join(GRADING, GRADING.c.id == MARKED.c.grading)
+        .where(GRADING.c.assignment == assignment, MARKED.c.key == key)
+        .order_by(GRADING.c.at.desc(), GRADING.c.id.desc())
+        .limit(1)
+    )
+    return next(iter(MARKS.list(db, query)), None)
+
+
 def say(db: Connection, upload: str, said: str) -> None:
     """Add a word of a worker's about public tests."""
     last = select(func.coalesce(func.max(WORD.c.number), 0)).where(WORD.c.upload == upload)

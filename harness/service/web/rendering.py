@@ -11,11 +11,13 @@ from pathlib import Path
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from harness.grading.records import decimal
 from harness.report.html import parts
 from harness.report.html.board import DEFINITIONS
 from harness.report.html.script import SCRIPT
 from harness.report.html.style import STYLE
 from harness.report.markup import Markup
+from harness.service.courses.remarks import given
 from harness.service.web.access import FORM_TOKEN, Here
 from harness.service.web.style import OWN_STYLE
 from oracle import __version__
@@ -57,7 +59,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"moment": moment, "bytes": size, "local": local}
+    made.filters |= {
+        "moment": moment,
+        "bytes": size,
+        "local": local,
+        "given": given,
+        "points": decimal,
+    }
     made.globals |= {
         "parts": parts,
         "token": _token,

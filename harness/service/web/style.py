@@ -10,5 +10,6 @@ border:1px solid var(--line-2);border-radius:var(--r1);padding:8px 10px;width:10
 form .btn,button.main{min-height:40px}.inline{display:inline}
 .tbl{width:100%;border-collapse:collapse}.tbl th,.tbl td{padding:8px 12px;text-align:left;
 border-top:1px solid var(--line);vertical-align:top}.tbl th{font-size:var(--t-sm);border-top:0}
+.words{white-space:pre-wrap;overflow-wrap:anywhere}.said+.said{border-top:1px solid var(--line)}
 .scroll{overflow-x:auto}.grid{display:grid;gap:var(--s5)}
 """

@@ -1,0 +1,50 @@
+"""The mark of a student, once marks are released: the one that counts, and what people said."""
+
+from __future__ import annotations
+
+from fastapi.responses import Response
+
+from harness.grading.records import Marks
+from harness.service.pages import assignment, student
+from harness.service.pages.gradings import written
+from harness.service.records import Grading
+from harness.service.storage import remarks, uploads
+from harness.service.web import rendering
+from harness.service.web.access import STUDENTS, Here, Now, Refused, Routes
+from harness.service.work.doing import folder_of
+from harness.work import canonical_json
+
+ROUTES = Routes()
+_PATH = "/courses/{course}/assignments/{assignment}"
+
+
+@ROUTES.at("GET", f"{_PATH}/mark", STUDENTS)
+def own_mark(here: Now) -> Response:
+    """Show the student's mark in the grading that was released last, and what people said."""
+    known, found = here.sure(), _released(here)
+    key = known.member.submits_as
+    with here.service.database.reading() as db:
+        marked = uploads.MARKS.find(db, grading=found.id, key=key)
+        own = remarks.overrides(db, known.assigned.id).get(key)
+        said = student.comments(db, known.assigned.id, key)
+    if marked is None:
+        raise Refused(404, "there is no mark of yours yet")
+    shown = canonical_json.loads(Marks, marked.shown)
+    trail = assignment.crumbs(here, "Your mark")
+    return rendering.page(here, "mark.html", trail, shown=shown, override=own, comments=said)
+
+
+@ROUTES.at("GET", f"{_PATH}/mark/feedback", STUDENTS)
+def own_feedback(here: Now) -> Response:
+    """Give the student's page of the grading that was released last."""
+    known, found = here.sure(), _released(here)
+    folder = folder_of(here.service.settings.made(known.assigned.id), found.id)
+    return written(folder, f"feedback/{known.member.key}.html")
+
+
+def _released(here: Here) -> Grading:
+    with here.service.database.reading() as db:
+        found = uploads.released(db, here.sure().assigned.id)
+    if found is None:
+        raise Refused(404, "there are no marks yet")
+    return found
