@@ -42,7 +42,7 @@ LAYERS = {
         ("service.storage",),
         ("service.telling",),
         ("service.settings", "service.records", "service.alive"),
-        ("gradescope",),
+        ("gradescope", "client"),
         ("grading.exports", "grading.grade"),
         ("grading.marks", "grading.similarity", "grading.auditing", "grading.banking"),
         ("grading.taking_in", "grading.attempts"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from harness.service.api import people
+from harness.service.api import courses, people, schema, submissions
 from harness.service.operating import routes as operating
 from harness.service.pages import (
     assignment,
@@ -15,6 +15,7 @@ from harness.service.pages import (
     own_mark,
     student,
     submission,
+    tokens,
 )
 from harness.service.web import access, troubles
 from harness.service.web.guarding import Guarded
@@ -24,8 +25,8 @@ from oracle import __version__
 
 ROUTES = (
     *(entrance.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(student.ROUTES, own_mark.ROUTES),
-    people.ROUTES,
+    *(student.ROUTES, own_mark.ROUTES, tokens.ROUTES),
+    *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
     operating.ROUTES,
 )
 

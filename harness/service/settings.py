@@ -26,6 +26,7 @@ class Settings(NamedTuple):
     sandbox: str = "auto"
     largest: int = 64 << 20  # bytes of an upload
     log: str = ""  # "-": standard error; empty: files in the folder
+    rate: int = 300  # requests of one API token in a minute
     budget: float = 1800.0  # seconds on the wall for all case files of a submission
 
     @property

@@ -47,6 +47,8 @@ ONE = "/courses/{course}/assignments/{assignment}"
 UPLOAD, GRADING = f"{ONE}/uploads/{{upload}}", f"{ONE}/gradings/{{grading}}"
 FREE = {"student": STUDENT, "code": "0", "name": "page.js", "token": "0"}
 ENTRANT = f"{ONE}/students/{{student}}"
+API = "/api/v1/courses/{course}"
+SUBMISSIONS = f"{API}/assignments/{{assignment}}/submissions"
 
 MAY = {
     "GET /": SIGNED_IN,
@@ -84,8 +86,23 @@ MAY = {
     f"POST {ENTRANT}/override/end": {TEACHER},
     f"GET {GRADING}/given": STAFF,
     f"GET {ONE}/mark/feedback": {STUDENT, MATE},
+    "GET /tokens": SIGNED_IN,
+    "POST /tokens": SIGNED_IN,
+    "POST /tokens/{token}/revoke": SIGNED_IN,
+    "GET /api/v1/openapi.json": ALL,
     "GET /api/v1/me": SIGNED_IN,
+    "GET /api/v1/tokens": SIGNED_IN,
+    "POST /api/v1/tokens": SIGNED_IN,
+    "DELETE /api/v1/tokens/{token}": SIGNED_IN,
     "GET /api/v1/courses": SIGNED_IN,
+    "GET /api/v1/courses/{course}": HERE,
+    f"GET {API}/assignments": HERE,
+    f"GET {API}/assignments/{{assignment}}": HERE,
+    f"GET {SUBMISSIONS}": HERE,
+    f"POST {SUBMISSIONS}": {STUDENT, MATE},
+    f"GET {SUBMISSIONS}/{{upload}}": OWN,
+    f"GET {SUBMISSIONS}/{{upload}}/file": OWN,
+    f"POST {SUBMISSIONS}/{{upload}}/withdraw": {STUDENT},
 }
 _TURNED_AWAY = (303, 401, 403, 404)  # 303: to where one signs in
 _NOT_THERE = re.compile("there is no such (course|assignment|submission|grading|student)")

@@ -1,11 +1,20 @@
-"""Who a token is, and the courses that its owner is in."""
+"""Whose a token is, and the tokens of its owner."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+import datetime
+from typing import Annotated, Any, Literal
 
-from harness.service.storage import courses
-from harness.service.web.access import SIGNED_IN, Now, Routes
+from fastapi import Depends
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from harness.service.api import bodies
+from harness.service.api.paging import Asked, Page, find
+from harness.service.people import entering
+from harness.service.records import Token
+from harness.service.storage import people
+from harness.service.web.access import SIGNED_IN, Now, Refused, Routes
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["people"])
 
@@ -18,12 +27,28 @@ class Me(BaseModel):
     scope: str
 
 
-class CourseOfMine(BaseModel):
-    """A course, and what the owner of the token is in it."""
+class TokenShown(BaseModel):
+    """An API token, without its secret."""
 
     id: str
-    title: str
-    role: str
+    name: str
+    scope: str
+    made: datetime.datetime
+    until: datetime.datetime
+
+
+class NewToken(TokenShown):
+    """An API token that was just made."""
+
+    secret: str  # told this once
+
+
+class TokenWanted(BaseModel):
+    """An API token that is to be made."""
+
+    name: str = Field(min_length=1, max_length=100)
+    scope: Literal["read", "submit", "all"]
+    days: int = Field(default=90, ge=1, le=365)
 
 
 @ROUTES.at("GET", "/me", SIGNED_IN, response_model=Me)
@@ -33,9 +58,50 @@ def me(here: Now) -> Me:
     return Me(id=here.person.id, name=here.person.name, scope=here.token.scope)
 
 
-@ROUTES.at("GET", "/courses", SIGNED_IN, response_model=list[CourseOfMine])
-def my_courses(here: Now) -> list[CourseOfMine]:
-    """List the courses that its owner is in."""
+@ROUTES.at("GET", "/tokens", SIGNED_IN, scope="all", response_model=Page[TokenShown])
+def tokens(here: Now, asked: Asked) -> Page[TokenShown]:
+    """List the tokens of the owner of the token."""
     with here.service.database.reading() as db:
-        found = courses.of_person(db, here.by)
-    return [CourseOfMine(id=one.id, title=one.title, role=member.role) for one, member in found]
+        found = find(db, people.TOKENS, ("made", "id"), asked, person=here.by)
+    return Page(items=[TokenShown(**_members(one)) for one in found.rows], next=found.next)
+
+
+@ROUTES.at(
+    "POST",
+    "/tokens",
+    SIGNED_IN,
+    scope="all",
+    status_code=201,
+    response_model=NewToken,
+    openapi_extra=bodies.told(TokenWanted),
+)
+def make_token(
+    here: Now, wanted: Annotated[TokenWanted, Depends(bodies.json_of(TokenWanted))]
+) -> NewToken:
+    """Make another token of the same owner."""
+    with here.service.database.acting(here.by) as act:
+        made, secret = entering.token(act, wanted.name, wanted.scope, wanted.days)
+    return NewToken(**_members(made), secret=secret.text)
+
+
+@ROUTES.at("DELETE", "/tokens/{token}", SIGNED_IN, scope="all", status_code=204)
+def revoke_token(here: Now) -> Response:
+    """Let a token of the same owner hold no longer."""
+    with here.service.database.acting(here.by) as act:
+        token = here.request.path_params["token"]
+        if not token.isalnum() or not entering.revoke_token(act, token):
+            raise Refused(404, "there is no such token")
+    return Response(status_code=204)
+
+
+def _members(token: Token) -> dict[str, Any]:
+    made, until = (
+        datetime.datetime.fromtimestamp(one, datetime.UTC) for one in (token.made, token.until)
+    )
+    return {
+        "id": token.id,
+        "name": token.name,
+        "scope": token.scope,
+        "made": made,
+        "until": until,
+    }

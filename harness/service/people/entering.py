@@ -13,11 +13,15 @@ from harness.service.records import Person, Token
 from harness.service.storage import people
 from harness.service.storage.audit import Act
 from harness.service.storage.rows import new_id
+from harness.visible import one_line
 
 SESSION = 12 * 3600.0  # seconds
 FIRST_LINK = 24 * 3600.0  # of a teacher, for one use
 COURSE_LINK = 200 * 86400.0  # of a student, for a term
-TOKEN = 365 * 86400.0
+LONGEST_TOKEN = 365  # days
+_DAY = 86400.0
+MOST_TOKENS = 50  # of one person
+_LONGEST_NAME = 100  # characters
 SCOPES = ("read", "submit", "all")
 PREFIX = "gtph_"  # of API tokens
 
@@ -59,16 +63,25 @@ def leave(db: Connection, session: str) -> None:
     people.end_session(db, secrets.digest(session))
 
 
-def token(act: Act, name: str, scope: str, *, owner: str = "") -> tuple[Token, Secret]:
+def token(
+    act: Act, name: str, scope: str, days: int = LONGEST_TOKEN, *, owner: str = ""
+) -> tuple[Token, Secret]:
     """Return a new API token of its owner, or else of whoever acts, and its secret, told once.
 
     Raises:
-        UsageError: there is no such scope.
+        UsageError: there is no such scope, it would last too long, or there are too many.
     """
+    name, person = one_line(name, _LONGEST_NAME), owner or act.by
+    if not name.strip():
+        raise UsageError("name: found nothing, expected what the token is for")
+    if not 1 <= days <= LONGEST_TOKEN:
+        raise UsageError(f"days: found {days}, expected 1 to {LONGEST_TOKEN}")
+    if len(people.TOKENS.all(act.db, person=person)) >= MOST_TOKENS:
+        raise UsageError(f"there are {MOST_TOKENS} tokens already: revoke one first")
     if scope not in SCOPES:
         raise UsageError(f"scope: found {scope!r}, expected one of {', '.join(SCOPES)}")
     secret, now = secrets.new(PREFIX), time.time()
-    made = Token(new_id(), owner or act.by, name, scope, now, now + TOKEN)
+    made = Token(new_id(), person, name, scope, now, now + days * _DAY)
     people.add_token(act.db, made, secret.digest)
     act.note("token made", made.id, name=name, scope=scope)
     return made, secret

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Connection, Select, Table, delete, insert, select, update
+from sqlalchemy import Connection, Select, Table, delete, insert, select, tuple_, update
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
@@ -43,6 +43,23 @@ class Rows(Generic[T]):
     def all(self, db: Connection, *order: str, **named: object) -> list[T]:
         """Return the records with these values, in the order of some columns."""
         query = self._where(named).order_by(*(self.table.c[name] for name in order))
+        return self.list(db, query)
+
+    def page(
+        self, db: Connection, order: Sequence[str], after: str, limit: int, **named: object
+    ) -> list[T] | None:
+        """Return the first records with these values after one of them.
+
+        ``order``: of some columns; the last one is an id. ``after``: such an id; empty: from the
+        beginning on. None if there is no such record.
+        """
+        columns = [self.table.c[name] for name in order]
+        query = self._where(named).order_by(*columns).limit(limit)
+        if after:
+            last = self.find(db, **{**named, order[-1]: after})
+            if last is None:
+                return None
+            query = query.where(tuple_(*columns) > tuple_(*(getattr(last, n) for n in order)))
         return self.list(db, query)
 
     def list(self, db: Connection, query: Select[Any]) -> list[T]:

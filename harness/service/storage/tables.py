@@ -83,6 +83,16 @@ TOKEN = Table(
     _number("until"),
 )
 
+REPEATED = Table(  # requests of the API that may be sent again
+    "repeated",
+    METADATA,
+    _key("person", ForeignKey("person.id")),
+    _key("key"),
+    _text("digest"),
+    _text("made"),
+    _number("at"),
+)
+
 # --- courses ---
 
 COURSE = Table("course", METADATA, _key("id"), _text("title"), _number("made"))

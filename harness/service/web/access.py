@@ -9,7 +9,8 @@ Who is in no course of that id gets the answer of a course that does not exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -33,20 +34,23 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.storage import courses, uploads
+from harness.service.web.problems import documented
 from harness.service.web.service import Service
 
 COOKIE = "gtp_harness_session"
 FORM_TOKEN = "form_token"
+TOKENS = "token"  # how the schema calls what the API knows people by
 _SAFE = ("GET", "HEAD")
 
 
 class Refused(Exception):  # noqa: N818 - an answer rather than an error
     """A request that is not answered as asked; ``status`` as HTTP has it."""
 
-    def __init__(self, status: int, why: str) -> None:
+    def __init__(self, status: int, why: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(why)
         self.status = status
         self.why = why
+        self.headers = headers
 
 
 class Rule(NamedTuple):
@@ -201,7 +205,8 @@ class Guard:
             self._check_person(here)
             for name, look in _LOOKED_UP.items():
                 if name in request.path_params:
-                    here = look(db, here, request.path_params[name])
+                    text = request.path_params[name]
+                    here = look(db, here, text.replace("\0", ""))
         if self.rule.roles and (here.member is None or here.member.role not in self.rule.roles):
             raise Refused(403, f"this is for {self.rule.name}")
         return here
@@ -218,6 +223,8 @@ class Guard:
     def _check_person(self, here: Here) -> None:
         if self.rule.signed_in and here.person is None:
             raise Refused(401, "sign in first")
+        if here.token and (wait := here.service.rates.take(here.token.id)):
+            raise Refused(429, f"too many requests: wait {wait} s", {"retry-after": str(wait)})
         if here.token and here.token.scope not in (self.scope, "all"):
             raise Refused(403, f"the token's scope is {here.token.scope!r}, not {self.scope!r}")
         if self.rule.admins and not (here.person and here.person.is_admin):
@@ -267,7 +274,23 @@ class Routes(APIRouter):
         """Return what makes a function the answer to a request. ``scope``: of the API alone."""
         guard = Guard(may, (scope or "read") if self._is_api else "")
         options = {"response_model": None, "include_in_schema": self._is_api, **rest}
+        if self._is_api:
+            options = {**options, **_told_in_schema(method, path, may, options)}
         return self.api_route(path, methods=[method], dependencies=[Depends(guard)], **options)
+
+
+def _told_in_schema(method: str, path: str, may: Rule, options: dict[str, Any]) -> dict[str, Any]:
+    """Return what the schema tells of a route: its path, its problems, if it wants a token."""
+    text = {"in": "path", "required": True, "schema": {"type": "string"}}
+    own = {
+        "parameters": [{"name": name, **text} for name in re.findall(r"\{(\w+)", path)],
+        "security": [{TOKENS: []}] if may.signed_in else [],
+    }
+    problems = documented(method, signed_in=may.signed_in)
+    return {
+        "responses": {**problems, **options.get("responses", {})},
+        "openapi_extra": {**own, **options.get("openapi_extra", {})},
+    }
 
 
 def guard_of(route: APIRoute) -> Guard | None:

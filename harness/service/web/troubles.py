@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import http
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from harness.errors import HarnessError, ServerError, UsageError
 from harness.service import telling
-from harness.service.web import rendering
+from harness.service.web import problems, rendering
 from harness.service.web.access import Here, Refused
 
 API = "/api/"
@@ -24,7 +24,7 @@ def add_handlers(app: FastAPI) -> None:
     handlers: dict[type[Exception], Callable[[Request, Exception], Response]] = {
         Refused: _refused,
         HTTPException: _http,
-        RequestValidationError: lambda request, _: answer(request, 422, "it cannot be read"),
+        RequestValidationError: _unreadable,
         UsageError: lambda request, error: answer(request, 422, str(error)),
         ServerError: _unavailable,
         HarnessError: _fault,
@@ -34,11 +34,12 @@ def add_handlers(app: FastAPI) -> None:
         app.add_exception_handler(kind, handler)
 
 
-def answer(request: Request, status: int, why: str) -> Response:
-    """Return why something is not answered as asked."""
+def answer(
+    request: Request, status: int, why: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return why something is not answered as asked. ``headers``: of the API's answer."""
     if request.url.path.startswith(API):
-        problem = {"title": http.HTTPStatus(status).phrase, "status": status, "detail": why}
-        return JSONResponse(problem, status, media_type="application/problem+json")
+        return problems.response(status, why, headers)
     here = getattr(request.state, "here", Here(request.app.state.service, request))
     title = http.HTTPStatus(status).phrase
     return rendering.page(here, "trouble.html", [(title, "")], status, title=title, why=why)
@@ -49,12 +50,19 @@ def _refused(request: Request, error: Exception) -> Response:
     is_page = request.method == "GET" and not request.url.path.startswith(API)
     if error.status == 401 and is_page:
         return RedirectResponse("/sign-in", 303)
-    return answer(request, error.status, error.why)
+    return answer(request, error.status, error.why, error.headers)
+
+
+def _unreadable(request: Request, error: Exception) -> Response:
+    """Name what in a request cannot be read; what was found there is not repeated."""
+    assert isinstance(error, RequestValidationError)
+    wrong = (f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors())
+    return answer(request, 422, "; ".join(wrong) or "it cannot be read")
 
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return answer(request, error.status_code, str(error.detail))
+    return answer(request, error.status_code, str(error.detail), error.headers)
 
 
 def _unavailable(request: Request, error: Exception) -> Response:

@@ -34,6 +34,7 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.storage import courses, queue, uploads
+from harness.service.work import checked
 from harness.service.work.grounds import Ground
 from harness.visible import visible
 from harness.work import canonical_json
@@ -81,6 +82,7 @@ def _write_check(ground: Ground, upload: Upload, found: Plan) -> None:
     text = "".join(body_of(shown._replace(marks=unmarked)))
     path = check_page(ground.settings.made(ground.assigned.id), upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
+    checked.write(path, graded)
     unfinished = path.with_suffix(".new")
     unfinished.write_text(visible(text), encoding="utf-8")
     unfinished.replace(path)

@@ -1,0 +1,46 @@
+"""What commands that ask a service have in common: its token, and the package they need."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+from pathlib import Path
+
+from harness.errors import UsageError
+
+TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
+
+
+def require_httpx(command: str) -> None:
+    """See that the client can be imported; a UsageError says what to install."""
+    if importlib.util.find_spec("httpx") is None:
+        raise UsageError(f"{command} needs httpx: pip install 'gtp-harness[client]'")
+
+
+def add_token_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--token-file``. A token itself is never typed: all users see command lines."""
+    parser.add_argument("--token-file", default="", metavar="FILE",
+        help=f"a file with an API token (default: the variable {TOKEN})")  # fmt: skip
+
+
+def token(given: argparse.Namespace) -> str:
+    """Return the API token.
+
+    Raises:
+        UsageError: there is none, or its file cannot be read.
+    """
+    text = os.environ.get(TOKEN, "")
+    if given.token_file:
+        try:
+            text = Path(given.token_file).read_text(encoding="ascii")
+        except OSError as error:
+            raise UsageError(f"cannot read {given.token_file}: {error.strerror}") from None
+        except UnicodeError:
+            raise UsageError(f"{given.token_file} has no token in it") from None
+    if not text.strip().isascii() or not text.strip().isprintable() or not text.strip():
+        raise UsageError(
+            f"an API token is needed: make one on the page API tokens of the service, and put it"
+            f" into the variable {TOKEN} or a --token-file"
+        )
+    return text.strip()

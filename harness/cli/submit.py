@@ -1,0 +1,104 @@
+"""``gtp-harness submit``: submit an archive to a service, and wait for its public tests."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.cli import asking
+from harness.cli.arguments import Parser
+from harness.cli.console import never_fail_to_encode
+from harness.exits import ExitCode
+from harness.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from harness.client.client import Client, Place
+
+_DESCRIPTION = """\
+Submit an archive to an assignment of a service (gtp-harness serve). ADDRESS is
+that of the assignment's page. The receipt is printed once the archive is kept;
+then, once they were run, the results of the public tests. The token of the API needs the
+scope all; submit suffices with --no-wait."""
+
+_EPILOG = """\
+Exit status:
+    0  submitted, and all public tests passed
+    1  submitted; something is wrong with the archive, or a public test failed
+    2  refused, or the input was bad
+    3  the service cannot be reached, or failed
+
+Examples:
+  gtp-harness submit https://tests.example.org/courses/12ab/assignments/34cd a1.tgz
+  gtp-harness submit --no-wait --token-file token.txt ADDRESS a1.tgz"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if not given.address or not given.file:
+        parser.error("ADDRESS and FILE are needed")
+    asking.require_httpx("submit")
+    from harness.client import Client, place_of
+
+    never_fail_to_encode()
+    place = place_of(given.address)
+    with Client(place.base, asking.token(given)) as client:
+        return submit(client, place, given)
+
+
+def submit(client: Client, place: Place, given: argparse.Namespace) -> int:
+    """Submit, print what is to be known, and return the exit status."""
+    found = client.submit(place, Path(given.file))
+    print(visible(f"Received: {found['name']}, {found['size']:,} bytes"))
+    print(visible(f"SHA-256: {found['sha256']}\nPage: {found['page']}"), flush=True)
+    return ExitCode.OK if given.no_wait else _wait(client, place, found["id"])
+
+
+def _wait(client: Client, place: Place, submission: str) -> int:
+    """Wait until it is checked, print how that ended, and return the exit status."""
+    *_, found = client.watch(place, submission)
+    if found["state"] == "fault" or (found["state"] == "checked" and found["check"] is None):
+        print("It was received, but the service failed to check it: ask your teacher.")
+        return ExitCode.FAULT
+    if found["state"] == "withdrawn":
+        print("It was withdrawn.")
+        return ExitCode.BROKEN
+    return _tell(found["check"])
+
+
+def _tell(check: dict[str, Any]) -> int:
+    """Print the result of a check; return the exit status."""
+    for fault in filter(None, [check["refused"], *check["faults"]]):
+        print(visible(f"The archive: {fault}"))
+    if check["builds"] is False:
+        print("It does not build.")
+    for one in check["cases"]:
+        passed = f"{one['passed']} of {one['tests']} tests passed" if one["tests"] else ""
+        print(visible(f"{one['case']}: {passed or one['result']}"))
+    return _status(check)
+
+
+def _status(check: dict[str, Any]) -> int:
+    results = {one["result"] for one in check["cases"]}
+    if check["refused"] or check["faults"] or check["builds"] is False or "failed" in results:
+        return ExitCode.FAILED
+    return ExitCode.FAULT if "harness error" in results else ExitCode.OK
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    parser = Parser("submit", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness submit ADDRESS FILE [OPTION…]"
+    parser.add_argument("address", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
+    parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
+    asking.add_token_option(parser)
+    add = parser.add_argument
+    add("--no-wait", action="store_true", help="end once it is received")
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser

@@ -1,0 +1,185 @@
+"""What the API of a service is asked, and how often it is asked again.
+
+A request that may have been lost is sent again under the same idempotency key, so that nothing is
+done twice. A service that says when to come again is not asked before.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+
+from harness.errors import ServerError, UsageError
+
+_TRIES = 5
+_LONGEST = 60.0  # seconds to wait between two tries
+_AGAIN = (429, 502, 503, 504)
+_ID = "[0-9A-Za-z]+"
+_PLACE = re.compile(
+    rf"(?P<base>https?://[^/?#\s]+)(?:/api/v1)?/courses/(?P<course>{_ID})"
+    rf"/assignments/(?P<assignment>{_ID})/?"
+)
+
+
+class Place(NamedTuple):
+    """An assignment of a service."""
+
+    base: str  # such as https://tests.example.org
+    course: str
+    assignment: str
+
+    @property
+    def path(self) -> str:
+        """Return the path of its submissions in the API."""
+        return f"/courses/{self.course}/assignments/{self.assignment}/submissions"
+
+
+def place_of(address: str) -> Place:
+    """Return what the address of an assignment's page leads to.
+
+    Raises:
+        UsageError: it is not such an address.
+    """
+    found = _PLACE.fullmatch(address)
+    if found is None:
+        raise UsageError(
+            f"found {address!r}, expected the address of an assignment's page,"
+            " such as https://tests.example.org/courses/12ab/assignments/34cd"
+        )
+    return Place(**found.groupdict())
+
+
+class Client:
+    """A client with a token. To be closed, or used in a ``with`` statement."""
+
+    def __init__(
+        self,
+        base: str,
+        token: str,
+        *,
+        transport: httpx.BaseTransport | None = None,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """``base``: such as https://tests.example.org; ``transport``: for tests."""
+        self._http = httpx.Client(
+            base_url=f"{base.rstrip('/')}/api/v1",
+            headers={"authorization": f"Bearer {token}"},
+            timeout=60.0,
+            transport=transport,
+        )
+        self._base = base
+        self._pause = pause
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._http.close()
+
+    # --- what is asked ---
+
+    def get(self, path: str, **query: str | int) -> Any:
+        """Return what the API has at a path, such as ``/me``.
+
+        Raises:
+            UsageError: the service refuses it, and says why.
+            ServerError: the service cannot be reached, or failed.
+        """
+        return self._ask("GET", path, params=query)
+
+    def items(self, path: str) -> Iterator[Any]:
+        """Yield all items of a list, page by page; raises as :meth:`get`."""
+        after: str | None = ""
+        while after is not None:
+            page = self.get(path, after=after)
+            yield from page["items"]
+            after = page["next"]
+
+    def submit(self, place: Place, archive: Path) -> dict[str, Any]:
+        """Submit an archive; return what the API tells of the submission.
+
+        Raises:
+            UsageError: the archive cannot be read, or the service refuses it.
+            ServerError: as :meth:`get`.
+        """
+        return self._send(place.path, archive, name=archive.name)
+
+    def watch(self, place: Place, submission: str) -> Iterator[dict[str, Any]]:
+        """Yield what the API tells of a submission until it is checked; raises as :meth:`get`."""
+        while True:
+            found = self.get(f"{place.path}/{submission}")
+            yield found
+            if found["state"] not in ("waiting", "checking"):
+                return
+            self._pause(1.0)
+
+    # --- how it is asked ---
+
+    def _send(self, path: str, file: Path, **query: str) -> dict[str, Any]:
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise UsageError(f"cannot read {file}: {error.strerror}") from None
+        headers = {
+            "idempotency-key": uuid.uuid4().hex,
+            "content-type": "application/octet-stream",
+        }
+        found: dict[str, Any] = self._ask(
+            "POST", path, params=query, content=data, headers=headers
+        )
+        return found
+
+    def _ask(self, method: str, path: str, **rest: Any) -> Any:
+        for again in range(_TRIES):
+            answer = self._answer(method, path, **rest)
+            is_last = again == _TRIES - 1
+            if answer is not None and answer.status_code not in _AGAIN:
+                return self._read(answer)
+            if not is_last:
+                self._pause(_wait(answer, again))
+        if answer is None:
+            raise ServerError(f"{self._base} cannot be reached")
+        raise ServerError(f"{self._base}: {_why(answer)}")
+
+    def _answer(self, method: str, path: str, **rest: Any) -> httpx.Response | None:
+        """Return the answer; None: it is not known whether the request arrived."""
+        try:
+            return self._http.request(method, path, **rest)
+        except httpx.TransportError:
+            return None
+        except (httpx.InvalidURL, httpx.HTTPError, UnicodeError) as error:
+            raise UsageError(f"{self._base} cannot be asked: {error}") from None
+
+    def _read(self, answer: httpx.Response) -> Any:
+        if answer.status_code >= 500:
+            raise ServerError(f"{self._base}: {_why(answer)}")
+        if not answer.is_success:
+            raise UsageError(f"{self._base} refuses: {_why(answer)}")
+        try:
+            return answer.json()
+        except ValueError:
+            raise UsageError(f"{self._base} is not a service of gtp-harness") from None
+
+
+def _wait(answer: httpx.Response | None, again: int) -> float:
+    """Return how many seconds to wait: as the service says, else longer each time."""
+    said = answer.headers.get("retry-after", "") if answer is not None else ""
+    return min(float(said), _LONGEST) if said.isdigit() else float(2**again)
+
+
+def _why(answer: httpx.Response) -> str:
+    """Return what a problem says; else the status."""
+    try:
+        return str(answer.json()["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"{answer.status_code} {answer.reason_phrase}"

@@ -1,0 +1,42 @@
+"""JSON in the body of a request: read once the guard let it in, and no more than is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from harness.service.web.access import Here, Now, Refused
+
+Model = TypeVar("Model", bound=BaseModel)
+_LARGEST = 1 << 16  # bytes
+
+
+async def read(here: Here, largest: int) -> bytes:
+    """Return the body of a request; refuses one of more bytes than ``largest``."""
+    found = bytearray()
+    async for piece in here.request.stream():
+        found += piece
+        if len(found) > largest:
+            raise Refused(413, f"more than {largest:,} bytes are not taken here")
+    return bytes(found)
+
+
+def json_of(kind: type[Model]) -> Callable[[Here], Awaitable[Model]]:
+    """Return what reads the body of a request, for ``Depends``."""
+
+    async def found(here: Now) -> Model:
+        try:
+            return kind.model_validate_json(await read(here, _LARGEST))
+        except ValidationError as error:
+            wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+            raise Refused(422, "; ".join(wrong)) from None
+
+    return found
+
+
+def told(kind: type[BaseModel]) -> dict[str, Any]:
+    """Return what the schema tells of such a body."""
+    content = {"application/json": {"schema": kind.model_json_schema()}}
+    return {"requestBody": {"required": True, "content": content}}

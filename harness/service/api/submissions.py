@@ -1,0 +1,208 @@
+"""Submissions: sent as plain bytes, looked at while their public tests run, withdrawn.
+
+Bytes are the body of a request as it is, so that they are read only once the guard let them in.
+"""
+
+from __future__ import annotations
+
+import datetime
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
+from pydantic import BaseModel
+from sqlalchemy import Connection
+
+from harness.service.api.once import IdempotencyKey, once
+from harness.service.api.paging import Asked, Page, find
+from harness.service.handing_in import taking
+from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
+from harness.service.storage import queue, uploads
+from harness.service.web.access import MEMBERS, STUDENTS, Here, Now, Refused, Routes
+from harness.service.work import checked
+from harness.service.work.doing import check_page
+
+ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["submissions"])
+_ALL = "/courses/{course}/assignments/{assignment}/submissions"
+_ONE = f"{_ALL}/{{upload}}"
+_BYTES = "application/octet-stream"
+_IS_BYTES = {"type": "string", "format": "binary"}
+_BODY: dict[str, Any] = {
+    "requestBody": {"required": True, "content": {_BYTES: {"schema": _IS_BYTES}}}
+}
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The bytes", "content": {_BYTES: {"schema": _IS_BYTES}}}
+}
+
+State = Literal["waiting", "checking", "checked", "fault", "withdrawn"]
+_STATES: dict[str, State] = {
+    WAITING: "waiting",
+    LEASED: "checking",
+    DONE: "checked",
+    FAULT: "fault",
+}
+
+
+class SubmissionShown(BaseModel):
+    """A submission, and how far it is. ``fault``: the service failed, not the submission."""
+
+    id: str
+    student: str  # whose it is: the key of a student or of a group
+    name: str  # of the file
+    sha256: str
+    size: int  # bytes
+    at: datetime.datetime
+    state: State
+    counts: bool  # whether it is the one that is graded, as it is now
+    page: str  # the address of its page
+
+
+class CaseResult(BaseModel):
+    """The result of one public case file. ``harness error``: it says nothing."""
+
+    case: str
+    result: Literal["passed", "failed", "harness error"]
+    tests: int
+    passed: int
+
+
+class CheckResult(BaseModel):
+    """The result of a check."""
+
+    refused: str  # why nothing was run; empty: it was
+    faults: list[str]  # what is wrong with the archive
+    builds: bool | None  # null: there is nothing to be built
+    cases: list[CaseResult]
+
+
+class SubmissionResult(SubmissionShown):
+    """A submission with the result of its check."""
+
+    ahead: int  # how many jobs wait before it
+    check: CheckResult | None  # null: not known yet
+
+
+@ROUTES.at("GET", _ALL, MEMBERS, response_model=Page[SubmissionShown])
+def listed(here: Now, asked: Asked) -> Page[SubmissionShown]:
+    """List submissions, the first one first: a student's own, to the staff all of them."""
+    own = {} if here.is_staff else {"key": here.sure().member.submits_as}
+    named = {"assignment": here.sure().assigned.id, **own}
+    with here.service.database.reading() as db:
+        found = find(db, uploads.UPLOADS, ("at", "id"), asked, **named)
+        items = [SubmissionShown(**_members(db, here, one)) for one in found.rows]
+    return Page(items=items, next=found.next)
+
+
+@ROUTES.at("GET", _ONE, MEMBERS, response_model=SubmissionResult)
+def one(here: Now) -> SubmissionResult:
+    """Show a submission with the results of its public case files."""
+    assert here.upload
+    with here.service.database.reading() as db:
+        return _result(db, here, here.upload)
+
+
+@ROUTES.at("GET", f"{_ONE}/file", MEMBERS, response_class=Response, responses=_FILE)
+def file(here: Now) -> Response:
+    """Give the bytes that were submitted."""
+    assert here.upload
+    data = here.service.store.path(here.upload.sha256).read_bytes()
+    headers = {"content-disposition": f'attachment; filename="{here.upload.id}.archive"'}
+    return Response(data, media_type=_BYTES, headers=headers)
+
+
+@ROUTES.at(
+    "POST",
+    _ALL,
+    STUDENTS,
+    scope="submit",
+    status_code=201,
+    response_model=SubmissionResult,
+    openapi_extra=_BODY,
+)
+async def submit(
+    here: Now,
+    name: Annotated[str, Query(min_length=1, max_length=200, description="of the file")],
+    idempotency_key: IdempotencyKey = "",
+) -> SubmissionResult:
+    """Submit an archive. The answer is the receipt: what is kept has this SHA-256."""
+    data = here.service.settings.data
+    with tempfile.NamedTemporaryFile(dir=data, prefix=".upload-") as copy:
+        async for piece in here.request.stream():
+            await run_in_threadpool(copy.write, piece)
+        copy.flush()
+        return await run_in_threadpool(_take, here, Path(copy.name), name, idempotency_key)
+
+
+def _take(here: Here, path: Path, name: str, key: str) -> SubmissionResult:
+    known, service = here.sure(), here.service
+    kept = taking.keep(service.store, path, name, service.settings.largest)
+    sent = (known.assigned.id, kept.name, kept.sha256)
+    with service.database.acting(here.by) as act:
+        made = once(
+            act, key, sent, lambda: taking.take(act, known.assigned, known.member, kept).id
+        )
+        found = uploads.UPLOADS.find(act.db, id=made)
+        assert found is not None  # uploads are never removed
+        return _result(act.db, here, found)
+
+
+@ROUTES.at("POST", f"{_ONE}/withdraw", STUDENTS, scope="submit", response_model=SubmissionResult)
+def withdraw(here: Now) -> SubmissionResult:
+    """Let a submission not count."""
+    assert here.upload
+    known = here.sure()
+    with here.service.database.acting(here.by) as act:
+        now, key = datetime.datetime.now(), known.member.submits_as
+        if reason := taking.closed(act.db, known.assigned, key, now):
+            raise Refused(409, f"it cannot be withdrawn any more: {reason}")
+        taking.withdraw(act, here.upload)
+        return _result(act.db, here, here.upload._replace(withdrawn=True))
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def _members(db: Connection, here: Here, upload: Upload) -> dict[str, Any]:
+    known = here.sure()
+    of_key = uploads.of_key(db, upload.assignment, upload.key)
+    counting = taking.counting(of_key)
+    path = f"/courses/{known.course.id}/assignments/{upload.assignment}/uploads/{upload.id}"
+    return {
+        "id": upload.id,
+        "student": upload.key,
+        "name": upload.name,
+        "sha256": upload.sha256,
+        "size": upload.size,
+        "at": datetime.datetime.fromtimestamp(upload.at, datetime.UTC),
+        "state": _state(db, upload),
+        "counts": counting is not None and counting.id == upload.id,
+        "page": f"{here.service.settings.base}{path}",
+    }
+
+
+def _state(db: Connection, upload: Upload) -> State:
+    if upload.withdrawn:
+        return "withdrawn"
+    job = next((one for one in queue.of(db, upload.id) if one.kind == CHECK), None)
+    return _STATES[job.state] if job else "waiting"
+
+
+def _result(db: Connection, here: Here, upload: Upload) -> SubmissionResult:
+    shown = SubmissionShown(**_members(db, here, upload))
+    waiting = [one for one in queue.of(db, upload.id) if one.state == WAITING]
+    return SubmissionResult(
+        **shown.model_dump(),
+        ahead=queue.ahead(db, waiting[0]) if waiting else 0,
+        check=_check(here, upload) if shown.state in ("checked", "withdrawn") else None,
+    )
+
+
+def _check(here: Here, upload: Upload) -> CheckResult | None:
+    found = checked.read(check_page(here.service.settings.made(upload.assignment), upload.id))
+    if found is None:
+        return None
+    cases = [CaseResult(**one._asdict()) for one in found.cases]
+    return CheckResult(**{**found._asdict(), "cases": cases})

@@ -1,0 +1,208 @@
+"""Submissions by the API, from the command line to the results of public tests."""
+
+import argparse
+import hashlib
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from harness.cli import submit
+from harness.client import Client, place_of
+from harness.client.client import Place
+from harness.errors import ServerError, UsageError
+from harness.service.app import guarded
+from harness.service.people import entering
+from harness.service.storage import courses
+from tests.harness import small_class
+from tests.service.serving import BASE, KINDS, counting, made, opened, settings_of, work
+
+__all__ = ["counting"]
+ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\n"
+RIGHT = small_class.submission("return 2 * n")
+WRONG = small_class.submission("return 2 * n if n != 2 else 5")
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def course(service, counting):
+    return made(service, ROSTER)
+
+
+def token_of(service, key, scope="all"):
+    """Return a token of the student with a key."""
+    with service.database.acting() as act:
+        person = courses.MEMBERS.find(act.db, key=key).person
+        return entering.token(act._replace(by=person), "ci", scope)[1].text
+
+
+class Through(httpx.BaseTransport):
+    """Asks a service in this process; between two questions its workers work."""
+
+    def __init__(self, service):
+        self._client = TestClient(guarded(service), base_url=BASE)
+
+    def handle_request(self, request):
+        found = self._client.request(
+            request.method, str(request.url), content=request.read(), headers=request.headers
+        )
+        return httpx.Response(found.status_code, headers=found.headers, content=found.content)
+
+
+def client_of(service, key, scope="all"):
+    token = token_of(service, key, scope)
+    return Client(BASE, token, transport=Through(service), pause=lambda _: work(service))
+
+
+def place(course):
+    return place_of(BASE + course.assignment)
+
+
+def submitted(service, course, key, data, tmp_path, capsys, **given):
+    """Return the exit status of ``gtp-harness submit`` and what it prints."""
+    file = tmp_path / "a1.tgz"
+    file.write_bytes(data)
+    told = argparse.Namespace(**{"no_wait": False, "file": str(file), **given})
+    with client_of(service, key) as client:
+        status = submit.submit(client, place(course), told)
+    return status, capsys.readouterr().out
+
+
+@pytest.mark.processes
+def test_a_right_and_a_wrong_submission_from_the_command_line(service, course, tmp_path, capsys):
+    status, out = submitted(service, course, "ada", RIGHT, tmp_path, capsys)
+    assert status == 0
+    assert f"SHA-256: {hashlib.sha256(RIGHT).hexdigest()}" in out
+    assert "one.gtp: 2 of 2 tests passed" in out and "three.gtp" not in out
+    status, out = submitted(service, course, "ben", WRONG, tmp_path, capsys)
+    assert status == 1
+    assert "one.gtp: 1 of 2 tests passed" in out
+
+
+@pytest.mark.processes
+def test_the_same_bytes_again_have_the_same_results(service, course, tmp_path, capsys):
+    first = submitted(service, course, "ben", WRONG, tmp_path, capsys)
+    again = submitted(service, course, "ben", WRONG, tmp_path, capsys)
+    assert (first[0], _results(first[1])) == (again[0], _results(again[1])) and first[0] == 1
+
+
+def _results(out):
+    return [line for line in out.splitlines() if ".gtp:" in line]
+
+
+@pytest.mark.processes
+def test_what_is_no_archive_is_refused_with_the_reason(service, course, tmp_path, capsys):
+    status, out = submitted(service, course, "ada", b"no archive", tmp_path, capsys)
+    assert status == 1
+    assert "The archive: " in out
+
+
+def test_who_does_not_wait_has_the_receipt_alone(service, course, tmp_path, capsys):
+    status, out = submitted(service, course, "ada", RIGHT, tmp_path, capsys, no_wait=True)
+    assert status == 0
+    assert out.startswith("Received: a1.tgz, ") and ".gtp" not in out
+
+
+def test_an_empty_file_is_refused(service, course, tmp_path, capsys):
+    with pytest.raises(UsageError, match="the file is empty"):
+        submitted(service, course, "ada", b"", tmp_path, capsys)
+
+
+def test_who_teaches_lists_all_and_a_student_the_own(service, course, tmp_path):
+    file = tmp_path / "a1.tgz"
+    file.write_bytes(RIGHT)
+    sent = {}
+    for key in ("ada", "ben", "ada"):
+        with client_of(service, key) as client:
+            sent.setdefault(key, []).append(client.submit(place(course), file)["id"])
+    with client_of(service, "ada") as client:
+        found = list(client.items(place(course).path))
+        assert [one["id"] for one in found] == sent["ada"]
+        assert [one["counts"] for one in found] == [False, True]
+        client._ask("POST", f"{place(course).path}/{sent['ada'][1]}/withdraw")
+        found = list(client.items(place(course).path))
+        assert [one["state"] for one in found] == ["waiting", "withdrawn"]
+        assert [one["counts"] for one in found] == [True, False]
+        with pytest.raises(UsageError, match="there is no such submission"):
+            client.get(f"{place(course).path}/{sent['ben'][0]}")
+
+
+def test_pages_of_a_list_have_each_item_once(service, course, tmp_path):
+    file = tmp_path / "a1.tgz"
+    file.write_bytes(RIGHT)
+    with client_of(service, "ada") as client:
+        sent = [client.submit(place(course), file)["id"] for _ in range(5)]
+        found, after = [], ""
+        while after is not None:
+            page = client.get(place(course).path, after=after, limit=2)
+            found += [[one["id"] for one in page["items"]]]
+            after = page["next"]
+        assert found == [sent[:2], sent[2:4], sent[4:]]
+        with pytest.raises(UsageError, match="after: found 'zz'"):
+            client.get(place(course).path, after="zz")
+
+
+# --- the client alone --------------------------------------------------------------------------
+
+
+def asked(*answers):
+    """Return a client whose service gives these answers, what it was asked, and its pauses."""
+    left, requests, pauses = list(answers), [], []
+
+    def answer(request):
+        requests.append(request)
+        found = left.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    transport = httpx.MockTransport(answer)
+    return Client(BASE, "t", transport=transport, pause=pauses.append), requests, pauses
+
+
+def test_a_lost_request_is_sent_again_under_the_same_key(tmp_path):
+    file = tmp_path / "a1.tgz"
+    file.write_bytes(RIGHT)
+    busy = httpx.Response(429, headers={"retry-after": "7"})
+    client, requests, pauses = asked(
+        httpx.ReadTimeout("late"), busy, httpx.Response(201, json={"id": "1"})
+    )
+    assert client.submit(Place(BASE, "c", "a"), file) == {"id": "1"}
+    assert len({one.headers["idempotency-key"] for one in requests}) == 1
+    assert [one.read() for one in requests] == [RIGHT] * 3
+    assert pauses == [1.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "said"),
+    [
+        (httpx.Response(404, json={"detail": "there is no such course"}), UsageError, "no such"),
+        (httpx.Response(500, text="x"), ServerError, "500 Internal Server Error"),
+        (httpx.Response(503, json={"detail": "in a minute"}), ServerError, "in a minute"),
+        (httpx.ConnectError("no"), ServerError, "cannot be reached"),
+        (httpx.Response(200, text="<html>"), UsageError, "is not a service of gtp-harness"),
+    ],
+)
+def test_what_a_service_says_becomes_an_error(answer, error, said):
+    client, _, _ = asked(*[answer] * 5)
+    with pytest.raises(error, match=said):
+        client.get("/me")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "x", "https://a.org", "https://a.org/courses/1", "ftp://a/courses/1/assignments/2"],
+)
+def test_an_address_of_something_else_is_told(address):
+    with pytest.raises(UsageError, match="expected the address of an assignment's page"):
+        place_of(address)
+
+
+def test_the_address_of_a_page_leads_to_its_assignment():
+    found = place_of("https://a.org:8000/courses/1f/assignments/2e/")
+    assert found == Place("https://a.org:8000", "1f", "2e")
