@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _STANDARD = 3  # descriptors below are those of the standard streams
 # Flags of posix_spawnattr_setflags(3).
 _SETSIGDEF, _SETSIGMASK, _SETSID = 0x04, 0x08, 0x80
+_CLOSE_FROM = "posix_spawn_file_actions_addclosefrom_np"
 _ROOM = 1024  # bytes, for any record of the C library's own; the largest has 336
 
 
@@ -100,24 +101,26 @@ class _Integer(_SimpleCData):  # type: ignore[type-arg]
     _type_ = "i"
 
 
+class _Pointer(_SimpleCData):  # type: ignore[type-arg]
+    _type_ = "P"
+
+
 class _Text(_SimpleCData):  # type: ignore[type-arg]
     _type_ = "z"  # a pointer to bytes that a zero ends
 
 
 def _execute(path: str, words: list[str], folder: str, streams: tuple[int, int, int]) -> int:
-    environment = map(b"=".join, os.environb.items())
     pid = _Integer()
     with _record("posix_spawn_file_actions") as actions, _record("posix_spawnattr") as attributes:
         _call("posix_spawn_file_actions_addchdir_np", actions, os.fsencode(folder))
         for place, descriptor in enumerate(streams):
             _call("posix_spawn_file_actions_adddup2", actions, descriptor, place)
-        for descriptor in _inherited():
-            _call("posix_spawn_file_actions_addclose", actions, descriptor)
+        _close_others(actions)
         _call("posix_spawnattr_setflags", attributes, _SETSIGDEF | _SETSIGMASK | _SETSID)
         _call("posix_spawnattr_setsigdefault", attributes, byref(_signals(CHANGEABLE)))
         _call("posix_spawnattr_setsigmask", attributes, byref(_signals(())))
         told = (byref(pid), os.fsencode(path), actions, attributes)
-        _call("posix_spawn", *told, _texts(map(os.fsencode, words)), _texts(environment))
+        _call("posix_spawn", *told, _texts(map(os.fsencode, words)), _environment())
     return int(pid.value)
 
 
@@ -140,6 +143,30 @@ def _signals(numbers: Sequence[int]) -> Array[Any]:
     for number in numbers:
         _call("sigaddset", byref(found), number)
     return found
+
+
+def _environment() -> _Pointer:
+    """Return the C library's own array of variables, which :data:`os.environ` keeps up to date."""
+    return _Pointer.from_address(_function("environ"))
+
+
+def _close_others(actions: object) -> None:
+    """Let the program have no file that we inherited ourselves; it never gets others of ours."""
+    if _closes_at_once():
+        _call(_CLOSE_FROM, actions, _STANDARD)
+        return
+    for descriptor in _inherited():
+        _call("posix_spawn_file_actions_addclose", actions, descriptor)
+
+
+@cache
+def _closes_at_once() -> bool:
+    """Return whether the C library can close all files in one call, as glibc 2.34 and later."""
+    try:
+        _function(_CLOSE_FROM)
+    except OSError:
+        return False
+    return True
 
 
 def _texts(texts: Iterable[bytes]) -> Array[Any]:

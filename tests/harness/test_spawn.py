@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine import spawn as spawning
 from harness.engine.spawn import spawn
 
 pytestmark = pytest.mark.processes
@@ -44,7 +45,10 @@ def told(folder: Path) -> dict[str, object]:
         os.waitpid(started.pid, 0)
 
 
-def test_a_program_starts_in_its_folder_with_nothing_of_ours(tmp_path):
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_program_starts_in_its_folder_with_nothing_of_ours(tmp_path, monkeypatch, at_once):
+    if not at_once:  # as with C libraries that cannot
+        monkeypatch.setattr(spawning, "_closes_at_once", lambda: False)
     here = os.getcwd()
     ours = os.open(os.devnull, os.O_RDONLY)
     os.set_inheritable(ours, True)
@@ -60,6 +64,20 @@ def test_a_program_starts_in_its_folder_with_nothing_of_ours(tmp_path):
     assert os.getcwd() == here
     assert set(found.pop("ignored")) <= PYTHONS  # type: ignore[call-overload]
     assert found == {"folder": str(tmp_path), "leads": True, "open": [0, 1, 2], "blocked": []}
+
+
+def test_a_program_has_the_variables_that_we_have_now(monkeypatch):
+    monkeypatch.setenv("OF_THIS_TEST", "é\n=")
+    monkeypatch.delenv("HOME", raising=False)
+    started = spawn("/usr/bin/env", ["env", "-0"], "/")
+    with started.stdin, started.stderr:
+        assert started.stdout
+        with started.stdout as output:
+            found = output.readall()
+    os.waitpid(started.pid, 0)
+    # The C library may know more of them: readline(3), which pytest loads, sets COLUMNS.
+    assert set(found.split(b"\0")) >= set(map(b"=".join, os.environb.items()))
+    assert b"HOME=" not in found
 
 
 @pytest.mark.parametrize("closed", [(0,), (1,), (0, 1), (0, 1, 2)])

@@ -21,8 +21,9 @@ _HEAD = Markup('<b id="%sL%s">%s</b>\n')
 _ANY, _BLANK = Markup("%s"), Markup("%s\n")
 _TEST = Markup('<b id="%sL%s">%s</b>\n%s\n\n')
 _LINKED = Markup('<b id="%sL%s"><a href="%s" class="%s">%s</a></b>\n')
-_REPLY, _NO_REPLY = Markup("%s%s\n\n"), Markup("<i>no reply</i>\n\n")
-_COMMENT, _ERROR = Markup("<i>%s</i>\n"), Markup('<span class="e">%s</span>')
+_REPLY, _NO_REPLY = Markup("%s\n\n"), Markup("<i>no reply</i>\n\n")
+_COMMENT, _ERROR = Markup("<i>%s</i>\n"), Markup('<span class="e">%s</span>\n\n')
+_STRAY = Markup('<span class="e">%s</span>\n')
 _STREAM = Markup("<h2>GTP stream</h2>\n")
 _FEW = 10  # commands that need no filter
 _KINDS = (("all", "All"), ("c", "Commands"), ("r", "Replies"), ("f", "FAILED"), ("e", "Errors"))
@@ -159,19 +160,24 @@ def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
 def _exchanges(exchanges: Sequence[Exchange]) -> Markup:
     if not exchanges:
         return NOTHING
-    text = joined(Markup("%s\n%s") % (sent, _reply(reply)) for sent, reply in exchanges)
+    filled = _Filled()
+    for sent, reply in exchanges:
+        filled.add(_BLANK, sent)
+        _add_reply(filled, reply)
     shown = Markup(
         "<details><summary>Sent by the harness</summary>"
         '<pre class="log" tabindex="0">%s</pre></details>'
     )
-    return shown % text
+    return shown % filled.markup
 
 
-def _reply(reply: Reply | None) -> Markup:
+def _add_reply(filled: _Filled, reply: Reply | None) -> None:
     if reply is None:
-        return _NO_REPLY
-    invalid = _ERROR % reply.invalid + "\n" if reply.invalid else NOTHING
-    return _REPLY % (invalid, reply.raw)
+        filled.add(_NO_REPLY)
+        return
+    if reply.invalid:
+        filled.add(_STRAY, reply.invalid)
+    filled.add(_REPLY, reply.raw)
 
 
 def _stream(file: FileResult, done: int, links: Links = _NO_LINKS) -> Iterator[Markup]:
@@ -330,14 +336,16 @@ def _between(lines: Sequence[str]) -> Markup:
 
 def _special(step: Step, reply: Reply | None, links: Links) -> Markup:
     """A test, which links lead to and from, or a command that went wrong."""
+    filled = _Filled()
     if card := links.cards.get(step.line):
-        head = _LINKED % (links.prefix, step.line, *card, step.text)
+        filled.add(_LINKED, links.prefix, step.line, *card, step.text)
     else:
-        head = _HEAD % (links.prefix, step.line, step.text)
+        filled.add(_HEAD, links.prefix, step.line, step.text)
     if reply is None or reply.ok:
-        return head + _reply(reply)
-    said = f"{reply.invalid}\n{reply.raw}" if reply.invalid else reply.raw
-    return head + _ERROR % said + "\n\n"
+        _add_reply(filled, reply)
+    else:
+        filled.add(_ERROR, f"{reply.invalid}\n{reply.raw}" if reply.invalid else reply.raw)
+    return filled.markup
 
 
 def _failures(file: FileResult) -> Markup:
