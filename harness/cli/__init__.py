@@ -24,6 +24,8 @@ COMMANDS = {
     "grade": ("harness.cli.grade", "grade a class, from what was handed in to the gradebook"),
     "serve": ("harness.cli.serve", "serve courses: pages to submit, grade and release on"),
     "admin": ("harness.cli.admin", "add people to a service, let them in, shut them out"),
+    "backup": ("harness.cli.backup", "copy all of a service into a folder"),
+    "restore": ("harness.cli.restore", "make a service of a backup"),
     "submit": ("harness.cli.submit", "submit an archive to a service, from the command line"),
     "gradescope": ("harness.cli.gradescope", "make an autograder for Gradescope"),
     "cases": ("harness.cli.cases", "list the cases that ship, or copy them"),

@@ -1,0 +1,55 @@
+"""``gtp-harness backup``: copy all of a service into a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.cli import service
+from harness.cli.arguments import Parser
+from harness.exits import ExitCode
+from harness.text import number_of
+
+_DESCRIPTION = """\
+Copy all of a service into a new folder: its database, the ledgers, the keys, what
+was submitted, and what grading wrote. The service may run meanwhile; what is under
+way is done again after a restore. A database on a server is copied by pg_dump. The
+copy has the keys and everybody's submissions: keep it as safe as the service."""
+
+_EPILOG = """\
+Exit status:
+    2  the input was bad: DIR exists, for instance
+    3  the database cannot be used now
+
+Examples:
+  gtp-harness backup /backups/$(date +%F)
+  gtp-harness backup /backups/tests --data /srv/tests \\
+      --database postgresql://tests@db.example.org/tests"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if not given.folder:
+        parser.error("expected the new folder DIR")
+    settings = service.place(given)
+    from harness.service.operating.backing_up import back_up
+
+    made = back_up(settings, Path(given.folder).absolute())
+    print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {given.folder}")
+    return ExitCode.OK
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    import argparse
+
+    parser = Parser("backup", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness backup DIR [OPTION…]"
+    parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
+    service.add_place(parser)
+    parser.add_argument("--help", "-help", "-h", action="store_true",
+        help="print this help and exit")  # fmt: skip
+    return parser

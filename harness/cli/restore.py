@@ -1,0 +1,56 @@
+"""``gtp-harness restore``: make a service of a backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.cli import service
+from harness.cli.arguments import Parser
+from harness.exits import ExitCode
+from harness.text import number_of
+
+_DESCRIPTION = """\
+Make a service of a folder that gtp-harness backup wrote. Its data folder must not
+exist yet; if the backup is of a database on a server, --database names an empty
+one. Every file is compared with its SHA-256 first; afterwards the audit log and
+every ledger are checked, so that each mark is as it was given."""
+
+_EPILOG = """\
+Exit status:
+    2  the input was bad: it is not a whole backup, or something of it was edited
+    3  the database's server cannot be used now
+
+Examples:
+  gtp-harness restore /backups/2026-01-29 --data /srv/tests
+  gtp-harness restore /backups/tests --data /srv/tests \\
+      --database postgresql://tests@db.example.org/tests"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if not given.folder:
+        parser.error("expected the folder DIR of a backup")
+    settings = service.place(given)
+    from harness.service.operating.backing_up import restore
+
+    made = restore(Path(given.folder).absolute(), settings)
+    print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {settings.data}")
+    print("The audit log and all ledgers hold.")
+    return ExitCode.OK
+
+
+def command_line() -> Parser:
+    """Return the parser of its command line."""
+    import argparse
+
+    parser = Parser("restore", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness restore DIR [OPTION…]"
+    parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
+    service.add_place(parser)
+    parser.add_argument("--help", "-help", "-h", action="store_true",
+        help="print this help and exit")  # fmt: skip
+    return parser

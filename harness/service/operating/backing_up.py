@@ -1,0 +1,174 @@
+"""Backups: all that a service cannot make again, in a folder, and a service made of it.
+
+The order of copying is that of writing backwards: a row of the service's tables is copied before
+the ledger and the original that it speaks of, and those are only added to. So a backup of a
+service that runs has all that it speaks of. What was under way is done again after a restore.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import LedgerError, UsageError
+from harness.grading.ledger.ledger import Ledger
+from harness.grading.ledger.places import Server
+from harness.service.settings import Settings
+from harness.service.storage import copying, courses
+from harness.service.storage.database import Database
+
+_LIST = "backup.json"  # written last: a folder without it is not a whole backup
+_DUMP = "database.dump"
+_FORMAT = 1
+_COPIED = ("assignments", "originals", "keys")  # folders, in this order
+
+
+class Made(NamedTuple):
+    """A backup, or a service made of one."""
+
+    files: int
+    size: int  # bytes
+
+
+# --- making one --------------------------------------------------------------------------------
+
+
+def back_up(settings: Settings, target: Path) -> Made:
+    """Copy a service, which may run, into a new folder.
+
+    Raises:
+        HarnessError: something cannot be copied.
+        UsageError: there is no service, or the folder exists.
+    """
+    if not settings.keys.is_dir():
+        raise UsageError(f"{settings.data} has no service")
+    _make_new(target)
+    place = settings.own_place()
+    if isinstance(place, Server):
+        copying.dump(place, target / _DUMP)
+    else:
+        copying.copy_file(place.path, target / place.path.name)
+        _copy_ledgers(settings, target)
+    for name in _COPIED:
+        _copy_folder(settings.data / name, target / name)
+    files = {path: _digest(target / path) for path in _files(target)}
+    made = {"format": _FORMAT, "at": time.time(), "server": isinstance(place, Server)}
+    (target / _LIST).write_text(json.dumps({**made, "files": files}, indent=1), encoding="utf-8")
+    return _measured(target, files)
+
+
+def _make_new(target: Path) -> None:
+    try:
+        target.mkdir(mode=0o700, parents=True)
+    except FileExistsError:
+        raise UsageError(f"{target} exists: name a new folder") from None
+    except OSError as error:
+        raise UsageError(f"cannot make {target}: {error.strerror}") from None
+
+
+def _copy_ledgers(settings: Settings, target: Path) -> None:
+    for path in sorted((settings.data / "assignments").glob("*/ledger.sqlite")):
+        copying.copy_file(path, target / path.relative_to(settings.data))
+
+
+def _copy_folder(source: Path, target: Path) -> None:
+    """Copy a folder, but for databases, which are copied otherwise, and for unfinished files."""
+    ignored = shutil.ignore_patterns("ledger.sqlite*", ".unfinished-*")
+    try:
+        if source.is_dir():
+            shutil.copytree(source, target, symlinks=True, ignore=ignored, dirs_exist_ok=True)
+    except (OSError, shutil.Error) as error:
+        raise UsageError(f"cannot copy {source}: {error}") from None
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            yield path.relative_to(folder).as_posix()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _measured(folder: Path, files: dict[str, str]) -> Made:
+    return Made(len(files), sum((folder / name).stat().st_size for name in files))
+
+
+# --- making a service of one -------------------------------------------------------------------
+
+
+def restore(source: Path, settings: Settings) -> Made:
+    """Make a service of a backup, in a new folder and, if it had one, in an empty database.
+
+    Raises:
+        HarnessError: it cannot be written, or what was written does not hold.
+        UsageError: it is not a whole backup, or the folder exists.
+    """
+    files = _checked(source, settings)
+    place = settings.own_place()
+    _make_new(settings.data)
+    if isinstance(place, Server):
+        _load(place, source, settings.data)
+    for name in files:
+        if name != _DUMP:
+            (settings.data / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            shutil.copy2(source / name, settings.data / name)
+    verify(settings)
+    return _measured(source, files)
+
+
+def _load(place: Server, source: Path, data: Path) -> None:
+    try:
+        copying.load(place, source / _DUMP)
+    except BaseException:
+        data.rmdir()  # nothing was written: it can be tried again
+        raise
+
+
+def _checked(source: Path, settings: Settings) -> dict[str, str]:
+    """Return the files of a backup, which are as they were written."""
+    try:
+        found = json.loads((source / _LIST).read_text(encoding="utf-8"))
+        files: dict[str, str] = found["files"]
+        is_ours = found["format"] == _FORMAT
+    except (OSError, ValueError, TypeError, KeyError):
+        raise UsageError(f"{source} is not a whole backup: {_LIST} cannot be read") from None
+    if not is_ours:
+        raise UsageError(f"{source} was made by another version of gtp-harness")
+    if found["server"] is not bool(settings.database):
+        there = "a database on a server" if found["server"] else "files"
+        raise UsageError(f"{source} has {there}: restore it {_WAYS[found['server']]} --database")
+    for name, digest in files.items():
+        path = source / name
+        if not path.is_file() or _digest(path) != digest:
+            raise UsageError(f"{path} is missing, or is not what was backed up")
+    return files
+
+
+_WAYS = {True: "with", False: "without"}
+
+
+def verify(settings: Settings) -> None:
+    """Check the audit log and every ledger of a service.
+
+    Raises:
+        LedgerError: a row was changed, added or removed.
+    """
+    with closing(Database(settings)) as database, database.reading() as db:
+        wrong = database.log.tampering(db)
+        found = courses.ASSIGNMENTS.all(db, "id")
+    if wrong:
+        raise LedgerError(f"the audit log was edited: {wrong[0]}")
+    for assigned in found:
+        # The first job about an assignment makes its ledger, and the key with it.
+        if settings.keys.joinpath(f"{assigned.id}.key").exists():
+            with closing(Ledger(settings.ledger(assigned.id))) as ledger:
+                ledger.check()

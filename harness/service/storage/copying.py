@@ -1,0 +1,83 @@
+"""Copies of databases: of a SQLite file that is in use, and of our schemas on a server.
+
+Each copy is of one moment. A server's are made and read by its own programs, which are told the
+password in their environment: everybody sees the arguments of a process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+
+from harness.errors import ServerError, UsageError
+from harness.grading.ledger.places import Server
+from harness.service.settings import own_schema, schema_of
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a database in a file, whoever writes into it meanwhile.
+
+    Raises:
+        ServerError: it cannot be read, or the copy not be written.
+    """
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with (
+            contextlib.closing(sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)) as old,
+            contextlib.closing(sqlite3.connect(target)) as new,
+        ):
+            old.backup(new)
+            new.execute("PRAGMA journal_mode = DELETE")  # one file, whole in itself
+    except sqlite3.Error as error:
+        raise ServerError(f"cannot copy {source} to {target}: {error}") from None
+
+
+def dump(place: Server, target: Path) -> None:
+    """Copy all schemas of a service on a server into a file.
+
+    Raises:
+        ServerError: the server cannot be used now.
+        UsageError: its programs are not installed.
+    """
+    schemas = (f"--schema={own_schema()}", f"--schema={schema_of('*')}")
+    _run("pg_dump", place, "--format=custom", "--no-owner", *schemas, f"--file={target}")
+
+
+def load(place: Server, source: Path) -> None:
+    """Write what :func:`dump` copied into a database that has none of it: all, or nothing.
+
+    Raises as :func:`dump`.
+    """
+    options = ("--single-transaction", "--exit-on-error", "--no-owner")
+    _run("pg_restore", place, *options, source)
+
+
+def _run(program: str, place: Server, *arguments: str | Path) -> None:
+    path = shutil.which(program)
+    if path is None:
+        raise UsageError(f"{program} is not installed (Debian: apt install postgresql-client)")
+    address, password = _divided(place)
+    done = subprocess.run(
+        [path, "--no-password", f"--dbname={address}", *arguments],
+        env={**os.environ, **password},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise ServerError(f"{program} of {place.name}: {said[0] if said else 'it failed'}")
+
+
+def _divided(place: Server) -> tuple[str, dict[str, str]]:
+    """Return an address without its password, and what tells a program the password."""
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    given = conninfo_to_dict(place.address)
+    password = given.pop("password", None)
+    given.pop("options", None)  # these programs choose schemas themselves
+    return make_conninfo("", **given), {"PGPASSWORD": str(password)} if password else {}

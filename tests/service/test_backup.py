@@ -1,0 +1,194 @@
+"""A backup of a service that ran, and the service made of it: the same marks, and chains hold."""
+
+import json
+import sqlite3
+
+import pytest
+
+from harness import cli
+from harness.errors import LedgerError
+from harness.grading.ledger.ledger import Ledger
+from harness.service.operating import backing_up
+from harness.service.settings import Settings
+from harness.service.storage import courses, uploads
+from tests.harness import small_class
+from tests.postgresql import USER
+from tests.service.serving import (
+    BASE,
+    KINDS,
+    Browser,
+    counting,
+    made,
+    opened,
+    settings_of,
+    work,
+)
+
+__all__ = ["counting"]
+pytestmark = pytest.mark.processes
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def settings(kind, request, tmp_path):
+    return settings_of(kind, request, tmp_path / "data")
+
+
+@pytest.fixture
+def elsewhere(kind, request, tmp_path):
+    """Return settings of a place with nothing in it."""
+    if kind == "sqlite":
+        yield Settings(tmp_path / "restored", address=BASE)
+        return
+    server = request.getfixturevalue("postgresql")
+    name = f"{request.getfixturevalue('database').rpartition('/')[2]}_restored"
+    server.execute(f"CREATE DATABASE {name} OWNER {USER}")
+    yield Settings(tmp_path / "restored", server.address(name), address=BASE)
+    server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+def options(settings):
+    return ["--data", str(settings.data), "--database", settings.database]
+
+
+def everything(service):
+    """Return all that was given and handed in, as it is written down."""
+    with service.database.reading() as db:
+        (assigned,) = courses.ASSIGNMENTS.all(db)
+        found = [rows.all(db) for rows in (uploads.UPLOADS, uploads.GRADINGS, uploads.MARKS)]
+        log = service.database.log.entries(db)
+    ledger = Ledger(service.settings.ledger(assigned.id))
+    try:
+        ledger.check()
+        marks = ledger.in_force()
+    finally:
+        ledger.close()
+    originals = {path.name: path.read_bytes() for path in service.settings.originals.iterdir()}
+    gradings = service.settings.made(assigned.id) / "gradings"
+    pages = {
+        str(path.relative_to(gradings)): path.read_bytes()
+        for path in gradings.rglob("*")
+        if path.is_file()
+    }
+    return found, log, marks, originals, pages
+
+
+def graded(service):
+    """Grade a class of one; return the course."""
+    course = made(service, "student,name\nada,Ada\n")
+    ada = Browser(service).enter(course.links["ada"])
+    files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
+    ada.post(f"{course.assignment}/uploads", course.assignment, files)
+    course.teacher.post(f"{course.assignment}/private", files={"file": ("p.gtp", PRIVATE)})
+    work(service)
+    course.teacher.post(f"{course.assignment}/gradings")
+    work(service)
+    return course
+
+
+PRIVATE = b"1 twice 21\n#? [42]\n"
+
+
+def test_a_restored_service_has_the_same_and_goes_on(settings, elsewhere, counting, tmp_path):
+    target = tmp_path / "backup"
+    with opened(settings) as service:
+        course = graded(service)
+        before = everything(service)
+        assert len(before[2]) == 1 and before[4]
+        assert cli.main(["backup", str(target), *options(settings)]) == 0  # while it is open
+    assert cli.main(["restore", str(target), *options(elsewhere)]) == 0
+    with opened(elsewhere) as service:
+        assert everything(service) == before
+        ada = Browser(service).enter(course.links["ada"])  # links hold
+        files = {"file": ("a2.tgz", small_class.submission("return n"))}
+        assert (
+            ada.post(f"{course.assignment}/uploads", course.assignment, files).status_code == 200
+        )
+        assert work(service) == 1
+    backing_up.verify(elsewhere)
+
+
+def test_what_was_under_way_is_done_after_a_restore(settings, elsewhere, counting, tmp_path):
+    with opened(settings) as service:
+        course = made(service, "student,name\nada,Ada\n")
+        ada = Browser(service).enter(course.links["ada"])
+        files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
+        page = ada.post(f"{course.assignment}/uploads", course.assignment, files).url.path
+        backing_up.back_up(settings, tmp_path / "backup")
+    backing_up.restore(tmp_path / "backup", elsewhere)
+    with opened(elsewhere) as service:
+        assert work(service) == 1
+        ada = Browser(service).enter(course.links["ada"])
+        assert "4 passed" in ada.get(page).text
+
+
+def test_a_backup_in_which_a_row_was_edited_does_not_hold(counting, tmp_path):
+    settings, target = Settings(tmp_path / "data", address=BASE), tmp_path / "backup"
+    with opened(settings) as service:
+        graded(service)
+    backing_up.back_up(settings, target)
+    (ledger,) = target.glob("assignments/*/ledger.sqlite")
+    with sqlite3.connect(ledger) as db:
+        assert db.execute("DELETE FROM mark").rowcount == 1
+    db.close()
+    _count_anew(target)
+    with pytest.raises(LedgerError, match="was edited or is damaged"):
+        backing_up.restore(target, Settings(tmp_path / "restored"))
+
+
+def _count_anew(target):
+    """Write the list of a backup anew, as somebody would who edits it."""
+    path = target / "backup.json"
+    found = json.loads(path.read_text())
+    found["files"] = {name: backing_up._digest(target / name) for name in found["files"]}
+    path.write_text(json.dumps(found))
+
+
+@pytest.fixture
+def backup(tmp_path):
+    """Return a backup of a service with nobody in it."""
+    settings = Settings(tmp_path / "data", address=BASE)
+    with opened(settings):
+        pass
+    backing_up.back_up(settings, tmp_path / "backup")
+    return tmp_path / "backup"
+
+
+SPOILED = [
+    (lambda folder: (folder / "backup.json").unlink(), "is not a whole backup"),
+    (lambda folder: (folder / "backup.json").write_text("[]"), "is not a whole backup"),
+    (lambda folder: (folder / "keys/service.key").unlink(), "service.key is missing, or is not"),
+    (lambda folder: (folder / "service.sqlite").write_bytes(b"x"), "is not what was backed up"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "said"), SPOILED)
+def test_a_spoiled_backup_is_refused_and_nothing_is_made(backup, tmp_path, capsys, spoil, said):
+    spoil(backup)
+    assert cli.main(["restore", str(backup), "--data", str(tmp_path / "restored")]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "restored").exists()
+
+
+def test_what_is_there_is_not_written_over(backup, tmp_path, capsys):
+    data = ["--data", str(tmp_path / "data")]
+    assert cli.main(["restore", str(backup), *data]) == 2
+    assert "exists: name a new folder" in capsys.readouterr().err
+    assert cli.main(["backup", str(backup), *data]) == 2
+    assert cli.main(["backup", str(tmp_path / "new"), "--data", str(tmp_path / "none")]) == 2
+    assert "has no service" in capsys.readouterr().err
+    server = ["--database", "postgresql://me@127.0.0.1:1/none"]
+    assert cli.main(["restore", str(backup), "--data", str(tmp_path / "x"), *server]) == 2
+    assert "restore it without --database" in capsys.readouterr().err
+
+
+def test_a_server_that_is_not_there_is_said_without_its_password(tmp_path, capsys):
+    (tmp_path / "data" / "keys").mkdir(parents=True)
+    place = ["--database", "postgresql://me:s3cret@127.0.0.1:1/none", "--data"]
+    assert cli.main(["backup", str(tmp_path / "b"), *place, str(tmp_path / "data")]) == 3
+    said = capsys.readouterr().err
+    assert "pg_dump of postgresql://me@127.0.0.1:1/none" in said and "s3cret" not in said
