@@ -13,6 +13,16 @@ TEACHER, ASSISTANT, STUDENT = "teacher", "assistant", "student"
 ROLES = (TEACHER, ASSISTANT, STUDENT)
 STAFF = frozenset({TEACHER, ASSISTANT})
 
+# What a teacher may let an assistant do, by the names that are kept.
+EXTEND, COMMENT, OVERRIDE, CASES, GRADE_CLASS = "extend", "comment", "override", "cases", "grade"
+RIGHTS = {
+    EXTEND: "extend deadlines",
+    COMMENT: "comment",
+    OVERRIDE: "override marks",
+    CASES: "add private case files",
+    GRADE_CLASS: "start gradings",
+}
+
 # What a job does.
 CHECK, PLAN, GRADE, CONCLUDE = "check", "plan", "grade", "conclude"
 
@@ -59,6 +69,11 @@ class Member(NamedTuple):
     name: str = ""  # as the roster has it
     ids: str = "[]"  # JSON: pairs, such as ["canvas", "4711"]
     team: str = ""  # the key of the group that hands in as one; empty: alone
+    may: str = ""  # of an assistant: names of RIGHTS, with blanks between them
+
+    def has(self, right: str) -> bool:
+        """Whether somebody may do one of RIGHTS: teachers all, assistants what they were given."""
+        return self.role == TEACHER or (self.role == ASSISTANT and right in self.may.split())
 
     @property
     def submits_as(self) -> str:

@@ -16,11 +16,12 @@ from fastapi.testclient import TestClient
 
 from harness.service import alive
 from harness.service.app import application, guarded
-from harness.service.courses import making
+from harness.service.courses import assistants, making
 from harness.service.people import entering
 from harness.service.people.secrets import form_token
 from harness.service.records import (
     ASSISTANT,
+    RIGHTS,
     ROLES,
     STUDENT,
     TEACHER,
@@ -64,6 +65,8 @@ MAY = {
     "POST /courses/{course}/assignments": {TEACHER},
     "POST /courses/{course}/roster": {TEACHER},
     "POST /courses/{course}/links": {TEACHER},
+    "POST /courses/{course}/assistants": {TEACHER},
+    "POST /courses/{course}/assistants/change": {TEACHER},
     f"GET {ONE}": HERE,
     f"POST {ONE}/uploads": {STUDENT, MATE},
     f"POST {ONE}/private": {TEACHER},
@@ -81,7 +84,7 @@ MAY = {
     f"GET {ONE}/mark": {STUDENT, MATE},
     f"GET {ENTRANT}": STAFF,
     f"POST {ENTRANT}/extension": {TEACHER},
-    f"POST {ENTRANT}/comment": STAFF,
+    f"POST {ENTRANT}/comment": {TEACHER},
     f"POST {ENTRANT}/override": {TEACHER},
     f"POST {ENTRANT}/override/end": {TEACHER},
     f"GET {GRADING}/given": STAFF,
@@ -282,3 +285,25 @@ def test_a_path_that_nobody_looks_up_ends_the_start(path, rule, said):
 
 def test_every_guard_is_found():
     assert all(guard_of(one) for one in routes())
+
+
+RIGHT_OF = {  # what opens a route for an assistant; nothing else does
+    f"POST {ENTRANT}/extension": "extend",
+    f"POST {ENTRANT}/comment": "comment",
+    f"POST {ENTRANT}/override": "override",
+    f"POST {ENTRANT}/override/end": "override",
+    f"POST {ONE}/private": "cases",
+    f"POST {ONE}/gradings": "grade",
+}
+
+
+@pytest.mark.parametrize("right", RIGHTS)
+def test_an_assistant_may_do_what_was_allowed_and_no_more(world, right):
+    with world.service.database.acting(world.people[TEACHER]) as act:
+        assistants.change(act, world.ids["course"], world.people[ASSISTANT], [right])
+    posts = [one for one in MAY if one.startswith("POST /courses/")]
+    opened_ = {one for one in posts if not is_turned_away(ask(world, one, ASSISTANT))}
+    with world.service.database.acting(world.people[TEACHER]) as act:
+        assistants.change(act, world.ids["course"], world.people[ASSISTANT], [])
+    always = {one for one in posts if ASSISTANT in MAY[one]}
+    assert opened_ == always | {one for one, needed in RIGHT_OF.items() if needed == right}

@@ -18,10 +18,10 @@ from harness.reading import casefile
 from harness.service.courses import making, roster
 from harness.service.handing_in import taking
 from harness.service.pages.course import uploaded
-from harness.service.records import CHECK, DONE, FAULT, Job, Upload
+from harness.service.records import CASES, CHECK, DONE, FAULT, Job, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.web import rendering
-from harness.service.web.access import MEMBERS, STUDENTS, TEACHERS, Here, Now, Routes
+from harness.service.web.access import MEMBERS, STUDENTS, Here, Now, Routes, whoever_may
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
@@ -129,7 +129,7 @@ def hand_in(here: Now) -> Response:
     )
 
 
-@ROUTES.at("POST", f"{_PATH}/private", TEACHERS)
+@ROUTES.at("POST", f"{_PATH}/private", whoever_may(CASES))
 def add_private(here: Now) -> Response:
     """Add a private case file, or put another one in the place of one of the same name."""
     known = here.sure()

@@ -10,9 +10,9 @@ from starlette.datastructures import UploadFile
 
 from harness import shipped
 from harness.errors import UsageError
-from harness.service.courses import making, roster
+from harness.service.courses import assistants, making, roster
 from harness.service.people import entering
-from harness.service.records import STUDENT, Assigned
+from harness.service.records import ASSISTANT, RIGHTS, STUDENT, Assigned
 from harness.service.storage import courses, people
 from harness.service.web import rendering
 from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Here, Now, Routes
@@ -36,12 +36,15 @@ def show(here: Now) -> Response:
     with here.service.database.reading() as db:
         found = courses.ASSIGNMENTS.all(db, "deadline", "title", course=here.course.id)
         members = courses.MEMBERS.all(db, "key", course=here.course.id, role=STUDENT)
+        helpers = courses.MEMBERS.all(db, "name", course=here.course.id, role=ASSISTANT)
     return rendering.page(
         here,
         "course.html",
         [(here.course.title, "")],
         assignments=found,
         students=members if here.is_staff else [],
+        assistants=helpers if here.is_staff else [],
+        rights=RIGHTS,
         shipped=shipped.names(),
     )
 
@@ -85,6 +88,34 @@ def make_links(here: Now) -> Response:
             email = person.email if person else ""
             rows.writerow([one.key, one.name, email, f"{base}/enter/{secret.text}"])
     return attachment("links.csv", written.getvalue().encode(), "text/csv")
+
+
+@ROUTES.at("POST", "/courses/{course}/assistants", TEACHERS)
+def add_assistant(here: Now) -> Response:
+    """Add an assistant, and show the link to sign in by; it is the only copy there is."""
+    assert here.course
+    with here.service.database.acting(here.by) as act:
+        made = assistants.add(act, here.course.id, here.field("name"), _rights(here))
+        secret = entering.link(act, made.person, entering.COURSE_LINK, once=False)
+    link = f"{here.service.settings.base}/enter/{secret.text}"
+    trail = [(here.course.title, f"/courses/{here.course.id}"), (made.name, "")]
+    return rendering.page(here, "assistant.html", trail, name=made.name, link=link)
+
+
+@ROUTES.at("POST", "/courses/{course}/assistants/change", TEACHERS)
+def change_assistant(here: Now) -> Response:
+    """Change what an assistant may do, or let somebody be one no more."""
+    assert here.course
+    with here.service.database.acting(here.by) as act:
+        if here.field("remove"):
+            assistants.remove(act, here.course.id, here.field("person"))
+        else:
+            assistants.change(act, here.course.id, here.field("person"), _rights(here))
+    return RedirectResponse(f"/courses/{here.course.id}", 303)
+
+
+def _rights(here: Here) -> list[str]:
+    return [one for one in here.form.getlist("may") if isinstance(one, str)]
 
 
 def uploaded(here: Here, largest: int) -> bytes:

@@ -22,6 +22,7 @@ from harness.service.records import (
     CONCLUDE,
     FAULT,
     GRADE,
+    GRADE_CLASS,
     PLAN,
     STUDENT,
     Grading,
@@ -39,6 +40,7 @@ from harness.service.web.access import (
     Now,
     Refused,
     Routes,
+    whoever_may,
 )
 from harness.service.work.doing import folder_of
 from harness.work import canonical_json
@@ -58,7 +60,7 @@ class Row(NamedTuple):
     given: str  # by a person instead; empty: the computed mark counts
 
 
-@ROUTES.at("POST", f"{_ALL}/gradings", TEACHERS)
+@ROUTES.at("POST", f"{_ALL}/gradings", whoever_may(GRADE_CLASS))
 def begin(here: Now) -> Response:
     """Grade all that was handed in."""
     known = here.sure()

@@ -12,10 +12,10 @@ from harness.grading.records import Marks
 from harness.service.courses import extending, roster
 from harness.service.courses import remarks as writing
 from harness.service.pages import assignment
-from harness.service.records import Marked
+from harness.service.records import COMMENT, EXTEND, OVERRIDE, Marked
 from harness.service.storage import courses, people, remarks, uploads
 from harness.service.web import rendering
-from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Refused, Routes
+from harness.service.web.access import STAFF_ONLY, Here, Now, Refused, Routes, whoever_may
 from harness.work import canonical_json
 
 ROUTES = Routes()
@@ -67,7 +67,7 @@ def computed(marked: Marked) -> Marks:
     return canonical_json.loads(Marks, marked.marks)
 
 
-@ROUTES.at("POST", f"{_PATH}/extension", TEACHERS)
+@ROUTES.at("POST", f"{_PATH}/extension", whoever_may(EXTEND))
 def extend(here: Now) -> Response:
     """Give a student or group a deadline of its own, or take it back."""
     with here.service.database.acting(here.by) as act:
@@ -75,7 +75,7 @@ def extend(here: Now) -> Response:
     return _back(here)
 
 
-@ROUTES.at("POST", f"{_PATH}/comment", STAFF_ONLY)
+@ROUTES.at("POST", f"{_PATH}/comment", whoever_may(COMMENT))
 def comment(here: Now) -> Response:
     """Say something to a student or group."""
     with here.service.database.acting(here.by) as act:
@@ -83,7 +83,7 @@ def comment(here: Now) -> Response:
     return _back(here)
 
 
-@ROUTES.at("POST", f"{_PATH}/override", TEACHERS)
+@ROUTES.at("POST", f"{_PATH}/override", whoever_may(OVERRIDE))
 def override(here: Now) -> Response:
     """Give a mark instead of the computed one."""
     assigned = here.sure().assigned
@@ -96,7 +96,7 @@ def override(here: Now) -> Response:
     return _back(here)
 
 
-@ROUTES.at("POST", f"{_PATH}/override/end", TEACHERS)
+@ROUTES.at("POST", f"{_PATH}/override/end", whoever_may(OVERRIDE))
 def end_override(here: Now) -> Response:
     """Let the computed mark count again."""
     with here.service.database.acting(here.by) as act:

@@ -106,6 +106,7 @@ MEMBER = Table(
     _text("name"),
     _text("ids"),
     _text("team"),
+    _text("may"),
 )
 ASSIGNED = Table(
     "assigned",

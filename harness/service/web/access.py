@@ -21,6 +21,7 @@ from starlette.datastructures import FormData
 
 from harness.service.people import entering, secrets
 from harness.service.records import (
+    RIGHTS,
     ROLES,
     STAFF,
     STUDENT,
@@ -60,6 +61,14 @@ class Rule(NamedTuple):
     roles: frozenset[str] = frozenset()  # in the course that the path names; none: no course
     signed_in: bool = True
     admins: bool = False  # nobody else
+    right: str = ""  # what an assistant must have been given
+
+    def allows(self, member: Member | None) -> bool:
+        """Whether somebody may who is this in the course that the path names."""
+        if not self.roles:
+            return True
+        is_one = member is not None and member.role in self.roles
+        return is_one and (not self.right or (member is not None and member.has(self.right)))
 
 
 ANYBODY = Rule("anybody", signed_in=False)
@@ -70,6 +79,11 @@ STUDENTS = Rule("students of the course", frozenset({STUDENT}))
 STAFF_ONLY = Rule("teachers and assistants of the course", STAFF)
 TEACHERS = Rule("teachers of the course", frozenset({TEACHER}))
 RULES = (ANYBODY, SIGNED_IN, ADMINS, MEMBERS, STUDENTS, STAFF_ONLY, TEACHERS)
+
+
+def whoever_may(right: str) -> Rule:
+    """Return the rule for teachers, and for assistants who were given one of RIGHTS."""
+    return Rule(f"teachers, and assistants who may {RIGHTS[right]}", STAFF, right=right)
 
 
 class Here(NamedTuple):
@@ -207,7 +221,7 @@ class Guard:
                 if name in request.path_params:
                     text = request.path_params[name]
                     here = look(db, here, text.replace("\0", ""))
-        if self.rule.roles and (here.member is None or here.member.role not in self.rule.roles):
+        if not self.rule.allows(here.member):
             raise Refused(403, f"this is for {self.rule.name}")
         return here
 

@@ -10,6 +10,8 @@ border:1px solid var(--line-2);border-radius:var(--r1);padding:8px 10px;width:10
 form .btn,button.main{min-height:40px}.inline{display:inline}
 .tbl{width:100%;border-collapse:collapse}.tbl th,.tbl td{padding:8px 12px;text-align:left;
 border-top:1px solid var(--line);vertical-align:top}.tbl th{font-size:var(--t-sm);border-top:0}
+.rights{border:0;padding:0;margin:0 0 var(--s3)}.rights label{display:flex;gap:var(--s2);
+align-items:center;min-height:28px}.rights legend{font-weight:600;font-size:var(--t-sm)}
 .words{white-space:pre-wrap;overflow-wrap:anywhere}.said+.said{border-top:1px solid var(--line)}
 .scroll{overflow-x:auto}.grid{display:grid;gap:var(--s5)}
 """
