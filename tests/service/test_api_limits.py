@@ -1,0 +1,127 @@
+"""What bounds the API: keys for requests that are sent again, rates, tokens that end."""
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from harness.errors import UsageError
+from harness.service.app import guarded
+from harness.service.people import entering
+from harness.service.web.rates import Rates
+from tests.service.serving import BASE, KINDS, counting, made, opened, settings_of
+from tests.service.test_api_submissions import ROSTER, place, token_of
+
+__all__ = ["counting"]
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def asking(service, counting):
+    """Return what asks the API as Ada, and where she submits."""
+    course = made(service, ROSTER)
+    client = TestClient(guarded(service), base_url=BASE)
+    client.headers["authorization"] = f"Bearer {token_of(service, 'ada')}"
+    return client, f"/api/v1{place(course).path}"
+
+
+def send(asking, data=b"x", key="k-1", name="a1.tgz") -> httpx.Response:
+    client, path = asking
+    return client.post(path, params={"name": name}, content=data, headers={"idempotency-key": key})
+
+
+def test_a_key_makes_one_submission_however_often_it_is_sent(asking):
+    client, path = asking
+    answers = [send(asking) for _ in range(3)]
+    assert [one.status_code for one in answers] == [201] * 3
+    assert len({one.json()["id"] for one in answers}) == 1
+    send(asking, key="k-2")
+    assert len(client.get(path).json()["items"]) == 2
+
+
+@pytest.mark.parametrize("other", [{"data": b"y"}, {"name": "a2.tgz"}])
+def test_a_key_of_another_request_is_refused(asking, other):
+    assert send(asking).status_code == 201
+    answer = send(asking, **other)
+    assert answer.status_code == 409
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["detail"].startswith("Idempotency-Key: another request had it")
+
+
+def test_a_request_that_was_refused_does_not_use_up_its_key(asking):
+    assert send(asking, data=b"").status_code == 422
+    assert send(asking).status_code == 201
+
+
+def test_who_asks_too_often_is_told_when_to_come_again(tmp_path, counting):
+    settings = settings_of("sqlite", None, tmp_path / "data")._replace(rate=3)
+    with opened(settings) as service:
+        course = made(service, ROSTER)
+        client = TestClient(guarded(service), base_url=BASE)
+        for key in ("ada", "ben"):  # each has a bucket of its own
+            headers = {"authorization": f"Bearer {token_of(service, key)}"}
+            path = f"/api/v1{place(course).path}"
+            answers = [client.get(path, headers=headers) for _ in range(4)]
+            assert [one.status_code for one in answers] == [200, 200, 200, 429]
+            assert 1 <= int(answers[3].headers["retry-after"]) <= 20
+
+
+def test_a_bucket_is_filled_as_time_goes_by():
+    now = [0.0]
+    rates = Rates(60, lambda: now[0])
+    assert [rates.take("a") for _ in range(61)] == [0] * 60 + [1]
+    now[0] = 0.5
+    assert rates.take("a") == 1
+    now[0] = 1.0
+    assert rates.take("a") == 0
+    now[0] = 1e6  # no more than a full one
+    assert [rates.take("a") for _ in range(61)] == [0] * 60 + [1]
+
+
+def test_a_token_is_made_listed_and_revoked_by_its_owner(asking):
+    client, _ = asking
+    made_ = client.post("/api/v1/tokens", json={"name": "ci", "scope": "read", "days": 3}).json()
+    reader = {"authorization": f"Bearer {made_['secret']}"}
+    assert client.get("/api/v1/me", headers=reader).json()["scope"] == "read"
+    listed = client.get("/api/v1/tokens").json()["items"]
+    assert made_["id"] in [one["id"] for one in listed]
+    assert made_["secret"] not in str(listed)
+    # One that may read makes none that may more.
+    wanted = {"name": "x", "scope": "all"}
+    assert client.post("/api/v1/tokens", json=wanted, headers=reader).status_code == 403
+    assert client.delete(f"/api/v1/tokens/{made_['id']}").status_code == 204
+    assert client.get("/api/v1/me", headers=reader).status_code == 401
+    assert client.delete(f"/api/v1/tokens/{made_['id']}").status_code == 404
+
+
+def test_a_token_is_made_on_a_page_and_shown_once(service):
+    with service.database.acting() as act:
+        person = entering.add_person(act, "Ada")
+        code = entering.link(act, person.id, 60.0, once=True).text
+    from tests.service.serving import Browser
+
+    ada = Browser(service).enter(f"{BASE}/enter/{code}")
+    page = ada.post("/tokens", "/tokens", name="ci", scope="submit", days="7").text
+    assert "Copy it now" in page and entering.PREFIX in page
+    again = ada.get("/tokens").text
+    assert "ci" in again and entering.PREFIX not in again
+
+
+@pytest.mark.parametrize(
+    ("name", "scope", "days", "said"),
+    [
+        (" ", "read", 1, "name: found nothing"),
+        ("ci", "write", 1, "scope: found 'write'"),
+        ("ci", "read", 0, "days: found 0, expected 1 to 365"),
+        ("ci", "read", 366, "days: found 366, expected 1 to 365"),
+    ],
+)
+def test_a_token_without_bounds_is_not_made(service, name, scope, days, said):
+    with service.database.acting() as act:
+        own = act._replace(by=entering.add_person(act, "Ada").id)
+        with pytest.raises(UsageError, match=said):
+            entering.token(own, name, scope, days)
