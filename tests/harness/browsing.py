@@ -27,10 +27,10 @@ class Sight(NamedTuple):
     boards: tuple[float, ...]  # widths of the boards that are unfolded
 
 
+_LAY_OUT = """document.querySelectorAll(".test,.far").forEach(
+  one => one.style.contentVisibility = "visible")"""
 _SIGHT = """() => {
   const root = document.documentElement, all = s => [...root.querySelectorAll(s)];
-  // What is out of sight would be as wide as the window was before.
-  all(".test,.far").forEach(one => one.style.contentVisibility = "visible");
   return [
     root.scrollWidth, document.title, all("script").length,
     all("script[src],img,iframe,object,embed,link,base,form").length,
@@ -93,6 +93,7 @@ def sights(browser, folder: Path, widths: Sequence[int], **how: object) -> list[
             go(page, folder / name)
             for width in widths:
                 page.set_viewport_size({"width": width, "height": 900})
+                page.evaluate(_LAY_OUT)  # else as wide as the window was before
                 wide, title, scripts, loads, boards = page.evaluate(_SIGHT)
                 found.append(Sight(name, width, wide, title, scripts, loads, tuple(boards)))
     return found
@@ -107,9 +108,11 @@ def complaints(page, *, contrast: bool = True) -> list[str]:
     """What axe finds on a page, of any severity: its rule, and the first places.
 
     ``contrast``: of text, too, which takes most of the time. Below the heads of its table a link
-    may be scrolled in part, if it is as large as it must be.
+    may be scrolled in part, if it is as large as it must be. What is out of sight is laid out, as
+    it is when it is scrolled to: until then its buttons would lie upon what comes after it.
     """
     page.evaluate(_axe())
+    page.evaluate(_LAY_OUT)
     found = page.evaluate(
         """async contrast => {
           const found = await axe.run(document, {

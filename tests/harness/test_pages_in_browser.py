@@ -19,6 +19,8 @@ import pytest
 from harness.grading.exports import writing as exports
 from harness.grading.records import PUBLIC, Attempt
 from harness.judging.mistaken import wrong_engine
+from harness.report import html
+from harness.report.view import view
 from oracle.mistakes import MISTAKES
 from tests.harness import made_site
 from tests.harness.browsing import (
@@ -32,6 +34,7 @@ from tests.harness.browsing import (
     without_script,
 )
 from tests.harness.made_class import items, made_class, marked, student, submission
+from tests.harness.made_run import RUN, Line, V, made_file
 from tests.harness.made_site import SCRIPT
 from tests.harness.test_diagnosis import result_of, shipped
 
@@ -95,6 +98,22 @@ def test_boards_fit_and_are_seen(seen):
     for width, one in boards:
         assert 90 < width <= one.width - 32, one
         assert width >= min(300, one.width - 90), "large, and on a phone as wide as it"
+
+
+def test_a_long_table_is_laid_out_when_it_is_scrolled_to(browser, tmp_path):
+    verdicts = [V.FAILED] * 40 + [V.PASSED] * 1_160
+    lines = [Line(f"{n} name", f"={n} x", "[x]", one) for n, one in enumerate(verdicts, 1)]
+    run = RUN._replace(files=(made_file("x.gtp", lines),))
+    html.write(tmp_path, run, [view(one) for one in run.files])
+    with opened(browser, tmp_path / "x.gtp.html") as page:
+        rows = page.locator("tr[data-v]")
+        is_laid_out = "one => one.checkVisibility({contentVisibilityAuto: true})"
+        assert not rows.last.evaluate(is_laid_out)
+        rows.last.scroll_into_view_if_needed()
+        page.wait_for_timeout(100)
+        assert rows.last.evaluate(is_laid_out)
+        page.locator("[data-filter]").fill("1200")
+        assert rows.locator("visible=true").count() == 1
 
 
 @pytest.fixture(scope="module")

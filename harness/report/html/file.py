@@ -36,6 +36,7 @@ _CELL = 80  # characters of a command, reply or expectation in the table
 _NAMED = 60  # characters of a test in the contents
 # In one page: it stays below 1.5 MB, with boards of 19 by 19.
 _CARDS, _ROWS = 80, 2_500
+_ROW_HEIGHT = 36  # CSS pixels
 _OPEN = 5  # cards that are unfolded
 _FEW = 20  # tests that need no filter
 _AT_ONCE = 200  # rows that are made at once, which is faster
@@ -201,7 +202,8 @@ class _Pages:
     def _tests(self, part: int) -> Iterator[Markup]:
         shown = self._rows_of(part)
         if shown:
-            yield _TABLE % (self._filters(shown) if self._has_script else NOTHING)
+            filters = self._filters(shown) if self._has_script else NOTHING
+            yield _TABLE % (filters, _FAR % (len(shown) * _ROW_HEIGHT))
             yield from self._rows(part, shown)
             yield Markup("</tbody></table></div></section>")
         elif not self._view.file.outcomes:
@@ -278,8 +280,9 @@ _FILTER = Markup(
     '%s</span><span class="sub" id="shown" role="status">%s of %s</span></div>'
 )
 _KINDS = (("f", "FAILED"), ("x", "Expected"), ("w", "Other"), ("p", "Passed"))
+_FAR = Markup("--h:%spx")  # about how high it is: it is laid out when it is scrolled to
 _TABLE = Markup(
-    '<section aria-label="All tests"><h2>All tests</h2>%s<div class="card">'
+    '<section aria-label="All tests"><h2>All tests</h2>%s<div class="card far" style="%s">'
     '<table class="t"><thead><tr><th scope="col">ID</th>'
     '<th scope="col">Result</th><th scope="col">Command</th>'
     '<th scope="col">Reply</th><th scope="col">Expected</th></tr>'

@@ -283,7 +283,8 @@ border-bottom:1px solid var(--line)}
 }@media(max-width:520px){.ev{grid-template-columns:1fr}
 .ev>div+div{border-left:0;border-top:1px solid var(--line)}
 .test>summary{padding:var(--s3) var(--s4)}.exg{display:none}.box{padding:var(--s3) var(--s4)}
-}@media print{.lay{display:block}.toc{display:none}
+}.far{content-visibility:auto;contain-intrinsic-size:auto var(--h)}
+@media print{.lay{display:block}.toc{display:none}.far{content-visibility:visible}
 .box pre,.gp pre{max-height:none}}
 """
 

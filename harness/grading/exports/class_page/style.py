@@ -72,8 +72,7 @@ border-radius:4px}.ts td a:before{content:"\2715";font-size:12px}.ts .n a{backgr
 color:var(--ink-2)}.ts .u a,.k.u{background:var(--warn-t);color:var(--warn)}
 .ts .n a:before,.k.n:before{content:"\2013"}.ts .u a:before,.k.u:before{content:"?"}
 .ts td a:hover,.ts td a:focus-visible{outline:2px solid var(--ink);outline-offset:1px}
-.far{content-visibility:auto;
-contain-intrinsic-size:auto var(--h)}.ts tbody .o,.ts .gh td{background:none}
+.ts tbody .o,.ts .gh td{background:none}
 .ts td{print-color-adjust:exact}.k{width:20px;height:16px;border-radius:4px;
 font:700 10px/16px var(--sans);text-align:center;color:var(--ink-2);background:var(--sunk);
 print-color-adjust:exact;-webkit-print-color-adjust:exact}
@@ -105,7 +104,7 @@ left:calc(var(--c)*1% - 4px)}section>dl.facts+details{margin-top:var(--s3)}
 .wr:not(.hard)>div>p,.wr:not(.hard)>div>blockquote{grid-column:1/-1}
 .look>li{padding:12px var(--s4)}.hist{margin-left:4px;margin-right:4px}.hax{margin:5px -4px 0}
 .hax span:nth-child(even){display:none}}
-@media print{table.mx{--w:20px}.far{content-visibility:visible}}
+@media print{table.mx{--w:20px}}
 """
 
 _EVIDENCE = r"""
