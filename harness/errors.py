@@ -17,6 +17,7 @@
     ├── SandboxError           there is no sandbox; exit status 3
     │   └── EscapeError        there is one, but it does not hold
     ├── UnfinishedError        another worker of the service is at attempts of a job: try it again
+    ├── OutdatedError          what a job of the service was planned with has changed
     ├── GoneError              what a job of the service is about is not there any more
     ├── MissingBytesError      a unit of work names bytes that are nowhere, or are others by now
     ├── StarvedError           the machine is too busy to judge an engine by its time limits

@@ -234,6 +234,12 @@ def units(found: Plan, store: Store) -> list[Unit]:
     ]
 
 
+def is_outdated(wanted: Wanted, found: Plan) -> bool:
+    """Whether the attempts of a plan would be others today: what they depend on has changed."""
+    today = _planned(wanted, found.submissions, found.cases)
+    return set(today.planned) != set(found.planned)
+
+
 def left(ledger: Ledger, found: Plan) -> int:
     """Return how many attempts have no result yet."""
     states = ledger.states(one.basis for one in found.planned)

@@ -117,7 +117,8 @@ def _kept(part: _Part, settings: Settings, open_socket: socket.socket) -> _Part:
     if part.process.poll() is None:
         return part
     is_soon = time.monotonic() - part.started < _SOON
-    deaths = part.deaths + 1 if is_soon else 0
+    is_own = (part.process.returncode or 0) > 0  # nobody else killed it
+    deaths = part.deaths + 1 if is_soon and is_own else 0
     if deaths >= _MOST:
         raise ServerError(f"{part.module} died {deaths} times as soon as it was started")
     return _started(part.module, settings, open_socket, deaths)

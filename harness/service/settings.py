@@ -99,14 +99,22 @@ def _with_schema(address: str, schema: str) -> str:
 
 
 def sent(settings: Settings) -> str:
-    """Return settings as a text for a process of ours."""
-    return json.dumps({**settings._asdict(), "data": str(settings.data)})
+    """Return settings as a text for a process that this one starts."""
+    found = {**settings._asdict(), "data": str(settings.data)}
+    return json.dumps({"parent": os.getpid(), "settings": found})
 
 
-def received(text: str) -> Settings:
-    """Return the settings of a text that :func:`sent` made."""
-    found = json.loads(text)
-    return Settings(**{**found, "data": Path(found["data"])})
+def received(text: str) -> tuple[Settings, int]:
+    """Return the settings of a text that :func:`sent` made, and the process that made it.
+
+    A parent that was killed while it wrote has left a part of it: then its number is 0.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return Settings(Path()), 0
+    settings = found["settings"]
+    return Settings(**{**settings, "data": Path(settings["data"])}), found["parent"]
 
 
 def data_folder() -> Path:

@@ -6,7 +6,6 @@ server most of the time.
 
 from __future__ import annotations
 
-import os
 import socket
 import sys
 
@@ -15,6 +14,7 @@ import uvicorn
 from harness import signals
 from harness.service.app import guarded
 from harness.service.settings import received
+from harness.service.storage.database import Database
 from harness.service.web.service import Service
 from harness.work.parent import die_with_parent
 
@@ -24,9 +24,9 @@ _PATIENCE = 5  # seconds for open connections at the end
 def main(descriptor: int) -> int:
     """Answer until a signal comes, and then what was asked before it."""
     signals.leave_sigint_to_the_parent()
-    settings = received(sys.stdin.read())
-    die_with_parent(os.getppid())
-    service = Service.opened(settings)
+    settings, parent = received(sys.stdin.read())
+    die_with_parent(parent)  # it may have been killed by now
+    service = Service.opened(settings, Database.patiently)
     config = uvicorn.Config(
         guarded(service),
         log_level="warning",

@@ -32,7 +32,7 @@ from harness.service.records import (
     Grading,
     Job,
 )
-from harness.service.settings import Settings
+from harness.service.settings import Settings, sent
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.rows import new_id
 from harness.work import canonical_json
@@ -53,6 +53,7 @@ class Running:
 
     def __init__(self, settings):
         self.settings = settings
+        self.seen = set()  # all processes that it ever had
         self.start()
 
     def start(self):
@@ -74,12 +75,15 @@ class Running:
         """Return the ids of its processes: the one that answers, then the workers."""
         task = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         with contextlib.suppress(OSError):
-            return [int(word) for word in task.read_text().split()]
+            found = [int(word) for word in task.read_text().split()]
+            self.seen.update(found)
+            return found
         return []
 
     def kill(self, which):
         """Kill one of its processes; 0 is the parent of all, which is started again."""
         if which == 0:
+            self.parts()
             self.process.kill()
             self.process.wait()
             self.start()
@@ -92,8 +96,11 @@ class Running:
         return self.process.wait(60)
 
     def close(self):
+        """End it if it runs, and see that nothing of it stays behind."""
         if self.process.poll() is None:
+            self.parts()
             self.end()
+        until(lambda: not [pid for pid in self.seen if Path(f"/proc/{pid}").exists()])
 
 
 @pytest.fixture(params=KINDS)
@@ -207,6 +214,21 @@ def test_who_asks_waits_while_what_answers_is_started_anew(running):
     assert httpx.get(f"{running.base}/health", timeout=LONG).text == "ok\n"
     running.kill(1)
     assert httpx.get(f"{running.base}/health", timeout=LONG).text == "ok\n"
+
+
+MODULES = ("harness.service.web_process", "harness.service.work")
+
+
+@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("text", ["", "{", "whole"])
+def test_a_process_whose_parent_was_killed_while_it_started_ends(tmp_path, module, text):
+    told = sent(Settings(tmp_path)).replace(str(os.getpid()), "1") if text == "whole" else text
+    done = subprocess.run(
+        [sys.executable, "-m", module, "0"], input=told, text=True, cwd=ROOT, timeout=60,
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "service.sqlite").exists()
 
 
 def test_sigterm_gives_back_what_is_under_way(settings, running, tmp_path):

@@ -176,6 +176,18 @@ def test_what_a_process_could_not_give_back_it_takes_again_without_a_death(datab
     assert lease(database).deaths == 0
 
 
+def test_what_is_put_off_lets_others_go_first(database, assignment):
+    first, second = (put(database, assignment, key) for key in ("ada", "ben"))
+    taken = lease(database)
+    with database.changing() as db:
+        queue.put_off(db, taken)
+    assert taken.id == first.id
+    assert lease(database).id == second.id
+    assert lease(database) is None
+    outdated(database, first, until=time.time() - 1)
+    assert lease(database).deaths == 0
+
+
 def test_a_grading_is_concluded_when_nothing_of_it_is_left(database, assignment):
     with database.acting() as act:
         person = entering.add_person(act, "Tess").id

@@ -7,6 +7,7 @@ import pytest
 
 from harness.service.records import CHECK
 from harness.service.work import doing
+from harness.service.work.worker import Worker
 from tests.harness import small_class
 from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
 
@@ -77,6 +78,25 @@ def test_a_fault_is_seen_by_the_staff_and_tried_again(service, counting, monkeyp
     course.teacher.post(f"{page}/again", page)
     assert work(service) == 1
     assert "4 passed" in ada.get(page).text
+
+
+def test_a_grading_is_not_run_with_what_it_was_not_planned_with(service, counting):
+    course = made(service, ROSTER, deadline=FUTURE)
+    ada = Browser(service).enter(course.links["ada"])
+    hand_in(ada, course, small_class.submission("return 2 * n"))
+    work(service)
+    grading = course.teacher.post(f"{course.assignment}/gradings").url.path
+    worker = Worker(service.settings, service.database)
+    assert worker.step()  # the plan
+    document = counting / "assignment.toml"
+    document.write_text(document.read_text().replace("cpu = 2", "cpu = 3"))
+    assert work(service) == 2
+    page = course.teacher.get(grading).text
+    assert "has changed since this grading was begun" in page
+    assert "7 of 7" not in page
+    again = course.teacher.post(f"{course.assignment}/gradings").url.path
+    work(service)
+    assert "<td>7 of 7</td>" in course.teacher.get(again).text
 
 
 def break_down(ground, job, company):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from harness.service.storage.audit import Act, Log
 
 _STEPS = Path(__file__).parent / "migrations"
 _PATIENCE = 30.0  # seconds to wait for another's transaction
+_AGAIN = 5.0  # seconds before a server that cannot be used is tried again
 _SPACE, _MAKING = 0x47545047, 17  # of a lock of the server's
 
 
@@ -46,6 +49,16 @@ class Database:
         with self.naming_errors():
             self._bring_up()
             self.log = self._open_log()
+
+    @classmethod
+    def patiently(cls, settings: Settings) -> Database:
+        """Open it as soon as its server can be used; raises as the constructor otherwise."""
+        while True:
+            try:
+                return cls(settings)
+            except ServerError as error:
+                print(f"gtp-harness serve: {error}", file=sys.stderr, flush=True)
+                time.sleep(_AGAIN)
 
     def close(self) -> None:
         """Close all its connections."""

@@ -32,6 +32,7 @@ from harness.service.storage.tables import GRADING, JOB
 
 JOBS: Rows[Job] = Rows(Job, JOB)
 LEASE = 60.0  # seconds; renewed long before
+_LITTLE = 3.0  # seconds that a job is put off
 MOST_DEATHS = 3
 _LATE = "9999"  # sorts behind every deadline
 # Of jobs that nobody waits for in front of a page: behind the first two of a student.
@@ -97,7 +98,7 @@ def _next(db: Connection) -> Job | None:
     for state in (LEASED, WAITING):  # what a dead worker had comes first
         query = JOBS.query.where(JOB.c.state == state).order_by(*_ORDER)
         if state == WAITING:
-            query = query.limit(1)
+            query = query.where(JOB.c.until <= time.time()).limit(1)
         locked = query.with_for_update(skip_locked=True)
         for job in JOBS.list(db, locked):
             if state == WAITING or not _is_held(job):
@@ -139,6 +140,12 @@ def give_back(db: Connection, job: Job) -> None:
     JOBS.change(db, {"state": WAITING, "token": "", "owner": "", "until": 0.0}, **_mine(job))
 
 
+def put_off(db: Connection, job: Job) -> None:
+    """Let a job be done a little later: another worker is at what it needs."""
+    values = {"state": WAITING, "token": "", "owner": "", "until": time.time() + _LITTLE}
+    JOBS.change(db, values, **_mine(job))
+
+
 def broke(db: Connection, job: Job, fault: str) -> None:
     """Write down that the harness broke in a job: a person is to see it."""
     JOBS.change(db, {"state": FAULT, "fault": fault, "token": ""}, **_mine(job))
@@ -146,13 +153,14 @@ def broke(db: Connection, job: Job, fault: str) -> None:
 
 def begin_anew(db: Connection, job: str) -> bool:
     """Let a job that is a fault be tried again."""
-    values: dict[str, Any] = {"state": WAITING, "deaths": 0, "fault": ""}
+    values: dict[str, Any] = {"state": WAITING, "deaths": 0, "fault": "", "until": 0.0}
     return bool(JOBS.change(db, values, id=job, state=FAULT))
 
 
 def again(db: Connection, kind: str, about: str) -> None:
     """Let jobs that are done be done once more."""
-    JOBS.change(db, {"state": WAITING, "made": time.time()}, kind=kind, about=about, state=DONE)
+    values = {"state": WAITING, "made": time.time(), "until": 0.0}
+    JOBS.change(db, values, kind=kind, about=about, state=DONE)
 
 
 def follow_up(db: Connection) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from harness.grading.ledger.store import Store
@@ -19,10 +20,9 @@ class Service(NamedTuple):
     rates: Rates
 
     @classmethod
-    def opened(cls, settings: Settings) -> Service:
-        """Open the database and the store; raises as :class:`Database`."""
-        database = Database(settings)
-        return cls(settings, database, Store(settings.originals), Rates(settings.rate))
+    def opened(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> Service:
+        """Open the store and the database, which is opened by ``how`` and raises as that."""
+        return cls(settings, how(settings), Store(settings.originals), Rates(settings.rate))
 
     def close(self) -> None:
         """Close what was opened."""

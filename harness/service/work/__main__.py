@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import sys
+from contextlib import closing
 
 from harness import signals
 from harness.service import alive
@@ -17,16 +18,14 @@ def main() -> int:
     """Do jobs until a signal comes; what is under way then goes back to the queue."""
     signals.leave_sigint_to_the_parent()
     signals.end_on_sigterm()
-    settings = received(sys.stdin.read())
-    die_with_parent(os.getppid())
-    database = Database(settings)
-    try:
-        with alive.shown(settings.workers_folder):
-            Worker(settings, database).run()
-    except KeyboardInterrupt:
-        return 0
-    finally:
-        database.close()
+    settings, parent = received(sys.stdin.read())
+    die_with_parent(parent)  # it may have been killed by now
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        closing(Database.patiently(settings)) as database,
+        alive.shown(settings.workers_folder),
+    ):
+        Worker(settings, database).run()
     return 0
 
 

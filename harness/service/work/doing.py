@@ -18,7 +18,7 @@ from harness.grading.exports.feedback import body_of
 from harness.grading.exports.showing import feedback
 from harness.grading.grade import Conclusion, Plan, Wanted
 from harness.grading.marks.marker import Marker
-from harness.grading.records import Entry, Submission
+from harness.grading.records import Entry
 from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
 from harness.service.courses import roster
@@ -45,6 +45,10 @@ class UnfinishedError(HarnessError):
     """Another worker is at attempts of this job: it is to be tried again."""
 
 
+class OutdatedError(HarnessError):
+    """What a job was planned with is not there any more."""
+
+
 class GoneError(HarnessError):
     """What the job is about is not there any more."""
 
@@ -62,13 +66,29 @@ def check(ground: Ground, job: Job, company: Company) -> None:
         raise GoneError("the upload is not there any more")
     known = {one.key: one for one in roster.students(members)}
     own = known.get(upload.key, Entry(upload.key, (), ()))  # who was put into another group since
-    handed = taking.handed(ground.store, upload)
-    submission = receive(
-        own._replace(handed=(handed,)), ground.wanted.assignment, ground.store, ground.overlay
-    )
-    found = _planned(ground, upload, submission)
+    found = _planned_before(ground, upload) or _planned(ground, upload, own)
     _run(ground, ground.wanted, found, _Teller(ground, job), company)
     _write_check(ground, upload, found)
+
+
+def _planned_before(ground: Ground, upload: Upload) -> Plan | None:
+    """Return what another worker planned that did not come to the end, if it still holds."""
+    if not upload.run:
+        return None
+    found = grade.remembered(ground.ledger, upload.run)
+    return None if grade.is_outdated(ground.wanted, found) else found
+
+
+def _planned(ground: Ground, upload: Upload, own: Entry) -> Plan:
+    assignment = ground.wanted.assignment
+    entry = own._replace(handed=(taking.handed(ground.store, upload),))
+    submission = receive(entry, assignment, ground.store, ground.overlay)
+    cases = plan.public_cases(assignment)
+    found = grade.planned(ground.wanted, ground.ledger, [submission], cases)
+    record = canonical_json.dumps(submission)
+    with ground.database.changing() as db:
+        uploads.UPLOADS.change(db, {"record": record, "run": found.run}, id=upload.id)
+    return found
 
 
 def _write_check(ground: Ground, upload: Upload, found: Plan) -> None:
@@ -91,15 +111,6 @@ def _write_check(ground: Ground, upload: Upload, found: Plan) -> None:
 def check_page(made: Path, upload: str) -> Path:
     """Return where the result of a check is; ``made``: the folder of its assignment."""
     return made / "checks" / f"{upload}.html"
-
-
-def _planned(ground: Ground, upload: Upload, submission: Submission) -> Plan:
-    cases = plan.public_cases(ground.wanted.assignment)
-    found = grade.planned(ground.wanted, ground.ledger, [submission], cases)
-    record = canonical_json.dumps(submission)
-    with ground.database.changing() as db:
-        uploads.UPLOADS.change(db, {"record": record, "run": found.run}, id=upload.id)
-    return found
 
 
 class _Noter(Unheard):
@@ -168,7 +179,13 @@ def run_one(ground: Ground, job: Job, company: Company) -> None:
         submissions=tuple(one for one in found.submissions if one.key == job.key),
         planned=tuple(one for one in found.planned if one.key == job.key),
     )
-    _run(ground, ground.graded_as(grading), own, _Noter(ground, job), company)
+    wanted = ground.graded_as(grading)
+    if grade.is_outdated(wanted, own):
+        raise OutdatedError(
+            "the assignment, its case files or the harness has changed since this grading was"
+            " begun: begin another one"
+        )
+    _run(ground, wanted, own, _Noter(ground, job), company)
 
 
 def _run(

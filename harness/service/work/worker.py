@@ -78,8 +78,7 @@ class Worker:
             with self._told(job):
                 yield
         except (UnfinishedError, BusyError):  # others are at it
-            self._end(job, queue.give_back)
-            time.sleep(_PAUSE)
+            self._end(job, queue.put_off)
         except ServerError:  # which says nothing about the job
             self._end(job, queue.give_back)
             raise
