@@ -1,5 +1,7 @@
 """The API against its own schema, with a token of each role: no 5xx, nothing undocumented."""
 
+from contextlib import contextmanager
+
 import pytest
 import schemathesis
 from fastapi.testclient import TestClient
@@ -30,10 +32,22 @@ CHECKS = [  # who gets in is test_access's to say
 EXAMPLES = 4  # of each route, for each role
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module")
 def world(request, tmp_path_factory):
-    """Two courses, and a token of each role that may ask as often as it likes."""
-    made = settings_of(request.param, request, tmp_path_factory.mktemp("service"))
+    with asked("sqlite", request, tmp_path_factory.mktemp("service")) as found:
+        yield found
+
+
+@pytest.fixture(params=KINDS)
+def anywhere(request, tmp_path):
+    with asked(request.param, request, tmp_path) as found:
+        yield found
+
+
+@contextmanager
+def asked(kind, request, folder):
+    """Give a service, what is in it, and a token of each role that may ask as it likes."""
+    made = settings_of(kind, request, folder)
     with opened(made._replace(rate=1_000_000, largest=1 << 12)) as service:
         people = {}
         with service.database.acting() as act:
@@ -78,8 +92,8 @@ def test_every_answer_is_as_the_schema_says(world, method, path, role):
 @pytest.mark.processes
 @settings(max_examples=40, deadline=None, database=None, suppress_health_check=[*HealthCheck])
 @given(data=st.binary(max_size=5000), name=st.text(max_size=210), key=st.text(max_size=70))
-def test_no_upload_breaks_the_service(world, data, name, key):
-    app, ids, tokens = world
+def test_no_upload_breaks_the_service(anywhere, data, name, key):
+    app, ids, tokens = anywhere
     course, assignment = ids["course"], ids["assignment"]
     path = f"/api/v1/courses/{course}/assignments/{assignment}/submissions"
     headers = {
@@ -96,3 +110,12 @@ def test_the_schema_is_given_to_whoever_asks(world):
     found = TestClient(world[0], base_url=BASE).get("/api/v1/openapi.json")
     assert found.status_code == 200
     assert found.json() == schema_of(application(None))
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("place", ["courses/%00", "courses?after=%00", "tokens?after=%00"])
+def test_a_zero_byte_breaks_no_database(anywhere, place):
+    app, _, tokens = anywhere
+    client = TestClient(app, base_url=BASE, raise_server_exceptions=False)
+    headers = {"authorization": f"Bearer {tokens[STUDENT]}"}
+    assert client.get(f"/api/v1/{place}", headers=headers).status_code in (404, 422)
