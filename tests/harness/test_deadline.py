@@ -49,6 +49,7 @@ def soon(monkeypatch):
     monkeypatch.setattr(deadline, "LIMIT", 0.05)
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize(("expression", "text"), ENDLESS, ids=lambda value: value[:12])
 def test_what_takes_for_ever_is_given_up(expression, text):
