@@ -28,6 +28,7 @@ ROUTES = (
     *(student.ROUTES, own_mark.ROUTES, tokens.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
     operating.ROUTES,
+    operating.FOR_TOKENS,
 )
 
 

@@ -60,6 +60,7 @@ MAY = {
     "GET /static/{name}": ALL,
     "GET /health": ALL,
     "GET /ready": ALL,
+    "GET /api/v1/metrics": {ADMIN},
     "POST /courses": {ADMIN},
     "GET /courses/{course}": HERE,
     "POST /courses/{course}/assignments": {TEACHER},

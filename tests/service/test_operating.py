@@ -7,7 +7,8 @@ import pytest
 
 from harness import cli
 from harness.service import alive
-from harness.service.operating import checking, state
+from harness.service.operating import checking, metrics, state
+from harness.service.people import entering
 from harness.service.records import CHECK, Assigned, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
@@ -174,3 +175,29 @@ def test_a_database_that_is_gone_is_told_to_anybody_without_its_name(tmp_path):
     with opened(settings) as service, alive.shown(settings.workers_folder):
         (settings.data / "service.sqlite").unlink()
         assert ready(service) == ["the database cannot be used"]
+
+
+# --- metrics -----------------------------------------------------------------------------------
+
+
+def test_prometheus_gets_the_figures_with_the_token_of_an_administrator(service):
+    waiting(service, 90)
+    with service.database.acting() as act:
+        admin = entering.add_person(act, "Prometheus", is_admin=True)
+        token = entering.token(act, "prometheus", "read", owner=admin.id)[1].text
+    headers = {"authorization": f"Bearer {token}"}
+    with alive.shown(service.settings.workers_folder):
+        answer = Browser(service).get("/api/v1/metrics", headers=headers)
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    lines = [one for one in answer.text.splitlines() if not one.startswith("#")]
+    found = {name: float(value) for name, value in (one.rsplit(" ", 1) for one in lines)}
+    assert found["gtp_harness_up"] == found["gtp_harness_workers"] == 1
+    assert found['gtp_harness_jobs{kind="check",state="waiting"}'] == 1
+    assert 90 <= found["gtp_harness_oldest_waiting_seconds"] < 200
+    assert found["gtp_harness_disk_free_bytes"] > 0
+    assert len(found) == 5
+
+
+def test_a_service_without_its_database_is_down():
+    down = state.State("lost", {}, 0.0, 1, 1)
+    assert "gtp_harness_up 0\n" in metrics.text(down)

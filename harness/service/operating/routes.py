@@ -1,13 +1,14 @@
-"""What machines ask of a service: whether it is ready."""
+"""What machines ask of a service: whether it is ready, and how far it is behind."""
 
 from __future__ import annotations
 
 from fastapi.responses import JSONResponse, Response
 
-from harness.service.operating import state
-from harness.service.web.access import ANYBODY, Now, Routes
+from harness.service.operating import metrics, state
+from harness.service.web.access import ADMINS, ANYBODY, Now, Routes
 
 ROUTES = Routes()
+FOR_TOKENS = Routes(is_api=True, prefix="/api/v1")
 
 
 @ROUTES.at("GET", "/ready", ANYBODY)
@@ -15,3 +16,9 @@ def ready(here: Now) -> Response:
     """Say whether all is there that work needs; 503 and why if not."""
     found = [*state.complaints(state.state(here.service))]
     return JSONResponse({"ready": not found, "reasons": found}, 503 if found else 200)
+
+
+@FOR_TOKENS.at("GET", "/metrics", ADMINS, include_in_schema=False)
+def give_metrics(here: Now) -> Response:
+    """Give figures to Prometheus."""
+    return Response(metrics.text(state.state(here.service)), media_type=metrics.TYPE)
