@@ -13,5 +13,8 @@ border-top:1px solid var(--line);vertical-align:top}.tbl th{font-size:var(--t-sm
 .rights{border:0;padding:0;margin:0 0 var(--s3)}.rights label{display:flex;gap:var(--s2);
 align-items:center;min-height:28px}.rights legend{font-weight:600;font-size:var(--t-sm)}
 .words{white-space:pre-wrap;overflow-wrap:anywhere}.said+.said{border-top:1px solid var(--line)}
-.scroll{overflow-x:auto}.grid{display:grid;gap:var(--s5)}
+.scroll{overflow-x:auto}.served{display:grid;gap:var(--s5);
+grid-template-columns:minmax(0,1fr)}.served li a,.served td a,.served p>a{display:inline-block;
+min-height:24px}.served li{margin:var(--s1) 0}input[type=checkbox]{width:24px;height:24px}
+
 """
