@@ -7,6 +7,7 @@ text file as the course writes them, beside a ``readme.txt`` that is none.
 from __future__ import annotations
 
 import shutil
+import sys
 import tarfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 from harness.cli import main
 
+pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.processes
 
 GAME = Path(__file__).parent.parent / "own_games" / "takuzu"
@@ -169,3 +171,68 @@ def test_tests_for_gtp_are_needed_where_submissions_speak_it(
     assert main(["grade", *arguments, "--public-only"]) == 2
     error = capsys.readouterr().err
     assert "found answers that end with a status line, and the engine speaks GTP" in error
+
+
+# --- run, its reports, and pytest --------------------------------------------------------------
+
+# By option: the file that a report goes to.
+REPORTS = {
+    "--json": "a.json",
+    "--junit": "a.xml",
+    "--tap": "a.tap",
+    "--save-failures": "failures",
+    "--output": "pages",
+}
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> dict[str, str]:
+    """Return a right program and a wrong one; beside them lie the tests."""
+    (tmp_path / "tests.txt").write_text(TESTS)
+    for name, source in (("right", RIGHT), ("wrong", WRONG)):
+        (tmp_path / f"{name}.py").write_text(source)
+    return {name: f"{sys.executable} {tmp_path / name}.py" for name in ("right", "wrong")}
+
+
+def run_tests(program: str, tmp_path: Path, *words: str) -> int:
+    tests = str(tmp_path / "tests.txt")
+    return main(["run", program, tests, "--protocol", "status last", "--sandbox", "off", *words])
+
+
+def texts(path: Path) -> str:
+    """Return all that is written in a file, or in the files of a folder."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return "\n".join(one.read_text() for one in files if one.is_file())
+
+
+@pytest.mark.parametrize("option", REPORTS)
+def test_each_report_has_the_answer_that_is_wrong(
+    option: str, programs: dict[str, str], tmp_path: Path
+) -> None:
+    for name, status in (("right", 0), ("wrong", 1)):
+        path = tmp_path / name / REPORTS[option]
+        path.parent.mkdir()
+        assert run_tests(programs[name], tmp_path, option, str(path)) == status
+        told = texts(path) if path.exists() else ""
+        assert ("taken" in told) is bool(status)
+
+
+@pytest.mark.parametrize("option", ["--plain", "--report", "--long", "--verbose"])
+def test_what_is_printed_has_the_answer_that_is_wrong(
+    option: str, programs: dict[str, str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name, status in (("right", 0), ("wrong", 1)):
+        assert run_tests(programs[name], tmp_path, option) == status
+        assert ("taken" in "".join(capfd.readouterr())) is bool(status)
+
+
+def test_pytest_runs_files_of_answers(
+    programs: dict[str, str], pytester: pytest.Pytester, tmp_path: Path
+) -> None:
+    (pytester.path / "tests.txt").write_text(TESTS)
+    words = ("tests.txt", "--gtp-protocol", "status last", "--gtp-engine")
+    right = pytester.runpytest_inprocess(*words, programs["right"])
+    right.assert_outcomes(passed=4)
+    wrong = pytester.runpytest_inprocess(*words, programs["wrong"])
+    wrong.assert_outcomes(passed=3, failed=1)
+    wrong.stdout.fnmatch_lines(["*2 0 1 taken*"])

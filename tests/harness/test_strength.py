@@ -134,6 +134,15 @@ def test_the_report(komi, capsys):
     assert out.splitlines()[-1].startswith("kill rate ")
 
 
+def test_tests_that_catch_nobody_are_named(tmp_path, capsys):
+    path = tmp_path / "case.gtp"
+    path.write_text(KOMI + "30 protocol_version\n#? [2]\n")
+    main(["strength", str(path), "--assignment", "go-scoring"])
+    told = capsys.readouterr().out
+    place = path.read_text().splitlines().index("30 protocol_version") + 1
+    assert f"\nCatches nobody (1):\n  {path}:{place}  30 protocol_version\n" in told
+
+
 def test_the_matrix_has_a_row_for_each_test(komi, capsys):
     main(["strength", komi, "--assignment", "go-scoring", "--matrix"])
     lines = capsys.readouterr().out.splitlines()
