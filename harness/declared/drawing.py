@@ -34,6 +34,7 @@ from harness.declared.declaration import (
     Argument,
     Command,
     Declaration,
+    Game,
 )
 from harness.declared.following import Place, State, places, vertex_of
 from harness.records import Reply
@@ -52,7 +53,6 @@ _LOOKED_UP = 0.5  # how often the list is asked for after a right move was refus
 _AGAIN_AT_ONCE = 0.5  # how often a sized board is begun once more
 _OPENED = 0.3  # how often a conversation goes on from one that was given
 _AROUND = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0))
-_PATIENCE = 8  # draws of a point until it is an empty one
 
 
 class Known(NamedTuple):
@@ -77,8 +77,8 @@ class Drawer:
         """
         self.declaration = declaration
         self._random = random
-        self._below = below(random)
-        self._pick = picked(random)
+        self._chance = random.random
+        self._pick = picker(random)
         self._folder = folder
         self._openings = openings
         self._sizes = sorted(declaration.game.sizes, key=lambda size: size[0] * size[1])
@@ -86,10 +86,15 @@ class Drawer:
         arguments = [one for command in declaration.commands for one in command.arguments]
         self.names_files = any(one.files for one in arguments)
         self._choices = _choices(declaration)
-        self._kinds = [kind for kind in _WEIGHTS if self._choices[kind]]
-        self._weights = list(accumulate(_WEIGHTS[kind] for kind in self._kinds))
+        self._pieces = [(kind, one) for kind in _WEIGHTS for one in self._choices[kind]]
+        weights = (_WEIGHTS[kind] / len(self._choices[kind]) for kind, _ in self._pieces)
+        self._weights = list(accumulate(weights))
+        self._last = _compared(declaration)
+        self._sized = {one.name for one in declaration.commands if is_sized(one)}
         self._words: dict[str, Sequence[Word]] = {}  # by the names of commands
-        self._vertices: dict[Place, str] = {}  # the names of places
+        self._names = _Names(declaration.game)
+        self._beside = _Beside()
+        self._fillings = self._of_templates()
         self.lister = ""  # a question that was once answered with places
 
     def draw(
@@ -121,34 +126,30 @@ class Drawer:
         starts = self.declaration.of_kind(STARTS)
         sized = [one for one in starts if is_sized(one)] or list(starts[:1])
         begun = [self._pick(sized)] if sized else []
-        more = [
-            one for one in starts if one not in sized and self._random.random() < _AGAIN_AT_ONCE
-        ]
+        more = [one for one in starts if one not in sized and self._chance() < _AGAIN_AT_ONCE]
         lines = [self.command(one, state) for one in (*begun, *more, *self.settings)]
-        if self._openings and self._random.random() < _OPENED:
+        if self._openings and self._chance() < _OPENED:
             lines += self._pick(self._openings)
         return lines
 
     def next(self) -> tuple[str, Command | None]:
         """Return what comes next: a kind, one of :data:`_WEIGHTS`, and a command."""
-        if not self._kinds:
+        if not self._pieces:
             return _MOVE, None
-        drawn = self._random.random() * self._weights[-1]
-        kind = self._kinds[bisect(self._weights, drawn, 0, len(self._kinds) - 1)]
-        return kind, self._pick(self._choices[kind])
+        drawn = self._chance() * self._weights[-1]
+        return self._pieces[bisect(self._weights, drawn, 0, len(self._pieces) - 1)]
 
     def last(self) -> list[Command]:
         """Return the questions at the end."""
-        every = (*self._choices[ASKS], *self._choices[CHOOSES])
-        asks = [one for one in every if one.kind == CHOOSES or not one.is_free]
-        return self._random.sample(asks, min(len(asks), self._pick((1, 2, 3))))
+        return self._random.sample(self._last, min(len(self._last), self._pick((1, 2, 3))))
 
     def command(self, command: Command, state: State, size: Place | None = None) -> str:
         """Return a command with arguments that are right as far as the declaration tells.
 
         ``size``: columns and rows of the board that it begins; None: drawn.
         """
-        size = size or self._size()
+        if size is None:
+            size = self._size() if command.name in self._sized else state.size
         words = [word(state, size) for word in self._words_of(command)]
         return " ".join([command.name, *filter(None, words)])
 
@@ -160,18 +161,20 @@ class Drawer:
 
     def bad(self, command: Command, state: State, template: str = "") -> str:
         """Return a command with one of its wrong arguments; ``template``: this one of them."""
-        colors = self.declaration.game.colors
-        taken = sorted(state.taken)
-        stone = self._pick(taken) if taken else (0, 0)
-        arguments = (template or self._pick(command.bad)).format(
-            turn=state.turn,
-            other=state.other,
-            color=self._pick(colors),
-            vertex=self._vertex(state),
-            stone=vertex_of(stone, self.declaration.game),
-            size=max(state.size),
-        )
+        filling = _Filling(self._fillings, state)
+        arguments = (template or self._pick(command.bad)).format_map(filling)
         return f"{command.name} {arguments}".rstrip()
+
+    def _of_templates(self) -> dict[str, Callable[[State], str]]:
+        """Return what draws each of the words that may stand in wrong arguments."""
+        return {
+            "turn": lambda state: state.turn,
+            "other": lambda state: state.other,
+            "color": lambda _: self._pick(self.declaration.game.colors),
+            "vertex": self._vertex,
+            "stone": lambda state: self._names[self._stone(state)],
+            "size": lambda state: str(max(state.size)),
+        }
 
     def has(self, name: str) -> bool:
         """Whether a word of a command names a file."""
@@ -191,7 +194,7 @@ class Drawer:
 
     def look_up(self) -> str:
         """Return the question after a refused move that lists places, sometimes; "" for none."""
-        return self.lister if self._random.random() < _LOOKED_UP else ""
+        return self.lister if self._chance() < _LOOKED_UP else ""
 
     def _word(self, argument: Argument, command: Command) -> Word:
         """Return what draws an argument of a command."""
@@ -216,57 +219,72 @@ class Drawer:
 
     def _size(self) -> Place:
         """Return a size, the smaller ones oftener."""
-        return self._sizes[int(len(self._sizes) * self._random.random() ** 2)]
+        return self._sizes[int(len(self._sizes) * self._chance() ** 2)]
 
     def _vertex(self, state: State) -> str:
-        place = self._place(state)
-        if place not in self._vertices:
-            self._vertices[place] = vertex_of(place, self.declaration.game)
-        return self._vertices[place]
+        return self._names[self._place(state)]
 
     def _place(self, state: State) -> Place:
-        """Return a point, an empty one if a few draws find one."""
-        chance, below_, taken = self._random.random, self._below, state.taken
+        """Return a point, an empty one if there is one: beside a stone, or anywhere."""
+        chance, pick = self._chance, self._pick
         if state.listed and chance() < _LISTED:
-            return self._pick(state.listed)
+            return pick(state.listed)
         columns, rows = size = state.size if all(state.size) else (1, 1)
-        for _ in range(_PATIENCE):
-            column, row = place = below_(columns), below_(rows)
-            if taken and chance() < _NEAR:
-                column, row = place = self._beside(self._pick(state.moves).place)
-            if place not in taken and 0 <= column < columns and 0 <= row < rows:
+        taken = state.taken
+        if taken and chance() < _NEAR:
+            around = self._beside[size, pick(state.moves).place]
+            if around and (place := pick(around)) not in taken:
                 return place
+        place = int(columns * chance()), int(rows * chance())
+        if place not in taken:
+            return place
         every = list(places(size))
-        return self._pick([place for place in every if place not in taken] or every)
+        return pick([place for place in every if place not in taken] or every)
 
-    def _beside(self, place: Place) -> Place:
-        step = self._pick(_AROUND)
-        return place[0] + step[0], place[1] + step[1]
-
-
-def below(random: Random) -> Callable[[int], int]:
-    """Return what draws a whole number from 0 on that is less than another, as ``randrange`` does.
-
-    It takes a third of the time.
-    """
-    bits = random.getrandbits
-
-    def draw(end: int) -> int:
-        if end < 1:
-            raise ValueError("there is nothing to draw from")
-        size = end.bit_length()
-        drawn = bits(size)
-        while drawn >= end:
-            drawn = bits(size)
-        return drawn
-
-    return draw
+    def _stone(self, state: State) -> Place:
+        return self._pick(state.moves).place if state.moves else (0, 0)
 
 
-def picked(random: Random) -> Callable[[Sequence[_T]], _T]:
-    """Return what draws one of several things, as ``choice`` does; see :func:`below`."""
-    draw = below(random)
-    return lambda some: some[draw(len(some))]
+def picker(random: Random) -> Callable[[Sequence[_T]], _T]:
+    """Return what draws one of several things by one call, where ``choice`` takes several."""
+    chance = random.random
+    return lambda some: some[int(chance() * len(some))]
+
+
+class _Names(dict[Place, str]):
+    """How commands name places."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__()
+        self._game = game
+
+    def __missing__(self, place: Place) -> str:
+        found = self[place] = vertex_of(place, self._game)
+        return found
+
+
+class _Beside(dict[tuple[Place, Place], Sequence[Place]]):
+    """The points around one, by the size of the board and the point."""
+
+    def __missing__(self, key: tuple[Place, Place]) -> Sequence[Place]:
+        (columns, rows), (column, row) = key
+        around = [(column + x, row + y) for x, y in _AROUND]
+        found = [(x, y) for x, y in around if 0 <= x < columns and 0 <= y < rows]
+        self[key] = found
+        return found
+
+
+class _Filling(dict[str, str]):
+    """The words of one template, each drawn when it is asked for."""
+
+    def __init__(self, drawn: dict[str, Callable[[State], str]], state: State) -> None:
+        super().__init__()
+        self._drawn = drawn
+        self._state = state
+
+    def __missing__(self, word: str) -> str:
+        found = self[word] = self._drawn[word](self._state)
+        return found
 
 
 class _Conversation:
@@ -334,6 +352,12 @@ class _Conversation:
             if self._drawer.has(word)
         }
         return [(name, self._drawer.text(name)) for name in sorted(named)]
+
+
+def _compared(declaration: Declaration) -> list[Command]:
+    """Return the questions and choices whose answers are compared."""
+    asks = [one for one in declaration.of_kind(ASKS) if not one.is_free]
+    return [*asks, *declaration.of_kind(CHOOSES)]
 
 
 def _choices(declaration: Declaration) -> dict[str, tuple[Command, ...]]:

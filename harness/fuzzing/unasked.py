@@ -29,6 +29,8 @@ class Unasked:
     def __init__(self, drawer: Drawer, random: Random) -> None:
         """Take what draws single ones; ``random``: decides what they go on from, and how far."""
         self._declaration = drawer.declaration
+        over = drawer.declaration.game.over
+        self._end = over.ask if over else ""
         self._random = random
         self._drawer = drawer
         self._nothing = Known((), self._drawer.nothing)
@@ -54,6 +56,7 @@ class Unasked:
         if self._random.random() > _LEARNT:
             return
         most = self._random.randint(len(commands) // 2, len(commands))
+        most += commands[most : most + 1] == (self._end,)  # else nobody knows whether it is over
         known = self._followed(begun, commands[:most], replies)
         if known is None:
             return
@@ -77,7 +80,7 @@ class Unasked:
             declared = self._declaration.command(name_of(command))
             if declared is None or declared.plays or not now.allows(command):
                 break
-            if len(said) >= _MOST:
+            if len(said) >= _MOST and declared.kind != ASKS:
                 break
             is_refused = now.hear(command, reply)
             drawer.read(command, now.state, reply.text)
