@@ -15,6 +15,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pypdfium2
 import pytest
+from sgfmill.sgf import Sgf_game
 
 from harness.grading.exports import writing as exports
 from harness.grading.records import PUBLIC, Attempt
@@ -437,6 +438,32 @@ def test_a_slider_steps_and_numbers_are_shown(browser, site):
         figure.locator("[data-numbers]").focus()
         page.keyboard.press("Space")
         assert sorted(figure.locator(".no-t").all_text_contents()) == ["1", "3", "4"]
+
+
+def copied(page, button) -> str:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    button.click()
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def test_a_position_is_copied_and_saved(browser, site):
+    with opened(browser, site / "run/score.html") as page:
+        one = page.locator("details:has(#T16)")
+        set_up = "boardsize 5|clear_board|komi 0.5|play B C3|play W A1|play B A2|play B B1|score|"
+        assert copied(page, one.locator("[data-gtp]")).split("\n") == set_up.split("|")
+        with page.expect_download() as saved:
+            one.locator("[data-sgf]").click()
+        record = Sgf_game.from_bytes(Path(saved.value.path()).read_bytes())
+    moves = [node.get_move() for node in record.get_main_sequence()]
+    assert moves[1:] == [("b", (2, 2)), ("w", (0, 0)), ("b", (1, 0)), ("b", (0, 1))]
+
+
+def test_a_command_line_is_copied_as_it_stands(browser, site):
+    with opened(browser, site / "class/feedback/bob.html") as page:
+        line = page.locator(".cmd")
+        shown = line.locator("span").inner_text()
+        assert shown.startswith("gtp-harness check ")
+        assert copied(page, line.locator("[data-copy]")) == shown
 
 
 def test_a_filter_and_an_order_are_kept_in_the_address(browser, site):
