@@ -31,7 +31,7 @@ def told(tmp_path, capsys):
         (tmp_path / "assignment.toml").write_text(HANDED_IN.replace('["*.gtp"]', "[]") + declared)
         found = tmp_path / "found.json"
         engines = [word for way in ways for word in ("--engine", command(tmp_path, *way.split()))]
-        given = ["--conversations", "24", "--seconds", "0", "--sandbox", "off", *engines]
+        given = ["--conversations", "48", "--seconds", "0", "--sandbox", "off", *engines]
         assert main(["calibrate", str(tmp_path), *given, "--json", str(found)]) == status
         capsys.readouterr()
         notes = json.loads(found.read_text())["notes"]
