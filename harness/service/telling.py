@@ -33,7 +33,7 @@ def tell(settings: Settings, what: str, **facts: object) -> None:
         _append(settings.logs / f"{moment[:10]}.jsonl", line)
 
 
-def alarm(settings: Settings, text: str, **facts: object) -> None:
+def warn(settings: Settings, text: str, **facts: object) -> None:
     """Write down what an operator should see, and say it on standard error, too."""
     if settings.log != STANDARD_ERROR:
         print(f"gtp-harness serve: {text}", file=sys.stderr, flush=True)

@@ -68,7 +68,8 @@ def test_a_file_that_is_read_wrongly_is_found_and_written_beside_the_case(game, 
     assert main(fuzz) == ExitCode.FAILED
     (path,) = out.glob("*.gtp")
     assert "load 01-board1.txt" in path.read_text()
-    assert (out / "01-board1.txt").read_text() in ("aa\n", "bb\nand more\n")
+    shorter = "bb\n"  # which is read as wrongly
+    assert (out / "01-board1.txt").read_text() in ("aa\n", "bb\nand more\n", shorter)
     for place, status in ((game, ExitCode.OK), (tmp_path / "wrong", ExitCode.FAILED)):
         assert main(["run", command(place), str(path), "--sandbox", "off"]) == status
     again = ["--examples", "60", "--output", str(out)]

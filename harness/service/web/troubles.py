@@ -67,7 +67,7 @@ def _http(request: Request, error: Exception) -> Response:
 
 def _unavailable(request: Request, error: Exception) -> Response:
     settings = request.app.state.service.settings
-    telling.alarm(settings, str(error), request=request.state.request)
+    telling.warn(settings, str(error), request=request.state.request)
     return answer(request, 503, "the database cannot be reached now: try again in a minute")
 
 
@@ -75,7 +75,7 @@ def _fault(request: Request, error: Exception) -> Response:
     """Tell the operator all, and whoever asks nothing of it."""
     named = request.state.request
     told = "".join(traceback.format_exception(error))
-    telling.alarm(request.app.state.service.settings, told, request=named)
+    telling.warn(request.app.state.service.settings, told, request=named)
     return answer(
         request, 500, f"that is the service's own fault; it has been written down as {named}"
     )

@@ -39,7 +39,7 @@ class Worker:
                 if not self.step():
                     time.sleep(_PAUSE)
             except HarnessError as error:  # of the database itself: what is leased is found again
-                self._alarm(f"the queue cannot be used: {error}")
+                self._warn(f"the queue cannot be used: {error}")
                 time.sleep(_PATIENCE)
 
     def step(self) -> bool:
@@ -85,7 +85,7 @@ class Worker:
         except HarnessError as error:
             self._fail(job, str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, a person is to see it
-            self._alarm(traceback.format_exc())
+            self._warn(traceback.format_exc())
             self._fail(job, f"the harness itself failed: {type(error).__name__}: {error}")
         except BaseException:  # a signal: another worker goes on
             self._end(job, queue.give_back)
@@ -123,5 +123,5 @@ class Worker:
             if job.kind == PLAN:
                 uploads.GRADINGS.change(db, {"trouble": why}, id=job.about)
 
-    def _alarm(self, text: str) -> None:
-        telling.alarm(self._settings, text)
+    def _warn(self, text: str) -> None:
+        telling.warn(self._settings, text)
