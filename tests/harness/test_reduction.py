@@ -62,7 +62,7 @@ def test_it_is_over_when_the_processor_has_done_its_part(
 def test_a_finding_gets_short_on_a_machine_that_others_keep_busy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where ten seconds are over after a few scripts, much of the script would be left."""
+    """Where the seconds are over after a few scripts, much of the script would be left."""
     Machine(monkeypatch, each=2.0)
 
     def found() -> int:
