@@ -42,6 +42,7 @@ LAYERS = {
         ("service.storage",),
         ("service.telling",),
         ("service.settings", "service.records", "service.alive"),
+        ("service.periodic",),
         ("gradescope", "client"),
         ("grading.exports", "grading.grade"),
         ("grading.marks", "grading.similarity", "grading.auditing", "grading.banking"),

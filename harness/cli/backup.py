@@ -44,12 +44,4 @@ def main(arguments: list[str]) -> int:
 
 def command_line() -> Parser:
     """Return the parser of its command line."""
-    import argparse
-
-    parser = Parser("backup", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness backup DIR [OPTION…]"
-    parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
-    service.add_place(parser)
-    parser.add_argument("--help", "-help", "-h", action="store_true",
-        help="print this help and exit")  # fmt: skip
-    return parser
+    return service.folder_command("backup", _DESCRIPTION, _EPILOG)

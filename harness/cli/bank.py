@@ -12,12 +12,12 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
 from harness.banks import storing
 from harness.banks.records import Bank
+from harness.cli import graded
 from harness.cli.arguments import Parser
 from harness.cli.console import never_fail_to_encode
 from harness.cli.values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.options import SANDBOXES
 from harness.text import number_of
 from harness.visible import visible
 
@@ -89,8 +89,7 @@ def command_line() -> Parser:
     add("--key", metavar="FILE", help="the key of the ledger (default: beside it)")
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
         help="submissions at a time (default: the number of cores)")  # fmt: skip
-    add("--sandbox", choices=[one for one in SANDBOXES if one != "off"], default="auto",
-        help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
+    graded.add_sandbox(add)
     add("--python", metavar="PATH", default="", help="the engines' Python")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

@@ -25,7 +25,6 @@ from harness.grading import LEDGER, ORIGINALS
 from harness.grading.exports import exporters
 from harness.grading.ledger import places
 from harness.grading.ledger.places import File
-from harness.options import SANDBOXES
 from harness.report.paint import Paint
 from harness.text import number_of
 from harness.visible import visible
@@ -346,16 +345,14 @@ def _add_run(parser: Parser) -> None:
         help="submissions at a time (default: the number of cores)")  # fmt: skip
     add("--budget", type=number(0.01, "minutes"), default=30.0, metavar="MINUTES",
         help="of a submission, for all case files (default: %(default)g)")  # fmt: skip
-    add("--sandbox", choices=[one for one in SANDBOXES if one != "off"], default="auto",
-        help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
+    graded.add_sandbox(add)
     add(
         "--python",
         metavar="PATH",
         default="",
         help="the engines' Python, instead of the assignment's environment or the system's",
     )
-    add("--unsafe-no-sandbox", action="store_true",
-        help="run everybody's programs with all your rights; every report says so")  # fmt: skip
+    graded.add_unsafe(add)
     add("--no-images", action="store_true",
         help="do not ask the public tests again, turned, mirrored and so on")  # fmt: skip
     add("--audit", type=number(0.1, "seconds"), default=0.0, metavar="S",

@@ -7,6 +7,7 @@ from typing import Any
 
 from harness import shipped
 from harness.assignments import assignment
+from harness.options import SANDBOXES
 
 Add = Callable[..., Any]  # ``add_argument`` of a parser, or of a group of one
 
@@ -22,3 +23,15 @@ def add_private(add: Add) -> None:
     add("--private", action="append", default=[], metavar="PATH",
         help="case files that only you have: a file, a folder or @FILE")  # fmt: skip
     add("--public-only", action="store_true", help="grade without private case files")
+
+
+def add_sandbox(add: Add) -> None:
+    """Add the option for the level of the sandbox; none is below 1."""
+    add("--sandbox", choices=[one for one in SANDBOXES if one != "off"], default="auto",
+        help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
+
+
+def add_unsafe(add: Add) -> None:
+    """Add the option that does without a sandbox, which is never chosen by itself."""
+    add("--unsafe-no-sandbox", action="store_true",
+        help="run everybody's programs with all your rights; every report says so")  # fmt: skip

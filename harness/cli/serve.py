@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from harness.cli import service
+from harness.cli import graded, service
 from harness.cli.arguments import Parser
 from harness.cli.values import whole
 from harness.exits import ExitCode
-from harness.options import SANDBOXES
 from harness.visible import visible
 
 if TYPE_CHECKING:
@@ -93,10 +92,8 @@ def command_line() -> Parser:
         help="submissions at a time (default: the number of cores)")  # fmt: skip
     add("--largest", type=whole(1, "megabytes"), default=64, metavar="MB",
         help="of a submission (default: %(default)s)")  # fmt: skip
-    add("--sandbox", choices=[one for one in SANDBOXES if one != "off"], default="auto",
-        help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
-    add("--unsafe-no-sandbox", action="store_true",
-        help="run everybody's programs with all your rights; every report says so")  # fmt: skip
+    graded.add_sandbox(add)
+    graded.add_unsafe(add)
     add("--log-stderr", action="store_true",
         help="write the log to standard error instead of files in DIR/logs")  # fmt: skip
     add("--check", action="store_true",

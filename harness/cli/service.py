@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +11,6 @@ from harness.cli.arguments import Parser
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    import argparse
-
     from harness.service.settings import Settings
 
 _NEEDED = ("fastapi", "jinja2", "multipart", "uvicorn")
@@ -24,6 +23,17 @@ def add_place(parser: Parser) -> None:
         help="where everything is kept (default: ~/.local/share/gtp-harness/service)")  # fmt: skip
     add("--database", default="", metavar="ADDRESS",
         help="postgresql://USER@HOST/DATABASE instead of files in there")  # fmt: skip
+
+
+def folder_command(name: str, description: str, epilog: str) -> Parser:
+    """Return the parser of a command that takes a folder and says where the data are."""
+    parser = Parser(name, description=description, epilog=epilog)
+    parser.usage = f"gtp-harness {name} DIR [OPTION…]"
+    parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
+    add_place(parser)
+    parser.add_argument("--help", "-help", "-h", action="store_true",
+        help="print this help and exit")  # fmt: skip
+    return parser
 
 
 def place(given: argparse.Namespace) -> Settings:

@@ -7,14 +7,14 @@ told by the queue: this says only that its process is there.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import signals
+from harness.service.periodic import meanwhile
 
 BEAT = 5.0  # seconds
 GONE = 30.0  # seconds without a sign after which a worker does not count
@@ -25,23 +25,17 @@ def shown(folder: Path) -> Iterator[None]:
     """Show meanwhile that this process is a worker; ``folder``: of all of them."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     own = folder / f"{socket.gethostname()}-{os.getpid()}"
-    is_over = threading.Event()
     own.touch(0o600)
-    thread = threading.Thread(target=_beat, args=(own, is_over), daemon=True)
-    with signals.held_back():  # a thread takes no signal: it would come where we hold it back
-        thread.start()
     try:
-        yield
+        with meanwhile(functools.partial(_show, own), BEAT):
+            yield
     finally:
-        is_over.set()
-        thread.join()
         own.unlink(missing_ok=True)
 
 
-def _beat(own: Path, is_over: threading.Event) -> None:
-    while not is_over.wait(BEAT):
-        with contextlib.suppress(OSError):  # a full disk, perhaps: readiness tells of it
-            own.touch(0o600)
+def _show(own: Path) -> None:
+    with contextlib.suppress(OSError):  # a full disk, perhaps: readiness tells of it
+        own.touch(0o600)
 
 
 def count(folder: Path) -> int:
