@@ -41,7 +41,7 @@ LAYERS = {
         ("service.people",),
         ("service.storage",),
         ("service.telling",),
-        ("service.settings", "service.records", "service.alive"),
+        ("service.settings", "service.records", "service.alive", "service.measuring"),
         ("service.periodic",),
         ("gradescope", "client"),
         ("grading.exports", "grading.grade"),

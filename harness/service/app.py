@@ -55,4 +55,4 @@ def guarded(service: Service) -> ASGIApp:
     """Return the application as it is served: with what is said with every answer."""
     settings = service.settings
     inner = Guarded(application(service), is_secure=settings.is_secure, largest=settings.largest)
-    return Logged(inner, settings)
+    return Logged(inner, settings, service.requests)

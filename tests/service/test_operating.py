@@ -4,18 +4,33 @@ import os
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families
 
 from harness import cli
-from harness.service import alive
+from harness.service import alive, measuring
+from harness.service.measuring import Counter
 from harness.service.operating import checking, metrics, state
 from harness.service.people import entering
 from harness.service.records import CHECK, Assigned, Job
 from harness.service.settings import Settings
-from harness.service.storage import courses, queue
+from harness.service.storage import courses, figures, queue
 from harness.service.storage.database import Database
 from harness.service.storage.rows import new_id
 from harness.service.storage.tables import COURSE
-from tests.service.serving import KINDS, Browser, opened, settings_of
+from tests.harness import small_class
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    made,
+    opened,
+    settings_of,
+    work,
+)
+
+__all__ = ["counting"]
 
 
 @pytest.fixture(params=KINDS)
@@ -189,15 +204,98 @@ def test_prometheus_gets_the_figures_with_the_token_of_an_administrator(service)
     with alive.shown(service.settings.workers_folder):
         answer = Browser(service).get("/api/v1/metrics", headers=headers)
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    lines = [one for one in answer.text.splitlines() if not one.startswith("#")]
-    found = {name: float(value) for name, value in (one.rsplit(" ", 1) for one in lines)}
+    found = samples(answer.text)
     assert found["gtp_harness_up"] == found["gtp_harness_workers"] == 1
-    assert found['gtp_harness_jobs{kind="check",state="waiting"}'] == 1
+    assert found["gtp_harness_jobs", ("kind", "check"), ("state", "waiting")] == 1
     assert 90 <= found["gtp_harness_oldest_waiting_seconds"] < 200
     assert found["gtp_harness_disk_free_bytes"] > 0
-    assert len(found) == 5
+
+
+def samples(text):
+    """Return what Prometheus reads, by name and labels; each is there once."""
+    found = {}
+    for family in text_string_to_metric_families(text):
+        for one in family.samples:
+            key = (one.name, *sorted(one.labels.items())) if one.labels else one.name
+            assert key not in found
+            found[key] = one.value
+    return found
 
 
 def test_a_service_without_its_database_is_down():
     down = state.State("lost", {}, 0.0, 1, 1)
-    assert "gtp_harness_up 0\n" in metrics.text(down)
+    assert samples(metrics.text(down, {}))["gtp_harness_up"] == 0
+
+
+def test_requests_are_counted_by_templates_that_nobody_can_make_up(service):
+    browser = Browser(service)
+    for path in ("/sign-in", "/sign-in", "/enter/s3cret", "/s3cret", "/static/s3cret.js"):
+        browser.get(path)
+    browser._client.request("S3CRET", "/s3cret")
+    text = metrics.text(state.state(service), state.counted(service))
+    counts = {
+        tuple(dict(key[1:]).values()): value
+        for key, value in samples(text).items()
+        if key[0] == "gtp_harness_request_seconds_count"
+    }
+    assert counts == {
+        ("GET", "", "404"): 1,
+        ("GET", "/enter/{code}", "404"): 1,
+        ("GET", "/sign-in", "200"): 2,
+        ("GET", "/static/{name}", "404"): 1,
+        ("other", "", "404"): 1,
+    }
+    assert "s3cret" not in text.lower()
+
+
+@given(st.lists(st.floats(0, 20), max_size=20), st.text())
+def test_a_histogram_counts_each_duration_once_and_any_label_is_read_back(durations, label):
+    counter = Counter()
+    for seconds in durations:
+        counter.count(measuring.REQUESTS, seconds, route=label)
+    found = samples(metrics.text(state.State("", {}, 0.0, 1, 1), counter.found()))
+    name = "gtp_harness_request_seconds"
+    buckets = {
+        float(dict(key[1:])["le"]): value
+        for key, value in found.items()
+        if key[0] == f"{name}_bucket"
+    }
+    assert buckets == {
+        end: sum(one <= end for one in durations)
+        for end in ((*measuring.REQUESTS.bounds, float("inf")) if durations else ())
+    }
+    if durations:
+        assert found[f"{name}_count", ("route", label)] == len(durations)
+        assert found[f"{name}_sum", ("route", label)] == pytest.approx(sum(durations))
+
+
+def test_rows_count_as_a_process_does(service):
+    counter = Counter()
+    for seconds in (0.0625, 0.125, 2.0, 9000.0, 0.0625):
+        for kind in ("check", "grade"):
+            counter.count(measuring.WAITS, seconds, kind=kind)
+            with service.database.changing() as db:
+                figures.count(db, measuring.WAITS, seconds, kind=kind)
+    with service.database.reading() as db:
+        assert figures.found(db) == counter.found()
+
+
+@pytest.mark.processes
+def test_workers_count_attempts_jobs_and_waits(service, counting):
+    course = made(service, "student,name\nada,Ada\n")
+    ada = Browser(service).enter(course.links["ada"])
+    for body in ("return 2 * n", "return n"):
+        files = {"file": ("a1.tgz", small_class.submission(body))}
+        ada.post(f"{course.assignment}/uploads", course.assignment, files)
+    assert work(service) == 2
+    found = samples(metrics.text(state.state(service), state.counted(service)))
+    done = ("ended", "done"), ("kind", "check")
+    assert found["gtp_harness_job_seconds_count", *done] == 2
+    assert found["gtp_harness_job_seconds_sum", *done] > 0
+    assert found["gtp_harness_job_wait_seconds_count", ("kind", "check")] == 2
+    attempts = {
+        key[1][1]: value
+        for key, value in found.items()
+        if key[0] == "gtp_harness_attempt_seconds_count"
+    }
+    assert attempts["passed"] >= 1 and attempts["failed"] >= 1

@@ -1,27 +1,29 @@
 """The state of a service for Prometheus, in its text format (version 0.0.4).
 
-The queue is rows that all processes share, and one process answers: so each figure is read when it
-is asked for, and no library is needed to add up those of several processes.
+Queue, attempts and waits are rows that all processes share, and requests are counted in the one
+process that answers: no library is needed to add up the figures of several processes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 
+from harness.service.measuring import MEASURES, Found, Histogram, Labels, Measure
 from harness.service.operating.state import State
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _PREFIX = "gtp_harness"
-_Labels = tuple[tuple[str, str], ...]
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
-def text(found: State) -> str:
-    """Return a state as Prometheus reads it. Labels are words of ours, which need no escapes."""
-    return "".join(f"{line}\n" for line in _lines(found))
+def text(state: State, counted: Found) -> str:
+    """Return a state, and what was counted, as Prometheus reads them."""
+    return "".join(f"{line}\n" for line in (*_gauges(state), *_histograms(counted)))
 
 
-def _lines(found: State) -> Iterator[str]:
-    jobs: dict[_Labels, float] = {
+def _gauges(found: State) -> Iterator[str]:
+    jobs: dict[Labels, float] = {
         (("kind", kind), ("state", state)): float(count)
         for (kind, state), count in sorted(found.jobs.items())
     }
@@ -36,9 +38,33 @@ def _lines(found: State) -> Iterator[str]:
     )
 
 
-def _gauge(name: str, told: str, values: Mapping[_Labels, float]) -> Iterator[str]:
-    yield f"# HELP {_PREFIX}_{name} {told}"
-    yield f"# TYPE {_PREFIX}_{name} gauge"
+def _gauge(name: str, told: str, values: Mapping[Labels, float]) -> Iterator[str]:
+    yield from _head(name, told, "gauge")
     for labels, value in values.items():
-        inner = ",".join(f'{key}="{label}"' for key, label in labels)
-        yield f"{_PREFIX}_{name}{f'{{{inner}}}' if inner else ''} {value:.17g}"
+        yield _sample(name, labels, value)
+
+
+def _histograms(counted: Found) -> Iterator[str]:
+    for measure in MEASURES:
+        yield from _head(measure.name, measure.told, "histogram")
+        for (name, labels), histogram in sorted(counted.items()):
+            if name == measure.name:
+                yield from _histogram(measure, labels, histogram)
+
+
+def _histogram(measure: Measure, labels: Labels, found: Histogram) -> Iterator[str]:
+    ends = (*(f"{bound:g}" for bound in measure.bounds), "+Inf")
+    for end, count in zip(ends, accumulate(found.counts), strict=True):
+        yield _sample(f"{measure.name}_bucket", (*labels, ("le", end)), count)
+    yield _sample(f"{measure.name}_sum", labels, found.total)
+    yield _sample(f"{measure.name}_count", labels, sum(found.counts))
+
+
+def _head(name: str, told: str, kind: str) -> Iterator[str]:
+    yield f"# HELP {_PREFIX}_{name} {told}"
+    yield f"# TYPE {_PREFIX}_{name} {kind}"
+
+
+def _sample(name: str, labels: Labels, value: float) -> str:
+    inner = ",".join(f'{key}="{label.translate(_ESCAPES)}"' for key, label in labels)
+    return f"{_PREFIX}_{name}{f'{{{inner}}}' if inner else ''} {value:.17g}"

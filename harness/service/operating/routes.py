@@ -21,4 +21,5 @@ def ready(here: Now) -> Response:
 @FOR_TOKENS.at("GET", "/metrics", ADMINS, include_in_schema=False)
 def give_metrics(here: Now) -> Response:
     """Give figures to Prometheus."""
-    return Response(metrics.text(state.state(here.service)), media_type=metrics.TYPE)
+    found, counted = state.state(here.service), state.counted(here.service)
+    return Response(metrics.text(found, counted), media_type=metrics.TYPE)

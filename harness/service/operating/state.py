@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from collections.abc import Iterator
@@ -9,9 +10,10 @@ from typing import NamedTuple
 
 from harness.errors import HarnessError
 from harness.service import alive
+from harness.service.measuring import Found
 from harness.service.records import FAULT
 from harness.service.settings import Settings
-from harness.service.storage import queue
+from harness.service.storage import figures, queue
 from harness.service.web.service import Service
 
 LEAST_FREE = 1 << 30  # bytes of the disk with the data
@@ -45,6 +47,14 @@ def state(service: Service) -> State:
     except HarnessError as error:
         trouble = str(error)
     return State(trouble, jobs, oldest, _workers(service.settings), _free(service.settings))
+
+
+def counted(service: Service) -> Found:
+    """Return what this process counted and, if the database can be used, what workers did."""
+    found = dict(service.requests.found())
+    with contextlib.suppress(HarnessError), service.database.reading() as db:
+        found.update(figures.found(db))
+    return found
 
 
 def _workers(settings: Settings) -> int:

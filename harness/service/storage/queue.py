@@ -115,6 +115,11 @@ def _bury(db: Connection, job: Job, deaths: int) -> None:
     JOBS.change(db, {"state": FAULT, "deaths": deaths, "fault": fault, "token": ""}, id=job.id)
 
 
+def leased_at(job: Job) -> float:
+    """Return when a job was taken that :func:`lease` gave."""
+    return job.until - LEASE
+
+
 def _mine(job: Job) -> dict[str, Any]:
     return {"id": job.id, "token": job.token, "state": LEASED}
 

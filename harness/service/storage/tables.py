@@ -224,6 +224,18 @@ JOB = Table(
 Index("job_left", JOB.c.state, JOB.c.turn, JOB.c.due, JOB.c.made)
 Index("job_about", JOB.c.about, JOB.c.kind)
 
+# --- what workers count ---
+
+FIGURE = Table(  # histograms of durations; labels are JSON
+    "figure",
+    METADATA,
+    _key("name"),
+    _key("labels"),
+    _whole("place", primary_key=True, autoincrement=False),  # of the bucket
+    _whole("number", _BYTES),
+    _number("total"),
+)
+
 # --- the audit log ---
 
 AUDIT = Table(

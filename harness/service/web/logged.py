@@ -1,4 +1,4 @@
-"""A line in the log for each request, under an id that its answer has, too."""
+"""A line in the log for each request, under an id that its answer has, too; and its count."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from harness.service import telling
+from harness.service import measuring, telling
+from harness.service.measuring import Counter
 from harness.service.settings import Settings
 
 HEADER = b"x-request-id"
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 # Parts of a path that are ids of ours; all others may be secrets, or what somebody made up.
 _IDS = ("course", "assignment", "upload", "grading")
 
 
 class Logged:
-    """Gives each request an id and writes how it ended."""
+    """Gives each request an id, writes how it ended, and counts it."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, counter: Counter) -> None:
         self._app = app
         self._settings = settings
+        self._counter = counter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -41,9 +44,21 @@ class Logged:
         try:
             await self._app(scope, receive, with_id)
         finally:
-            seconds = round(time.monotonic() - begun, 4)
-            facts = {"request": request, "status": status, "seconds": seconds}
+            seconds = time.monotonic() - begun
+            self._counter.count(measuring.REQUESTS, seconds, **_labels(scope, status))
+            facts = {"request": request, "status": status, "seconds": round(seconds, 4)}
             telling.tell(self._settings, "request", **facts, **_about(scope))
+
+
+def _labels(scope: Scope, status: int) -> dict[str, str]:
+    """Return what a request is counted by: of none of it can whoever asks make up another."""
+    method = scope["method"] if scope["method"] in _METHODS else "other"
+    return {"method": method, "route": _route(scope), "status": str(status)}
+
+
+def _route(scope: Scope) -> str:
+    """Return the template of a path; empty where there is no such route."""
+    return str(getattr(scope.get("route"), "path", ""))
 
 
 def _about(scope: Scope) -> dict[str, Any]:
@@ -52,7 +67,7 @@ def _about(scope: Scope) -> dict[str, Any]:
     named = scope.get("path_params", {})
     return {
         "method": scope["method"],
-        "route": getattr(scope.get("route"), "path", ""),
+        "route": _route(scope),
         "person": here.by if here else "",
         **{name: named[name] for name in _IDS if here and name in named},
     }

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from harness.grading.ledger.store import Store
+from harness.service.measuring import Counter
 from harness.service.settings import Settings
 from harness.service.storage.database import Database
 from harness.service.web.rates import Rates
@@ -18,11 +19,13 @@ class Service(NamedTuple):
     database: Database
     store: Store
     rates: Rates
+    requests: Counter
 
     @classmethod
     def opened(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> Service:
         """Open the store and the database, which is opened by ``how`` and raises as that."""
-        return cls(settings, how(settings), Store(settings.originals), Rates(settings.rate))
+        store, rates = Store(settings.originals), Rates(settings.rate)
+        return cls(settings, how(settings), store, rates, Counter())
 
     def close(self) -> None:
         """Close what was opened."""

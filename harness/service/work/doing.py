@@ -21,6 +21,7 @@ from harness.grading.marks.marker import Marker
 from harness.grading.records import Entry
 from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
+from harness.service import measuring
 from harness.service.courses import roster
 from harness.service.handing_in import taking
 from harness.service.records import (
@@ -33,7 +34,7 @@ from harness.service.records import (
     Marked,
     Upload,
 )
-from harness.service.storage import courses, queue, uploads
+from harness.service.storage import courses, figures, queue, uploads
 from harness.service.work import checked
 from harness.service.work.grounds import Ground
 from harness.visible import visible
@@ -114,7 +115,7 @@ def check_page(made: Path, upload: str) -> Path:
 
 
 class _Noter(Unheard):
-    """Notes in the queue that a job gets on."""
+    """Notes in the queue that a job gets on, and counts attempts."""
 
     def __init__(self, ground: Ground, job: Job) -> None:
         self._ground = ground
@@ -122,9 +123,23 @@ class _Noter(Unheard):
 
     def on_word(self, unit: Unit, word: Word) -> None:
         """Take in what a worker says."""
-        if isinstance(word, Done):
-            with self._ground.database.changing() as db:
+        if isinstance(word, Built):
+            return
+        with self._ground.database.changing() as db:
+            figures.count(db, measuring.ATTEMPTS, _seconds(word), outcome=_outcome(word))
+            if isinstance(word, Done):
                 queue.progressed(db, self._job)
+
+
+def _seconds(word: Done | Broke) -> float:
+    return word.figures.seconds if isinstance(word, Done) else 0.0
+
+
+def _outcome(word: Done | Broke) -> str:
+    """Return how an attempt ended: one in doubt is run once more, and counts again."""
+    if isinstance(word, Broke):
+        return "harness error"
+    return "in doubt" if word.doubtful else "failed" if word.failed else "passed"
 
 
 class _Teller(_Noter):

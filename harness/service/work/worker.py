@@ -7,13 +7,15 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 
+from sqlalchemy import Connection
+
 from harness import signals
 from harness.errors import HarnessError, ServerError
 from harness.grading.ledger.ledger import BusyError
-from harness.service import telling
+from harness.service import measuring, telling
 from harness.service.records import PLAN, Job
 from harness.service.settings import Settings
-from harness.service.storage import courses, queue, uploads
+from harness.service.storage import courses, figures, queue, uploads
 from harness.service.storage.database import Database
 from harness.service.work import doing, heart
 from harness.service.work.company import Shared
@@ -78,9 +80,9 @@ class Worker:
             with self._told(job):
                 yield
         except (UnfinishedError, BusyError):  # others are at it
-            self._end(job, queue.put_off)
+            self._end(job, queue.put_off, "put off")
         except ServerError:  # which says nothing about the job
-            self._end(job, queue.give_back)
+            self._end(job, queue.give_back, "given back")
             raise
         except HarnessError as error:
             self._fail(job, str(error))
@@ -88,10 +90,10 @@ class Worker:
             self._warn(traceback.format_exc())
             self._fail(job, f"the harness itself failed: {type(error).__name__}: {error}")
         except BaseException:  # a signal: another worker goes on
-            self._end(job, queue.give_back)
+            self._end(job, queue.give_back, "given back")
             raise
         else:
-            self._end(job, queue.finish)
+            self._end(job, queue.finish, "done")
 
     @contextlib.contextmanager
     def _told(self, job: Job) -> Iterator[None]:
@@ -113,15 +115,25 @@ class Worker:
                 seconds=round(time.monotonic() - begun, 3),
             )
 
-    def _end(self, job: Job, how: Callable[..., object]) -> None:
+    def _end(self, job: Job, how: Callable[..., object], ended: str) -> None:
         with self._database.changing() as db:
             how(db, job)
+            _count(db, job, ended)
 
     def _fail(self, job: Job, why: str) -> None:
         with self._database.changing() as db:
             queue.broke(db, job, why)
             if job.kind == PLAN:
                 uploads.GRADINGS.change(db, {"trouble": why}, id=job.about)
+            _count(db, job, "fault")
 
     def _warn(self, text: str) -> None:
         telling.warn(self._settings, text)
+
+
+def _count(db: Connection, job: Job, ended: str) -> None:
+    """Count a job that was had, and how long it waited if that was the last time."""
+    leased, now = queue.leased_at(job), time.time()
+    figures.count(db, measuring.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
+    if ended in ("done", "fault"):
+        figures.count(db, measuring.WAITS, max(leased - job.made, 0.0), kind=job.kind)
