@@ -40,26 +40,29 @@ _SIGHT = """() => {
 
 
 @contextmanager
-def opened(browser, address: Path | str = "", width: int = DESK, **how: object) -> Iterator:
+def opened(
+    browser, address: Path | str = "", width: int = DESK, home: str = "", **how: object
+) -> Iterator:
     """A page in a window of its own; ``how``: the scheme of colors, without script …
 
-    What it loads besides files, or complains of, fails the test at the end.
+    What it loads besides files and what begins with ``home``, or complains of, fails the test at
+    the end.
     """
     context = browser.new_context(viewport={"width": width, "height": 900}, **how)
     context.set_default_timeout(_MILLISECONDS)
     page, wrong = context.new_page(), []
     page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
     page.on("console", lambda told: wrong.append(f"{page.url}: {told.text}"))
-    page.on("request", lambda asked: wrong.append(asked.url) if _is_far(asked.url) else None)
+    near = ("file:", "data:", "blob:", *([home] if home else []))
+    page.on(
+        "request",
+        lambda asked: None if asked.url.startswith(near) else wrong.append(asked.url),
+    )
     if address:
         go(page, address)
     yield page
     context.close()
     assert not wrong, wrong
-
-
-def _is_far(address: str) -> bool:
-    return not address.startswith(("file:", "data:", "blob:"))
 
 
 @contextmanager

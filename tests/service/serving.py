@@ -69,6 +69,19 @@ class Browser:
         return self._client.cookies
 
 
+_CELL = re.compile(r"<td[^>]*>(.*?)</td>")
+
+
+def rows(text: str) -> list[list[str]]:
+    """Return the cells of all tables of a page, row by row."""
+    return [_CELL.findall(row) for row in re.findall(r"<tr>(.*?)</tr>", text) if "<td" in row]
+
+
+def marks(text: str) -> dict[str, str]:
+    """Return the marks on the page of a grading, by the keys of submissions."""
+    return {row[0]: row[1] for row in rows(text)}
+
+
 def link_for(service: Service, person: Person) -> str:
     with service.database.acting() as act:
         secret = entering.link(act, person.id, entering.FIRST_LINK, once=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -24,21 +25,44 @@ from oracle import __version__
 
 Crumbs = Iterable[tuple[str, str]]  # names and addresses; the last one is the page itself
 _ROOM = Path(__file__).parent
+_TYPES = {".js": "text/javascript", ".svg": "image/svg+xml"}
 # What a browser may load for a page of ours: nothing from elsewhere, no script in the page.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';"
     " img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
 )
+# htmx runs no text as a script and adds no style: the policy would not let it. What is refused is
+# said at the top of the page, and the page stays.
+_HTMX = {
+    "includeIndicatorStyles": False,
+    "allowEval": False,
+    "allowScriptTags": False,
+    "historyCacheSize": 0,
+    "responseHandling": [
+        {"code": "[23]..", "swap": True},
+        {
+            "code": "[45]..",
+            "swap": True,
+            "error": True,
+            "target": "#problem",
+            "select": "#why",
+            "swapOverride": "innerHTML show:window:top",
+        },
+    ],
+}
 
 
 @cache
 def files() -> dict[str, tuple[str, bytes]]:
     """Return the files that pages load, by name, with their types."""
-    own = {path.name: path.read_bytes() for path in (_ROOM / "static").iterdir()}
-    scripts = {name: ("text/javascript", data) for name, data in own.items()}
+    own = {
+        path.name: (_TYPES[path.suffix], path.read_bytes())
+        for path in (_ROOM / "static").iterdir()
+        if path.suffix in _TYPES
+    }
     style = (STYLE + OWN_STYLE).encode()
-    return scripts | {
+    return own | {
         "style.css": ("text/css", style),
         "page.js": ("text/javascript", SCRIPT.encode()),
     }
@@ -71,6 +95,7 @@ def _environment() -> Environment:
         "token": _token,
         "definitions": DEFINITIONS,
         "version": __version__,
+        "htmx": json.dumps(_HTMX),
         "file": lambda name: f"/static/{name}?{digest(name)}",
     }
     return made

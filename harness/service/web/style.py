@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 OWN_STYLE = """
-form.card{padding:var(--s4) var(--s5)}.field{display:grid;gap:var(--s1);margin:0 0 var(--s3)}
+form.card,.panel{padding:var(--s4) var(--s5)}.panel{background:var(--card);
+border:1px solid var(--line);border-radius:var(--r3);box-shadow:var(--shadow)}
+.panel>*+*{margin-top:var(--s2)}.field{display:grid;gap:var(--s1);margin:0 0 var(--s3)}
 .field label{font-weight:600;font-size:var(--t-sm)}
 .field input,.field select,.field textarea{font:inherit;color:inherit;background:var(--bg);
 border:1px solid var(--line-2);border-radius:var(--r1);padding:8px 10px;width:100%;max-width:34em}
@@ -16,5 +18,8 @@ align-items:center;min-height:28px}.rights legend{font-weight:600;font-size:var(
 .scroll{overflow-x:auto}.served{display:grid;gap:var(--s5);
 grid-template-columns:minmax(0,1fr)}.served li a,.served td a,.served p>a{display:inline-block;
 min-height:24px}.served li{margin:var(--s1) 0}input[type=checkbox]{width:24px;height:24px}
-
+.tick{display:flex;gap:var(--s2);align-items:center;min-height:28px;margin:0 0 var(--s3)}
+#problem:empty{display:none}
+@media screen and (max-width:860px){.tbl td:empty{display:none}.tbl td{border:0;padding:2px 0}}
+@media(max-width:520px){.top .who{display:none}}
 """

@@ -1,0 +1,187 @@
+"""Stories in a real browser: a service that listens, and people who walk through its pages.
+
+People find what they need by its name, as a screen reader says it, and press keys: a page that
+needs a mouse fails the story. Each kind of page is looked at once, on a phone and on a desk.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import uvicorn
+
+from harness.service.app import guarded
+from harness.service.web.service import Service
+from tests.harness.browsing import DESK, PHONE, complaints, opened, without_script
+
+_MOST_STEPS = 120  # elements between the top of a page and what is looked for
+_WIDE = "document.documentElement.scrollWidth"
+_AT = """() => {
+  const at = document.activeElement;
+  const label = at.labels && at.labels[0] ? at.labels[0].textContent : "";
+  return (at.getAttribute("aria-label") || label || at.textContent || at.value || "")
+    .replace(/\\s+/g, " ").trim();
+}"""
+
+
+@contextmanager
+def listening(service: Service) -> Iterator[str]:
+    """Let a service answer on a free port, in a thread of this process; give its address."""
+    config = uvicorn.Config(
+        guarded(service), port=0, log_level="error", timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+    started = threading.Event()
+
+    async def startup(sockets=None) -> None:
+        await uvicorn.Server.startup(server, sockets)
+        started.set()
+
+    server.startup = startup
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    assert started.wait(30)
+    (port,) = {sock.getsockname()[1] for one in server.servers for sock in one.sockets}
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join(30)
+
+
+class Way(NamedTuple):
+    """How somebody looks at pages."""
+
+    width: int  # CSS pixels, while keys are pressed; pages are looked at in all widths
+    has_script: bool = True
+
+
+class Person:
+    """Somebody in front of a browser, signed in by a link."""
+
+    def __init__(self, page, address: str, way: Way, shots: Path | None, seen: set) -> None:
+        self.page = page
+        self._address = address
+        self._way = way
+        self._shots = shots  # where pictures of pages go; None: nowhere
+        self._seen = seen
+
+    def go(self, path: str) -> None:
+        """Open a page by its address, which may be a whole one."""
+        place = path if path.startswith("http") else self._address + path
+        self.page.goto(place)
+
+    def text(self) -> str:
+        """Return what the page says."""
+        return self.page.inner_text("main")
+
+    def press(self, name: str, role: str = "button") -> None:
+        """Go to a button or a link by the keyboard, and press it: another page comes."""
+        self.reach(name, role)
+        with self.page.expect_navigation():
+            self.page.keyboard.press("Enter")
+
+    def save(self, name: str) -> bytes:
+        """Press a button or a link that gives a file; return what is saved."""
+        self.reach(name)
+        with self.page.expect_download() as begun:
+            self.page.keyboard.press("Enter")
+        return Path(begun.value.path()).read_bytes()
+
+    def reach(self, name: str, role: str = "button") -> None:
+        """Go to a button or a link by the keyboard."""
+        found = self.page.get_by_role(role, name=name, exact=True).first
+        found.wait_for()
+        self._tab_to(found)
+
+    def follow(self, name: str) -> None:
+        """Follow a link."""
+        self.press(name, "link")
+
+    def field(self, label: str):
+        """Return the field whose label begins so."""
+        return self.page.get_by_label(re.compile(f"^{re.escape(label)}"))
+
+    def write(self, label: str, text: str) -> None:
+        """Type into a field."""
+        self._tab_to(self.field(label))
+        self.page.keyboard.type(text)
+
+    def set(self, label: str, value: str) -> None:
+        """Give a field that is no text, such as a time, its value."""
+        self._tab_to(self.field(label))
+        self.field(label).fill(value)
+
+    def choose(self, label: str, *paths: Path) -> None:
+        """Choose files; the window for that is the system's and not tested."""
+        self.field(label).set_input_files(paths)
+
+    def tick(self, label: str) -> None:
+        """Tick a box."""
+        self._tab_to(self.field(label))
+        self.page.keyboard.press("Space")
+
+    def _tab_to(self, wanted) -> None:
+        """Press Tab until the keyboard is there."""
+        for _ in range(_MOST_STEPS):
+            if wanted.evaluate("one => one === document.activeElement"):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"{self.page.url}: no Tab leads to {wanted}; now: {self.at()}")
+
+    def at(self) -> str:
+        """Return the name of what has the keyboard."""
+        return self.page.evaluate(_AT)
+
+    def look(self, name: str) -> None:
+        """Look at a page in all widths: nothing scrolls sideways, and axe finds nothing.
+
+        ``name``: of the kind of page; one is looked at once in each way.
+        """
+        if (name, self._way) in self._seen:
+            return
+        self._seen.add((name, self._way))
+        for width in (PHONE, DESK):
+            self.page.set_viewport_size({"width": width, "height": 900})
+            wide = self.page.evaluate(_WIDE)
+            assert wide <= width, f"{name}: {wide} pixels wide"
+            self._picture(f"{name}-{width}")
+            if self._way.has_script:
+                assert complaints(self.page) == [], name
+        self.page.set_viewport_size({"width": self._way.width, "height": 900})
+
+    def _picture(self, name: str) -> None:
+        if self._shots:
+            script = "" if self._way.has_script else "-plain"
+            self.page.screenshot(path=self._shots / f"{name}{script}.png", full_page=True)
+
+
+class World:
+    """A service that listens, and a browser in which people look at it."""
+
+    def __init__(self, service: Service, address: str, browser, shots: Path | None = None) -> None:
+        self.service = service
+        self.address = address
+        self._browser = browser
+        self._shots = shots
+        self._seen: set = set()
+
+    @contextmanager
+    def person(self, link: str, way: Way) -> Iterator[Person]:
+        """Let somebody follow a link, and sign in."""
+        with opened(self._browser, "", way.width, self.address) as page:
+            own = Person(page, self.address, way, self._shots, self._seen)
+            if way.has_script:
+                yield self._entered(own, link)
+            else:
+                with without_script(page):
+                    yield self._entered(own, link)
+
+    def _entered(self, own: Person, link: str) -> Person:
+        own.go("/" + link.split("/", 3)[3])
+        own.look("enter")
+        own.press("Sign in")
+        return own

@@ -1,0 +1,144 @@
+"""The student's and the teacher's story in a real browser, by keyboard.
+
+With script and without; each page is looked at on a phone and on a desk. With
+GTP_HARNESS_SHOTS=FOLDER pictures of all pages are left there, to be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness import shipped
+from harness.service.people import entering
+from tests.harness import small_class
+from tests.harness.browsing import DESK, PHONE
+from tests.service.serving import link_for, opened, settings_of, work
+from tests.service.stories import Way, World, listening
+
+pytestmark = [pytest.mark.long(60), pytest.mark.processes]
+
+WAYS = [Way(DESK), Way(PHONE, has_script=False)]
+FUTURE = "2999-01-01T00:00"
+ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\n"
+
+
+@pytest.fixture(scope="module")
+def world(browser, tmp_path_factory, request):
+    """A service with the small class's assignment, and a browser; once for all stories."""
+    room = small_class.make(tmp_path_factory.mktemp("shipped"))
+    shutil.rmtree(room / "submissions")
+    settings = settings_of("sqlite", request, tmp_path_factory.mktemp("served") / "data")
+    shots = os.environ.get("GTP_HARNESS_SHOTS")
+    with pytest.MonkeyPatch.context() as patched, opened(settings) as service:
+        patched.setattr(shipped, "folder", lambda: room)
+        with listening(service) as address:
+            yield World(service, address, browser, Path(shots) if shots else None)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """What people have on their disks."""
+    room = tmp_path_factory.mktemp("disk")
+    (room / "roster.csv").write_text(ROSTER)
+    (room / "mine.gtp").write_text("1 twice 21\n#? [42]\n")
+    for name, body in (("right", "return 2 * n"), ("wrong", "return 2 * n if n != 2 else 5")):
+        (room / f"{name}.tgz").write_bytes(small_class.submission(body))
+    return room
+
+
+def new_teacher(world):
+    with world.service.database.acting() as act:
+        person = entering.add_person(act, "Tess Teacher", is_admin=True)
+    return link_for(world.service, person)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_from_an_empty_service_to_released_marks(world, files, way):
+    with world.person(new_teacher(world), way) as tess:
+        course, links = make_course(tess, files)
+        assignment = make_assignment(tess, course)
+        with world.person(links["ada"], way) as ada, world.person(links["ben"], way) as ben:
+            submit(world, ada, files / "right.tgz")
+            submit(world, ben, files / "wrong.tgz")
+            assert "2 twice 2" in ben.text()
+            withdraw(world, ben, files / "right.tgz")
+            grade(world, tess, assignment, files)
+            for student, mark in ((ada, "7 of 7"), (ben, "7 of 7")):
+                student.go(assignment)
+                student.look("assignment-student-released")
+                student.follow("Your mark and feedback")
+                student.look("mark")
+                assert mark in student.text()
+                student.follow("Feedback, test by test")
+                assert mark in student.page.inner_text("body")
+
+
+def make_course(tess, files):
+    tess.look("courses")
+    tess.write("Title", "Games")
+    tess.press("Make the course")
+    course = tess.page.url
+    tess.choose("CSV with the columns", files / "roster.csv")
+    tess.press("Take the roster")
+    tess.look("course")
+    return course, links_of(tess)
+
+
+def links_of(tess):
+    """Return the links of the students: a CSV that is saved."""
+    rows = tess.save("Make links, as CSV").decode().splitlines()[1:]
+    return {row.split(",")[0]: row.split(",")[-1] for row in rows}
+
+
+def make_assignment(tess, course):
+    tess.go(course)
+    tess.set("Deadline", FUTURE)
+    tess.press("Make the assignment")
+    tess.look("assignment-staff-empty")
+    return tess.page.url
+
+
+def submit(world, student, archive):
+    student.follow("Games")
+    student.look("course-student")
+    student.follow("Counting")
+    student.look("assignment-student")
+    hand_in(world, student, archive)
+
+
+def hand_in(world, student, archive):
+    student.choose("Your archive", archive)
+    student.press("Submit")
+    assert "waiting to be checked" in student.text()
+    student.look("upload-waiting")
+    work(world.service)
+    # By itself, with script and without:
+    student.page.get_by_text("checked", exact=True).wait_for()
+    student.look("upload-checked")
+
+
+def withdraw(world, student, archive):
+    student.press("Withdraw it")
+    assert "withdrawn" in student.text()
+    hand_in(world, student, archive)
+
+
+def grade(world, tess, assignment, files):
+    tess.go(assignment)
+    tess.choose("A private case file", files / "mine.gtp")
+    tess.press("Add it")
+    tess.press("Grade all submissions")
+    tess.look("grading-running")
+    work(world.service)
+    tess.page.get_by_role("button", name="Release the marks").wait_for()
+    tess.look("grading-done")
+    tess.press("Release the marks")
+    assert "Released" in tess.text()
+    tess.go(assignment)
+    tess.look("assignment-staff")
+    tess.follow("ada")
+    tess.look("student-staff")
