@@ -10,7 +10,7 @@ from harness.text import number_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
-    from harness.grading.grade import Plan, Wanted
+    from harness.grading.grade import GradeOptions, GradingPlan
     from harness.grading.ledger.store import Store
     from harness.grading.records import ClassResult
 
@@ -29,8 +29,8 @@ def require(assignment: Assignment) -> None:
 
 
 def run(
-    wanted: Wanted,
-    plan: Plan,
+    wanted: GradeOptions,
+    plan: GradingPlan,
     result: ClassResult,
     seconds: float,
     store: Store,
@@ -59,7 +59,7 @@ def run(
         raise
 
 
-def added(result: ClassResult, plan: Plan, output: Path) -> ClassResult:
+def added(result: ClassResult, plan: GradingPlan, output: Path) -> ClassResult:
     """Add what audits found, now or before, of the submissions as they are now."""
     from harness.grading.auditing import saved
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from harness.grading.banking.behaviour import Place
     from harness.grading.banking.former import Added, Former
-    from harness.grading.grade import Plan, Wanted
+    from harness.grading.grade import GradeOptions, GradingPlan
     from harness.grading.ledger.ledger import Ledger
 
 _DESCRIPTION = """\
@@ -115,14 +115,14 @@ def _list(bank: Bank) -> int:
 
 def _add(given: argparse.Namespace) -> int:
     from harness.grading.ledger.ledger import Ledger
-    from harness.grading.ledger.places import File
+    from harness.grading.ledger.places import LedgerFile
 
     path = Path(given.folder)
     path = path / "ledger.sqlite" if path.is_dir() else path
     if not path.is_file():
         raise UsageError(f"{given.folder} is not the folder of a grading: there is no {path}")
     key = Path(given.key) if given.key else None
-    with closing(Ledger(File(path, key))) as ledger, ledger.naming_errors():
+    with closing(Ledger(LedgerFile(path, key))) as ledger, ledger.naming_errors():
         found = assignment.find(given.assignment or _graded(ledger, path))
         needs.require(found)
         with with_python(found, given.python) as found:
@@ -142,17 +142,17 @@ def _graded(ledger: Ledger, path: Path) -> str:
 
 def _taken(given: argparse.Namespace, found: Assignment, ledger: Ledger, originals: Path) -> int:
     from harness.grading import grade
-    from harness.grading.banking.former import NOTHING, Selection, left_out
-    from harness.grading.banking.trying import Trial
+    from harness.grading.banking.former import NOTHING, BankSelection, left_out
+    from harness.grading.banking.trying import ProgramTrial
 
     ledger.check()
-    plan, folder = grade.remembered(ledger), Path(given.bank)
+    plan, folder = grade.load_last_plan(ledger), Path(given.bank)
     wanted = _wanted(given, found)
     class_ = _class(plan, found, ledger, originals)
-    selection = Selection(class_, found.files.required, _counting(given.commands, plan))
+    selection = BankSelection(class_, found.files.required, _counting(given.commands, plan))
     before = storing.read(folder) if (folder / storing.FILE).exists() else Bank("", (), {})
     tasks = class_[0].unit.tasks if class_ else ()
-    trial = Trial(grade.means(wanted, plan), tasks, plan.planned)
+    trial = ProgramTrial(grade.means(wanted, plan), tasks, plan.planned)
     added = selection.into(folder, before, trial.run)
     refused = [(one.key, NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
@@ -163,10 +163,10 @@ def _taken(given: argparse.Namespace, found: Assignment, ledger: Ledger, origina
     return ExitCode.OK if added.entries else ExitCode.FAILED
 
 
-def _wanted(given: argparse.Namespace, found: Assignment) -> Wanted:
-    from harness.grading.grade import Wanted
+def _wanted(given: argparse.Namespace, found: Assignment) -> GradeOptions:
+    from harness.grading.grade import GradeOptions
 
-    return Wanted(
+    return GradeOptions(
         found,
         None,
         Path(given.bank),
@@ -176,20 +176,20 @@ def _wanted(given: argparse.Namespace, found: Assignment) -> Wanted:
     )
 
 
-def _class(plan: Plan, found: Assignment, ledger: Ledger, originals: Path) -> list[Former]:
+def _class(plan: GradingPlan, found: Assignment, ledger: Ledger, originals: Path) -> list[Former]:
     """Return the submissions that were graded, each with what the ledger has of it."""
     from harness.grading import grade
-    from harness.grading.attempts.assembly import Reader
+    from harness.grading.attempts.assembly import AttemptReader
     from harness.grading.banking.former import Former
     from harness.grading.ledger.store import Store
 
-    reader = Reader(ledger, found, {(one.kind, one.name): one.path for one in plan.cases})
+    reader = AttemptReader(ledger, found, {(one.kind, one.name): one.path for one in plan.cases})
     planned = grade.by_key(plan.planned)
     units = grade.units(plan, Store(originals))
     return [Former(unit, reader.attempts(planned[unit.submission.key])) for unit in units]
 
 
-def _counting(names: Sequence[str], plan: Plan) -> Callable[[Place], bool]:
+def _counting(names: Sequence[str], plan: GradingPlan) -> Callable[[Place], bool]:
     """Return what tells whether a test counts: by the name of its command, or all do.
 
     Raises:

@@ -24,7 +24,7 @@ from harness.exits import ExitCode
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.exports import exporters
 from harness.grading.ledger import places
-from harness.grading.ledger.places import File
+from harness.grading.ledger.places import LedgerFile
 from harness.report.paint import Paint
 from harness.text import number_of
 from harness.visible import visible
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from harness.grading.exports.writing import Sheets
-    from harness.grading.grade import Conclusion, Plan, Wanted
+    from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
     from harness.grading.ledger.ledger import Ledger
 
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
@@ -102,7 +102,7 @@ class _Command:
         self._sheets = _sheets(given)
         key = Path(given.key) if given.key else None
         self._ledger = places.of(given.ledger or self._wanted.output / LEDGER, key)
-        beside = self._ledger.path.parent if isinstance(self._ledger, File) else None
+        beside = self._ledger.path.parent if isinstance(self._ledger, LedgerFile) else None
         self._originals = (beside or self._wanted.output) / ORIGINALS
 
     def run(self) -> int:
@@ -135,7 +135,7 @@ class _Command:
             return ExitCode.FAILED
         return ExitCode.ATTENTION if concerns(conclusion.result) else ExitCode.OK
 
-    def _audited(self, conclusion: Conclusion, plan: Plan) -> Conclusion:
+    def _audited(self, conclusion: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
         """Add what audits found; if one is wanted, it is made after the marks are written."""
         from harness.grading.exports import writing
         from harness.grading.ledger.store import Store
@@ -150,7 +150,7 @@ class _Command:
         result = auditing.added(conclusion.result, plan, output)
         return conclusion._replace(result=result)
 
-    def _concluded(self) -> tuple[Conclusion, Plan]:
+    def _concluded(self) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading.ledger.ledger import Ledger
 
         wanted = self._wanted
@@ -159,7 +159,7 @@ class _Command:
         with closing(Ledger(self._ledger)) as ledger, ledger.naming_errors():
             return self._graded(ledger)
 
-    def _graded(self, ledger: Ledger) -> tuple[Conclusion, Plan]:
+    def _graded(self, ledger: Ledger) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading import grade
         from harness.grading.attempts.progress import GradingProgress
         from harness.grading.ledger.store import Store
@@ -167,11 +167,11 @@ class _Command:
         wanted = self._wanted
         ledger.check()
         if self._given.marks_only:
-            found = grade.remembered(ledger)
-            return grade.concluded(wanted, ledger, found), found
+            found = grade.load_last_plan(ledger)
+            return grade.update_marks(wanted, ledger, found), found
         store = Store(self._originals)
-        found = grade.prepared(wanted, ledger, store, self._warn)
-        left = grade.left(ledger, found)
+        found = grade.prepare(wanted, ledger, store, self._warn)
+        left = grade.count_pending(ledger, found)
         print(f"{len(found.submissions)} submissions, {len(found.cases)} case files,"
               f" {left} of {len(found.planned)} attempts to be run")  # fmt: skip
         try:
@@ -185,12 +185,12 @@ class _Command:
                 f"{error}. Nobody's program is run without a sandbox unless you say so:"
                 " --unsafe-no-sandbox runs all with your own rights"
             ) from None
-        return grade.concluded(wanted, ledger, found), found
+        return grade.update_marks(wanted, ledger, found), found
 
     def _warn(self, remark: str) -> None:
         print(self._paint("warn", visible(remark)))
 
-    def _say(self, conclusion: Conclusion) -> None:
+    def _say(self, conclusion: GradingOutcome) -> None:
         from harness.grading.exports import summary
 
         result, paint = conclusion.result, self._paint
@@ -231,8 +231,8 @@ def _make(folder: Path) -> None:
         raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
-def _wanted(given: argparse.Namespace, found: Assignment) -> Wanted:
-    from harness.grading.grade import Wanted
+def _wanted(given: argparse.Namespace, found: Assignment) -> GradeOptions:
+    from harness.grading.grade import GradeOptions
 
     private = (path for path in given.private if not path.startswith("@"))
     for path in filter(None, (given.source, given.groups, given.overlay, *private)):
@@ -240,7 +240,7 @@ def _wanted(given: argparse.Namespace, found: Assignment) -> Wanted:
             raise UsageError(f"there is no {path}")
     if given.unsafe_no_sandbox and given.sandbox != "auto":
         raise UsageError("--sandbox and --unsafe-no-sandbox exclude each other")
-    return Wanted(
+    return GradeOptions(
         assignment=found._replace(late=_late(given, found)),
         source=Path(given.source) if given.source else None,
         output=Path(given.output),

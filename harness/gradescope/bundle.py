@@ -95,7 +95,7 @@ def _private(assignment: Assignment, named: Sequence[str]) -> Iterator[tuple[str
         for count, path in enumerate(map(Path, paths), 1):
             given = f"{place}/{count}/{path.name}"
             yield given, given, path
-            case = plan.Case(PRIVATE, path.name, path.read_bytes(), str(path.absolute()))
+            case = plan.PlannedCase(PRIVATE, path.name, path.read_bytes(), str(path.absolute()))
             for word, companion in plan.companions(case):
                 yield given, f"{place}/{count}/{_within(word, path)}", companion
 

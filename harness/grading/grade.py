@@ -1,9 +1,9 @@
-"""A grading from beginning to end: what was handed in, what is run, the marks in force.
+"""A grading from beginning to end: read submissions, run what is missing, update the marks.
 
-:func:`grade` does all of it. :func:`prepared` reads the source and writes down what is to be done;
-:func:`remembered` takes that from the ledger. :func:`run` does what is left of it.
-:func:`concluded` makes marks of what the ledger has then, and says which of those in force would
-change. It writes new marks into the ledger, and changed ones only with ``accept``.
+:func:`grade` does all of it. :func:`prepare` reads the source and records what is to be run;
+:func:`load_last_plan` takes that from the ledger. :func:`run` runs the attempts that are pending.
+:func:`update_marks` computes marks from the ledger and lists which marks in force would change. It
+writes new marks into the ledger; it writes changed marks only with ``accept``.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.attempts import plan
 from harness.grading.attempts.company import ALONE, Company
-from harness.grading.attempts.plan import Case
-from harness.grading.attempts.units import Listener, Task, Unheard, Unit
-from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Run
+from harness.grading.attempts.plan import PlannedCase
+from harness.grading.attempts.units import GradingListener, GradingUnit, Task, Unheard
+from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.store import Store
 from harness.grading.marks.marker import Marker
 from harness.grading.records import (
@@ -37,13 +37,13 @@ from oracle import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.grading.attempts.orders import Means
-    from harness.grading.marks.regrading import Change
+    from harness.grading.attempts.orders import GradingContext
+    from harness.grading.marks.regrading import MarkChange
 
 BUDGET = 1800.0  # seconds on the wall for all case files of a submission
 
 
-class Wanted(NamedTuple):
+class GradeOptions(NamedTuple):
     """What is to be graded, and how."""
 
     assignment: Assignment  # with this year's dates
@@ -62,21 +62,21 @@ class Wanted(NamedTuple):
     go_on: bool = False  # even if the first submissions all fail alike
 
 
-class Plan(NamedTuple):
+class GradingPlan(NamedTuple):
     """What a call of the command is about."""
 
     run: int  # in the ledger
     started: str
     submissions: tuple[Submission, ...]  # sorted by key
-    cases: tuple[Case, ...]
-    planned: tuple[Planned, ...]
+    cases: tuple[PlannedCase, ...]
+    planned: tuple[PlannedAttempt, ...]
 
 
-class Conclusion(NamedTuple):
+class GradingOutcome(NamedTuple):
     """What came of a grading."""
 
     result: ClassResult  # with the marks that are in force
-    changes: tuple[Change, ...]  # of marks in force, made if they were accepted
+    changes: tuple[MarkChange, ...]  # of marks in force, made if they were accepted
     accepted: bool
     absent: tuple[str, ...]  # submissions with a mark that were not handed in this time
 
@@ -84,12 +84,12 @@ class Conclusion(NamedTuple):
 # --- what is to be done ------------------------------------------------------------------------
 
 
-def prepared(
-    wanted: Wanted,
+def prepare(
+    wanted: GradeOptions,
     ledger: Ledger,
     store: Store,
     on_remark: Callable[[str], None] = lambda _: None,
-) -> Plan:
+) -> GradingPlan:
     """Read submissions and case files; record both in the ledger.
 
     ``on_remark``: is told what of the source is not read.
@@ -102,16 +102,19 @@ def prepared(
     return planned(wanted, ledger, _received(wanted, store, on_remark), cases)
 
 
-def case_files(wanted: Wanted, ledger: Ledger) -> list[Case]:
-    """Return the case files to be asked; raises as :func:`prepared`."""
+def case_files(wanted: GradeOptions, ledger: Ledger) -> list[PlannedCase]:
+    """Return the case files to be asked; raises as :func:`prepare`."""
     seed = ledger.seed if wanted.images else ""
     private = None if wanted.public_only else wanted.private
     return plan.cases(wanted.assignment, private, seed)
 
 
 def planned(
-    wanted: Wanted, ledger: Ledger, submissions: Sequence[Submission], cases: Sequence[Case]
-) -> Plan:
+    wanted: GradeOptions,
+    ledger: Ledger,
+    submissions: Sequence[Submission],
+    cases: Sequence[PlannedCase],
+) -> GradingPlan:
     """Record in the ledger which submissions are asked which case files.
 
     ``submissions``: as :func:`harness.grading.taking_in.receive.receive` returns them.
@@ -126,7 +129,9 @@ def planned(
     return _written(wanted, ledger, found)
 
 
-def _received(wanted: Wanted, store: Store, on_remark: Callable[[str], None]) -> list[Submission]:
+def _received(
+    wanted: GradeOptions, store: Store, on_remark: Callable[[str], None]
+) -> list[Submission]:
     from harness.grading.taking_in import sources
     from harness.grading.taking_in.receive import receive
 
@@ -136,13 +141,15 @@ def _received(wanted: Wanted, store: Store, on_remark: Callable[[str], None]) ->
     return sorted(received, key=lambda one: one.key)
 
 
-def _planned(wanted: Wanted, submissions: Sequence[Submission], cases: Sequence[Case]) -> Plan:
+def _planned(
+    wanted: GradeOptions, submissions: Sequence[Submission], cases: Sequence[PlannedCase]
+) -> GradingPlan:
     boxed = wanted.sandbox != "off"
     planned = plan.attempts(wanted.assignment, overlay(wanted), boxed, submissions, cases)
-    return Plan(0, _now(), tuple(submissions), tuple(cases), tuple(planned))
+    return GradingPlan(0, _now(), tuple(submissions), tuple(cases), tuple(planned))
 
 
-def overlay(wanted: Wanted) -> Path | None:
+def overlay(wanted: GradeOptions) -> Path | None:
     """Return the course's own folder that is put beside every submission, if there is to be one.
 
     Raises:
@@ -157,7 +164,7 @@ def overlay(wanted: Wanted) -> Path | None:
     return found
 
 
-def _refuse_changes(ledger: Ledger, found: Plan) -> None:
+def _refuse_changes(ledger: Ledger, found: GradingPlan) -> None:
     now = by_key(found.planned)
     marks = ledger.in_force()
     keys = [one.key for one in found.submissions if one.key in marks]
@@ -171,31 +178,31 @@ def _refuse_changes(ledger: Ledger, found: Plan) -> None:
         )
 
 
-def by_key(planned: Iterable[Planned]) -> dict[str, list[Planned]]:
+def by_key(planned: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]:
     """Return the attempts with each submission."""
-    found: dict[str, list[Planned]] = {}
+    found: dict[str, list[PlannedAttempt]] = {}
     for one in planned:
         found.setdefault(one.key, []).append(one)
     return found
 
 
-def _bases(planned: Iterable[Planned]) -> tuple[str, ...]:
+def _bases(planned: Iterable[PlannedAttempt]) -> tuple[str, ...]:
     """Return the attempts that a mark is made of: images are not among them."""
     return tuple(sorted(one.basis for one in planned if one.kind != IMAGE))
 
 
-def _written(wanted: Wanted, ledger: Ledger, found: Plan) -> Plan:
+def _written(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> GradingPlan:
     assignment = wanted.assignment
     digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
     options = canonical_json.dumps([list(map(str, wanted[1:]))])
     run = ledger.begin(Run(found.started, __version__, assignment.key, digest, options))
-    ledger.set_cases(run, [Asked(*one, one.sha256) for one in found.cases])
+    ledger.set_cases(run, [CaseRow(*one, one.sha256) for one in found.cases])
     ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in found.submissions})
     ledger.plan(run, found.planned)
     return found._replace(run=run)
 
 
-def remembered(ledger: Ledger, number: int | None = None) -> Plan:
+def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
     """Return what a call was about, by default the last one; nothing need be run with it.
 
     Raises:
@@ -207,8 +214,10 @@ def remembered(ledger: Ledger, number: int | None = None) -> Plan:
     number, run = found
     texts = ledger.submissions(number).values()
     submissions = tuple(canonical_json.loads(Submission, text) for text in texts)
-    cases = (Case(*one[:4]) for one in ledger.cases(number))
-    return Plan(number, run.started, submissions, tuple(cases), tuple(ledger.wanted(number)))
+    cases = (PlannedCase(*one[:4]) for one in ledger.cases(number))
+    return GradingPlan(
+        number, run.started, submissions, tuple(cases), tuple(ledger.wanted(number))
+    )
 
 
 def _now() -> str:
@@ -218,12 +227,12 @@ def _now() -> str:
 # --- doing it ----------------------------------------------------------------------------------
 
 
-def units(found: Plan, store: Store) -> list[Unit]:
+def units(found: GradingPlan, store: Store) -> list[GradingUnit]:
     """Return what is to be run, a unit for each submission."""
     read = {(case.kind, case.name): (case.read(case.path), case.content) for case in found.cases}
     planned = by_key(found.planned)
     return [
-        Unit(
+        GradingUnit(
             one,
             store.path(one.sha256),
             planned[one.key][0].build,
@@ -234,24 +243,24 @@ def units(found: Plan, store: Store) -> list[Unit]:
     ]
 
 
-def is_outdated(wanted: Wanted, found: Plan) -> bool:
+def is_outdated(wanted: GradeOptions, found: GradingPlan) -> bool:
     """Whether the attempts of a plan would be others today: what they depend on has changed."""
     today = _planned(wanted, found.submissions, found.cases)
     return set(today.planned) != set(found.planned)
 
 
-def left(ledger: Ledger, found: Plan) -> int:
+def count_pending(ledger: Ledger, found: GradingPlan) -> int:
     """Return how many attempts have no result yet."""
     states = ledger.states(one.basis for one in found.planned)
     return sum(state.state != "done" for state in states.values())
 
 
 def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
-    wanted: Wanted,
+    wanted: GradeOptions,
     ledger: Ledger,
-    found: Plan,
+    found: GradingPlan,
     store: Store,
-    listener: Listener,
+    listener: GradingListener,
     company: Company = ALONE,
 ) -> None:
     """Run what has no result yet; what the harness broke in is tried again.
@@ -270,11 +279,11 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
         Runner(ledger, means(wanted, found), listener, company).run(units(found, store))
 
 
-def means(wanted: Wanted, found: Plan) -> Means:
+def means(wanted: GradeOptions, found: GradingPlan) -> GradingContext:
     """Return what every submission is run with."""
-    from harness.grading.attempts.orders import Means
+    from harness.grading.attempts.orders import GradingContext
 
-    return Means(
+    return GradingContext(
         wanted.assignment,
         overlay(wanted),
         wanted.sandbox,
@@ -285,7 +294,7 @@ def means(wanted: Wanted, found: Plan) -> Means:
     )
 
 
-def compared(wanted: Wanted, conclusion: Conclusion, store: Store) -> Conclusion:
+def compared(wanted: GradeOptions, conclusion: GradingOutcome, store: Store) -> GradingOutcome:
     """Add which submissions are the same."""
     from harness.grading.similarity import twins
 
@@ -296,7 +305,7 @@ def compared(wanted: Wanted, conclusion: Conclusion, store: Store) -> Conclusion
     return conclusion._replace(result=result._replace(twins=found))
 
 
-def grade(wanted: Wanted) -> ClassResult:
+def grade(wanted: GradeOptions) -> ClassResult:
     """Grade a class from beginning to end, without a word; return the marks that are in force.
 
     The ledger and the originals are in the folder ``wanted.output``. The same call again goes on
@@ -313,15 +322,15 @@ def grade(wanted: Wanted) -> ClassResult:
     store = Store(wanted.output / ORIGINALS)
     with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
-        found = prepared(wanted, ledger, store)
+        found = prepare(wanted, ledger, store)
         run(wanted, ledger, found, store, Unheard())
-        return concluded(wanted, ledger, found).result
+        return update_marks(wanted, ledger, found).result
 
 
 # --- marks -------------------------------------------------------------------------------------
 
 
-def concluded(wanted: Wanted, ledger: Ledger, found: Plan) -> Conclusion:
+def update_marks(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> GradingOutcome:
     """Put marks in force, and return those that are now, with what would change them.
 
     Marks of submissions that had none are written into the ledger. A mark that differs from the
@@ -348,9 +357,9 @@ def concluded(wanted: Wanted, ledger: Ledger, found: Plan) -> Conclusion:
     ledger.give(found.run, _now(), [rows[key] for key in given])
     in_force = [old[key] if key in kept else graded for key, graded in new.items()]
     absent = tuple(key for key in marks if key not in new)
-    return Conclusion(marker.result(in_force), changes, wanted.accept, absent)
+    return GradingOutcome(marker.result(in_force), changes, wanted.accept, absent)
 
 
-def _given(graded: Graded, planned: Iterable[Planned]) -> Given:
+def _given(graded: Graded, planned: Iterable[PlannedAttempt]) -> MarkRow:
     texts = canonical_json.dumps(graded.marks), canonical_json.dumps(graded.submission)
-    return Given(graded.submission.key, *texts, _bases(planned))
+    return MarkRow(graded.submission.key, *texts, _bases(planned))

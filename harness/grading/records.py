@@ -1,6 +1,6 @@
 """The records that travel between the rooms of grading. All immutable, none does anything.
 
-A source gives an :class:`Entry` for each student or group; intake makes it a
+A source gives an :class:`StudentSubmissions` for each student or group; intake makes it a
 :class:`Submission`; the runner adds an :class:`Attempt` for each case file; marking turns these
 into :class:`Marks`; every export is given a :class:`ClassResult`.
 """
@@ -27,7 +27,7 @@ class Student(NamedTuple):
     ids: tuple[tuple[str, str], ...] = ()  # such as ("canvas", "4711"), ("login", "ada")
 
 
-class Handed(NamedTuple):
+class SubmittedFile(NamedTuple):
     """One archive or folder that was handed in."""
 
     path: Path
@@ -36,15 +36,15 @@ class Handed(NamedTuple):
     late: bool = False  # the source says so
 
 
-class Entry(NamedTuple):
+class StudentSubmissions(NamedTuple):
     """What a student or a group handed in, the latest last; perhaps nothing."""
 
     key: str  # of the student, or of the group
     students: tuple[Student, ...]
-    handed: tuple[Handed, ...]
+    handed: tuple[SubmittedFile, ...]
 
 
-class Log(NamedTuple):
+class CheckLog(NamedTuple):
     """What speaks for the test before handing in: the evidence for the mark of the log."""
 
     present: bool = False
@@ -75,7 +75,7 @@ class Submission(NamedTuple):
     faults: tuple[str, ...] = ()  # what is wrong with it, a phrase each
     remarks: tuple[str, ...] = ()  # what else there is to be said, a sentence each
     refused: str = ""  # why there is nothing to grade; else empty
-    log: Log = Log()
+    log: CheckLog = CheckLog()
 
 
 class Measured(NamedTuple):

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import islice, permutations, product
-from re import _constants as ops  # type: ignore[attr-defined]
-from re import _parser  # type: ignore[attr-defined]
+from re import _constants as ops  # type: ignore[attr-defined, unused-ignore]
+from re import _parser  # type: ignore[attr-defined, unused-ignore]
 
 from harness.errors import PatternError, UndecidedError
 from harness.reading.pattern import matcher, plain_texts

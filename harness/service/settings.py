@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.grading.ledger.places import File, Server
+from harness.grading.ledger.places import LedgerFile, Server
 
 _DATABASE = "service.sqlite"
 _SCHEMA = "gtp_service"  # of the service's own tables on a server
@@ -68,18 +68,18 @@ class Settings(NamedTuple):
         """Return the folder of an assignment of a course: private case files and exports."""
         return self.data / "assignments" / assignment
 
-    def own_place(self) -> File | Server:
+    def own_place(self) -> LedgerFile | Server:
         """Return where the service's own tables are."""
         key = self.keys / "service.key"
         if not self.database:
-            return File(self.data / _DATABASE, key)
+            return LedgerFile(self.data / _DATABASE, key)
         return Server(_with_schema(self.database, _SCHEMA), key)
 
-    def ledger(self, assignment: str) -> File | Server:
+    def ledger(self, assignment: str) -> LedgerFile | Server:
         """Return the ledger of an assignment of a course: a file, or a schema of the database."""
         key = self.keys / f"{assignment}.key"
         if not self.database:
-            return File(self.made(assignment) / "ledger.sqlite", key)
+            return LedgerFile(self.made(assignment) / "ledger.sqlite", key)
         return Server(_with_schema(self.database, schema_of(assignment)), key)
 
 

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from harness.grading.ledger.places import File, Server
+from harness.grading.ledger.places import LedgerFile, Server
 
 KINDS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.processes)]
 
@@ -13,13 +13,13 @@ KINDS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.processes)]
 def place_of(kind, request, folder, name="ledger.sqlite"):
     """Return a new place for a ledger of a kind; its key lies in the folder."""
     if kind == "sqlite":
-        return File(folder / name)
+        return LedgerFile(folder / name)
     return Server(request.getfixturevalue("database"), folder / f"{name}.key")
 
 
 def execute(place, *statements):
     """Execute statements beside the ledger; return the rows of the last one."""
-    if isinstance(place, File):
+    if isinstance(place, LedgerFile):
         with closing(sqlite3.connect(place.path)) as db, db:
             return [db.execute(statement).fetchall() for statement in statements][-1]
     import psycopg

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cache
 
 from harness.assignments.assignment import Assignment, Late, Part, find
-from harness.grading.records import PUBLIC, Attempt, Log, Submission
+from harness.grading.records import PUBLIC, Attempt, CheckLog, Submission
 from harness.reading import casefile
 from harness.records import (
     Build,
@@ -21,7 +21,7 @@ from harness.records import (
 from harness.running.runner import not_run
 
 DIED = Failure(FailureKind.DIED, "The engine died.", 0)
-GOOD_LOG = Log(present=True, transcript=True, unpacked=True, ran=True)
+GOOD_LOG = CheckLog(present=True, transcript=True, unpacked=True, ran=True)
 NEVER_LATE = Late(None, None, Fraction(20), 0)
 # What a letter stands for in the functions below.
 LETTERS = {

@@ -29,10 +29,10 @@ from harness.grading.records import (
     PUBLIC,
     Attempt,
     Build,
+    CheckLog,
     ClassResult,
     Graded,
     Item,
-    Log,
     Marks,
     Measured,
     PartMark,
@@ -146,7 +146,7 @@ ASSIGNMENT = Assignment(
 )
 IN_TIME = datetime.datetime(2024, 5, 17, 20, 0)
 TOO_LATE = datetime.datetime(2024, 5, 18, 1, 30)
-GOOD_LOG = Log(True, True, True, True, "The receipt is that of this archive and these cases.")
+GOOD_LOG = CheckLog(True, True, True, True, "The receipt is that of this archive and these cases.")
 
 Change = Callable[[CaseFile, FileResult], FileResult]
 
@@ -272,7 +272,7 @@ def _late_group() -> Graded:
 
 def _refused() -> Graded:
     one = submission(
-        "fay", student("fay", "Fay Wray", 6), name="a1.tgz", kept=(), log=Log(),
+        "fay", student("fay", "Fay Wray", 6), name="a1.tgz", kept=(), log=CheckLog(),
         refused="a1.tgz: the name leads out of the folder: '../../etc/passwd'",
     )  # fmt: skip
     return nothing(one, "A1.tgz: the name leads out of the folder: '../../etc/passwd'.")
@@ -298,7 +298,7 @@ def _died() -> Graded:
     first, second, third = attempts("hal", "komi-ignored")
     crash = 'Traceback (most recent call last):\n  File "Go1.py", line 40\nKeyError: (0, 4)\n'
     second = second._replace(result=broken(second.result, 4, failure, crash))
-    log = Log(present=True, ran=True, remarks=("presubmission.log is no transcript.",))
+    log = CheckLog(present=True, ran=True, remarks=("presubmission.log is no transcript.",))
     one = submission("hal", student("hal", "Hal 9000", 8), log=log)
     return marked(one, (first, second, third))
 

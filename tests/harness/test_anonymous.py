@@ -8,18 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.grading.banking.anonymous import Names, Person, UnreadableError, uncommented
+from harness.grading.banking.anonymous import (
+    BankPerson,
+    NeutralNames,
+    UnreadableError,
+    uncommented,
+)
 
-ADA = Person("Ada Lovelace", ("adalove", "1234567", "ada.lovelace@example.edu"))
-MAX = Person("Max Müller-Black", ("mmueller",))
+ADA = BankPerson("Ada Lovelace", ("adalove", "1234567", "ada.lovelace@example.edu"))
+MAX = BankPerson("Max Müller-Black", ("mmueller",))
 
 
 def clean(text: str, name: str = "a.py") -> str:
     return uncommented({name: text.encode()}).get(name, b"(left out)").decode()
 
 
-def renamed(text: str, *people: Person, others: tuple[str, ...] = ()) -> str:
-    names = Names(people or (ADA,), [{"a.c": one.encode()} for one in (text, *others)])
+def renamed(text: str, *people: BankPerson, others: tuple[str, ...] = ()) -> str:
+    names = NeutralNames(people or (ADA,), [{"a.c": one.encode()} for one in (text, *others)])
     ((_, content),) = names.without({"a.c": text.encode()}).values()
     return content.decode()
 
@@ -95,13 +100,13 @@ def test_what_every_program_says_is_no_name():
 
 
 def test_what_several_programs_say_is_no_name():
-    love = Person("Joy Chain")
+    love = BankPerson("Joy Chain")
     assert renamed("chain", love) == "namea"
     assert renamed("chain", love, others=("a chain", "chains of chain")) == "chain"
 
 
 def test_one_word_stands_for_one_name_in_all_files():
-    names = Names([ADA], [])
+    names = NeutralNames([ADA], [])
     files = {"ada_x.py": b"import lovelace", "lovelace.py": b"ada = 1", "Ada1.py": b""}
     assert names.without(files, ["Ada1.py"]) == {
         "Ada1.py": ("Ada1.py", b""),

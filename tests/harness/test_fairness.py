@@ -8,9 +8,9 @@ import pytest
 from harness.assignments import assignment
 from harness.engine.session import Session
 from harness.errors import EngineError
-from harness.grading.attempts.orders import Means
+from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.runner import Runner
-from harness.grading.attempts.units import Task, Unit
+from harness.grading.attempts.units import GradingUnit, Task
 from harness.limit import CPU_SECONDS, Limit
 from harness.options import BoxLimits, Limits
 from harness.reading import casefile
@@ -306,7 +306,7 @@ def test_a_file_in_which_an_engine_answered_late_is_spoken_for_by_no_other():
         }
     )
     tasks = tuple(Task(basis, hung.case) for basis in ("sure", "alike", "late", "otherwise"))
-    unit = Unit(None, Path(), "", tasks)
-    means = Means(assignment.find("gomoku-rules"), None, "off", (), 0.0, 1)
+    unit = GradingUnit(None, Path(), "", tasks)
+    means = GradingContext(assignment.find("gomoku-rules"), None, "off", (), 0.0, 1)
     Runner(ledger, means, None)._believe(unit)
     assert ledger.settled == ["alike"]

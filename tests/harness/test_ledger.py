@@ -16,9 +16,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.grading.ledger.ledger import Asked, BusyError, Given, Ledger, Planned, Row, Run
-from harness.grading.ledger.places import File
-from harness.grading.records import Log, Marks, PartMark, Student, Submission
+from harness.grading.ledger.ledger import (
+    BusyError,
+    CaseRow,
+    Ledger,
+    MarkRow,
+    PlannedAttempt,
+    ResultRow,
+    Run,
+)
+from harness.grading.ledger.places import LedgerFile
+from harness.grading.records import CheckLog, Marks, PartMark, Student, Submission
 from harness.limit import Limit
 from harness.options import GIB
 from harness.records import (
@@ -37,9 +45,10 @@ from harness.work.canonical_json import PLACE, Figures
 from tests.harness.ledgers import KINDS, execute, place_of
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
-ROW = Row("{}", "2026-01-01T00:00:01Z", 1, 0.5, 0.25, 1 << 20, 0.01, "{}")
+ROW = ResultRow("{}", "2026-01-01T00:00:01Z", 1, 0.5, 0.25, 1 << 20, 0.01, "{}")
 ATTEMPTS = [
-    Planned(f"basis{i}", f"student{i // 2}", "public", f"c{i % 2}.gtp", "") for i in range(4)
+    PlannedAttempt(f"basis{i}", f"student{i // 2}", "public", f"c{i % 2}.gtp", "")
+    for i in range(4)
 ]
 BASES = [one.basis for one in ATTEMPTS]
 
@@ -167,12 +176,13 @@ WRITER = """
 import sys
 from pathlib import Path
 from harness.grading.ledger import places
-from harness.grading.ledger.ledger import Ledger, Planned
+from harness.grading.ledger.ledger import Ledger, PlannedAttempt
 from tests.harness.test_ledger import ROW, RUN
 ledger = Ledger(places.of(sys.argv[1], Path(sys.argv[2])))
 with ledger.naming_errors():
     bases = [f"{i:05}" for i in range(4000)]
-    ledger.plan(ledger.begin(RUN), [Planned(basis, "s", "public", basis, "") for basis in bases])
+    planned = [PlannedAttempt(basis, "s", "public", basis, "") for basis in bases]
+    ledger.plan(ledger.begin(RUN), planned)
     left = [b for b, state in ledger.states(bases).items() if state.state != "done"]
     token = ledger.lease(left)
     for basis in left:
@@ -184,7 +194,7 @@ with ledger.naming_errors():
 @pytest.mark.long(10)
 @pytest.mark.processes
 def test_what_was_written_survives_sigkill_at_any_moment(place, tmp_path):
-    where = place.path if isinstance(place, File) else place.address
+    where = place.path if isinstance(place, LedgerFile) else place.address
     chance = random.Random(5)
     told = set()
     for _ in range(6):
@@ -198,7 +208,7 @@ def test_what_was_written_survives_sigkill_at_any_moment(place, tmp_path):
         writer.send_signal(signal.SIGKILL)
         rest = writer.communicate()[0]
         told |= set((first + rest).split())
-        if isinstance(place, File):
+        if isinstance(place, LedgerFile):
             assert execute(place, "PRAGMA integrity_check") == [("ok",)]
         rows = execute(place, "SELECT basis, result FROM result")
         done = {row[0] for row in execute(place, "SELECT basis FROM attempt WHERE state = 'done'")}
@@ -248,7 +258,7 @@ def test_other_databases_and_versions_are_refused(tmp_path):
 
 def test_marks_are_only_added(ledger):
     run = ledger.begin(RUN)
-    first = Given("a", "1", "s", ("basis0", "basis1"))
+    first = MarkRow("a", "1", "s", ("basis0", "basis1"))
     ledger.give(run, "t1", [first])
     ledger.give(run, "t2", [first])  # the same again is nothing new
     ledger.give(run, "t3", [first._replace(marks="2"), first._replace(key="b")])
@@ -266,8 +276,8 @@ def test_runs_cases_and_submissions(ledger):
     assert ledger.last_run() is None
     run = ledger.begin(RUN)
     cases = [
-        Asked("public", "b.gtp", b"x\xff", "/b.gtp", "1"),
-        Asked("private", "a.gtp", b"", "/own/a.gtp", "2"),
+        CaseRow("public", "b.gtp", b"x\xff", "/b.gtp", "1"),
+        CaseRow("private", "a.gtp", b"", "/own/a.gtp", "2"),
     ]
     ledger.set_cases(run, cases)
     ledger.set_submissions(run, {"b": "B", "a": "A"})
@@ -305,7 +315,7 @@ def test_marks_come_back_from_their_text(parts, points, text):
 @given(st.text(), st.one_of(st.none(), st.datetimes()), st.lists(st.text()).map(tuple))
 def test_submissions_come_back_from_their_text(text, time, texts):
     students = (Student("k", text, (("canvas", "1"),)), Student("l", text))
-    log = Log(present=True, remarks=texts)
+    log = CheckLog(present=True, remarks=texts)
     submission = Submission("k", students, text, "f" * 64, time, False, "", texts, log=log)
     assert canonical_json.loads(Submission, canonical_json.dumps(submission)) == submission
 

@@ -15,17 +15,19 @@ from harness.errors import HarnessError, LedgerError, UsageError
 from harness.grading.ledger import ledger as ledger_module
 from harness.grading.ledger import salvage
 from harness.grading.ledger.chains import SIGNED
-from harness.grading.ledger.ledger import Asked, Given, Ledger, Planned, Row, Run
-from harness.grading.ledger.places import File
+from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, ResultRow, Run
+from harness.grading.ledger.places import LedgerFile
 from harness.grading.ledger.tables import VERSION_TABLE
 from tests.harness import former_ledgers
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
-ROW = Row('{"x":1}', "2026-01-01T00:00:01Z", 1, 0.5, 0, 1 << 20, 0.01, "{}")
+ROW = ResultRow('{"x":1}', "2026-01-01T00:00:01Z", 1, 0.5, 0, 1 << 20, 0.01, "{}")
 CONTENT = b"1 name\n#? [x]\n"
 STUDENTS = 12
 ATTEMPTS = [
-    Planned(f"basis{i:02}", f"student{i // 2}", "public", f"c{i % 2}.gtp", "s" * 64, "build")
+    PlannedAttempt(
+        f"basis{i:02}", f"student{i // 2}", "public", f"c{i % 2}.gtp", "s" * 64, "build"
+    )
     for i in range(2 * STUDENTS)
 ]
 
@@ -38,7 +40,7 @@ def make(path, results=2 * STUDENTS, padding=600):
         run = made.begin(RUN)
         digest = hashlib.sha256(CONTENT).hexdigest()
         made.set_cases(
-            run, [Asked("public", f"c{i}.gtp", CONTENT, f"/c{i}.gtp", digest) for i in (0, 1)]
+            run, [CaseRow("public", f"c{i}.gtp", CONTENT, f"/c{i}.gtp", digest) for i in (0, 1)]
         )
         made.set_submissions(run, {f"student{i}": f"record{i}" for i in range(STUDENTS)})
         made.plan(run, ATTEMPTS)
@@ -51,7 +53,7 @@ def make(path, results=2 * STUDENTS, padding=600):
             if doubtful:
                 assert made.finish(one.basis, token, row, 2, last=True)
         made.release(token)
-        marks = [Given(f"student{i}", f'"{i}"', "s", ("basis00",)) for i in range(STUDENTS)]
+        marks = [MarkRow(f"student{i}", f'"{i}"', "s", ("basis00",)) for i in range(STUDENTS)]
         made.give(run, "t1", marks)
         made.give(run, "t2", [marks[3]._replace(marks='"9"')])
     return rows_of(path)
@@ -177,7 +179,7 @@ def test_two_rows_that_change_places_are_noticed(path):
 def test_a_row_of_another_history_is_noticed(path, tmp_path):
     """The same key, another order of writing: each row holds by itself, and does not follow."""
     other = tmp_path / "other.sqlite"
-    shutil.copy(File(path).key(""), File(other).key(""))
+    shutil.copy(LedgerFile(path).key(""), LedgerFile(other).key(""))
     make(other, padding=601)
     edit(
         path,
@@ -328,7 +330,7 @@ def test_flipped_bytes_never_end_in_anything_but_a_sentence(made, tmp_path_facto
     for place, change in flips:
         data[int(place * len(data))] ^= change
     path.write_bytes(data[: int(end * len(data))])
-    shutil.copy(File(made[0]).key(""), File(path).key(""))
+    shutil.copy(LedgerFile(made[0]).key(""), LedgerFile(path).key(""))
     try:
         with closing(Ledger(path)) as read, read.naming_errors():
             read.check()
@@ -375,7 +377,7 @@ def test_half_a_log_is_an_earlier_ledger(made, tmp_path, cut):
     copy = tmp_path / "copy.sqlite"
     for end in ("", "-wal"):
         shutil.copy(f"{path}{end}", f"{copy}{end}")
-    shutil.copy(File(path).key(""), File(copy).key(""))
+    shutil.copy(LedgerFile(path).key(""), LedgerFile(copy).key(""))
     db.close()
     log = tmp_path / "copy.sqlite-wal"
     log.write_bytes(log.read_bytes()[: int(cut * log.stat().st_size)])
@@ -401,18 +403,18 @@ def test_the_key_is_made_once_for_its_owner_alone(tmp_path):
 def test_the_key_may_lie_elsewhere(tmp_path, capsys):
     path, key = tmp_path / "a.sqlite", tmp_path / "safe" / "key"
     key.parent.mkdir()
-    Ledger(File(path, key)).close()
-    Ledger(File(tmp_path / "b.sqlite", key)).close()  # and be used for many
-    assert not File(path).key("").exists()
+    Ledger(LedgerFile(path, key)).close()
+    Ledger(LedgerFile(tmp_path / "b.sqlite", key)).close()  # and be used for many
+    assert not LedgerFile(path).key("").exists()
     with pytest.raises(LedgerError, match=f"the key of {path} is missing: there is no {path}.key"):
         Ledger(path)
-    Ledger(File(path, key)).close()
+    Ledger(LedgerFile(path, key)).close()
     assert ledger(capsys, "check", path)[0] == 2
     assert ledger(capsys, "check", path, "--key", key)[0] == 0
 
 
 def test_another_key_and_no_key_are_refused(path, tmp_path):
-    key = File(path).key("")
+    key = LedgerFile(path).key("")
     mine = key.read_text()
     key.write_text("0" * 64)
     with pytest.raises(LedgerError, match="is not the key of"):
@@ -425,7 +427,7 @@ def test_another_key_and_no_key_are_refused(path, tmp_path):
 
 
 def test_without_its_key_all_can_be_saved_unchecked(made, path, tmp_path, capsys):
-    File(path).key("").unlink()
+    LedgerFile(path).key("").unlink()
     status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new")
     assert (status, "--unchecked saves all rows that can be read" in said) == (2, True)
     status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new", "--unchecked")
@@ -511,7 +513,7 @@ def test_a_ledger_of_version_3_of_before_is_used_as_it_is(tmp_path, capsys):
     """Written by the harness when it spoke to SQLite itself."""
     path = tmp_path / "old.sqlite"
     key, _, dump = OF_VERSION_3.read_text().partition("\n")
-    File(path).key("").write_text(key.removeprefix("-- key "))
+    LedgerFile(path).key("").write_text(key.removeprefix("-- key "))
     with closing(sqlite3.connect(path)) as db:
         db.executescript(dump)
     before = path.read_bytes()
@@ -524,7 +526,7 @@ def test_a_ledger_of_version_3_of_before_is_used_as_it_is(tmp_path, capsys):
         assert read.states(["basis3"])["basis3"].state == "waiting"
         token = read.lease(["basis3"])
         assert read.finish("basis3", token, ROW, 1, last=True)
-        read.give(1, "t2", [Given("student1", "4", "{}", ("basis2", "basis3"))])
+        read.give(1, "t2", [MarkRow("student1", "4", "{}", ("basis2", "basis3"))])
         read.check()
 
 

@@ -16,8 +16,8 @@ import pytest
 from harness.cli import main
 from harness.errors import LedgerError, ServerError, UsageError
 from harness.grading.ledger import places, salvage
-from harness.grading.ledger.ledger import Ledger, Planned
-from harness.grading.ledger.places import File, Server
+from harness.grading.ledger.ledger import Ledger, PlannedAttempt
+from harness.grading.ledger.places import LedgerFile, Server
 from tests.harness import small_class, test_ledger_damage
 from tests.harness.ledgers import KINDS, execute, place_of
 from tests.harness.test_ledger import ATTEMPTS, BASES, ROW, RUN, WRITER
@@ -74,8 +74,8 @@ def test_an_address_in_which_the_password_has_no_sure_end_is_refused(password, c
 
 @pytest.mark.quick
 def test_a_path_is_a_file_whatever_it_is_called(tmp_path):
-    assert isinstance(places.of("graded/postgresql:"), File)
-    assert isinstance(places.of(tmp_path / "postgresql://h/d"), File)
+    assert isinstance(places.of("graded/postgresql:"), LedgerFile)
+    assert isinstance(places.of(tmp_path / "postgresql://h/d"), LedgerFile)
 
 
 @pytest.mark.quick
@@ -199,7 +199,9 @@ def grab(place, ready, go, results):
 def test_many_lease_at_once_and_nothing_is_done_twice(kind, request, tmp_path):
     place = place_of(kind, request, tmp_path)
     with closing(Ledger(place)) as ledger:
-        ledger.plan(ledger.begin(RUN), [Planned(one, "s", "public", one, "") for one in MANY])
+        ledger.plan(
+            ledger.begin(RUN), [PlannedAttempt(one, "s", "public", one, "") for one in MANY]
+        )
     spawning = multiprocessing.get_context("spawn")
     ready, go, results = spawning.Semaphore(0), spawning.Event(), spawning.Queue()
     workers = [
@@ -405,7 +407,7 @@ def test_a_class_is_graded_alike_on_both(database, tmp_path, capsys, monkeypatch
     place = Server(database)
     for query in ALIKE:
         found = execute(place, query)
-        assert found == execute(File(tmp_path / "file" / "ledger.sqlite"), query) != []
+        assert found == execute(LedgerFile(tmp_path / "file" / "ledger.sqlite"), query) != []
     one, other = ((tmp_path / where / "marks.csv").read_text() for where in ("file", "server"))
     assert one == other
     capsys.readouterr()
@@ -449,7 +451,7 @@ def test_a_grading_that_is_killed_goes_on_to_the_same_results(database, tmp_path
     assert subprocess.run(wild, **quiet, check=False).returncode == calm
     for query in ALIKE:
         found = execute(place, query)
-        assert found == execute(File(tmp_path / "calm" / "ledger.sqlite"), query) != []
+        assert found == execute(LedgerFile(tmp_path / "calm" / "ledger.sqlite"), query) != []
 
 
 END_CONNECTIONS = (

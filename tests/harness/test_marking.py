@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.assignments.assignment import Late, Part
 from harness.grading.marks.marking import lasting, lateness, marks, sentence
-from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Log, decimal
+from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, CheckLog, decimal
 from harness.records import Failure, FailureKind, Verdict
 from tests.harness.made_attempts import (
     GOOD_LOG,
@@ -99,13 +99,13 @@ def test_parts_say_whether_they_are_complete():
     [
         ({}, 1, "All files are there."),
         ({"kept": ("Go1.py", "readme.txt")}, 0, "gtp_connection_go1.py missing."),
-        ({"log": Log()}, 0, "Presubmission.log missing."),
+        ({"log": CheckLog()}, 0, "Presubmission.log missing."),
         (
-            {"log": Log(present=True, transcript=True, ran=True)},
+            {"log": CheckLog(present=True, transcript=True, ran=True)},
             0,
             "Presubmission.log does not show the test before handing in.",
         ),
-        ({"kept": ("Go1.py",), "log": Log()}, 0, None),
+        ({"kept": ("Go1.py",), "log": CheckLog()}, 0, None),
     ],
 )
 def test_files_and_log(fields, points, why):
@@ -351,7 +351,7 @@ def classes(draw):
     late = LATE._replace(deduction=draw(st.fractions(0, 100, max_denominator=10)))
     minutes = draw(st.none() | st.integers(-100, 2000))
     time = None if minutes is None else DEADLINE + timedelta(minutes=minutes)
-    log = draw(st.sampled_from([GOOD_LOG, Log()]))
+    log = draw(st.sampled_from([GOOD_LOG, CheckLog()]))
     submission = submission_of(time=time, late=draw(st.booleans()), log=log)
     return assignment_of(*draw(PARTS), late=late), submission, tuple(attempts)
 

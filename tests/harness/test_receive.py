@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from harness.assignments import assignment, receipt, workspace
 from harness.errors import ArchiveError, UsageError
 from harness.grading.ledger.store import Store
-from harness.grading.records import Entry, Handed, Student, Submission
+from harness.grading.records import Student, StudentSubmissions, Submission, SubmittedFile
 from harness.grading.taking_in.evidence import LONGEST
 from harness.grading.taking_in.receive import receive
 from harness.intake.limits import MIB, IntakeLimits
@@ -55,8 +55,10 @@ def hand_in(tmp_path, store):
             path = tmp_path / f"{index}_{name}"
             path.write_bytes(content)
             time = datetime.datetime(2026, 1, 29, index)
-            given.append(Handed(path, name, time, late=index > 0))
-        return receive(Entry("ada", (STUDENT,), tuple(given)), ASSIGNMENT, store, overlay)
+            given.append(SubmittedFile(path, name, time, late=index > 0))
+        return receive(
+            StudentSubmissions("ada", (STUDENT,), tuple(given)), ASSIGNMENT, store, overlay
+        )
 
     return handed
 
@@ -136,7 +138,7 @@ def test_nothing_usable_is_a_record_that_says_why(hand_in, store):
         refused=f"The file Go1.py is refused: it is a text file, {EXPECTED}",
         remarks=(f"The file a1.rar is refused: it is a RAR archive, {EXPECTED}",),
     )
-    assert receive(Entry("ada", (STUDENT,), ()), ASSIGNMENT, store) == Submission(
+    assert receive(StudentSubmissions("ada", (STUDENT,), ()), ASSIGNMENT, store) == Submission(
         key="ada", students=(STUDENT,), refused="Nothing was handed in."
     )
 
@@ -277,7 +279,7 @@ def test_no_archive_stops_a_class(store, tmp_path, names, content):
     (tmp_path / "util").mkdir(exist_ok=True)
     path = tmp_path / "a1.tgz"
     path.write_bytes(python_tar([(name, content) for name in names]))
-    entry = Entry("ada", (STUDENT,), (Handed(path, path.name),))
+    entry = StudentSubmissions("ada", (STUDENT,), (SubmittedFile(path, path.name),))
     found = receive(entry, ASSIGNMENT, store, tmp_path / "util")
     assert bool(found.refused) != bool(found.kept)
     if found.kept:
@@ -288,17 +290,17 @@ def test_no_archive_stops_a_class(store, tmp_path, names, content):
 # --- folders
 
 
-def folder(tmp_path: Path, files: dict[str, bytes]) -> Handed:
+def folder(tmp_path: Path, files: dict[str, bytes]) -> SubmittedFile:
     place = tmp_path / "lovelace"
     for name, content in files.items():
         path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    return Handed(place, place.name)
+    return SubmittedFile(place, place.name)
 
 
-def from_folder(handed: Handed, store: Store) -> Submission:
-    return receive(Entry("ada", (STUDENT,), (handed,)), ASSIGNMENT, store)
+def from_folder(handed: SubmittedFile, store: Store) -> Submission:
+    return receive(StudentSubmissions("ada", (STUDENT,), (handed,)), ASSIGNMENT, store)
 
 
 @pytest.mark.parametrize("within", ["", "assignment1/"])
@@ -323,12 +325,12 @@ def test_a_folder_in_a_folder_of_another_name(store, tmp_path):
 
 def test_a_folder_is_the_last_resort_when_its_archives_cannot_be_read(store, tmp_path):
     handed = folder(tmp_path, {**FILES, "old.tgz": b""})
-    archive = Handed(handed.path / "old.tgz", "old.tgz")
-    found = receive(Entry("ada", (STUDENT,), (handed, archive)), ASSIGNMENT, store)
+    archive = SubmittedFile(handed.path / "old.tgz", "old.tgz")
+    found = receive(StudentSubmissions("ada", (STUDENT,), (handed, archive)), ASSIGNMENT, store)
     assert (found.name, found.kept) == ("lovelace", tuple(sorted(FILES)))
     assert found.remarks[0].startswith("The file old.tgz is refused: it is an empty file")
     archive.path.write_bytes(packed(FILES))
-    found = receive(Entry("ada", (STUDENT,), (handed, archive)), ASSIGNMENT, store)
+    found = receive(StudentSubmissions("ada", (STUDENT,), (handed, archive)), ASSIGNMENT, store)
     assert (found.name, found.remarks) == ("old.tgz", ())
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ArchiveError, UsageError
-from harness.grading.records import Entry
+from harness.grading.records import StudentSubmissions
 from harness.grading.taking_in.sources import canvas, moodle, read
 from harness.grading.taking_in.sources.pieces import entries, folded, safe, version
 from harness.grading.taking_in.sources.table import COLUMNS
@@ -44,15 +44,15 @@ CLASS = [
 FILES = ["a1.tgz", "a1-1.tgz", "my work (2).tar.gz", "12_34_a1.tgz", "ä_LATE_5_6_b.tgz"]
 
 
-def content(entry: Entry) -> list[bytes]:
+def content(entry: StudentSubmissions) -> list[bytes]:
     return [handed.path.read_bytes() for handed in entry.handed]
 
 
-def by_id(found: tuple[Entry, ...]) -> dict[str, Entry]:
+def by_id(found: tuple[StudentSubmissions, ...]) -> dict[str, StudentSubmissions]:
     return {value: entry for entry in found for one in entry.students for _, value in one.ids}
 
 
-def check_keys(found: tuple[Entry, ...]) -> None:
+def check_keys(found: tuple[StudentSubmissions, ...]) -> None:
     keys = [entry.key for entry in found]
     assert keys == sorted(keys)
     assert len({unicodedata.normalize("NFKC", key).casefold() for key in keys}) == len(keys)
@@ -549,9 +549,9 @@ def test_one_hostile_name_does_not_stop_a_class(tmp_path):
 @given(st.lists(st.text(max_size=120), min_size=1, unique=True))
 def test_keys_are_unique_and_safe(texts):
     from harness.grading.records import Student
-    from harness.grading.taking_in.sources.pieces import Piece
+    from harness.grading.taking_in.sources.pieces import SourcePiece
 
-    found = entries(Piece(Student(text, text)) for text in texts)
+    found = entries(SourcePiece(Student(text, text)) for text in texts)
     assert len(found) == len(texts)
     names = {student.name for entry in found for student in entry.students}
     assert names == {one_line(text) for text in texts}

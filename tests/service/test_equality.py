@@ -11,7 +11,7 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.cli import main
 from harness.grading import LEDGER, ORIGINALS, grade
-from harness.grading.grade import Wanted
+from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.service.storage import uploads
 from harness.service.work.doing import folder_of
@@ -44,7 +44,7 @@ def test_marks_sheets_and_pages_are_those_of_grade(service, counting, tmp_path):
     sheet = class_csv(service, grading.assignment, tmp_path)
 
     # All anew, by one call of grade: the same marks, to the byte.
-    wanted = Wanted(assignments.find("counting"), sheet, tmp_path / "anew", regrade=True)
+    wanted = GradeOptions(assignments.find("counting"), sheet, tmp_path / "anew", regrade=True)
     grade.grade(wanted)
     ours, theirs = marks(place), marks(tmp_path / "anew" / LEDGER)
     assert ours == theirs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from harness.assignments.assignment import Assignment
-from harness.grading.ledger.ledger import Ledger, Planned
+from harness.grading.ledger.ledger import Ledger, PlannedAttempt
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Measured
 from harness.reading import casefile
 from harness.records import Build, CaseFile, FileResult
@@ -16,7 +16,7 @@ _ORDER = (PUBLIC, PRIVATE, IMAGE)
 _NOT_YET = "it was not run yet"
 
 
-class Reader:
+class AttemptReader:
     """Reads attempts; the case files are those that were run, from the ledger itself.
 
     ``paths``: where case files lie, by kind and name.
@@ -32,16 +32,16 @@ class Reader:
         self.sandboxes: set[str] = set()  # those of the results that were read, in words
         self.pythons: set[str] = set()  # that ran the engines, in words
 
-    def attempts(self, planned: Iterable[Planned]) -> tuple[Attempt, ...]:
+    def attempts(self, planned: Iterable[PlannedAttempt]) -> tuple[Attempt, ...]:
         """Return what came of the attempts with one submission: public, private, images."""
         ordered = sorted(planned, key=lambda one: (_ORDER.index(one.kind), one.name))
         return tuple(self._attempt(one)._replace(build=self._build(one)) for one in ordered)
 
-    def _build(self, one: Planned) -> Build | None:
+    def _build(self, one: PlannedAttempt) -> Build | None:
         text = self._ledger.build(one.build)
         return canonical_json.loads(Build, text) if text else None
 
-    def _attempt(self, one: Planned) -> Attempt:
+    def _attempt(self, one: PlannedAttempt) -> Attempt:
         path = self._paths.get((one.kind, one.name), "")
         attempt = Attempt(one.key, one.kind, one.name, None, path=path)
         state, _, fault = self._ledger.states([one.basis])[one.basis]
@@ -64,7 +64,9 @@ class Reader:
             near_limit=fairness.near(result, figures, limits, box),
         )
 
-    def _run(self, text: str, figures: str, one: Planned) -> tuple[FileResult | None, Figures]:
+    def _run(
+        self, text: str, figures: str, one: PlannedAttempt
+    ) -> tuple[FileResult | None, Figures]:
         measured = canonical_json.loads(Figures, figures)
         self.sandboxes.add(measured.sandbox)
         self.pythons |= {measured.python} - {""}

@@ -26,7 +26,7 @@ class Company(Protocol):
         """Give a time in which nobody else runs engines here."""
 
 
-class _Alone:
+class _NoCompany:
     """Nobody else is there: if somebody is, it is said."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
@@ -39,4 +39,4 @@ class _Alone:
         return nullcontext()
 
 
-ALONE: Company = _Alone()
+ALONE: Company = _NoCompany()

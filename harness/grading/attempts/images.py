@@ -40,20 +40,20 @@ from oracle.position import Position
 _TRIES = 4  # draws of a change for a scene, of which the one with most tests is taken
 
 
-class Origin(NamedTuple):
+class VariantOrigin(NamedTuple):
     """Of which test a test is the image."""
 
     kind: str  # of change: one of KINDS
     line: int  # 1-based, in the case file of the same name
 
 
-def origin(step: Step) -> Origin:
+def origin(step: Step) -> VariantOrigin:
     """Return what a test of an image is the image of: its number is ten times the line, and more.
 
     The last digit is the kind's place in :data:`KINDS`.
     """
     line, kind = divmod(step.id, 10)
-    return Origin(KINDS[kind], line)
+    return VariantOrigin(KINDS[kind], line)
 
 
 def image_of(
@@ -83,7 +83,7 @@ def image_of(
 # --- a case file as scenes ---------------------------------------------------------------------
 
 
-class _Asked(NamedTuple):
+class _AnsweredCommand(NamedTuple):
     """A command with the oracle's answer, and the board after it."""
 
     step: Step
@@ -96,7 +96,7 @@ class _Asked(NamedTuple):
 class _Scene(NamedTuple):
     start: Beginning
     settings: list[str]  # in force when it begins
-    asked: list[_Asked]
+    asked: list[_AnsweredCommand]
     folder: str  # of the files that are loaded
 
 
@@ -134,11 +134,11 @@ def _settings(case: CaseFile, specification: Specification) -> dict[str, str]:
     return {part: one.initial for one in begun for part in one.lasting & used}
 
 
-def _ask(engine: Engine, step: Step, specification: Specification) -> _Asked:
+def _ask(engine: Engine, step: Step, specification: Specification) -> _AnsweredCommand:
     is_settled = not underspecified(engine, step.command)
     nature = specification.commands[step.command.partition(" ")[0]]
     reply = reply_of(engine.handle(step.command))
-    return _Asked(step, nature, reply, is_settled, _board(engine))
+    return _AnsweredCommand(step, nature, reply, is_settled, _board(engine))
 
 
 def _board(engine: Engine) -> Position:
@@ -207,7 +207,7 @@ class _Stage:
         self.kept: list[str] = []
         self.tests = 0
 
-    def play(self, asked: _Asked, command: str, change: Change) -> bool:
+    def play(self, asked: _AnsweredCommand, command: str, change: Change) -> bool:
         """Take the next command; return whether what follows is still known."""
         builds = _builds(asked, self._specification)
         if not self._start.allows(self._engine, command):
@@ -230,7 +230,7 @@ class _Stage:
             self._pending.append(command)
         return settled or not builds
 
-    def _keep(self, asked: _Asked, command: str, reply: Reply, *, builds: bool) -> None:
+    def _keep(self, asked: _AnsweredCommand, command: str, reply: Reply, *, builds: bool) -> None:
         if not self._differs or asked.nature.names_file:
             self._pending += [command] * builds
             return
@@ -241,7 +241,7 @@ class _Stage:
         self.tests += 1
 
 
-def _builds(asked: _Asked, specification: Specification) -> bool:
+def _builds(asked: _AnsweredCommand, specification: Specification) -> bool:
     """Whether what follows depends on a command that all have, and is known after it."""
     nature, name = asked.nature, asked.step.command.partition(" ")[0]
     is_free = nature.chooses or nature.begins_board or nature.ends
@@ -249,7 +249,7 @@ def _builds(asked: _Asked, specification: Specification) -> bool:
     return nature.is_known and nature.sets_up and is_had and not is_free
 
 
-def _is_test(asked: _Asked) -> bool:
+def _is_test(asked: _AnsweredCommand) -> bool:
     """Whether it is a test that may be relied on."""
     pattern = asked.step.pattern
     unreliable = pattern is not None and (pattern.expected_fail or pattern.ignored)

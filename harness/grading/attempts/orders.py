@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from harness.assignments import workspace
 from harness.assignments.assignment import FILE, Assignment
-from harness.grading.attempts.units import Task, Unit
+from harness.grading.attempts.units import GradingUnit, Task
 from harness.options import BoxLimits
 from harness.sandbox.engines import Sandbox
 from harness.work import files, records
@@ -21,7 +21,7 @@ from harness.work.records import Environment, File, Level, Sha256, Submitted
 from harness.work.words import Word
 
 
-class Means(NamedTuple):
+class GradingContext(NamedTuple):
     """What all submissions are given."""
 
     assignment: Assignment
@@ -39,7 +39,7 @@ class Orders:
     To be closed. Until then it keeps the case files, images too, for the workers to read.
     """
 
-    def __init__(self, means: Means, box: BoxLimits, *, alone: bool) -> None:
+    def __init__(self, means: GradingContext, box: BoxLimits, *, alone: bool) -> None:
         """``box``: what engines may use. ``alone``: nothing else is running.
 
         Raises:
@@ -59,7 +59,7 @@ class Orders:
 
     def run(
         self,
-        units: Sequence[Unit],
+        units: Sequence[GradingUnit],
         workers: int,
         on_word: Callable[[int, Word], None],
         on_time: Callable[[list[int]], None] = lambda _: None,
@@ -74,7 +74,7 @@ class Orders:
     def _level(self) -> str:
         return str(int(self._sandbox.level)) if self._sandbox else "off"
 
-    def _order(self, unit: Unit) -> records.Unit:
+    def _order(self, unit: GradingUnit) -> records.Unit:
         """Return what is to be done as plain data."""
         return records.Unit(
             unit=records.VERSION,
@@ -122,7 +122,7 @@ class Orders:
         return Environment(Level(self._level), self._means.assignment.python, hidden)
 
 
-def _submitted(unit: Unit) -> Submitted:
+def _submitted(unit: GradingUnit) -> Submitted:
     own, path = unit.submission, unit.archive
     sha256 = own.sha256 or hashlib.sha256(path.read_bytes()).hexdigest()
     return Submitted(own.key, Sha256(sha256), own.root, own.kept, str(path.absolute()))
@@ -139,7 +139,7 @@ def _named(task: Task, folder: Path) -> Iterator[File]:
 # --- for what is done in this process and its forks --------------------------------------------
 
 
-def sandbox_of(means: Means, box: BoxLimits) -> Sandbox | None:
+def sandbox_of(means: GradingContext, box: BoxLimits) -> Sandbox | None:
     """Return the sandbox of a grading; None: it is off.
 
     Raises:
@@ -150,12 +150,12 @@ def sandbox_of(means: Means, box: BoxLimits) -> Sandbox | None:
     return Sandbox(means.sandbox, box, means.hidden, (), means.assignment.natures)
 
 
-def bench_of(means: Means, box: BoxLimits) -> Bench:
+def bench_of(means: GradingContext, box: BoxLimits) -> Bench:
     """Return a bench in this process; raises as :func:`sandbox_of`."""
     sandbox, own = sandbox_of(means, box), means.assignment
     return Bench(Kit(own, means.overlay, sandbox, own.limits, alone=False, budget=means.budget))
 
 
-def handed(unit: Unit) -> Handed:
+def handed(unit: GradingUnit) -> Handed:
     """Return what was handed in, as a bench takes it."""
     return Handed(unit.archive, unit.submission.root, unit.submission.kept, unit.build)

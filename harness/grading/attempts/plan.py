@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
-from harness.grading.ledger.ledger import Planned
+from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Submission
 from harness.options import GTP
 from harness.reading import casefile, suite
@@ -23,7 +23,7 @@ from harness.work import canonical_json
 from oracle import __version__
 
 
-class Case(NamedTuple):
+class PlannedCase(NamedTuple):
     """A case file of a grading."""
 
     kind: str  # PUBLIC, PRIVATE or IMAGE
@@ -45,7 +45,7 @@ class Case(NamedTuple):
         return casefile.parse(self.content, self.name if path is None else path)
 
 
-def cases(assignment: Assignment, named: Sequence[str] | None, seed: str) -> list[Case]:
+def cases(assignment: Assignment, named: Sequence[str] | None, seed: str) -> list[PlannedCase]:
     """Return the case files of a grading: public, private, and images of the public ones.
 
     ``named``: see :func:`private_cases`; None: no private ones. ``seed``: of the images; "": none.
@@ -66,13 +66,13 @@ def cases(assignment: Assignment, named: Sequence[str] | None, seed: str) -> lis
     return [*public, *private, *(images(assignment, public, seed) if seed else [])]
 
 
-def public_cases(assignment: Assignment) -> list[Case]:
+def public_cases(assignment: Assignment) -> list[PlannedCase]:
     """Return the public case files."""
     place, paths = assignment.place, assignment.public_cases()
     return [_read(assignment, PUBLIC, path, path.relative_to(place).as_posix()) for path in paths]
 
 
-def private_cases(assignment: Assignment, named: Sequence[str]) -> list[Case]:
+def private_cases(assignment: Assignment, named: Sequence[str]) -> list[PlannedCase]:
     """Return the private case files: those beside the assignment, and those that are ``named``.
 
     ``named``: files, folders or ``@suites``, as for a run.
@@ -97,9 +97,9 @@ def _expanded(named: str, assignment: Assignment) -> Iterator[tuple[Path, str]]:
         yield path, path.relative_to(named).as_posix() if Path(named).is_dir() else path.name
 
 
-def _read(assignment: Assignment, kind: str, path: Path, name: str) -> Case:
+def _read(assignment: Assignment, kind: str, path: Path, name: str) -> PlannedCase:
     try:
-        case = Case(kind, name, path.read_bytes(), str(path.absolute()))
+        case = PlannedCase(kind, name, path.read_bytes(), str(path.absolute()))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     read = case.read(str(path))  # a mistake in it is told before anything is run
@@ -108,7 +108,7 @@ def _read(assignment: Assignment, kind: str, path: Path, name: str) -> Case:
     return case
 
 
-def images(assignment: Assignment, public: Iterable[Case], seed: str) -> list[Case]:
+def images(assignment: Assignment, public: Iterable[PlannedCase], seed: str) -> list[PlannedCase]:
     """Return the images of public case files: see :mod:`harness.grading.attempts.images`.
 
     They lie where the originals do.
@@ -123,7 +123,7 @@ def images(assignment: Assignment, public: Iterable[Case], seed: str) -> list[Ca
         image = image_of(one.read(), assignment.specification, seed, folder)
         if image is not None:
             text = "".join(f"{line}\n" for line in image.lines)
-            found.append(Case(IMAGE, one.name, encode(text), one.path))
+            found.append(PlannedCase(IMAGE, one.name, encode(text), one.path))
     return found
 
 
@@ -132,13 +132,13 @@ def attempts(
     overlay: Path | None,
     boxed: bool,
     submissions: Iterable[Submission],
-    cases: Sequence[Case],
-) -> list[Planned]:
+    cases: Sequence[PlannedCase],
+) -> list[PlannedAttempt]:
     """Return the attempts of a grading: every case file with whatever can be graded."""
     ground = canonical_json.dumps(_ground(assignment, overlay, boxed))
     beside = {case: _digests(case) for case in cases}
     return [
-        Planned(
+        PlannedAttempt(
             _digest(canonical_json.dumps([build, *case[:2], case.sha256, beside[case]])),
             one.key,
             case.kind,
@@ -178,7 +178,7 @@ def _spoken(assignment: Assignment) -> list[str]:
     return [] if found == [GTP, ""] else found
 
 
-def companions(case: Case) -> list[tuple[str, Path]]:
+def companions(case: PlannedCase) -> list[tuple[str, Path]]:
     """Return the files that a case's commands name, such as records and boards, by these names."""
     folder = Path(case.path).parent
     words = {word for step in case.read().steps for word in step.command.split()[1:]}
@@ -186,7 +186,7 @@ def companions(case: Case) -> list[tuple[str, Path]]:
     return [(word, path) for word, path in files if path.is_file()]
 
 
-def _digests(case: Case) -> list[tuple[str, str]]:
+def _digests(case: PlannedCase) -> list[tuple[str, str]]:
     return [(word, _digest(path.read_bytes())) for word, path in companions(case)]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from harness.grading.attempts.units import Unit
+from harness.grading.attempts.units import GradingUnit
 from harness.report.heartbeat import Heartbeat, waiting_for
 from harness.text import number_of
 from harness.visible import one_line
@@ -56,7 +56,7 @@ class UnitsProgress:
             self._live.update(self._line, completed=self._done, description=said)
             self._live.refresh()
 
-    def on_time(self, under_way: Sequence[Unit]) -> None:
+    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
         """Say how far it is, if that cannot be drawn and was not said for a while."""
         if not self._live:
             keys = sorted({unit.submission.key for unit in under_way})
@@ -78,7 +78,7 @@ class GradingProgress(UnitsProgress):
         self._failed: set[str] = set()
         self._broke = 0
 
-    def on_word(self, unit: Unit, word: Word) -> None:
+    def on_word(self, unit: GradingUnit, word: Word) -> None:
         """Take in what a worker says."""
         key = unit.submission.key
         if isinstance(word, Broke):

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from harness.grading.attempts.company import ALONE, Company
-from harness.grading.attempts.orders import Means, Orders
-from harness.grading.attempts.units import Listener, Task, Unit
+from harness.grading.attempts.orders import GradingContext, Orders
+from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.attempts.watching import Watch
-from harness.grading.ledger.ledger import BusyError, Ledger, Row
+from harness.grading.ledger.ledger import BusyError, Ledger, ResultRow
 from harness.records import FileResult
 from harness.running import jobs
 from harness.work import canonical_json, fairness
@@ -29,7 +29,11 @@ class Runner:
     """Does what is left of the attempts in a ledger."""
 
     def __init__(
-        self, ledger: Ledger, means: Means, listener: Listener, company: Company = ALONE
+        self,
+        ledger: Ledger,
+        means: GradingContext,
+        listener: GradingListener,
+        company: Company = ALONE,
     ) -> None:
         self._ledger = ledger
         self._means = means
@@ -38,7 +42,7 @@ class Runner:
         self._token = ""
         self._ours: set[str] = set()  # the attempts that we have leased
 
-    def run(self, units: Sequence[Unit]) -> None:
+    def run(self, units: Sequence[GradingUnit]) -> None:
         """Do all units that are not done, but what others are at, where the ledger is shared.
 
         Raises:
@@ -59,7 +63,7 @@ class Runner:
         finally:
             self._ledger.release(self._token)
 
-    def _do(self, units: Sequence[Unit]) -> None:
+    def _do(self, units: Sequence[GradingUnit]) -> None:
         box = self._means.assignment.box
         if self._left(units, 1):
             with (
@@ -75,7 +79,7 @@ class Runner:
             ):
                 self._again(units, orders)
 
-    def _again(self, units: Sequence[Unit], orders: Orders) -> None:
+    def _again(self, units: Sequence[GradingUnit], orders: Orders) -> None:
         """Run what is in doubt again, one case file at a time and nothing beside it."""
         whole = {unit.submission.key: unit for unit in units}
         while left := self._left(units, 2):
@@ -83,7 +87,7 @@ class Runner:
             for unit in left:
                 self._believe(whole[unit.submission.key])
 
-    def _left(self, units: Sequence[Unit], number: int) -> list[Unit]:
+    def _left(self, units: Sequence[GradingUnit], number: int) -> list[GradingUnit]:
         """Return the units with what of them is not done and was not run ``number`` times."""
 
         def is_left(task: Task) -> bool:
@@ -101,13 +105,13 @@ class Runner:
         ]
         return [unit for unit in left if unit.tasks]
 
-    def _spent(self, unit: Unit, number: int) -> float:
+    def _spent(self, unit: GradingUnit, number: int) -> float:
         """Return what runs of this number took: those alone have a budget of their own."""
         runs = (self._ledger.results(task.basis)[number - 1 : number] for task in unit.tasks)
         measured = (figures for run in runs for _, figures in run)
         return sum(canonical_json.loads(Figures, figures).seconds for figures in measured)
 
-    def _believe(self, unit: Unit) -> None:
+    def _believe(self, unit: GradingUnit) -> None:
         """Let what broke alone as it broke before speak for what broke so in other files.
 
         An engine that hangs in twenty files would keep a machine that must do nothing else.
@@ -130,7 +134,9 @@ class Runner:
         results = [canonical_json.loads(FileResult, text) for text in texts if text != NOTHING]
         return [result._replace(case=task.case) for result in results]
 
-    def _round(self, units: Sequence[Unit], orders: Orders, number: int, workers: int) -> None:
+    def _round(
+        self, units: Sequence[GradingUnit], orders: Orders, number: int, workers: int
+    ) -> None:
         heard: list[set[str]] = [set() for _ in units]
 
         def on_word(index: int, word: Word) -> None:
@@ -170,9 +176,9 @@ def _told(fault: jobs.Fault) -> str:
     return f"{fault.message} ({places[-1]})" if places else fault.message
 
 
-def _row(word: Done) -> Row:
+def _row(word: Done) -> ResultRow:
     figures = word.figures
-    return Row(
+    return ResultRow(
         result=word.result,
         started=figures.started,
         pid=figures.pid,

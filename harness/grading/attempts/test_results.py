@@ -19,7 +19,7 @@ _SHOWN = 60  # characters of an answer in a sentence
 _PASSES = (Verdict.PASSED, Verdict.UNEXPECTED_PASS)
 
 
-class Tested(NamedTuple):
+class TestResult(NamedTuple):
     """One test of one attempt."""
 
     attempt: Attempt
@@ -42,7 +42,7 @@ class Tested(NamedTuple):
         return f"{name}:{self.step.id}", name
 
 
-def tests(attempts: Sequence[Attempt]) -> Iterator[Tested]:
+def tests(attempts: Sequence[Attempt]) -> Iterator[TestResult]:
     """Yield the tests of those attempts that have a result, in the order of the files."""
     for attempt in attempts:
         if attempt.result is not None and not attempt.fault:
@@ -50,13 +50,13 @@ def tests(attempts: Sequence[Attempt]) -> Iterator[Tested]:
                 yield _tested(attempt, attempt.result, outcome)
 
 
-def _tested(attempt: Attempt, result: FileResult, outcome: Outcome) -> Tested:
+def _tested(attempt: Attempt, result: FileResult, outcome: Outcome) -> TestResult:
     step, verdict = result.case.steps[outcome.step], outcome.verdict
     flaky = outcome.flaky or outcome.step in attempt.flaky
     cut = verdict is Verdict.NOT_RUN and result.failure is None
     unsure = _counts(step, verdict) and (cut or verdict is Verdict.NOT_JUDGED)
     passed = verdict in _PASSES if _counts(step, verdict) and not unsure else None
-    return Tested(attempt, step, verdict, outcome.reply, passed, unsure, flaky)
+    return TestResult(attempt, step, verdict, outcome.reply, passed, unsure, flaky)
 
 
 def _counts(step: Step, verdict: Verdict) -> bool:

@@ -19,7 +19,7 @@ class Task(NamedTuple):
     content: bytes = b""  # of the case file
 
 
-class Unit(NamedTuple):
+class GradingUnit(NamedTuple):
     """A submission with what is to be run of it."""
 
     submission: Submission
@@ -29,21 +29,21 @@ class Unit(NamedTuple):
     spent: float = 0.0  # seconds of its budget
 
 
-class Listener(Protocol):
+class GradingListener(Protocol):
     """What is told of a grading while it lasts."""
 
-    def on_word(self, unit: Unit, word: Word) -> None:
+    def on_word(self, unit: GradingUnit, word: Word) -> None:
         """Take in what a worker says."""
 
-    def on_time(self, under_way: Sequence[Unit]) -> None:
+    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
         """Take note that time goes by; called several times a second, between two words."""
 
 
 class Unheard:
     """A listener that keeps all to itself."""
 
-    def on_word(self, unit: Unit, word: Word) -> None:
+    def on_word(self, unit: GradingUnit, word: Word) -> None:
         """Do nothing."""
 
-    def on_time(self, under_way: Sequence[Unit]) -> None:
+    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
         """Do nothing."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.assignments.assignment import Assignment
 from harness.grading.attempts.alarm import Alarm, trouble
-from harness.grading.attempts.units import Unit
+from harness.grading.attempts.units import GradingUnit
 from harness.grading.ledger.ledger import Ledger
 from harness.records import Build, FileResult
 from harness.work import canonical_json
@@ -17,14 +17,14 @@ class Watch:
     """Watches the submissions of a grading. ``go_on``: whatever they do, it is not stopped."""
 
     def __init__(
-        self, ledger: Ledger, assignment: Assignment, units: Sequence[Unit], *, go_on: bool
+        self, ledger: Ledger, assignment: Assignment, units: Sequence[GradingUnit], *, go_on: bool
     ) -> None:
         self._ledger = ledger
         self._assignment = assignment
         archives = {unit.submission.sha256 for unit in units}
         self._alarm = Alarm(0 if go_on else len(archives))
 
-    def look(self, units: Sequence[Unit]) -> None:
+    def look(self, units: Sequence[GradingUnit]) -> None:
         """Look at what was run of some submissions.
 
         Raises:
@@ -48,7 +48,7 @@ class Watch:
     def _is_adapted(self) -> bool:
         return self._assignment.adapter is not None
 
-    def _look_at(self, unit: Unit) -> None:
+    def _look_at(self, unit: GradingUnit) -> None:
         text = self._ledger.build(unit.build)
         build = canonical_json.loads(Build, text) if text else None
         last = (self._ledger.results(task.basis)[-1:] for task in unit.tasks)

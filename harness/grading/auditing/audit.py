@@ -16,8 +16,8 @@ from typing import Protocol
 
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
-from harness.grading.attempts.orders import Means, Orders
-from harness.grading.attempts.units import Task, Unit
+from harness.grading.attempts.orders import GradingContext, Orders
+from harness.grading.attempts.units import GradingUnit, Task
 from harness.grading.auditing import saved
 from harness.grading.auditing.looking import Looked, Looker
 from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded
@@ -36,13 +36,13 @@ SHARE = Fraction(9, 10)  # of the points for case files: who has less is known t
 _REPEATS = 2  # times that what was found is asked again, alone
 
 
-class Listener(Protocol):
+class AuditListener(Protocol):
     """What is told of an audit while it lasts."""
 
     def on_audited(self, found: Audited) -> None:
         """Take in what was found of a submission."""
 
-    def on_time(self, under_way: Sequence[Unit]) -> None:
+    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
         """Take note that time goes by; called several times a second."""
 
 
@@ -74,21 +74,21 @@ def nearly_full(graded: Iterable[Graded], assignment: Assignment) -> Iterator[st
 class Audit:
     """Looks at submissions that were not looked at for as long, as they are now."""
 
-    def __init__(self, means: Means, seconds: float, folder: Path) -> None:
+    def __init__(self, means: GradingContext, seconds: float, folder: Path) -> None:
         """Take what all are run with, how long to look at each, and the folder to write into."""
         self._means = means
         self._seconds = seconds
         self._folder = folder
 
-    def left(self, units: Iterable[Unit]) -> list[Unit]:
+    def left(self, units: Iterable[GradingUnit]) -> list[GradingUnit]:
         """Return the submissions that are still to be looked at, or asked again."""
         return [unit for unit in units if not self._is_done(unit)]
 
-    def _is_done(self, unit: Unit) -> bool:
+    def _is_done(self, unit: GradingUnit) -> bool:
         before = self._before(unit)
         return bool(before and before.confirmed)
 
-    def _before(self, unit: Unit) -> Audited | None:
+    def _before(self, unit: GradingUnit) -> Audited | None:
         """Return what was found of a submission as it is now, in as much time or more."""
         found = saved.read(self._folder, unit.submission.key)
         if not found or found.build != unit.build or found.seconds < self._seconds:
@@ -96,7 +96,7 @@ class Audit:
         files = saved.case_files(self._folder, [found])
         return found if all(path.is_file() for path in files) else None
 
-    def run(self, units: Sequence[Unit], listener: Listener) -> list[str]:
+    def run(self, units: Sequence[GradingUnit], listener: AuditListener) -> list[str]:
         """Look at what is left; each submission is written down as soon as it was looked at.
 
         Returns a sentence for each in which the harness broke: the next audit tries it again.
@@ -110,7 +110,7 @@ class Audit:
             broke = self._look([unit for unit in left if not self._before(unit)])
             return broke + self._ask_again([unit for unit in left if self._before(unit)])
 
-    def _look(self, units: Sequence[Unit]) -> list[str]:
+    def _look(self, units: Sequence[GradingUnit]) -> list[str]:
         """Look at submissions side by side."""
         if not units:
             return []
@@ -133,7 +133,7 @@ class Audit:
                         self._write(units[index], end)
         return broke
 
-    def _write(self, unit: Unit, looked: Looked) -> None:
+    def _write(self, unit: GradingUnit, looked: Looked) -> None:
         found = Audited(
             unit.submission.key,
             unit.build,
@@ -149,7 +149,7 @@ class Audit:
         if found.confirmed:
             self._listener.on_audited(found)
 
-    def _ask_again(self, units: Sequence[Unit]) -> list[str]:
+    def _ask_again(self, units: Sequence[GradingUnit]) -> list[str]:
         """Ask again what was found, a case file at a time and nothing beside it."""
         if not units:
             return []
@@ -159,7 +159,7 @@ class Audit:
                 broke += self._confirm(unit, orders)
         return broke
 
-    def _confirm(self, unit: Unit, orders: Orders) -> list[str]:
+    def _confirm(self, unit: GradingUnit, orders: Orders) -> list[str]:
         """Keep of what was found of a submission what shows each time."""
         found = self._before(unit)
         assert found is not None  # it was looked at
@@ -183,12 +183,12 @@ class Audit:
         self._listener.on_audited(saved.confirm(self._folder, found, sure))
         return []
 
-    def _under_way(self, units: Sequence[Unit]) -> Callable[[list[int]], None]:
+    def _under_way(self, units: Sequence[GradingUnit]) -> Callable[[list[int]], None]:
         """Return what tells the listener which units are under way, by their indices."""
         return lambda found: self._listener.on_time([units[index] for index in found])
 
 
-def _broke(unit: Unit, message: str) -> str:
+def _broke(unit: GradingUnit, message: str) -> str:
     return f"the harness broke in {unit.submission.key}: {message}"
 
 

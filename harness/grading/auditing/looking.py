@@ -23,8 +23,8 @@ from harness.fuzzing.judges import judge_of
 from harness.fuzzing.judging import Judge
 from harness.fuzzing.search import Budget
 from harness.fuzzing.writing import write
-from harness.grading.attempts.orders import Means, bench_of, handed
-from harness.grading.attempts.units import Unit
+from harness.grading.attempts.orders import GradingContext, bench_of, handed
+from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import WrongAnswer
 from harness.records import CaseFile
 from harness.running import jobs
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _SEED = 0  # all submissions are asked the same
 
 
-class Case(NamedTuple):
+class WrongAnswerFiles(NamedTuple):
     """A wrong answer with its files: the case file, and the boards that it loads."""
 
     wrong: WrongAnswer
@@ -51,14 +51,14 @@ class Looked(NamedTuple):
 
     conversations: int
     unsure: int
-    cases: tuple[Case, ...]
+    cases: tuple[WrongAnswerFiles, ...]
     trouble: str = ""  # why nothing could be seen
 
 
 class Looker:
     """Looks at submissions: the same sandbox and limits for all as for their marks."""
 
-    def __init__(self, means: Means, seconds: float) -> None:
+    def __init__(self, means: GradingContext, seconds: float) -> None:
         self._assignment = means.assignment
         self._seconds = seconds
         # One process is asked for more than any case file asks: who computes for ever is found
@@ -73,7 +73,7 @@ class Looker:
         for bench in self._benches:
             bench.close()
 
-    def look(self, unit: Unit, note: jobs.Note) -> Looked:
+    def look(self, unit: GradingUnit, note: jobs.Note) -> Looked:
         """Look at one submission for as long as there is time."""
         die_with_parent(self._parent)
         with self._benches[0].furnished(handed(unit), note) as (room, built):
@@ -112,14 +112,16 @@ class Looker:
         turns = cycle(self._benches)
         return lambda: next(turns).launcher(case, room, shown)
 
-    def _cases(self, found: Sequence[Finding], judge: Judge, folder: Path) -> Iterator[Case]:
+    def _cases(
+        self, found: Sequence[Finding], judge: Judge, folder: Path
+    ) -> Iterator[WrongAnswerFiles]:
         """Yield each finding as a case file, with the files beside it."""
         for number, finding in enumerate(found, 1):
             beside = folder / f"finding{number}"
             beside.mkdir()
             name = write(beside, number, finding, judge).name
             texts = ((path.name, path.read_text("utf-8")) for path in beside.iterdir())
-            yield Case(_wrong(name, finding), tuple(sorted(texts)))
+            yield WrongAnswerFiles(_wrong(name, finding), tuple(sorted(texts)))
 
 
 def is_sure(finding: Finding, assignment: Assignment) -> bool:

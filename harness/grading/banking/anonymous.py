@@ -56,7 +56,7 @@ class UnreadableError(Exception):
     """A program that cannot be made anonymous; the text says why, and names nobody."""
 
 
-class Person(NamedTuple):
+class BankPerson(NamedTuple):
     """Somebody whose program may be in the bank."""
 
     name: str
@@ -176,10 +176,10 @@ def _text(content: bytes) -> str:
 # --- names -------------------------------------------------------------------------------------
 
 
-class Names:
+class NeutralNames:
     """The names of a class, and the neutral words that stand for them."""
 
-    def __init__(self, people: Iterable[Person], programs: Iterable[Files]) -> None:
+    def __init__(self, people: Iterable[BankPerson], programs: Iterable[Files]) -> None:
         """``programs``: of the whole class: what several of them say is no name of anybody."""
         self._words: set[str] = set()
         self._ids: set[str] = set()
@@ -204,7 +204,7 @@ class Names:
         self._words |= {part for part in _WORD.findall(_plain(local)) if len(part) >= _SHORTEST_ID}
 
     def without(
-        self, files: Files, kept: Collection[str] = (), authors: Sequence[Person] = ()
+        self, files: Files, kept: Collection[str] = (), authors: Sequence[BankPerson] = ()
     ) -> dict[str, tuple[str, bytes]]:
         """Return a program's files with neutral words for all names.
 
@@ -277,7 +277,7 @@ def _joined(parts: list[str]) -> set[str]:
     return {first + last, last + first, first[0] + last, last + first[0]}
 
 
-def _affixes(people: Iterable[Person], shortest: int) -> set[str]:
+def _affixes(people: Iterable[BankPerson], shortest: int) -> set[str]:
     """Return with what logins begin and end: a platform may tell of a name no more than that."""
     texts = (text for one in people for text in (one.name, *one.ids))
     logins = {part for text in texts for part in _WORD.findall(_plain(text.partition("@")[0]))}

@@ -18,14 +18,14 @@ _SURROUNDINGS = re.compile(
 )
 
 
-class Behaviour(NamedTuple):
+class ProgramBehaviour(NamedTuple):
     """What a program did: where it was wrong, and how; right where nothing is said."""
 
     wrong: Mapping[Place, str]
 
     tests: int  # that there are
 
-    def where(self, counts: Callable[[Place], bool]) -> Behaviour:
+    def where(self, counts: Callable[[Place], bool]) -> ProgramBehaviour:
         """Return what it did with the tests that count."""
         wrong = {place: how for place, how in self.wrong.items() if counts(place)}
         return self._replace(wrong=wrong)
@@ -36,14 +36,14 @@ class Behaviour(NamedTuple):
         return tuple(sorted(self.wrong.items()))
 
 
-def behaviour(results: Iterable[tuple[str, str, FileResult]]) -> Behaviour:
+def behaviour(results: Iterable[tuple[str, str, FileResult]]) -> ProgramBehaviour:
     """Return what a program did in files, each with its kind and the assignment's name for it."""
     said = {
         (kind, name, result.case.steps[outcome.step].line): _how(outcome, result)
         for kind, name, result in results
         for outcome in result.outcomes
     }
-    return Behaviour({place: how for place, how in said.items() if how}, len(said))
+    return ProgramBehaviour({place: how for place, how in said.items() if how}, len(said))
 
 
 def _how(outcome: Outcome, result: FileResult) -> str:

@@ -17,10 +17,16 @@ from typing import NamedTuple
 from harness.banks import storing
 from harness.banks.records import Bank, Entry
 from harness.errors import ArchiveError, UsageError
-from harness.grading.attempts.units import Unit
+from harness.grading.attempts.units import GradingUnit
 from harness.grading.banking import anonymous
-from harness.grading.banking.anonymous import Names, Person, UnreadableError
-from harness.grading.banking.behaviour import Behaviour, Place, behaviour, starts, surroundings
+from harness.grading.banking.anonymous import BankPerson, NeutralNames, UnreadableError
+from harness.grading.banking.behaviour import (
+    Place,
+    ProgramBehaviour,
+    behaviour,
+    starts,
+    surroundings,
+)
 from harness.grading.records import IMAGE, Attempt
 from harness.intake import archive
 from harness.text import number_of
@@ -40,7 +46,7 @@ _SHOWN = 60  # characters of a wrong answer
 class Former(NamedTuple):
     """A submission of a former year, and what came of it."""
 
-    unit: Unit
+    unit: GradingUnit
     attempts: tuple[Attempt, ...]
 
     @property
@@ -49,7 +55,7 @@ class Former(NamedTuple):
         return self.unit.submission.key
 
 
-class Program(NamedTuple):
+class AnonymousProgram(NamedTuple):
     """The anonymous files of a submission."""
 
     files: Mapping[str, bytes]
@@ -72,10 +78,10 @@ class Added(NamedTuple):
 
 
 # Runs programs as submissions are run, by their keys; returns what each did, None if nothing.
-Try = Callable[[Mapping[str, Program]], Mapping[str, Behaviour | None]]
+Try = Callable[[Mapping[str, AnonymousProgram]], Mapping[str, ProgramBehaviour | None]]
 
 
-class Selection:
+class BankSelection:
     """The submissions of a class on their way into a bank."""
 
     def __init__(
@@ -86,14 +92,14 @@ class Selection:
         self._counts = counts
         self._programs = self._anonymous(class_, required)
         self._groups: dict[object, list[str]] = {}
-        self._behaviours: dict[str, Behaviour] = {}
+        self._behaviours: dict[str, ProgramBehaviour] = {}
         for one in class_:
             self._sort(one)
 
     def _anonymous(
         self, class_: Sequence[Former], required: Collection[str]
-    ) -> dict[str, Program]:
-        plain: dict[str, Program] = {}
+    ) -> dict[str, AnonymousProgram]:
+        plain: dict[str, AnonymousProgram] = {}
         for one in class_:
             try:
                 found = _submitted(one.unit)
@@ -104,7 +110,7 @@ class Selection:
                 self._left_out[one.key] = GONE
         authors = {one.key: _authors(one) for one in class_}
         people = [person for some in authors.values() for person in some]
-        names = Names(people, [one.files for one in plain.values()])
+        names = NeutralNames(people, [one.files for one in plain.values()])
         return {
             key: _renamed(one, names.without(one.files, required, authors[key]))
             for key, one in plain.items()
@@ -165,7 +171,7 @@ class Selection:
         return chosen
 
 
-def _useless(one: Former, whole: Behaviour, found: Behaviour) -> str:
+def _useless(one: Former, whole: ProgramBehaviour, found: ProgramBehaviour) -> str:
     """Return why a submission tells nothing about tests; "": it does."""
     results = [each.result for each in one.attempts if each.result]
     if any(each.fault for each in one.attempts):
@@ -193,7 +199,7 @@ def left_out(before: Bank, added: Added) -> dict[str, int]:
 # --- programs ----------------------------------------------------------------------------------
 
 
-def _submitted(unit: Unit) -> Program:
+def _submitted(unit: GradingUnit) -> AnonymousProgram:
     own = unit.submission
     wanted = {own.root + name: name for name in own.kept}
     files, run = {}, set()
@@ -201,27 +207,27 @@ def _submitted(unit: Unit) -> Program:
         if name := wanted.get(member.name):
             files[name] = b"".join(member.content)
             run |= {name} if member.executable else set()
-    return Program(files, frozenset(run))
+    return AnonymousProgram(files, frozenset(run))
 
 
-def _lying(folder: Path) -> Program:
+def _lying(folder: Path) -> AnonymousProgram:
     """Return the program in a folder of the bank."""
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     run = [path.relative_to(folder).as_posix() for path in paths if path.stat().st_mode & 0o100]
-    return Program(files, frozenset(run))
+    return AnonymousProgram(files, frozenset(run))
 
 
-def _renamed(one: Program, files: Mapping[str, tuple[str, bytes]]) -> Program:
+def _renamed(one: AnonymousProgram, files: Mapping[str, tuple[str, bytes]]) -> AnonymousProgram:
     """Return a program with other names of files; what could be executed still can be."""
     run = frozenset(called for name, (called, _) in files.items() if name in one.run)
-    return Program(dict(files.values()), run)
+    return AnonymousProgram(dict(files.values()), run)
 
 
-def _authors(one: Former) -> list[Person]:
+def _authors(one: Former) -> list[BankPerson]:
     """Return those whose names may stand in a program."""
     return [
-        Person(student.name, (student.key, *(text for _, text in student.ids)))
+        BankPerson(student.name, (student.key, *(text for _, text in student.ids)))
         for student in one.unit.submission.students
     ]
 
@@ -232,7 +238,7 @@ def _free_names(bank: Bank) -> Iterator[str]:
     return (name for number in count(1) if (name := f"{number:02}") not in taken)
 
 
-def _sentence(found: Behaviour) -> str:
+def _sentence(found: ProgramBehaviour) -> str:
     """Return what is known of a wrong engine: how many tests it fails, and one of them."""
     (kind, name, line), how = min(found.wrong.items(), key=lambda one: (one[0][0] == IMAGE, one))
     said = how if len(how) <= _SHOWN else f"{how[: _SHOWN - 1]}…"

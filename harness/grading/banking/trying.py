@@ -8,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 from harness.errors import HarnessError
-from harness.grading.attempts.orders import Means, Orders
-from harness.grading.attempts.units import Task, Unit
-from harness.grading.banking.behaviour import Behaviour, behaviour
-from harness.grading.banking.former import Program
-from harness.grading.ledger.ledger import Planned
+from harness.grading.attempts.orders import GradingContext, Orders
+from harness.grading.attempts.units import GradingUnit, Task
+from harness.grading.banking.behaviour import ProgramBehaviour, behaviour
+from harness.grading.banking.former import AnonymousProgram
+from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.records import Submission
 from harness.intake.packing import pack_alike
 from harness.records import FileResult
@@ -21,22 +21,24 @@ from harness.work import canonical_json
 from harness.work.words import Broke, Done, Word
 
 
-class Trial:
+class ProgramTrial:
     """Runs programs that are in nobody's ledger."""
 
-    def __init__(self, means: Means, tasks: Sequence[Task], planned: Sequence[Planned]) -> None:
+    def __init__(
+        self, means: GradingContext, tasks: Sequence[Task], planned: Sequence[PlannedAttempt]
+    ) -> None:
         """``tasks``: the case files; ``planned``: what the assignment calls them, by basis."""
         self._means = means
         self._tasks = tuple(tasks)
         self._called = {one.basis: (one.kind, one.name) for one in planned}
 
-    def run(self, programs: Mapping[str, Program]) -> dict[str, Behaviour | None]:
+    def run(self, programs: Mapping[str, AnonymousProgram]) -> dict[str, ProgramBehaviour | None]:
         """Return what programs did, by their keys; None: nothing."""
         with tempfile.TemporaryDirectory(prefix="gtp-harness-") as folder:
             units = [self._unit(key, one, Path(folder)) for key, one in programs.items()]
             return dict(zip(programs, self._results(units), strict=True))
 
-    def _unit(self, key: str, program: Program, folder: Path) -> Unit:
+    def _unit(self, key: str, program: AnonymousProgram, folder: Path) -> GradingUnit:
         lying, packed = folder / f"{key}.files", folder / f"{key}.tar"
         for name, content in program.files.items():
             path = lying / name
@@ -45,9 +47,9 @@ class Trial:
             path.chmod(0o755 if name in program.run else 0o644)
         pack_alike(packed, lying, {name: name for name in program.files})
         own = Submission(key, (), kept=tuple(sorted(program.files)))
-        return Unit(own, packed, program.digest, self._tasks)
+        return GradingUnit(own, packed, program.digest, self._tasks)
 
-    def _results(self, units: Sequence[Unit]) -> list[Behaviour | None]:
+    def _results(self, units: Sequence[GradingUnit]) -> list[ProgramBehaviour | None]:
         """Run units side by side. What is asked alone in a grading is so here as well."""
         means, heard = self._means, [dict[str, FileResult]() for _ in units]
 
@@ -68,7 +70,7 @@ class Trial:
                     raise HarnessError(f"the harness broke: {fault.message}")
         return [self._behaviour(found) for found in heard]
 
-    def _behaviour(self, found: Mapping[str, FileResult]) -> Behaviour | None:
+    def _behaviour(self, found: Mapping[str, FileResult]) -> ProgramBehaviour | None:
         cases = {task.basis: task.case for task in self._tasks}
         results = [
             (*self._called[basis], canonical_json.restored(result, cases[basis], _NO_FIGURES))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from harness.errors import UsageError
 from harness.grading.exports.material import Shown
-from harness.grading.exports.roster import Form, Ids
+from harness.grading.exports.roster import Ids, SheetForm
 from harness.grading.exports.sheet import Sheet
 from harness.text import some
 
@@ -25,7 +25,7 @@ _KEPT = ("EX", "N/A")  # excused; not given to this student
 _COLUMNS = 12  # named in a message
 
 
-def form(sheet: Sheet, columns: Sequence[str], title: str, _: Shown) -> Form:
+def form(sheet: Sheet, columns: Sequence[str], title: str, _: Shown) -> SheetForm:
     """Return how a gradebook is filled in.
 
     ``columns``: the assignment's, as ``Title (id)``, its title or its id; none: by its title.
@@ -41,7 +41,7 @@ def form(sheet: Sheet, columns: Sequence[str], title: str, _: Shown) -> Form:
         return [(kind, value) for kind, value in cells if value.strip()]
 
     points = [row for row in range(1, len(sheet)) if _POINTS in sheet.cell(row, 0)]
-    return Form(
+    return SheetForm(
         sheet=sheet,
         grade=place,
         ids=ids,

@@ -15,7 +15,7 @@ from harness.grading.exports.class_page.addresses import PAGE, Places, evidence,
 from harness.grading.exports.class_page.known import ordered
 from harness.grading.exports.class_page.style import EVIDENCE
 from harness.grading.exports.feedback import unsafe
-from harness.grading.exports.material import Files, Material, Seen, as_file
+from harness.grading.exports.material import CaseSummary, Files, Material, as_file
 from harness.grading.exports.shortening import short_outcome, shortened
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured
 from harness.records import Build, FileResult, Outcome
@@ -94,7 +94,7 @@ class _Evidence:
         result: ClassResult,
         places: Places,
         cards: Cards,
-        seen: Sequence[Seen],
+        seen: Sequence[CaseSummary],
     ) -> None:
         self._one, self._result, self._places, self._cards = one, result, places, cards
         self._views = {id(each.attempt): each.view for each in seen}

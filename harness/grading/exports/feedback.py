@@ -16,7 +16,7 @@ from harness.assignments.at_home import AtHome
 from harness.grading.exports.feedback_style import STYLE
 from harness.grading.exports.material import Files, Material, Shown, as_file
 from harness.grading.exports.showing import Feedback, PrivateTest
-from harness.grading.records import ClassResult, Log, Marks, PartMark, Student, decimal
+from harness.grading.records import CheckLog, ClassResult, Marks, PartMark, Student, decimal
 from harness.records import Diagnosis, Outcome, Repeat, Verdict
 from harness.report.context import Contexts, contexts
 from harness.report.html.card import Cards, legend_on_paper
@@ -216,7 +216,7 @@ def _handed_in(shown: Feedback) -> Markup:
     return _folded("What you handed in", one_line(shown.name, _COMMAND), said)
 
 
-def _log(log: Log | None) -> Markup:
+def _log(log: CheckLog | None) -> Markup:
     """What speaks for the test before handing in, as a list of signs and words."""
     if log is None:
         return NOTHING

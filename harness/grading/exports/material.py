@@ -14,7 +14,7 @@ Shown = Mapping[str, Feedback]  # what students may see of each submission, by i
 Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and their contents
 
 
-class Seen(NamedTuple):
+class CaseSummary(NamedTuple):
     """What came of a case file, for the teacher."""
 
     attempt: Attempt
@@ -28,7 +28,7 @@ class Material(NamedTuple):
     shown: Shown
     pages: Sequence[tuple[Student, bytes]]  # of the students
     notes: Sequence[str]  # what the teacher must know of sheets, sentences
-    seen: Mapping[str, Sequence[Seen]]  # what came of the case files, by submission
+    seen: Mapping[str, Sequence[CaseSummary]]  # what came of the case files, by submission
 
 
 def as_file(parts: Iterable[str]) -> bytes:

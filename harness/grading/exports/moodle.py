@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.errors import UsageError
 from harness.grading.exports.material import Shown
-from harness.grading.exports.roster import Form, Ids, Mark
+from harness.grading.exports.roster import Ids, Mark, SheetForm
 from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import decimal
@@ -25,7 +25,7 @@ _MAXIMUM, _CHANGEABLE = "Maximum Grade", "Grade can be changed"
 _NUMBER = re.compile(r"(\d+)\s*$")
 
 
-def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> Form:
+def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetForm:
     """Return how a worksheet is filled in.
 
     ``columns``: their names, if they are not :data:`WORKSHEET`; that of the comments may be
@@ -50,7 +50,7 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> Form:
 
     rows = range(1, len(sheet))
     missing = f"{sheet.name} has no column {names[2]!r}: comments are left out."
-    return Form(
+    return SheetForm(
         sheet=sheet,
         grade=grade,
         ids=ids,

@@ -23,7 +23,7 @@ class Mark(NamedTuple):
     graded: Graded
 
 
-class Form(NamedTuple):
+class SheetForm(NamedTuple):
     """What of a sheet is to be filled in. Rows count from 0, the header's first."""
 
     sheet: Sheet
@@ -43,7 +43,7 @@ class Filled(NamedTuple):
     notes: tuple[str, ...]  # sentences for the teacher
 
 
-def fill(form: Form, result: ClassResult) -> Filled:
+def fill(form: SheetForm, result: ClassResult) -> Filled:
     """Fill in the marks of a class. Rows of others, and every other cell, stay as they are."""
     sheet = form.sheet
     roster = _Roster(result)
@@ -154,7 +154,7 @@ def _has_comma(texts: Iterable[str]) -> bool:
     return any("," in text and _number(text) is not None for text in texts)
 
 
-def _other_points(form: Form, result: ClassResult) -> list[str]:
+def _other_points(form: SheetForm, result: ClassResult) -> list[str]:
     """Say so when a sheet takes another number of points for the most: marks are not scaled."""
     others = sorted({text for text in form.points if _number(text) not in (None, result.of)})
     return [

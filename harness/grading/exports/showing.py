@@ -16,16 +16,16 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import VISIBLE, Assignment, Part
 from harness.assignments.at_home import AtHome, at_home
-from harness.grading.attempts.test_results import Tested, tests
+from harness.grading.attempts.test_results import TestResult, tests
 from harness.grading.exports.shortening import short_outcome, shortened
 from harness.grading.marks.marking import is_meant
 from harness.grading.records import (
     PRIVATE,
     PUBLIC,
     Attempt,
+    CheckLog,
     ClassResult,
     Graded,
-    Log,
     Marks,
 )
 from harness.records import Build, Diagnosis, Verdict
@@ -60,7 +60,7 @@ class Feedback(NamedTuple):
     refused: str
     faults: tuple[str, ...]
     remarks: tuple[str, ...]
-    log: Log | None  # None: the assignment wants none
+    log: CheckLog | None  # None: the assignment wants none
     marks: Marks
     build: Build | None
     diagnoses: tuple[Diagnosis, ...]
@@ -156,5 +156,5 @@ def private_tests(attempts: Sequence[Attempt], visible: str) -> tuple[PrivateTes
     )
 
 
-def _private(attempts: Sequence[Attempt]) -> list[Tested]:
+def _private(attempts: Sequence[Attempt]) -> list[TestResult]:
     return list(tests([one for one in attempts if one.kind == PRIVATE]))

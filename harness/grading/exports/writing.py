@@ -11,8 +11,8 @@ from harness.errors import UsageError
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Export
 from harness.grading.exports.feedback import pages
-from harness.grading.exports.material import Files, Material, Seen, Shown
-from harness.grading.exports.roster import Filled, Form, fill
+from harness.grading.exports.material import CaseSummary, Files, Material, Shown
+from harness.grading.exports.roster import Filled, SheetForm, fill
 from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.showing import feedback
 from harness.grading.records import IMAGE, ClassResult, Graded
@@ -69,14 +69,14 @@ def write(
     return written
 
 
-def _seen(one: Graded, views: Views) -> Iterator[Seen]:
+def _seen(one: Graded, views: Views) -> Iterator[CaseSummary]:
     """Yield what came of the case files; of variants only where they speak against somebody."""
     for attempt in one.attempts:
         if attempt.result and (attempt.kind != IMAGE or one.suspicion):
-            yield Seen(attempt, views.of(attempt.result, attempt.case, attempt.path))
+            yield CaseSummary(attempt, views.of(attempt.result, attempt.case, attempt.path))
 
 
-def _forms(sheets: Sheets, title: str, shown: Shown) -> dict[str, Form]:
+def _forms(sheets: Sheets, title: str, shown: Shown) -> dict[str, SheetForm]:
     """Return how the sheets are filled in, by the names of their options."""
     forms = {}
     for one in exporters.EXPORTS:

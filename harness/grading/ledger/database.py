@@ -1,7 +1,7 @@
 """An open database: what a ledger needs of it, whatever it is.
 
-A statement by itself is a transaction of its own; :meth:`Database.changing` and
-:meth:`Database.reading` make one of several.
+A statement by itself is a transaction of its own; :meth:`LedgerDatabase.changing` and
+:meth:`LedgerDatabase.reading` make one of several.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _INSERTS: dict[str, Callable[[Table], Any]] = {
 }
 
 
-class Database(ABC):
+class LedgerDatabase(ABC):
     """A connection to a database. It is not shared by threads or processes."""
 
     refusal: ClassVar[type[HarnessError]] = UsageError  # a database that cannot be used

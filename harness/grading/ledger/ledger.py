@@ -26,7 +26,7 @@ from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import opening, owners, seal
 from harness.grading.ledger import statements as sql
 from harness.grading.ledger.chains import Chains
-from harness.grading.ledger.places import File, Server
+from harness.grading.ledger.places import LedgerFile, Server
 from harness.grading.ledger.seal import Seal
 from harness.grading.ledger.tables import ATTEMPT, CONTENT, UNSIGNED, VERSION
 from harness.text import more
@@ -48,7 +48,7 @@ class Run(NamedTuple):
     options: str
 
 
-class Asked(NamedTuple):
+class CaseRow(NamedTuple):
     """A case file of a run."""
 
     kind: str
@@ -58,7 +58,7 @@ class Asked(NamedTuple):
     sha256: str
 
 
-class Planned(NamedTuple):
+class PlannedAttempt(NamedTuple):
     """An attempt that is wanted."""
 
     basis: str
@@ -69,7 +69,7 @@ class Planned(NamedTuple):
     build: str = ""
 
 
-class State(NamedTuple):
+class AttemptState(NamedTuple):
     """How far an attempt is."""
 
     state: str  # waiting, leased, done or fault
@@ -77,7 +77,7 @@ class State(NamedTuple):
     fault: str
 
 
-class Row(NamedTuple):
+class ResultRow(NamedTuple):
     """A result as it is written."""
 
     result: str
@@ -90,7 +90,7 @@ class Row(NamedTuple):
     figures: str
 
 
-class Given(NamedTuple):
+class MarkRow(NamedTuple):
     """A mark as it is written."""
 
     key: str
@@ -115,7 +115,7 @@ class BusyError(UsageError):
 class Ledger:
     """An open ledger. Every method is one transaction: all of it happens, or nothing."""
 
-    def __init__(self, where: File | Server | Path) -> None:
+    def __init__(self, where: LedgerFile | Server | Path) -> None:
         """Open a ledger, or make one.
 
         ``where``: its place; a path, a file with its key beside it. The key is made for a new
@@ -126,7 +126,7 @@ class Ledger:
             ServerError: its server cannot be used now.
             UsageError: it is something else, or cannot be opened.
         """
-        self._place = File(where) if isinstance(where, Path) else where
+        self._place = LedgerFile(where) if isinstance(where, Path) else where
         self.name = self._place.name  # in messages
         was_emptied = _is_emptied(self._place)
         self.database = opening.opened(self._place)
@@ -243,7 +243,7 @@ class Ledger:
         row = self.db.execute(sql.RUN_OF, {"run": number}).fetchone()
         return (row[0], Run(*row[1:])) if row else None
 
-    def set_cases(self, run: int, cases: Iterable[Asked]) -> None:
+    def set_cases(self, run: int, cases: Iterable[CaseRow]) -> None:
         """Record the case files that a run asks, in order."""
         asked = list(cases)
         contents = {one.sha256: one.content for one in asked}
@@ -259,9 +259,9 @@ class Ledger:
                 ],
             )
 
-    def cases(self, run: int) -> list[Asked]:
+    def cases(self, run: int) -> list[CaseRow]:
         """Return what :meth:`set_cases` was given."""
-        return [Asked(*row) for row in self.db.execute(sql.CASES, {"run": run})]
+        return [CaseRow(*row) for row in self.db.execute(sql.CASES, {"run": run})]
 
     def content(self, sha256: str) -> bytes:
         """Return the content of a case file that some run asked."""
@@ -280,7 +280,7 @@ class Ledger:
 
     # --- attempts ---
 
-    def plan(self, run: int, attempts: Iterable[Planned]) -> None:
+    def plan(self, run: int, attempts: Iterable[PlannedAttempt]) -> None:
         """Record the attempts that a run wants; those that are known keep their state."""
         planned = list(attempts)
         with self.changing():
@@ -288,14 +288,14 @@ class Ledger:
             self.database.insert_new(ATTEMPT, [one._asdict() for one in sorted(planned)])
             self.chains.extend("wanted", [(run, *one) for one in planned])
 
-    def wanted(self, run: int) -> list[Planned]:
+    def wanted(self, run: int) -> list[PlannedAttempt]:
         """Return what :meth:`plan` was given, in the order of names."""
-        return [Planned(*row) for row in self.db.execute(sql.WANTED_OF, {"run": run})]
+        return [PlannedAttempt(*row) for row in self.db.execute(sql.WANTED_OF, {"run": run})]
 
-    def states(self, bases: Iterable[str]) -> dict[str, State]:
+    def states(self, bases: Iterable[str]) -> dict[str, AttemptState]:
         """Return how far attempts are; unknown ones are missing."""
         return {
-            basis: State(*state)
+            basis: AttemptState(*state)
             for some in _parts(bases)
             for basis, *state in self.db.execute(sql.STATES, {"bases": some})
         }
@@ -382,7 +382,7 @@ class Ledger:
         self.db.execute(sql.RENEW, {"by": token, "end": time.time() + LEASE})
         self._renewed[token] = time.monotonic()
 
-    def finish(self, basis: str, token: str, row: Row, number: int, last: bool) -> bool:
+    def finish(self, basis: str, token: str, row: ResultRow, number: int, last: bool) -> bool:
         """Write a result, once; False, and nothing is written, without the lease.
 
         ``number``: of the run of it, from 1. ``last``: the attempt is done with that.
@@ -416,9 +416,9 @@ class Ledger:
         """Return (result, figures) of each run of an attempt, in order."""
         return [(row[0], row[1]) for row in self.db.execute(sql.RESULTS, {"of": basis})]
 
-    def planned(self, basis: str) -> Planned:
+    def planned(self, basis: str) -> PlannedAttempt:
         """Return what :meth:`plan` was given."""
-        return Planned(*self.db.execute(sql.PLANNED, {"of": basis}).one())
+        return PlannedAttempt(*self.db.execute(sql.PLANNED, {"of": basis}).one())
 
     # --- builds ---
 
@@ -436,7 +436,7 @@ class Ledger:
 
     # --- marks ---
 
-    def give(self, run: int, given: str, marks: Iterable[Given]) -> None:
+    def give(self, run: int, given: str, marks: Iterable[MarkRow]) -> None:
         """Put marks in force at the time ``given``; those before them stay as history."""
         with self.changing():
             number = self._next_id("mark")
@@ -450,11 +450,11 @@ class Ledger:
                 ],
             )
 
-    def history(self, key: str) -> list[Given]:
+    def history(self, key: str) -> list[MarkRow]:
         """Return all marks of a submission that were ever in force, the last one last."""
         return [_given(row) for row in self.db.execute(sql.HISTORY, {"key": key})]
 
-    def in_force(self) -> dict[str, Given]:
+    def in_force(self) -> dict[str, MarkRow]:
         """Return the mark of each submission."""
         return {row.key: _given(row) for row in self.db.execute(sql.IN_FORCE)}
 
@@ -487,9 +487,9 @@ class Ledger:
             )
 
 
-def _is_emptied(place: File | Server) -> bool:
+def _is_emptied(place: LedgerFile | Server) -> bool:
     """Whether a ledger was here: its file has nothing in it, and its key still lies beside it."""
-    if not isinstance(place, File) or place.own_key:
+    if not isinstance(place, LedgerFile) or place.own_key:
         return False
     path = place.path
     return path.exists() and not path.stat().st_size and place.key("").exists()
@@ -502,12 +502,12 @@ def _parts(bases: Iterable[str]) -> Iterator[list[str]]:
         yield found[start : start + _TOGETHER]
 
 
-def _given(row: Sequence[Any]) -> Given:
+def _given(row: Sequence[Any]) -> MarkRow:
     key, marks, submission, bases, run, given = row
-    return Given(key, marks, submission, tuple(bases.split()), run, given)
+    return MarkRow(key, marks, submission, tuple(bases.split()), run, given)
 
 
-def _is_same(mark: Given, former: Given | None) -> bool:
+def _is_same(mark: MarkRow, former: MarkRow | None) -> bool:
     return former is not None and former._replace(run=mark.run, given=mark.given) == mark
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from sqlalchemy import Column, MetaData, String, Table, insert
 
-from harness.grading.ledger.database import Database
-from harness.grading.ledger.places import File, Server
+from harness.grading.ledger.database import LedgerDatabase
+from harness.grading.ledger.places import LedgerFile, Server
 from harness.grading.ledger.tables import METADATA, VERSION, VERSION_TABLE
 
 _STEPS = Path(__file__).parent / "migrations"
 
 
-def opened(place: File | Server) -> Database:
+def opened(place: LedgerFile | Server) -> LedgerDatabase:
     """Return the database at a place.
 
     Raises:
@@ -28,7 +28,7 @@ def opened(place: File | Server) -> Database:
     return SqliteFile(place.path)
 
 
-def make_tables(database: Database) -> None:
+def make_tables(database: LedgerDatabase) -> None:
     """Make all tables where there are none, with a note for Alembic which they are."""
     for table in METADATA.tables.values():  # those of which most depends first: page by page
         table.create(database.connection)
@@ -38,7 +38,7 @@ def make_tables(database: Database) -> None:
     database.note_version()
 
 
-def bring_up(database: Database) -> None:
+def bring_up(database: LedgerDatabase) -> None:
     """Make today's tables of those of a former version."""
     from alembic import command
     from alembic.config import Config

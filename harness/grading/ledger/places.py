@@ -15,7 +15,7 @@ _SCHEMES = ("postgresql://", "postgres://")
 _REST = "/?#"  # what ends the part of an address that names user, password and host
 
 
-class File:
+class LedgerFile:
     """A file; its key lies beside it, if nothing else is said."""
 
     def __init__(self, path: Path, key: Path | None = None) -> None:
@@ -72,7 +72,7 @@ class Server:
             raise UsageError(f"cannot make the folder {keys()}: {error.strerror}") from None
 
 
-def of(where: Path | str, key: Path | None = None) -> File | Server:
+def of(where: Path | str, key: Path | None = None) -> LedgerFile | Server:
     """Return the place that a user names: an address of a server, or else a file.
 
     Raises:
@@ -80,7 +80,7 @@ def of(where: Path | str, key: Path | None = None) -> File | Server:
     """
     if is_server(where):
         return Server(str(where), key)
-    return File(Path(where), key)
+    return LedgerFile(Path(where), key)
 
 
 def is_server(where: Path | str) -> bool:

@@ -22,9 +22,9 @@ from sqlalchemy.exc import DBAPIError
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import chains, opening, places, seal
 from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, SignedRow
-from harness.grading.ledger.database import Database
+from harness.grading.ledger.database import LedgerDatabase
 from harness.grading.ledger.ledger import Ledger, Run
-from harness.grading.ledger.places import File, Server
+from harness.grading.ledger.places import LedgerFile, Server
 from harness.grading.ledger.seal import Seal
 from harness.grading.ledger.sqlite_file import APPLICATION, SqliteFile, original
 from harness.grading.ledger.tables import (
@@ -73,7 +73,12 @@ class _Damaged:
     """A ledger, a file in copy, read as far as it can be."""
 
     def __init__(
-        self, database: Database, place: File | Server, wrong: list[str], *, checked: bool
+        self,
+        database: LedgerDatabase,
+        place: LedgerFile | Server,
+        wrong: list[str],
+        *,
+        checked: bool,
     ) -> None:
         self.database = database
         self._db = database.connection
@@ -84,7 +89,7 @@ class _Damaged:
         self.checked = checked and self.is_signed
         self.chains = Chains(self._db, own, place.name)
 
-    def _key(self, place: File | Server) -> Seal:
+    def _key(self, place: LedgerFile | Server) -> Seal:
         name = ""
         with contextlib.suppress(*_UNREADABLE):
             name = str(self._db.execute(select(SIGNER.c.name)).scalar() or "")
@@ -177,7 +182,7 @@ class _Damaged:
 
 
 @contextlib.contextmanager
-def _opened(place: File | Server, *, checked: bool = True) -> Iterator[_Damaged]:
+def _opened(place: LedgerFile | Server, *, checked: bool = True) -> Iterator[_Damaged]:
     """Open a ledger as it is; a file in copy.
 
     Raises:
@@ -185,12 +190,14 @@ def _opened(place: File | Server, *, checked: bool = True) -> Iterator[_Damaged]
         ServerError: the server cannot be used now.
         UsageError: it is not a ledger.
     """
-    with _copied(place) if isinstance(place, File) else _connected(place) as (database, wrong):
+    with (
+        _copied(place) if isinstance(place, LedgerFile) else _connected(place) as (database, wrong)
+    ):
         yield _Damaged(database, place, wrong, checked=checked)
 
 
 @contextlib.contextmanager
-def _connected(place: Server) -> Iterator[tuple[Database, list[str]]]:
+def _connected(place: Server) -> Iterator[tuple[LedgerDatabase, list[str]]]:
     with contextlib.closing(opening.opened(place)) as database, database.naming_errors():
         if not database.version():
             raise UsageError(f"{place.name} is not a ledger: it has no tables")
@@ -198,7 +205,7 @@ def _connected(place: Server) -> Iterator[tuple[Database, list[str]]]:
 
 
 @contextlib.contextmanager
-def _copied(place: File) -> Iterator[tuple[Database, list[str]]]:
+def _copied(place: LedgerFile) -> Iterator[tuple[LedgerDatabase, list[str]]]:
     with tempfile.TemporaryDirectory(prefix="gtp-harness-ledger-") as folder:
         copy = Path(folder, "ledger")
         wrong = _copy(place.path, copy)
@@ -298,8 +305,8 @@ def salvage(
         return Salvaged(tuple(saved), ledger.name, ledger.key)
 
 
-def _refuse_what_exists(place: File | Server) -> None:
-    if isinstance(place, File):
+def _refuse_what_exists(place: LedgerFile | Server) -> None:
+    if isinstance(place, LedgerFile):
         existing = [one for one in (place.path, place.key("")) if one.exists()]
         if existing:
             raise UsageError(f"{existing[0]} exists already: nothing is overwritten")

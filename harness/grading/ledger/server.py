@@ -15,7 +15,7 @@ from sqlalchemy import Connection, NullPool, create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError, PendingRollbackError
 
 from harness.errors import HarnessError, LedgerError, ServerError, UsageError
-from harness.grading.ledger.database import Database
+from harness.grading.ledger.database import LedgerDatabase
 from harness.grading.ledger.tables import METADATA, VERSION, VERSION_TABLE
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _ADVICE = {
 }
 
 
-class ServerDatabase(Database):
+class ServerDatabase(LedgerDatabase):
     """A connection to a server."""
 
     refusal: ClassVar[type[HarnessError]] = ServerError

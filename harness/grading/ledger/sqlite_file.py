@@ -18,7 +18,7 @@ from sqlalchemy import Connection, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger.database import Database
+from harness.grading.ledger.database import LedgerDatabase
 from harness.grading.ledger.tables import UNSIGNED, VERSION
 
 APPLICATION = 0x47545047  # "GTPG": by this the file is known as a ledger
@@ -27,7 +27,7 @@ _PAGE_SIZE = 8192  # bytes
 _SALVAGE = "gtp-harness ledger check tells more, and ledger salvage saves what can be read"
 
 
-class SqliteFile(Database):
+class SqliteFile(LedgerDatabase):
     """An open file."""
 
     begin = "BEGIN IMMEDIATE"  # nobody else writes from its beginning on

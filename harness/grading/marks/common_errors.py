@@ -10,20 +10,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from harness.grading.attempts.test_results import Tested
+from harness.grading.attempts.test_results import TestResult
 from harness.grading.records import Graded
 from harness.records import Diagnosis
 
 SEVERAL = 2  # submissions with an equal wrong answer that make a group
 
 _Key = tuple[str, str, int]  # kind, case file and line
-_Failed = Mapping[_Key, Tested]
+_Failed = Mapping[_Key, TestResult]
 
 
 class WrongAnswers(NamedTuple):
     """One wrong answer to one test."""
 
-    example: Tested  # the first of them; without a reply the engine gave none
+    example: TestResult  # the first of them; without a reply the engine gave none
     keys: tuple[str, ...]  # of the submissions that gave it
 
 
@@ -36,7 +36,7 @@ class CommonError(NamedTuple):
 
 
 def common_errors(
-    graded: Sequence[Graded], tests: Mapping[str, Sequence[Tested]]
+    graded: Sequence[Graded], tests: Mapping[str, Sequence[TestResult]]
 ) -> tuple[CommonError, ...]:
     """Return what went wrong, the most frequent first; ``tests``: by submission."""
     failed = {key: _failed(found) for key, found in tests.items()}
@@ -45,7 +45,7 @@ def common_errors(
     return tuple(sorted(found, key=lambda one: (-len(one.keys), one.diagnosis is None)))
 
 
-def _failed(tests: Iterable[Tested]) -> _Failed:
+def _failed(tests: Iterable[TestResult]) -> _Failed:
     return {each.key: each for each in tests if each.passed is False}
 
 
@@ -75,7 +75,7 @@ def _equal(failed: Mapping[str, _Failed]) -> Iterator[CommonError]:
 
 def _answers(failed: Mapping[str, _Failed]) -> Iterator[WrongAnswers]:
     """Yield all wrong answers, each with the submissions that gave it."""
-    found: dict[tuple[_Key, object], list[tuple[str, Tested]]] = defaultdict(list)
+    found: dict[tuple[_Key, object], list[tuple[str, TestResult]]] = defaultdict(list)
     for key, wrong in failed.items():
         for place, test in wrong.items():
             reply = test.reply

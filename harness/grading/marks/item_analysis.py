@@ -18,7 +18,7 @@ from math import atanh, ceil, fsum, sqrt, tanh
 from statistics import NormalDist
 from typing import NamedTuple
 
-from harness.grading.attempts.test_results import Tested, does_not_run, own, quoted, tests
+from harness.grading.attempts.test_results import TestResult, does_not_run, own, quoted, tests
 from harness.grading.records import Graded, Item
 from harness.reading.expectation import in_a_sentence
 
@@ -30,10 +30,10 @@ _Z = NormalDist().inv_cdf(0.975)
 Key = tuple[str, str, int]  # kind, case file, line
 
 
-class _Row(NamedTuple):
+class _SubmissionTests(NamedTuple):
     """One submission's tests."""
 
-    tests: Mapping[Key, Tested]  # those that were judged
+    tests: Mapping[Key, TestResult]  # those that were judged
     passed: int
 
     def rest(self, key: Key) -> float:
@@ -48,17 +48,17 @@ def items(graded: Sequence[Graded]) -> tuple[Item, ...]:
     return tuple(_item(one, rows) for one in _columns(graded))
 
 
-def _rows(graded: Iterable[Graded]) -> Iterator[_Row]:
+def _rows(graded: Iterable[Graded]) -> Iterator[_SubmissionTests]:
     for one in graded:
         attempts = own(one.attempts)
         if not does_not_run(attempts, adapted=True):
             judged = {each.key: each for each in tests(attempts) if each.passed is not None}
-            yield _Row(judged, sum(bool(each.passed) for each in judged.values()))
+            yield _SubmissionTests(judged, sum(bool(each.passed) for each in judged.values()))
 
 
-def _columns(graded: Iterable[Graded]) -> Iterable[Tested]:
+def _columns(graded: Iterable[Graded]) -> Iterable[TestResult]:
     """Return an example of every test that some submission has met."""
-    found: dict[Key, Tested] = {}
+    found: dict[Key, TestResult] = {}
     for one in graded:
         for each in tests(own(one.attempts)):
             found.setdefault(each.key, each)
@@ -70,7 +70,7 @@ def _order(key: Key) -> tuple[bool, str, int]:
     return kind != "public", case, line
 
 
-def _item(one: Tested, rows: Sequence[_Row]) -> Item:
+def _item(one: TestResult, rows: Sequence[_SubmissionTests]) -> Item:
     met = [row for row in rows if one.key in row.tests]
     passes = [bool(row.tests[one.key].passed) for row in met]
     rest = [row.rest(one.key) for row in met]
@@ -116,7 +116,9 @@ def _span_remarks(span: tuple[float, float] | None) -> Iterator[str]:
         yield "Submissions that are weak otherwise pass it rather than strong ones."
 
 
-def _oracle_remarks(one: Tested, met: Sequence[_Row], rest: Sequence[float]) -> Iterator[str]:
+def _oracle_remarks(
+    one: TestResult, met: Sequence[_SubmissionTests], rest: Sequence[float]
+) -> Iterator[str]:
     """Say so where most of the best quarter give the same answer, and it is not the oracle's."""
     if len(met) < _FEW:
         return

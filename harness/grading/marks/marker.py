@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.assignments.assignment import Assignment
-from harness.grading.attempts.assembly import Reader
-from harness.grading.attempts.plan import Case
-from harness.grading.ledger.ledger import Given, Ledger, Planned
+from harness.grading.attempts.assembly import AttemptReader
+from harness.grading.attempts.plan import PlannedCase
+from harness.grading.ledger.ledger import Ledger, MarkRow, PlannedAttempt
 from harness.grading.marks import item_analysis, marking, regrading, suspicion
-from harness.grading.marks.regrading import Change
+from harness.grading.marks.regrading import MarkChange
 from harness.grading.records import IMAGE, PUBLIC, Attempt, ClassResult, Graded, Marks, Submission
 from harness.judging.diagnosis import diagnoses, failures
 from harness.judging.replaying import Memory
@@ -23,7 +23,7 @@ class Marker:
     """Makes marks of what the ledger has."""
 
     def __init__(
-        self, assignment: Assignment, ledger: Ledger, cases: Sequence[Case], started: str
+        self, assignment: Assignment, ledger: Ledger, cases: Sequence[PlannedCase], started: str
     ) -> None:
         """``cases``: those that are graded with; ``started``: when, as the ledger has it."""
         self._assignment = assignment
@@ -32,22 +32,22 @@ class Marker:
         self._started = started
         self._kinds = {case.kind for case in cases} - {IMAGE}
         paths = {(case.kind, case.name): case.path for case in cases}
-        self._reader = Reader(ledger, assignment, paths)
+        self._reader = AttemptReader(ledger, assignment, paths)
         self._diagnoser = _Diagnoser(assignment.place)
 
-    def graded(self, submission: Submission, planned: Iterable[Planned]) -> Graded:
+    def graded(self, submission: Submission, planned: Iterable[PlannedAttempt]) -> Graded:
         """Return all that is known of a submission, with the mark that it should get."""
         attempts = self._reader.attempts(planned)
         marks = marking.marks(self._assignment, submission, attempts, self._kinds)
         return self._graded(submission, attempts, marks)
 
-    def former(self, given: Given) -> Graded:
+    def former(self, given: MarkRow) -> Graded:
         """Return what a mark in force was made of, with that mark."""
         attempts = self._reader.attempts(map(self._ledger.planned, given.bases))
         submission = canonical_json.loads(Submission, given.submission)
         return self._graded(submission, attempts, canonical_json.loads(Marks, given.marks))
 
-    def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[Change, ...]:
+    def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[MarkChange, ...]:
         """Return the marks that would change."""
         return regrading.changes(list(old), list(new), self._assignment, self._kinds)
 

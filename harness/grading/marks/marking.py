@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment, Late, Part
 from harness.assignments.contents import missing_of
-from harness.grading.attempts.test_results import Tested, does_not_run, own, tests
+from harness.grading.attempts.test_results import TestResult, does_not_run, own, tests
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
 from harness.records import Verdict
 from harness.text import number_of, plural
@@ -226,17 +226,17 @@ def _tests(part: Part, attempts: Sequence[Attempt]) -> _Score:
     return _Score(reached, whole, "; ".join(reasons), complete)
 
 
-def is_meant(part: Part, one: Tested) -> bool:
+def is_meant(part: Part, one: TestResult) -> bool:
     """Whether a part hangs on a test of the kind that it is judged by."""
     return not part.commands or one.step.command.partition(" ")[0] in part.commands
 
 
-def _weight(part: Part, one: Tested) -> Fraction:
+def _weight(part: Part, one: TestResult) -> Fraction:
     """Return what a test counts: the weight of its number goes before that of its file."""
     return next((part.weights[name] for name in one.names if name in part.weights), _ONE)
 
 
-def _remarks(found: Sequence[Tested], unsure: int) -> Iterable[str]:
+def _remarks(found: Sequence[TestResult], unsure: int) -> Iterable[str]:
     lost = sum(one.verdict is Verdict.NOT_RUN and one.passed is False for one in found)
     flaky = sum(one.flaky for one in found)
     if lost:

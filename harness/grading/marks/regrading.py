@@ -32,7 +32,7 @@ RULES, SUBMISSION, CASES, ENGINE, LIMIT, HARNESS = (
 _TOLD = 3  # tests in one sentence
 
 
-class Cause(NamedTuple):
+class MarkChangeReason(NamedTuple):
     """One reason for which a mark changes."""
 
     kind: str  # RULES, SUBMISSION, CASES, ENGINE, LIMIT or HARNESS
@@ -40,14 +40,14 @@ class Cause(NamedTuple):
     sentence: str
 
 
-class Change(NamedTuple):
+class MarkChange(NamedTuple):
     """A mark that would change."""
 
     key: str  # of the submission
     students: tuple[Student, ...]
     old: Marks
     new: Marks
-    causes: tuple[Cause, ...]
+    causes: tuple[MarkChangeReason, ...]
 
     def __str__(self) -> str:
         """As a sentence: such as ``3 of 5 becomes 4 of 5. +1: Another file was handed in.``"""
@@ -60,7 +60,7 @@ def changes(
     new: Sequence[Graded],
     assignment: Assignment,
     kinds: Collection[str] | None = None,
-) -> tuple[Change, ...]:
+) -> tuple[MarkChange, ...]:
     """Return the marks that differ, in the order of ``new``.
 
     ``old``: what is in force, with the attempts it was made of. ``new``: what would be.
@@ -103,16 +103,16 @@ class _Step(NamedTuple):
 
 def _change(
     old: Graded, new: Graded, assignment: Assignment, kinds: Collection[str] | None
-) -> Change:
-    causes: list[Cause] = []
+) -> MarkChange:
+    causes: list[MarkChangeReason] = []
     mark = old.marks
     for step in _way(old, new, assignment, kinds):
         if _figures(step.mark) != _figures(mark):
             points = step.mark.total - mark.total
-            causes.append(Cause(step.kind, points, sentence(step.told)))
+            causes.append(MarkChangeReason(step.kind, points, sentence(step.told)))
             mark = step.mark
     students = new.submission.students
-    return Change(new.submission.key, students, old.marks, new.marks, tuple(causes))
+    return MarkChange(new.submission.key, students, old.marks, new.marks, tuple(causes))
 
 
 def _way(

@@ -23,7 +23,7 @@ from math import comb
 from typing import NamedTuple
 
 from harness.grading.attempts.images import origin
-from harness.grading.attempts.test_results import Tested, quoted, tests
+from harness.grading.attempts.test_results import TestResult, quoted, tests
 from harness.grading.records import IMAGE, PUBLIC, Attempt, Suspicion
 from harness.reading.expectation import in_a_sentence
 from harness.records import Verdict
@@ -32,12 +32,12 @@ from harness.vocabulary.transformations import KINDS, ORDER
 THRESHOLD = 0.01
 
 
-class Pair(NamedTuple):
+class VariantPair(NamedTuple):
     """A public test and one of its images, both judged."""
 
     kind: str  # of change
-    test: Tested
-    image: Tested
+    test: TestResult
+    image: TestResult
 
 
 def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
@@ -56,21 +56,21 @@ def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
     return Suspicion(count, len(passed), len(lost), likely, _told(lost, passed))
 
 
-def pairs(attempts: Sequence[Attempt]) -> Iterator[Pair]:
+def pairs(attempts: Sequence[Attempt]) -> Iterator[VariantPair]:
     """Yield the public tests with each of their images."""
     found = list(tests(attempts))
     originals = {(one.attempt.case, one.step.line): one for one in found if _is(one, PUBLIC)}
     for image in (one for one in found if _is(one, IMAGE) and not _was_cut_off(one)):
         kind, line = origin(image.step)
         if (test := originals.get((image.attempt.case, line))) is not None:
-            yield Pair(kind, test, image)
+            yield VariantPair(kind, test, image)
 
 
-def _is(one: Tested, kind: str) -> bool:
+def _is(one: TestResult, kind: str) -> bool:
     return one.attempt.kind == kind and one.passed is not None
 
 
-def _was_cut_off(image: Tested) -> bool:
+def _was_cut_off(image: TestResult) -> bool:
     """Whether the engine had broken before it came to a test."""
     result = image.attempt.result
     if image.verdict is not Verdict.NOT_RUN or result is None:
@@ -82,16 +82,16 @@ def _was_cut_off(image: Tested) -> bool:
 # --- the numbers -------------------------------------------------------------------------------
 
 
-def chance(found: Iterable[Pair]) -> float:
+def chance(found: Iterable[VariantPair]) -> float:
     """Return the largest of the kinds' chances; 1 where there is no image."""
-    tables: dict[str, list[Pair]] = {}
+    tables: dict[str, list[VariantPair]] = {}
     for pair in found:
         if pair.kind != ORDER:
             tables.setdefault(pair.kind, []).append(pair)
     return max((_chance_of(table) for table in tables.values()), default=1.0)
 
 
-def _chance_of(table: Sequence[Pair]) -> float:
+def _chance_of(table: Sequence[VariantPair]) -> float:
     failed = sum(not pair.test.passed for pair in table)
     return fisher(failed, sum(not pair.image.passed for pair in table), len(table))
 
@@ -112,11 +112,11 @@ def fisher(first: int, second: int, size: int) -> float:
 # --- the words ---------------------------------------------------------------------------------
 
 
-def _told(lost: Sequence[Pair], passed: Sequence[Pair]) -> str:
+def _told(lost: Sequence[VariantPair], passed: Sequence[VariantPair]) -> str:
     return f"{_example(lost[0])} Failed: {_by_kind(lost, passed)}."
 
 
-def _example(pair: Pair) -> str:
+def _example(pair: VariantPair) -> str:
     step, image = pair.test.step, pair.image.step
     wanted = in_a_sentence(image.pattern)
     return (
@@ -126,7 +126,7 @@ def _example(pair: Pair) -> str:
     )
 
 
-def _by_kind(lost: Sequence[Pair], passed: Sequence[Pair]) -> str:
+def _by_kind(lost: Sequence[VariantPair], passed: Sequence[VariantPair]) -> str:
     return ", ".join(
         f"{sum(pair.kind == kind for pair in lost)} of {count} {_WORDS[kind]}"
         for kind in KINDS

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from harness.assignments import receipt
 from harness.assignments.receipt import Receipt
-from harness.grading.records import Log
+from harness.grading.records import CheckLog
 from harness.grading.taking_in import terminal_text
 from harness.intake import kinds
 from harness.text import number_of
@@ -58,34 +58,34 @@ _BROKEN = re.compile(
 _END = re.compile(r"exit$|logout$|Script done on ")
 
 
-class _Run(NamedTuple):
+class _LoggedRun(NamedTuple):
     """A run of tests that a log shows."""
 
     said: str  # what is wrong with it, as a sentence; empty when it has its result
     failed: int = 0  # tests
 
 
-def absent(name: str, near: Sequence[str] = ()) -> Log:
+def absent(name: str, near: Sequence[str] = ()) -> CheckLog:
     """Return the evidence when there is no log; ``near`` are files of similar names."""
     hint = f" (there is {one_line(near[0], _SHOWN)})" if near else ""
-    return Log(remarks=(f"There is no {name}{hint}.",))
+    return CheckLog(remarks=(f"There is no {name}{hint}.",))
 
 
-def of_log(name: str, data: bytes, expected: Receipt) -> Log:
+def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
     """Return what a log shows.
 
     ``data``: its bytes, or of a long one both ends, :data:`LONGEST` in all. ``expected``: the
     receipt for the files that were handed in with it.
     """
     if not data.strip():
-        return Log(present=True, remarks=(f"{name} is empty.",))
+        return CheckLog(present=True, remarks=(f"{name} is empty.",))
     lines = terminal_text.lines(data[:LONGEST])
     transcript, odd = _transcript(name, data, lines)
     unpacked, missing = _unpacked(name, lines)
     run = _best_run(name, lines)
     failures = f"The run in {name} shows {number_of(run.failed, 'test')} that failed."
     said = (odd, missing, run.said, failures if run.failed else "")
-    return Log(
+    return CheckLog(
         present=True,
         transcript=transcript,
         unpacked=unpacked,
@@ -139,29 +139,29 @@ def _extracts(words: Sequence[str]) -> bool:
 # --- the run -----------------------------------------------------------------------------------
 
 
-def _best_run(name: str, lines: Sequence[str]) -> _Run:
+def _best_run(name: str, lines: Sequence[str]) -> _LoggedRun:
     """Return the last run with a result, or the last of those without, or none."""
     begins = [index for index, line in enumerate(lines) if _RUN.search(line)]
     ends = [*begins[1:], len(lines)]
     runs = [_run(name, lines[i:j]) for i, j in zip(begins, ends, strict=False)]
     good = [run for run in runs if not run.said]
     if not runs and any(map(_SUMMARY.match, lines)):
-        return _Run("")  # a command that was typed in a way that cannot be followed
-    none = _Run(f"{name} shows no run of the tests (gogui-regress or gtp-harness).")
+        return _LoggedRun("")  # a command that was typed in a way that cannot be followed
+    none = _LoggedRun(f"{name} shows no run of the tests (gogui-regress or gtp-harness).")
     return [none, *runs, *good][-1]
 
 
-def _run(name: str, lines: Sequence[str]) -> _Run:
+def _run(name: str, lines: Sequence[str]) -> _LoggedRun:
     """Return what came of a run, which begins in the first of the lines."""
     output, ended = _output(lines)
     if any(_RESULT.match(line.lstrip()) for line in output):
-        return _Run("", sum(bool(_FAILED.match(line.lstrip())) for line in output))
+        return _LoggedRun("", sum(bool(_FAILED.match(line.lstrip())) for line in output))
     wrong = next(filter(_BROKEN.search, output), "")
     if wrong:
-        return _Run(f"The run of the tests in {name} broke off: {one_line(wrong, _SHOWN)}")
+        return _LoggedRun(f"The run of the tests in {name} broke off: {one_line(wrong, _SHOWN)}")
     if "gogui-regress" in lines[0] and ended:
-        return _Run("")
-    return _Run(f"{name} shows a run of the tests without its result.")
+        return _LoggedRun("")
+    return _LoggedRun(f"{name} shows a run of the tests without its result.")
 
 
 def _output(lines: Sequence[str]) -> tuple[Sequence[str], bool]:

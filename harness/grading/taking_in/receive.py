@@ -16,7 +16,7 @@ from harness.assignments.contents import changed_copy, faults, foreign, likeness
 from harness.assignments.submitted import Submitted, changes, look_into
 from harness.errors import ArchiveError
 from harness.grading.ledger.store import Store
-from harness.grading.records import Entry, Handed, Log, Submission
+from harness.grading.records import CheckLog, StudentSubmissions, Submission, SubmittedFile
 from harness.grading.taking_in import evidence
 from harness.grading.taking_in.evidence import LONGEST
 from harness.intake import archive
@@ -26,7 +26,7 @@ from harness.visible import one_line, visible
 
 
 def receive(
-    entry: Entry, assignment: Assignment, store: Store, overlay: Path | None = None
+    entry: StudentSubmissions, assignment: Assignment, store: Store, overlay: Path | None = None
 ) -> Submission:
     """Return what of an entry is graded, its bytes kept in the store.
 
@@ -59,11 +59,11 @@ def receive(
     )  # fmt: skip
 
 
-def _shown(handed: Handed) -> str:
+def _shown(handed: SubmittedFile) -> str:
     return one_line(handed.name, 200)
 
 
-def _earlier(handed: Sequence[Handed], store: Store) -> list[str]:
+def _earlier(handed: Sequence[SubmittedFile], store: Store) -> list[str]:
     """Return a sentence about the files that were handed in before, which are kept too."""
     files = [one for one in handed if not one.path.is_dir()]
     for one in files:
@@ -74,7 +74,11 @@ def _earlier(handed: Sequence[Handed], store: Store) -> list[str]:
 
 
 def _received(
-    own: Submission, handed: Handed, assignment: Assignment, store: Store, overlay: Path | None
+    own: Submission,
+    handed: SubmittedFile,
+    assignment: Assignment,
+    store: Store,
+    overlay: Path | None,
 ) -> Submission:
     """Return a submission from one archive or folder; raises ArchiveError if it is refused."""
     name, odd = handed.name, ""
@@ -129,11 +133,11 @@ def _remarks(
 # --- the log -----------------------------------------------------------------------------------
 
 
-def _log(inside: Submitted, assignment: Assignment, path: str) -> Log:
+def _log(inside: Submitted, assignment: Assignment, path: str) -> CheckLog:
     """Return what the log in an archive shows, read with the digests of the files beside it."""
     name = assignment.files.log
     if not name:
-        return Log()
+        return CheckLog()
     if not inside.found.has_log:
         others = (*inside.found.kept, *inside.found.extra)
         return evidence.absent(name, [one for one in others if likeness(one) == likeness(name)])

@@ -42,7 +42,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    line = _Line()
+    line = _TerminalLine()
     for token in _TOKENS.finditer(text):
         if token["text"]:
             line.put(token["text"])
@@ -52,12 +52,12 @@ def _lines(text: str) -> Iterator[str]:
             line.character(token["other"])
         if token["other"] == "\n" or len(line.cells) > _LONGEST:
             yield line.shown()
-            line = _Line()
+            line = _TerminalLine()
     if line.cells:
         yield line.shown()
 
 
-class _Line:
+class _TerminalLine:
     """A line and a cursor in it, which is never behind its end."""
 
     def __init__(self) -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import UsageError
-from harness.grading.records import Entry, Student
+from harness.grading.records import Student, StudentSubmissions
 from harness.grading.taking_in.sources import table
-from harness.grading.taking_in.sources.pieces import Piece, entries
+from harness.grading.taking_in.sources.pieces import SourcePiece, entries
 from harness.service.people import entering
 from harness.service.records import STUDENT, Member
 from harness.service.storage import courses
@@ -43,7 +43,7 @@ def read(data: bytes) -> list[Listed]:
         path.write_bytes(data)
         try:
             rows = table.read(path, ["student"])
-            pieces = [Piece(row.student(), group=row.get("group")) for row in rows]
+            pieces = [SourcePiece(row.student(), group=row.get("group")) for row in rows]
         except UsageError as error:
             raise UsageError(str(error).replace(str(path), _FILE)) from None
     if not pieces:
@@ -77,14 +77,14 @@ def _taken(act: Act, course: str, one: Listed, known: Member | None) -> Member:
     return courses.MEMBERS.add(act.db, Member(course, person.id, STUDENT, student.key, **told))
 
 
-def students(members: Sequence[Member]) -> list[Entry]:
+def students(members: Sequence[Member]) -> list[StudentSubmissions]:
     """Return an entry for each student or group of a course, with nothing handed in yet."""
     heaps: dict[str, list[Member]] = {}
     for one in members:
         if one.role == STUDENT:
             heaps.setdefault(one.submits_as, []).append(one)
     return [
-        Entry(key, tuple(map(_student, sorted(heap, key=lambda one: one.key))), ())
+        StudentSubmissions(key, tuple(map(_student, sorted(heap, key=lambda one: one.key))), ())
         for key, heap in sorted(heaps.items())
     ]
 

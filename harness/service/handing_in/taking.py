@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from harness.errors import ArchiveError, UsageError
 from harness.grading.ledger.store import Store
-from harness.grading.records import Entry, Handed
+from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.intake.limits import IntakeLimits
 from harness.service.courses.making import late, moment
 from harness.service.records import CHECK, Assigned, Job, Member, Upload
@@ -90,13 +90,15 @@ def counting(uploads: list[Upload]) -> Upload | None:
     return left[-1] if left else None
 
 
-def handed(store: Store, upload: Upload) -> Handed:
+def handed(store: Store, upload: Upload) -> SubmittedFile:
     """Return an upload as a source of a grading gives it: with a local time."""
     time_ = datetime.datetime.fromtimestamp(int(upload.at))
-    return Handed(store.path(upload.sha256), upload.name, time_)
+    return SubmittedFile(store.path(upload.sha256), upload.name, time_)
 
 
-def entry(db: Connection, store: Store, own: Entry, assignment: str) -> Entry:
+def entry(
+    db: Connection, store: Store, own: StudentSubmissions, assignment: str
+) -> StudentSubmissions:
     """Return an entry with all that its student or group handed in and did not withdraw."""
     found = [one for one in of_key(db, assignment, own.key) if not one.withdrawn]
     return own._replace(handed=tuple(handed(store, one) for one in found))

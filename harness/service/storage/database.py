@@ -21,7 +21,7 @@ from sqlalchemy.pool import NullPool
 
 from harness.errors import ServerError, UsageError
 from harness.grading.ledger import seal, server
-from harness.grading.ledger.places import File, Server
+from harness.grading.ledger.places import LedgerFile, Server
 from harness.service.settings import Settings, own_schema, schema_of
 from harness.service.storage.audit import Act, Log
 
@@ -153,7 +153,7 @@ def _make(folder: Path) -> None:
         raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
-def _engine(place: File | Server) -> Engine:
+def _engine(place: LedgerFile | Server) -> Engine:
     if isinstance(place, Server):
         return create_engine(
             "postgresql+psycopg://",

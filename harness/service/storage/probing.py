@@ -9,7 +9,7 @@ from sqlalchemy import NullPool, create_engine, text
 
 from harness.errors import ServerError, UsageError
 from harness.grading.ledger import server
-from harness.grading.ledger.places import File, Server
+from harness.grading.ledger.places import LedgerFile, Server
 from harness.service.settings import Settings
 
 _MAY_MAKE = "SELECT has_database_privilege(current_database(), 'CREATE')"
@@ -26,7 +26,7 @@ def probe(settings: Settings) -> str:
     return _of_server(place) if isinstance(place, Server) else _of_file(place)
 
 
-def _of_file(place: File) -> str:
+def _of_file(place: LedgerFile) -> str:
     if not place.path.exists():
         return f"{place.name} will be made"
     try:

@@ -12,13 +12,13 @@ from harness.errors import HarnessError
 from harness.grading import grade
 from harness.grading.attempts import plan
 from harness.grading.attempts.company import Company
-from harness.grading.attempts.units import Listener, Unheard, Unit
+from harness.grading.attempts.units import GradingListener, GradingUnit, Unheard
 from harness.grading.exports import writing
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.showing import feedback
-from harness.grading.grade import Conclusion, Plan, Wanted
+from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.marks.marker import Marker
-from harness.grading.records import Entry
+from harness.grading.records import StudentSubmissions
 from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
 from harness.service import measuring
@@ -66,21 +66,23 @@ def check(ground: Ground, job: Job, company: Company) -> None:
     if upload is None:
         raise GoneError("the upload is not there any more")
     known = {one.key: one for one in roster.students(members)}
-    own = known.get(upload.key, Entry(upload.key, (), ()))  # who was put into another group since
+    own = known.get(
+        upload.key, StudentSubmissions(upload.key, (), ())
+    )  # who was put into another group since
     found = _planned_before(ground, upload) or _planned(ground, upload, own)
     _run(ground, ground.wanted, found, _Teller(ground, job), company)
     _write_check(ground, upload, found)
 
 
-def _planned_before(ground: Ground, upload: Upload) -> Plan | None:
+def _planned_before(ground: Ground, upload: Upload) -> GradingPlan | None:
     """Return what another worker planned that did not come to the end, if it still holds."""
     if not upload.run:
         return None
-    found = grade.remembered(ground.ledger, upload.run)
+    found = grade.load_last_plan(ground.ledger, upload.run)
     return None if grade.is_outdated(ground.wanted, found) else found
 
 
-def _planned(ground: Ground, upload: Upload, own: Entry) -> Plan:
+def _planned(ground: Ground, upload: Upload, own: StudentSubmissions) -> GradingPlan:
     assignment = ground.wanted.assignment
     entry = own._replace(handed=(taking.handed(ground.store, upload),))
     submission = receive(entry, assignment, ground.store, ground.overlay)
@@ -92,7 +94,7 @@ def _planned(ground: Ground, upload: Upload, own: Entry) -> Plan:
     return found
 
 
-def _write_check(ground: Ground, upload: Upload, found: Plan) -> None:
+def _write_check(ground: Ground, upload: Upload, found: GradingPlan) -> None:
     """Write what came of the public tests, as its owner sees it: made once, read often."""
     assignment = ground.wanted.assignment
     marker = Marker(assignment, ground.ledger, found.cases, found.started)
@@ -121,7 +123,7 @@ class _Noter(Unheard):
         self._ground = ground
         self._job = job
 
-    def on_word(self, unit: Unit, word: Word) -> None:
+    def on_word(self, unit: GradingUnit, word: Word) -> None:
         """Take in what a worker says."""
         if isinstance(word, Built):
             return
@@ -145,7 +147,7 @@ def _outcome(word: Done | Broke) -> str:
 class _Teller(_Noter):
     """Tells those who watch a page what was judged. Public case files only come here."""
 
-    def on_word(self, unit: Unit, word: Word) -> None:
+    def on_word(self, unit: GradingUnit, word: Word) -> None:
         """Take in what a worker says."""
         names = {task.basis: Path(task.case.path).name for task in unit.tasks}
         said = json.dumps({"case": names.get(word.basis, ""), **_told(word)})
@@ -189,7 +191,7 @@ def plan_grading(ground: Ground, job: Job, _company: Company) -> None:
 def run_one(ground: Ground, job: Job, company: Company) -> None:
     """Run the case files of a grading against one submission."""
     grading = _grading(ground, job)
-    found = grade.remembered(ground.ledger, grading.run)
+    found = grade.load_last_plan(ground.ledger, grading.run)
     own = found._replace(
         submissions=tuple(one for one in found.submissions if one.key == job.key),
         planned=tuple(one for one in found.planned if one.key == job.key),
@@ -204,7 +206,11 @@ def run_one(ground: Ground, job: Job, company: Company) -> None:
 
 
 def _run(
-    ground: Ground, wanted: Wanted, found: Plan, listener: Listener, company: Company
+    ground: Ground,
+    wanted: GradeOptions,
+    found: GradingPlan,
+    listener: GradingListener,
+    company: Company,
 ) -> None:
     bases = [one.basis for one in found.planned]
     ground.ledger.begin_anew(bases)  # what the harness broke in before, as in each call of grade
@@ -218,8 +224,8 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
     """Make marks of what the ledger has, and write all pages and sheets."""
     grading = _grading(ground, job)
     wanted = ground.graded_as(grading)
-    found = grade.remembered(ground.ledger, grading.run)
-    concluded = grade.concluded(wanted, ground.ledger, found)
+    found = grade.load_last_plan(ground.ledger, grading.run)
+    concluded = grade.update_marks(wanted, ground.ledger, found)
     conclusion = grade.compared(wanted, concluded, ground.store)
     _write(conclusion, folder_of(ground.settings.made(ground.assigned.id), grading.id))
     rows = _marked(conclusion, grading.id)
@@ -240,7 +246,7 @@ def folder_of(made: Path, grading: str) -> Path:
     return made / "gradings" / grading
 
 
-def _write(conclusion: Conclusion, folder: Path) -> None:
+def _write(conclusion: GradingOutcome, folder: Path) -> None:
     """Write all exports; the folder has those of one conclusion, never of two."""
     unfinished, former = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
     for left in (unfinished, former):
@@ -253,7 +259,7 @@ def _write(conclusion: Conclusion, folder: Path) -> None:
     shutil.rmtree(former, ignore_errors=True)
 
 
-def _marked(conclusion: Conclusion, grading: str) -> Sequence[Marked]:
+def _marked(conclusion: GradingOutcome, grading: str) -> Sequence[Marked]:
     result = conclusion.result
     views = Views(result.assignment.specification, result.assignment.place)
     return [

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from harness.assignments.python import with_python
 from harness.grading import grade
-from harness.grading.grade import Wanted
+from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.store import Store
 from harness.service.courses import making
@@ -25,7 +25,7 @@ class Ground(NamedTuple):
     settings: Settings
     database: Database
     assigned: Assigned
-    wanted: Wanted  # as for a check: public case files alone
+    wanted: GradeOptions  # as for a check: public case files alone
     ledger: Ledger
     store: Store
     private: Path  # the folder of private case files
@@ -35,7 +35,7 @@ class Ground(NamedTuple):
         """Return the course's own folder, if the assignment wants one."""
         return grade.overlay(self.wanted)
 
-    def graded_as(self, grading: Grading) -> Wanted:
+    def graded_as(self, grading: Grading) -> GradeOptions:
         """Return what is wanted of a grading."""
         files = sorted(path for path in self.private.glob("*") if path.is_file())
         return self.wanted._replace(
@@ -65,7 +65,7 @@ def ground(settings: Settings, database: Database, assigned: Assigned) -> Iterat
         ledger.naming_errors(),
     ):
         overlay = made / "overlay"
-        wanted = Wanted(
+        wanted = GradeOptions(
             assignment=found,
             source=None,
             output=made,

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from harness.grading.attempts.test_results import own
 from harness.grading.auditing.saved import FOLDER
 from harness.grading.exports.class_page.addresses import Places, file_anchor, linked
-from harness.grading.exports.class_page.known import Known
+from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.marks.concerns import DEAD_ALIKE, NO_POINTS, Concern, concerns
 from harness.grading.records import Attempt, ClassResult, Graded, Item, Suspicion, WrongAnswer
 from harness.report.markup import NOTHING, Markup, escape, joined
@@ -28,7 +28,7 @@ _POINT = Markup('<li><span class="dot %s"></span><div><h3>%s</h3>%s</div></li>\n
 _EVERYBODY = "What happens to everybody is rarely everybody's fault."
 
 
-def points(known: Known, notes: Sequence[str]) -> list[Markup]:
+def points(known: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     """Return what is to be looked at, a point each; ``notes``: of the sheets."""
     result = known.result
     found = (
@@ -116,7 +116,7 @@ def _at(one: Graded, attempt: Attempt, what: str) -> Markup:
     return Markup("%s, %s: %s") % (linked(one, place), attempt.case, what)
 
 
-def _flaky(known: Known) -> Iterator[Markup]:
+def _flaky(known: ClassOverview) -> Iterator[Markup]:
     for key, one in known.graded.items():
         for test in known.tests[key]:
             if test.flaky:
@@ -127,7 +127,7 @@ def _flaky(known: Known) -> Iterator[Markup]:
                 )
 
 
-def _doubts(known: Known) -> Iterator[Markup]:
+def _doubts(known: ClassOverview) -> Iterator[Markup]:
     """Yield each remark on tests, and those that it is made of."""
     remarks: dict[str, list[Item]] = {}
     for item in known.result.items:

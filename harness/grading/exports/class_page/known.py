@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness.grading.attempts.test_results import Tested, own, tests
+from harness.grading.attempts.test_results import TestResult, own, tests
 from harness.grading.exports.class_page.addresses import Places
-from harness.grading.exports.material import Seen
+from harness.grading.exports.material import CaseSummary
 from harness.grading.records import ClassResult, Graded
 
 
-class Known:
+class ClassOverview:
     """A class.
 
     Attributes: ``result``; ``seen``, what came of the case files, by submission; ``graded`` and
@@ -18,10 +18,10 @@ class Known:
     that have none yet; ``places``, on the page.
     """
 
-    def __init__(self, result: ClassResult, seen: Mapping[str, Sequence[Seen]]) -> None:
+    def __init__(self, result: ClassResult, seen: Mapping[str, Sequence[CaseSummary]]) -> None:
         self.result, self.seen = result, seen
         self.graded: Mapping[str, Graded] = {one.submission.key: one for one in result.graded}
-        self.tests: Mapping[str, Sequence[Tested]] = {
+        self.tests: Mapping[str, Sequence[TestResult]] = {
             key: tuple(tests(own(one.attempts))) for key, one in self.graded.items()
         }
         self.ordered = ordered(result)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from harness.grading.attempts.test_results import Tested
+from harness.grading.attempts.test_results import TestResult
 from harness.grading.exports.class_page.addresses import evidence, shown_name, test_anchor
-from harness.grading.exports.class_page.known import Known
+from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.records import PUBLIC, Graded, Item
 from harness.records import Verdict
 from harness.report.markup import NOTHING, Markup, joined
@@ -48,7 +48,7 @@ _CLASSES = {FAILED: NOTHING, LOST: Markup(' class="n"'), UNSURE: Markup(' class=
 _PASSED, _NONE = Markup("<td>"), Markup('<td class="o">')
 
 
-def section(known: Known) -> Markup:
+def section(known: ClassOverview) -> Markup:
     """Return the section; nothing where no test was run."""
     if not known.result.items:
         return NOTHING
@@ -74,9 +74,9 @@ def _height(items: Sequence[Item]) -> int:
 class _Column:
     """One submission, with its tests."""
 
-    def __init__(self, one: Graded, tests: Sequence[Tested]) -> None:
+    def __init__(self, one: Graded, tests: Sequence[TestResult]) -> None:
         self._one = one
-        self._tests: Mapping[object, Tested] = {test.key: test for test in tests}
+        self._tests: Mapping[object, TestResult] = {test.key: test for test in tests}
         self.head = _HEAD % (evidence(one), one_line(shown_name(one), _NAME))
 
     def cell(self, item: Item) -> Markup:
@@ -91,7 +91,7 @@ class _Column:
         return _CELL % (_CLASSES[kind], address, WORDS[kind])
 
 
-def kind_of(test: Tested) -> str:
+def kind_of(test: TestResult) -> str:
     """Return how a test's cell looks."""
     if test.passed is None:
         return UNSURE
@@ -100,7 +100,7 @@ def kind_of(test: Tested) -> str:
     return PASSED if test.passed else FAILED
 
 
-def _groups(known: Known, columns: Sequence[_Column]) -> Iterator[Markup]:
+def _groups(known: ClassOverview, columns: Sequence[_Column]) -> Iterator[Markup]:
     for (kind, case), items in groupby(known.result.items, lambda item: (item.kind, item.case)):
         private = NOTHING if kind == PUBLIC else Markup(' <span class="sub">%s</span>') % kind
         yield _GROUP % (case, private, len(columns))

@@ -18,10 +18,10 @@ from harness.grading.exports.class_page import (
     wrong,
 )
 from harness.grading.exports.class_page.addresses import PAGE
-from harness.grading.exports.class_page.known import Known
+from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.exports.class_page.style import CLASS
 from harness.grading.exports.feedback import unsafe
-from harness.grading.exports.material import Files, Material, Seen, as_file
+from harness.grading.exports.material import CaseSummary, Files, Material, as_file
 from harness.grading.records import IMAGE, ClassResult
 from harness.report.html.parts import Frame, facts, page
 from harness.report.markup import NOTHING, Markup, joined
@@ -51,14 +51,14 @@ def files(material: Material) -> Files:
 
 
 def class_page(
-    result: ClassResult, notes: Sequence[str], seen: Mapping[str, Sequence[Seen]]
+    result: ClassResult, notes: Sequence[str], seen: Mapping[str, Sequence[CaseSummary]]
 ) -> Iterator[Markup]:
     """Yield the page.
 
     ``notes``: what is to be said of the sheets that were filled in. ``seen``: what came of the
     case files, by submission.
     """
-    known = Known(result, seen)
+    known = ClassOverview(result, seen)
     points = attention.points(known, notes)
     frame = Frame(
         status=_STATUS % len(points) if points else NOTHING,
@@ -70,7 +70,7 @@ def class_page(
     return page(f"{result.assignment.title}: the class", body, frame)
 
 
-def _body(known: Known, look: Markup) -> Iterator[Markup]:
+def _body(known: ClassOverview, look: Markup) -> Iterator[Markup]:
     result = known.result
     sections = (
         ("look", "Look first", look),

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from harness.grading.attempts.test_results import own
 from harness.grading.exports.class_page.addresses import linked
-from harness.grading.exports.class_page.known import Known
+from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.marks.concerns import likes
 from harness.grading.records import Graded, decimal
 from harness.report.html.names import link
@@ -38,7 +38,7 @@ _ROW = Markup(
 _MARK_BAR = Markup('<i class="sh" style="--v:%s"></i>')
 
 
-def section(known: Known) -> Markup:
+def section(known: ClassOverview) -> Markup:
     """Return the section; nothing of a class without submissions."""
     if not known.graded:
         return NOTHING
@@ -56,7 +56,7 @@ def _filter(rows: Sequence[Sequence[str]]) -> Markup:
 
 
 class _Table:
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: ClassOverview) -> None:
         result = known.result
         worth = {part.name for one in result.graded for part in one.marks.parts if part.of}
         self._parts = [part.name for part in result.assignment.marks if part.name in worth]

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from harness.grading.attempts.test_results import Tested, quoted
-from harness.grading.exports.class_page.known import Known
+from harness.grading.attempts.test_results import TestResult, quoted
+from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.records import PUBLIC, Item
 from harness.reading.expectation import in_words
 from harness.records import CaseFile
@@ -45,7 +45,7 @@ _LINE = Markup('<b id="%s"><a href="#%s">%s</a></b>')
 _INTERVAL = Markup('<span class="in" style="--a:%s;--b:%s;--c:%s"></span>')
 
 
-def section(known: Known) -> Markup:
+def section(known: ClassOverview) -> Markup:
     """Return the section, folded; nothing where no test was run."""
     items = known.result.items
     if not items:
@@ -69,7 +69,7 @@ def section(known: Known) -> Markup:
 class _Trial:
     """What is known of the tests: their texts, what was expected, which answers came."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: ClassOverview) -> None:
         self._places = known.places
         self._keys = [(item.kind, item.case, item.line) for item in known.result.items]
         self._cases: dict[tuple[str, str], CaseFile] = {}
@@ -78,7 +78,7 @@ class _Trial:
         for test in chain.from_iterable(known.tests.values()):
             self._meet(test)
 
-    def _meet(self, test: Tested) -> None:
+    def _meet(self, test: TestResult) -> None:
         attempt, key = test.attempt, test.key
         if key not in self._expected:
             assert attempt.result is not None

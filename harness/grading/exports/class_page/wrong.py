@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from harness.grading.exports.class_page.addresses import linked, test_anchor
-from harness.grading.exports.class_page.known import Known
-from harness.grading.exports.material import Seen
+from harness.grading.exports.class_page.known import ClassOverview
+from harness.grading.exports.material import CaseSummary
 from harness.grading.marks.common_errors import CommonError, WrongAnswers, common_errors
 from harness.grading.records import Graded
 from harness.reading.expectation import examples, in_words
@@ -132,7 +132,7 @@ def _got(reply: Reply | None) -> str:
     return text if reply.ok else f"the error {text}"
 
 
-def section(known: Known) -> Markup:
+def section(known: ClassOverview) -> Markup:
     """Return the section; nothing where nobody was wrong."""
     found = common_errors(known.result.graded, known.tests)
     if not found:
@@ -147,12 +147,12 @@ def section(known: Known) -> Markup:
     )
 
 
-def has_boards(known: Known) -> bool:
+def has_boards(known: ClassOverview) -> bool:
     """Whether there may be boards on the page."""
     return any(one.view.boards for listed in known.seen.values() for one in listed)
 
 
-def _card(one: CommonError, known: Known) -> Markup:
+def _card(one: CommonError, known: ClassOverview) -> Markup:
     example = _example(one, known.seen)
     picture = example.picture() if example else NOTHING
     return _CARD % (
@@ -165,13 +165,13 @@ def _card(one: CommonError, known: Known) -> Markup:
     )
 
 
-def _example(one: CommonError, seen: Mapping[str, Sequence[Seen]]) -> _Example | None:
+def _example(one: CommonError, seen: Mapping[str, Sequence[CaseSummary]]) -> _Example | None:
     """Return the answer that shows best what is wrong."""
     found = [_Example(answer, _view(answer, seen)) for answer in one.answers[:_LOOKED]]
     return min(found, key=lambda each: each.rank, default=None)
 
 
-def _view(answer: WrongAnswers, seen: Mapping[str, Sequence[Seen]]) -> FileView | None:
+def _view(answer: WrongAnswers, seen: Mapping[str, Sequence[CaseSummary]]) -> FileView | None:
     listed = seen.get(answer.keys[0], ())
     return next((each.view for each in listed if each.attempt is answer.example.attempt), None)
 
@@ -236,7 +236,7 @@ def _name(one: Graded, example: _Example | None) -> Markup:
     return linked(one, test_anchor(one, example.test.key, example.test.verdict))
 
 
-def _line(one: CommonError, known: Known) -> Markup:
+def _line(one: CommonError, known: ClassOverview) -> Markup:
     example = None
     if one.answers:
         example = _Example(one.answers[0], _view(one.answers[0], known.seen))

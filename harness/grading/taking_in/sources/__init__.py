@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.grading.records import Entry
+from harness.grading.records import StudentSubmissions
 from harness.grading.taking_in.sources import canvas, folders, groups, moodle, table
 from harness.grading.taking_in.sources.listing import children, hidden, is_zip, unzip
-from harness.grading.taking_in.sources.pieces import Piece, entries
+from harness.grading.taking_in.sources.pieces import SourcePiece, entries
 
 _ROOM = "gtp-harness-download-"
 _TOLD = 20  # names in one sentence
@@ -33,7 +33,7 @@ def read(
     kind: str | None = None,
     room: Path | None = None,
     on_remark: Callable[[str], None] = lambda _: None,
-) -> tuple[Entry, ...]:
+) -> tuple[StudentSubmissions, ...]:
     """Return what every student or group handed in, sorted by key.
 
     ``groups_file``: a CSV of the members of groups. ``kind``: one of :data:`KINDS`, by default
@@ -57,7 +57,7 @@ def read(
 
 def _pieces(
     source: Path, kind: str | None, room: Path | None, on_remark: Callable[[str], None]
-) -> Iterable[Piece]:
+) -> Iterable[SourcePiece]:
     if kind == "csv" or (kind is None and source.suffix.lower() == ".csv" and source.is_file()):
         return table.pieces(source)
     if source.is_dir():
@@ -81,7 +81,7 @@ def _tell_hidden(folder: Path, source: Path, on_remark: Callable[[str], None]) -
         )
 
 
-def _of_folder(folder: Path, kind: str | None) -> list[Piece]:
+def _of_folder(folder: Path, kind: str | None) -> list[SourcePiece]:
     """Return what lies in a folder. What is not called as the platform does is not lost: it is
     its own student's.
     """

@@ -26,8 +26,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.grading.records import Handed, Student
-from harness.grading.taking_in.sources.pieces import Piece, version
+from harness.grading.records import Student, SubmittedFile
+from harness.grading.taking_in.sources.pieces import SourcePiece, version
 
 _ID = "canvas"  # the kind of the users' ids, as in the gradebook's column ID
 _ANONYMOUS_ID = "canvas-anonymous"
@@ -36,11 +36,11 @@ _WHAT = r"(?:(?P<attachment>\d+)_(?P<file>.+)|(?P<page>(?:text|link)\.html))"
 NAME = re.compile(f"{_WHO}_{_WHAT}", re.DOTALL)
 
 
-def pieces(path: Path, found: re.Match[str]) -> Iterator[Piece]:
+def pieces(path: Path, found: re.Match[str]) -> Iterator[SourcePiece]:
     """Yield what was handed in with a file; ``found``: its name, as :data:`NAME` matches it."""
     file = found["file"] or found["page"]
-    handed = Handed(path, file, late=bool(found["late"] or found["late2"]))
-    yield Piece(_student(found), handed, (int(found["attachment"] or 0), version(file)))
+    handed = SubmittedFile(path, file, late=bool(found["late"] or found["late2"]))
+    yield SourcePiece(_student(found), handed, (int(found["attachment"] or 0), version(file)))
 
 
 def _student(found: re.Match[str]) -> Student:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.grading.records import Handed, Student
+from harness.grading.records import Student, SubmittedFile
 from harness.grading.taking_in.sources.listing import children, head, own_files
-from harness.grading.taking_in.sources.pieces import Piece, version
+from harness.grading.taking_in.sources.pieces import SourcePiece, version
 from harness.intake import kinds
 
 _SUFFIXES = (
@@ -27,24 +27,24 @@ _DOCUMENTS = (
 _SHEETS = (".csv",)  # beside the submissions these are the teacher's
 
 
-def pieces(paths: list[Path]) -> Iterator[Piece]:
+def pieces(paths: list[Path]) -> Iterator[SourcePiece]:
     """Yield what was handed in."""
     for path in paths:
         if path.is_dir():
             yield from _of_folder(path)
         elif path.suffix.lower() not in _SHEETS:
             student = Student(_stem(path.name), _stem(path.name))
-            yield Piece(student, Handed(path, path.name), _order(path))
+            yield SourcePiece(student, SubmittedFile(path, path.name), _order(path))
 
 
-def _of_folder(folder: Path) -> Iterator[Piece]:
+def _of_folder(folder: Path) -> Iterator[SourcePiece]:
     student = Student(folder.name, folder.name)
-    yield Piece(student)
+    yield SourcePiece(student)
     archives = [path for path in own_files(folder) if _is_archive(path)]
     if len(children(folder)) > len(archives):
-        yield Piece(student, Handed(folder, folder.name), (0,))
+        yield SourcePiece(student, SubmittedFile(folder, folder.name), (0,))
     for path in archives:
-        yield Piece(student, Handed(path, path.name), _order(path))
+        yield SourcePiece(student, SubmittedFile(path, path.name), _order(path))
 
 
 def _is_archive(path: Path) -> bool:

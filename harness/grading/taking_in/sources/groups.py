@@ -9,18 +9,18 @@ from typing import NamedTuple
 from harness.errors import UsageError
 from harness.grading.records import Student
 from harness.grading.taking_in.sources import table
-from harness.grading.taking_in.sources.pieces import Piece, folded
+from harness.grading.taking_in.sources.pieces import SourcePiece, folded
 
 
-class Member(NamedTuple):
+class GroupMember(NamedTuple):
     """Somebody in a group."""
 
     group: str
     student: Student
-    row: table.Row
+    row: table.CsvRow
 
 
-def read(path: Path) -> list[Member]:
+def read(path: Path) -> list[GroupMember]:
     """Return the members of all groups.
 
     Raises:
@@ -29,7 +29,7 @@ def read(path: Path) -> list[Member]:
     members = []
     groups: dict[str, str] = {}
     for row in table.read(path, ["group", "student"]):
-        member = Member(row.get("group"), row.student(), row)
+        member = GroupMember(row.get("group"), row.student(), row)
         if not member.group:
             row.refuse("group", "the name of a group")
         if groups.setdefault(member.student.key, member.group) != member.group:
@@ -38,7 +38,9 @@ def read(path: Path) -> list[Member]:
     return members
 
 
-def grouped(pieces: Iterable[Piece], members: Iterable[Member]) -> Iterator[Piece]:
+def grouped(
+    pieces: Iterable[SourcePiece], members: Iterable[GroupMember]
+) -> Iterator[SourcePiece]:
     """Yield the pieces with their groups.
 
     A student of the download is a member by the key, by an id or, if only one is called so, by
@@ -58,12 +60,14 @@ def grouped(pieces: Iterable[Piece], members: Iterable[Member]) -> Iterator[Piec
     known = {member.student.key for own in members_of.values() for member in own}
     for member in members:
         if member.student.key not in known:
-            yield Piece(member.student, group=member.group)
+            yield SourcePiece(member.student, group=member.group)
 
 
-def _matched(students: dict[str, Student], members: list[Member]) -> dict[str, list[Member]]:
+def _matched(
+    students: dict[str, Student], members: list[GroupMember]
+) -> dict[str, list[GroupMember]]:
     """Return by the keys of students of the download who they are: for a group, several."""
-    groups: dict[str, list[Member]] = {}
+    groups: dict[str, list[GroupMember]] = {}
     for member in members:
         groups.setdefault(folded(member.group), []).append(member)
     matched = _members(students, members, groups.keys())
@@ -75,14 +79,14 @@ def _matched(students: dict[str, Student], members: list[Member]) -> dict[str, l
 
 
 def _members(
-    students: dict[str, Student], members: list[Member], groups: Set[str]
-) -> dict[str, list[Member]]:
+    students: dict[str, Student], members: list[GroupMember], groups: Set[str]
+) -> dict[str, list[GroupMember]]:
     """Return by the keys of students of the download who of the members they are.
 
     ``groups``: the names of all, folded. Whatever is called like a group that somebody is not in
     has the group's id, which is not to be taken for a student's.
     """
-    matched: dict[str, list[Member]] = {}
+    matched: dict[str, list[GroupMember]] = {}
     for member in members:
         others = groups - {folded(member.group)}
         own = {key: one for key, one in students.items() if folded(one.name) not in others}
@@ -93,7 +97,7 @@ def _members(
     return matched
 
 
-def _joined(member: Member, found: Student) -> Student:
+def _joined(member: GroupMember, found: Student) -> Student:
     """Return a member with all ids, and with the download's name where the file has a number only.
 
     Moodle before version 4 puts the group's name before each member's.
@@ -109,13 +113,15 @@ def _is_key(own: Student, found: Student) -> bool:
     return own.key in (found.key, *dict(found.ids).values())
 
 
-def _named_by(members: list[Member], matched: dict[str, list[Member]]) -> list[Member]:
+def _named_by(
+    members: list[GroupMember], matched: dict[str, list[GroupMember]]
+) -> list[GroupMember]:
     """Return members as they are known from elsewhere in the download, ids included."""
     known = {own[0].student.key: own[0] for own in matched.values()}
     return [known.get(member.student.key, member) for member in members]
 
 
-def _key_of(member: Member, students: dict[str, Student]) -> str:
+def _key_of(member: GroupMember, students: dict[str, Student]) -> str:
     """Return the key of the student of the download who is meant, empty if nobody is.
 
     Raises:

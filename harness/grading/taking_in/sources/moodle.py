@@ -19,9 +19,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.grading.records import Handed, Student
+from harness.grading.records import Student, SubmittedFile
 from harness.grading.taking_in.sources.listing import own_files
-from harness.grading.taking_in.sources.pieces import Piece, version
+from harness.grading.taking_in.sources.pieces import SourcePiece, version
 
 _ID = "moodle"
 NAME = re.compile(
@@ -30,18 +30,18 @@ NAME = re.compile(
 )
 
 
-def pieces(path: Path, found: re.Match[str]) -> Iterator[Piece]:
+def pieces(path: Path, found: re.Match[str]) -> Iterator[SourcePiece]:
     """Yield a student's files: of a text typed in there is the student alone.
 
     ``found``: the name of a file or folder, as :data:`NAME` matches it.
     """
     student = _student(found)
-    yield Piece(student)
+    yield SourcePiece(student)
     if found["plugin"] != "file":
         return
     for file in own_files(path, below=True) if path.is_dir() else [path]:
         name = file.relative_to(path).as_posix() if path.is_dir() else found["file"] or path.name
-        yield Piece(student, Handed(file, name), version(name))
+        yield SourcePiece(student, SubmittedFile(file, name), version(name))
 
 
 def _student(found: re.Match[str]) -> Student:

@@ -8,28 +8,28 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from harness.grading.records import Entry, Handed, Student
+from harness.grading.records import Student, StudentSubmissions, SubmittedFile
 from harness.visible import one_line
 
 _LONGEST_KEY = 80  # characters: as a file name there is room for more before and behind
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(10))}
 
 
-class Piece(NamedTuple):
+class SourcePiece(NamedTuple):
     """One file or folder of one student. Without ``handed``: somebody who handed in nothing."""
 
     student: Student  # its key is what the source tells students apart by, not yet a file name
-    handed: Handed | None = None
+    handed: SubmittedFile | None = None
     order: tuple[Any, ...] = ()  # among all that this student, or the group, handed in
     group: str = ""
 
 
-def entries(pieces: Iterable[Piece]) -> tuple[Entry, ...]:
+def entries(pieces: Iterable[SourcePiece]) -> tuple[StudentSubmissions, ...]:
     """Return an entry for each student or group, sorted by key; what was handed in last is last.
 
     Keys are unique in the class and safe as file names; names are fit to be shown and written.
     """
-    heaps: dict[tuple[bool, str], list[Piece]] = {}
+    heaps: dict[tuple[bool, str], list[SourcePiece]] = {}
     for piece in pieces:
         own = (bool(piece.group), piece.group or piece.student.key)
         heaps.setdefault(own, []).append(piece)
@@ -39,7 +39,9 @@ def entries(pieces: Iterable[Piece]) -> tuple[Entry, ...]:
     return tuple(sorted(_entry(keys[own], heap, keys) for own, heap in heaps.items()))
 
 
-def _entry(key: str, heap: list[Piece], keys: dict[tuple[bool, str], str]) -> Entry:
+def _entry(
+    key: str, heap: list[SourcePiece], keys: dict[tuple[bool, str], str]
+) -> StudentSubmissions:
     students: dict[str, Student] = {}
     for piece in heap:
         name = one_line(piece.student.name)
@@ -47,7 +49,7 @@ def _entry(key: str, heap: list[Piece], keys: dict[tuple[bool, str], str]) -> En
         students[own.key] = _joined(students.get(own.key, own), own)
     heap = sorted((p for p in heap if p.handed), key=lambda piece: piece.order)
     handed = [p.handed._replace(name=one_line(p.handed.name)) for p in heap if p.handed]
-    return Entry(key, tuple(students.values()), tuple(handed))
+    return StudentSubmissions(key, tuple(students.values()), tuple(handed))
 
 
 def _joined(one: Student, other: Student) -> Student:

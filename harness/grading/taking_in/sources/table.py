@@ -30,15 +30,15 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from harness.errors import UsageError
-from harness.grading.records import Handed, Student
-from harness.grading.taking_in.sources.pieces import Piece
+from harness.grading.records import Student, SubmittedFile
+from harness.grading.taking_in.sources.pieces import SourcePiece
 
 COLUMNS = ("student", "file", "name", "group", "time", "late")
 _YES, _NO = ("yes", "y", "true", "1", "late"), ("", "no", "n", "false", "0")
 _MOST = 16 << 20  # bytes
 
 
-class Row(NamedTuple):
+class CsvRow(NamedTuple):
     """A line of a table."""
 
     file: Path
@@ -62,7 +62,7 @@ class Row(NamedTuple):
         return Student(self.get("student"), self.get("name") or self.get("student"), tuple(ids))
 
 
-def read(path: Path, needed: Iterable[str]) -> list[Row]:
+def read(path: Path, needed: Iterable[str]) -> list[CsvRow]:
     """Return the rows of a CSV file that are not empty.
 
     Raises:
@@ -103,18 +103,18 @@ def _check_columns(path: Path, columns: list[str], needed: Iterable[str]) -> Non
             raise UsageError(f"{path}:1: there are two columns {name!r}")
 
 
-def _row(path: Path, line: int, columns: list[str], cells: list[str]) -> Row:
+def _row(path: Path, line: int, columns: list[str], cells: list[str]) -> CsvRow:
     if any(cells[len(columns) :]):
         expected = f"{len(columns)} fields, as in the first line"
         raise UsageError(f"{path}:{line}: found {len(cells)} fields, expected {expected}")
     named = zip(columns, cells, strict=False)
-    return Row(path, line, {name: cell.strip() for name, cell in named if name})
+    return CsvRow(path, line, {name: cell.strip() for name, cell in named if name})
 
 
 # --- submissions -------------------------------------------------------------------------------
 
 
-def pieces(path: Path) -> Iterator[Piece]:
+def pieces(path: Path) -> Iterator[SourcePiece]:
     """Yield what a CSV file names.
 
     Raises:
@@ -122,26 +122,28 @@ def pieces(path: Path) -> Iterator[Piece]:
     """
     for row in read(path, ["student", "file"]):
         time, late = _time(row), _late(row)
-        handed = Handed(_file(row), row.get("file"), time, late) if row.get("file") else None
+        handed = (
+            SubmittedFile(_file(row), row.get("file"), time, late) if row.get("file") else None
+        )
         order = (time or datetime.datetime.min, row.line)
-        yield Piece(row.student(), handed, order, row.get("group"))
+        yield SourcePiece(row.student(), handed, order, row.get("group"))
 
 
-def _file(row: Row) -> Path:
+def _file(row: CsvRow) -> Path:
     place = row.file.parent / row.get("file")
     if not place.exists():
         row.refuse("file", "a file or folder that is there")
     return place
 
 
-def _late(row: Row) -> bool:
+def _late(row: CsvRow) -> bool:
     word = row.get("late").casefold()
     if word not in (*_YES, *_NO):
         row.refuse("late", "yes or no")
     return word in _YES
 
 
-def _time(row: Row) -> datetime.datetime | None:
+def _time(row: CsvRow) -> datetime.datetime | None:
     """Return a local time; one with a zone becomes that of this machine."""
     text = row.get("time")
     if not text:
