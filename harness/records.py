@@ -141,7 +141,7 @@ class Restart(NamedTuple):
     sent: tuple[Exchange, ...]  # by the harness before it: name, and settings made earlier
 
 
-class Place(NamedTuple):
+class RestartPoint(NamedTuple):
     """Where a file begins or, after its engine broke, goes on with a new one."""
 
     step: int  # index into CaseFile.steps

@@ -18,19 +18,19 @@ REQUIRED: Any = object()
 _LONGEST = 60  # characters of what was found
 
 
-class Place(NamedTuple):
+class KeyPlace(NamedTuple):
     """Where a value stands: the file, and the key with its tables, such as ``archive.folder``."""
 
     file: str
     key: str = ""
 
-    def at(self, key: str) -> Place:
+    def at(self, key: str) -> KeyPlace:
         """Return the place of a key in the table at this place."""
-        return Place(self.file, f"{self.key}.{key}" if self.key else key)
+        return KeyPlace(self.file, f"{self.key}.{key}" if self.key else key)
 
-    def item(self, index: int) -> Place:
+    def item(self, index: int) -> KeyPlace:
         """Return the place of an item of the list at this place, counted from 1."""
-        return Place(self.file, f"{self.key}[{index + 1}]")
+        return KeyPlace(self.file, f"{self.key}[{index + 1}]")
 
     def refuse(self, found: object, expected: str) -> NoReturn:
         """Raise the error that ``found`` is not what is ``expected``."""
@@ -39,7 +39,7 @@ class Place(NamedTuple):
         raise AssignmentError(f"found {text}, expected {expected}", self.file, self.key)
 
 
-Reader = Callable[[Any, Place], Any]
+Reader = Callable[[Any, KeyPlace], Any]
 
 
 class Field(NamedTuple):
@@ -52,7 +52,7 @@ class Field(NamedTuple):
 Schema = Mapping[str, Field]
 
 
-def read_table(table: object, schema: Schema, place: Place) -> dict[str, Any]:
+def read_table(table: object, schema: Schema, place: KeyPlace) -> dict[str, Any]:
     """Return the values of a table by key.
 
     Raises:
@@ -66,7 +66,7 @@ def read_table(table: object, schema: Schema, place: Place) -> dict[str, Any]:
     return {key: _read(table, key, field, place) for key, field in schema.items()}
 
 
-def _read(table: dict[str, Any], key: str, field: Field, place: Place) -> Any:
+def _read(table: dict[str, Any], key: str, field: Field, place: KeyPlace) -> Any:
     if key in table:
         return field.read(table[key], place.at(key))
     if field.default is REQUIRED:
@@ -75,7 +75,7 @@ def _read(table: dict[str, Any], key: str, field: Field, place: Place) -> Any:
     return field.default
 
 
-def _refuse_key(key: str, schema: Schema, place: Place) -> NoReturn:
+def _refuse_key(key: str, schema: Schema, place: KeyPlace) -> NoReturn:
     near = difflib.get_close_matches(key, schema, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(schema)}"
     wrong = place.at(key)
@@ -93,7 +93,7 @@ def table(schema: Schema, make: Callable[..., Any]) -> Reader:
 def list_of(read: Reader, least: int = 0) -> Reader:
     """Return a reader of lists, which gives a tuple."""
 
-    def read_list(value: Any, place: Place) -> tuple[Any, ...]:
+    def read_list(value: Any, place: KeyPlace) -> tuple[Any, ...]:
         if not isinstance(value, list) or len(value) < least:
             place.refuse(value, f"a list of at least {least}" if least else "a list")
         return tuple(read(item, place.item(index)) for index, item in enumerate(value))
@@ -101,7 +101,7 @@ def list_of(read: Reader, least: int = 0) -> Reader:
     return read_list
 
 
-def text(value: Any, place: Place) -> str:
+def text(value: Any, place: KeyPlace) -> str:
     """Read a text that is not empty."""
     if not isinstance(value, str) or not value.strip():
         place.refuse(value, "a text")
@@ -111,7 +111,7 @@ def text(value: Any, place: Place) -> str:
 def one_of(*words: str) -> Reader:
     """Return a reader of one of some words."""
 
-    def read_word(value: Any, place: Place) -> str:
+    def read_word(value: Any, place: KeyPlace) -> str:
         if value not in words:
             place.refuse(value, " or ".join(repr(word) for word in words))
         return str(value)
@@ -119,7 +119,7 @@ def one_of(*words: str) -> Reader:
     return read_word
 
 
-def flag(value: Any, place: Place) -> bool:
+def flag(value: Any, place: KeyPlace) -> bool:
     """Read true or false."""
     if not isinstance(value, bool):
         place.refuse(value, "true or false")
@@ -130,7 +130,7 @@ def number(least: int = 0, most: int = 10**9) -> Reader:
     """Return a reader of numbers from ``least`` to ``most``, as exact as they are written."""
     expected = f"a number from {least} to {most:,}"
 
-    def read_number(value: Any, place: Place) -> Decimal:
+    def read_number(value: Any, place: KeyPlace) -> Decimal:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
             place.refuse(value, expected)
         exact = Decimal(value)
@@ -144,7 +144,7 @@ def number(least: int = 0, most: int = 10**9) -> Reader:
 def whole(least: int = 0) -> Reader:
     """Return a reader of whole numbers."""
 
-    def read_whole(value: Any, place: Place) -> int:
+    def read_whole(value: Any, place: KeyPlace) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             place.refuse(value, f"a whole number from {least}")
         return value

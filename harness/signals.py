@@ -96,7 +96,7 @@ def let_through() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_BLOCK, [SIGTERM])
 
 
-class Ended(KeyboardInterrupt):
+class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP: what a command does after Ctrl-C, it does after these.
 
     (Not ``SystemExit``: Hypothesis takes that for a failure of what it tries, and goes on.)
@@ -109,7 +109,7 @@ def _end(number: int, _frame: object) -> None:
     _times.append(monotonic())
     if not is_echo:
         _received.append(number)
-        raise Ended
+        raise Terminated
 
 
 def exit_status() -> int:

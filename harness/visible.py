@@ -38,7 +38,7 @@ def _unfit() -> re.Pattern[str]:
     )
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     r"""Return the text with all that cannot be shown as ``\x1b``; CR LF becomes LF."""
     if text.isprintable():
         return text
@@ -46,7 +46,7 @@ def visible(text: str) -> str:
 
 
 def encode_visible(text: str) -> bytes:
-    """Return what :func:`visible` does, as UTF-8: a text that can be shown is encoded once."""
+    """Escape as :func:`escape_controls` does, and encode as UTF-8; often that is one step."""
     data = _fit(text)
     return _translated(text).encode() if data is None else data
 
@@ -86,5 +86,5 @@ def without_surrogates(text: str) -> str:
 
 def one_line(text: str, limit: int = 0) -> str:
     """Return the text fit to be shown on one line, with ``⏎`` for line ends; cut at ``limit``."""
-    line = visible(text).replace("\n", " ⏎ ").replace("\t", " ")
+    line = escape_controls(text).replace("\n", " ⏎ ").replace("\t", " ")
     return line if not limit or len(line) <= limit else line[: limit - 1].rstrip() + "…"

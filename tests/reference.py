@@ -21,7 +21,7 @@ import oracle.cli
 from harness.assignments import assignment
 from harness.declared import declaration
 from harness.errors import AssignmentError
-from harness.schema import REQUIRED, Place, Schema
+from harness.schema import REQUIRED, KeyPlace, Schema
 from tests.documents import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
@@ -165,10 +165,10 @@ def _table(name: str) -> str:
     return head + "\n".join(rows) + "\n"
 
 
-def _taken(read: Callable[[object, Place], object]) -> str:
+def _taken(read: Callable[[object, KeyPlace], object]) -> str:
     """Return what a reader says that it expects, when it is given what nobody takes."""
     try:
-        read(object(), Place("file"))
+        read(object(), KeyPlace("file"))
     except AssignmentError as error:
         return error.message.partition(", expected ")[2].replace("|", "\\|")
     raise AssertionError("it takes anything")

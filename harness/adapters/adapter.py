@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness import schema
-from harness.schema import Field, Place
+from harness.schema import Field, KeyPlace
 
 _INSIDE = Path(__file__).parent / "inside"
 # The box may have another Python than the harness, which need not have these.
@@ -24,15 +24,15 @@ class Adapter(NamedTuple):
     settings: dict[str, Any]  # as JSON can say them
 
 
-def _seconds(value: Any, place: Place) -> float:
+def _seconds(value: Any, place: KeyPlace) -> float:
     return float(schema.number(0)(value, place))
 
 
-def _texts(value: Any, place: Place) -> list[str]:
+def _texts(value: Any, place: KeyPlace) -> list[str]:
     return list(schema.list_of(schema.text, 1)(value, place))
 
 
-def _lines(value: Any, place: Place) -> list[str]:
+def _lines(value: Any, place: KeyPlace) -> list[str]:
     """Read lines to be typed, which may be empty or none."""
     if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
         place.refuse(value, "a list of texts")

@@ -30,7 +30,7 @@ from harness.environments import interpreters
 from harness.environments.records import EnginePython
 from harness.errors import AssignmentError, UsageError
 from harness.options import GTP, BoxLimits, Limits
-from harness.schema import Field, Place
+from harness.schema import Field, KeyPlace
 from oracle.assignments import ASSIGNMENTS
 
 TYPE_CHECKING = False
@@ -50,7 +50,7 @@ class Archive(NamedTuple):
     folder: str  # the single folder in it
 
 
-class Files(NamedTuple):
+class FilePatterns(NamedTuple):
     """Patterns of names in the folder, as :func:`matches` reads them."""
 
     required: tuple[str, ...]
@@ -60,7 +60,7 @@ class Files(NamedTuple):
     log: str  # of the test before handing in; required too, and written by check. "": none is
 
 
-class Engine(NamedTuple):
+class EngineSettings(NamedTuple):
     """How a submission is started."""
 
     command: str  # with {folder}, the unpacked one; {adapter}, its folder; {python}, to run it
@@ -92,7 +92,7 @@ class Cases(NamedTuple):
     restart: bool = True  # go on with a new engine after one broke
 
 
-class Part(NamedTuple):
+class MarkPart(NamedTuple):
     """A part of the marks."""
 
     name: str
@@ -130,12 +130,12 @@ class Assignment(NamedTuple):
     title: str
     specification_key: str  # says what is right; "": nobody but the case files do
     archive: Archive
-    files: Files
-    engine: Engine
+    files: FilePatterns
+    engine: EngineSettings
     cases: Cases
     limits: Limits
     box: BoxLimits
-    marks: tuple[Part, ...]
+    marks: tuple[MarkPart, ...]
     late: Late
     does_not_run: Fraction  # points of a submission whose engine never answers
     build: BuildSteps | None = None  # None: there is nothing to be built
@@ -324,7 +324,7 @@ def read(path: Path) -> Assignment:
     Raises:
         AssignmentError: names the file, the key, what was found and what is expected.
     """
-    place = Place(os.fspath(path))
+    place = KeyPlace(os.fspath(path))
     try:
         table = tomllib.loads(path.read_bytes().decode(), parse_float=Decimal)
     except OSError as error:
@@ -356,26 +356,26 @@ def read(path: Path) -> Assignment:
 # --- the schema --------------------------------------------------------------------------------
 
 
-def _file_name(value: Any, place: Place) -> str:
+def _file_name(value: Any, place: KeyPlace) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", value, re.ASCII):
         place.refuse(value, "a file name of letters, digits and . _ - +")
     return value
 
 
-def _archive_name(value: Any, place: Place) -> str:
+def _archive_name(value: Any, place: KeyPlace) -> str:
     if not _file_name(value, place).endswith((".tgz", ".tar.gz")):
         place.refuse(value, "a name that ends in .tgz or .tar.gz")
     return str(value)
 
 
-def _pattern(value: Any, place: Place) -> str:
+def _pattern(value: Any, place: KeyPlace) -> str:
     parts = PurePosixPath(schema.text(value, place)).parts
     if value.startswith("/") or ".." in parts or "\\" in value or "**" in value:
         place.refuse(value, "a pattern of names below the folder, such as '*.py' or 'util/'")
     return str(value)
 
 
-def _command(value: Any, place: Place) -> str:
+def _command(value: Any, place: KeyPlace) -> str:
     if "{folder}" not in schema.text(value, place):
         place.refuse(value, "a command with {folder} in it, such as 'python3 {folder}/Go1.py'")
     if re.search(r"[{}]", re.sub(r"\{(folder|adapter|python)\}", "", value)):
@@ -384,7 +384,7 @@ def _command(value: Any, place: Place) -> str:
     return str(value)
 
 
-def _step(value: Any, place: Place) -> tuple[str, ...]:
+def _step(value: Any, place: KeyPlace) -> tuple[str, ...]:
     """Read a build step: a command to be split as a shell would, or its words."""
     if isinstance(value, list):
         words = schema.list_of(schema.text, 1)(value, place)
@@ -395,14 +395,14 @@ def _step(value: Any, place: Place) -> tuple[str, ...]:
         place.refuse(value, f"a command that can be split ({error})")
 
 
-def _python(value: Any, place: Place) -> str:
+def _python(value: Any, place: KeyPlace) -> str:
     """Read which Python engines get: a version, or a path."""
     if "/" not in schema.text(value, place) and not re.fullmatch(r"3(\.\d+){1,2}", value):
         place.refuse(value, "a version such as '3.11', as text, or the path of a Python")
     return str(value)
 
 
-def _packages(value: Any, place: Place) -> tuple[str, ...] | str:
+def _packages(value: Any, place: KeyPlace) -> tuple[str, ...] | str:
     """Read requirements for pip, or the name of a file of them."""
     if isinstance(value, str):
         return _file_name(value, place)
@@ -413,31 +413,31 @@ def _packages(value: Any, place: Place) -> tuple[str, ...] | str:
     return tuple(map(str, found))
 
 
-def _points(value: Any, place: Place) -> Fraction:
+def _points(value: Any, place: KeyPlace) -> Fraction:
     return Fraction(schema.number(0)(value, place))
 
 
-def _weights(value: Any, place: Place) -> dict[str, Fraction]:
+def _weights(value: Any, place: KeyPlace) -> dict[str, Fraction]:
     if not isinstance(value, dict):
         place.refuse(value, "a table of weights, such as { 'seki.gtp' = 2, 'ko.gtp:10' = 0.5 }")
     return {key: _points(weight, place.at(key)) for key, weight in value.items()}
 
 
-def _moment(value: Any, place: Place) -> datetime.datetime:
+def _moment(value: Any, place: KeyPlace) -> datetime.datetime:
     if not isinstance(value, datetime.datetime) or value.tzinfo is not None:
         place.refuse(value, "a local date and time such as 2018-01-29T23:55:00")
     return value
 
 
-def _percent(value: Any, place: Place) -> Fraction:
+def _percent(value: Any, place: KeyPlace) -> Fraction:
     return Fraction(schema.number(0, 100)(value, place))
 
 
-def _seconds(value: Any, place: Place) -> float:
+def _seconds(value: Any, place: KeyPlace) -> float:
     return float(schema.number(0)(value, place))
 
 
-def _adapter(value: Any, place: Place) -> Adapter:
+def _adapter(value: Any, place: KeyPlace) -> Adapter:
     """Read an adapter's name, and with it its settings, of which each adapter has its own."""
     if not isinstance(value, dict) or "name" not in value:
         place.refuse(value, "a table with the name of an adapter")
@@ -446,7 +446,7 @@ def _adapter(value: Any, place: Place) -> Adapter:
     return Adapter(name, schema.read_table(value, fields, place))
 
 
-def _limits(value: Any, place: Place) -> dict[str, Any]:
+def _limits(value: Any, place: KeyPlace) -> dict[str, Any]:
     """Read limits by the names they have in the records, of which each knows its own kind."""
     defaults = Limits()._asdict() | BoxLimits()._asdict()
     readers = {bool: schema.flag, int: schema.whole(), float: schema.number()}
@@ -505,11 +505,11 @@ _SCHEMA = {
     "title": Field(schema.text),
     "specification": Field(schema.one_of(*ASSIGNMENTS), ""),
     "archive": Field(schema.table(_ARCHIVE, Archive)),
-    "files": Field(schema.table(_FILES, Files)),
-    "engine": Field(schema.table(_ENGINE, Engine)),
+    "files": Field(schema.table(_FILES, FilePatterns)),
+    "engine": Field(schema.table(_ENGINE, EngineSettings)),
     "cases": Field(schema.table(_CASES, Cases)),
     "limits": Field(_limits, Limits()._asdict() | BoxLimits()._asdict()),
-    "marks": Field(schema.list_of(schema.table(_PART, Part), 1)),
+    "marks": Field(schema.list_of(schema.table(_PART, MarkPart), 1)),
     "late": Field(schema.table(_LATE, Late)),
     "does_not_run": Field(_points, Fraction(0)),
     "translate": Field(_file_name, ""),
@@ -522,7 +522,7 @@ _SCHEMA = {
 # --- what holds between keys -------------------------------------------------------------------
 
 
-def _check_whole(assignment: Assignment, place: Place) -> None:
+def _check_whole(assignment: Assignment, place: KeyPlace) -> None:
     for key, found, wrong, expected in _contradictions(assignment):
         if wrong:
             place.at(key).refuse(found, expected)

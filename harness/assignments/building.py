@@ -21,9 +21,9 @@ from harness.adapters.adapter import place
 from harness.assignments import misplaced, needs
 from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
 from harness.assignments.workspace import beside_submission, workspace
-from harness.engine.clock import Clock
+from harness.engine.clock import EngineClock
 from harness.engine.ends import BothEnds
-from harness.engine.launch import Engine, PlainLauncher, describe_end
+from harness.engine.launch import PlainLauncher, StartedEngine, describe_end
 from harness.errors import SandboxError, UsageError
 from harness.options import GIB, BoxLimits
 from harness.records import Build
@@ -64,7 +64,7 @@ def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build |
     return built
 
 
-def _steps(assignment: Assignment, stage: Path, scratch: Path, room: Room) -> Build:
+def _steps(assignment: Assignment, stage: Path, scratch: Path, room: BuildPlace) -> Build:
     limits, folder = assignment.build, stage / assignment.archive.folder
     assert limits is not None
     if limits.files and not any((folder / name).is_file() for name in limits.files):
@@ -111,7 +111,7 @@ def _made(folder: Path, patterns: Iterable[str]) -> bool:
     return any(matches(path, pattern) for path in found for pattern in patterns)
 
 
-def _is_file(entry: folders.Entry) -> bool:
+def _is_file(entry: folders.TreeEntry) -> bool:
     """Whether it is a regular file, and not a link to one: the steps may have left anything."""
     return stat.S_ISREG(entry.found.st_mode)
 
@@ -132,7 +132,7 @@ def _open_to_all(folder: Path) -> None:
 
 
 def _run(
-    room: Room, words: list[str], folder: Path, scratch: Path, limits: BuildSteps
+    room: BuildPlace, words: list[str], folder: Path, scratch: Path, limits: BuildSteps
 ) -> tuple[str, str]:
     """Run one step; return what it wrote, and why it failed, if it did."""
     engine = room.start(["/bin/sh", "-c", _TURN, *words], folder, scratch)
@@ -150,12 +150,12 @@ def _run(
     return written.text(), "" if status == 0 else describe_end(status or 0)
 
 
-def _listen(engine: Engine, written: BothEnds, seconds: float) -> bool:
+def _listen(engine: StartedEngine, written: BothEnds, seconds: float) -> bool:
     """Take in what a step writes until it has ended; return False if its time was over before."""
     assert engine.stdin
     assert engine.stdout
     engine.stdin.close()
-    clock = Clock(engine.processes)
+    clock = EngineClock(engine.processes)
     deadline = clock.now() + seconds
     clock.wait_until(deadline)
     ended = engine.exit_descriptor()
@@ -181,16 +181,16 @@ def _listen(engine: Engine, written: BothEnds, seconds: float) -> bool:
 # --- with a sandbox or without ------------------------------------------------------------------
 
 
-class Room(Protocol):
+class BuildPlace(Protocol):
     """Where steps run."""
 
     def give(self, folder: Path) -> None:
         """Let them write into a folder."""
 
-    def start(self, words: list[str], folder: Path, scratch: Path) -> Engine:
+    def start(self, words: list[str], folder: Path, scratch: Path) -> StartedEngine:
         """Start a step."""
 
-    def end(self, engine: Engine) -> None:
+    def end(self, engine: StartedEngine) -> None:
         """End it, with all that it started."""
 
     def close(self) -> None:
@@ -204,14 +204,14 @@ class _Box:
     def give(self, folder: Path) -> None:
         self._boxes.give(folder)
 
-    def start(self, words: list[str], folder: Path, scratch: Path) -> Engine:
+    def start(self, words: list[str], folder: Path, scratch: Path) -> StartedEngine:
         beside = beside_submission(folder)
         seen = view.of_program(words, str(folder), beside, view.own_folders(), str(folder))
         writable = (str(folder), str(scratch))
         seen = seen._replace(writable=writable, copied=())
         return BoxedEngine(self._boxes.start(seen, words))
 
-    def end(self, engine: Engine) -> None:
+    def end(self, engine: StartedEngine) -> None:
         assert isinstance(engine, BoxedEngine)
         end = engine.box.close()
         if end.unstarted:
@@ -228,17 +228,17 @@ class _NoBox:
     def give(self, folder: Path) -> None:
         pass
 
-    def start(self, words: list[str], folder: Path, scratch: Path) -> Engine:
+    def start(self, words: list[str], folder: Path, scratch: Path) -> StartedEngine:
         return self._launcher.start(words, str(folder))
 
-    def end(self, engine: Engine) -> None:
+    def end(self, engine: StartedEngine) -> None:
         self._launcher.end(engine)  # type: ignore[arg-type]
 
     def close(self) -> None:
         pass
 
 
-def _room(limits: BuildSteps, sandbox: str) -> Room:
+def _room(limits: BuildSteps, sandbox: str) -> BuildPlace:
     """Return where steps run; with ``auto`` and no sandbox that works, as they are."""
     if sandbox == "off":
         return _NoBox()

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from harness import shipped
 from harness.assignments import misplaced
-from harness.assignments.assignment import Assignment, Files, find, matches
+from harness.assignments.assignment import Assignment, FilePatterns, find, matches
 from harness.text import more, plural, some
 
 
-class Sorted(NamedTuple):
+class SortedFiles(NamedTuple):
     """The files of a submission. Those kept go by their names within the folder, the others by
     those in the archive.
     """
@@ -25,7 +25,7 @@ class Sorted(NamedTuple):
     has_log: bool
 
 
-def sort_files(names: Iterable[str], root: str, files: Files) -> Sorted:
+def sort_files(names: Iterable[str], root: str, files: FilePatterns) -> SortedFiles:
     """Sort files by what the assignment says of them.
 
     ``names``: of files, with ``/``. ``root``: what those in the folder begin with, or "".
@@ -38,7 +38,7 @@ def sort_files(names: Iterable[str], root: str, files: Files) -> Sorted:
         kind = "left_out" if is_tools else _kind(name, root, files)
         heaps[kind].append(name.removeprefix(root) if kind == "kept" else name)
     kept = heaps["kept"]
-    return Sorted(
+    return SortedFiles(
         **{kind: tuple(heap) for kind, heap in heaps.items()},
         missing=missing_of(kept, files),
         required=tuple(name for name in files.required if name in kept),
@@ -46,7 +46,7 @@ def sort_files(names: Iterable[str], root: str, files: Files) -> Sorted:
     )
 
 
-def missing_of(kept: Sequence[str], files: Files) -> tuple[str, ...]:
+def missing_of(kept: Sequence[str], files: FilePatterns) -> tuple[str, ...]:
     """Return the required patterns that no file has.
 
     A name in full must lie in the folder itself: where else would ``{folder}/Go1.py`` be?
@@ -62,7 +62,7 @@ def _in_place(name: str, pattern: str) -> bool:
     return name == pattern or any(sign in pattern for sign in "*?[")
 
 
-def _kind(name: str, root: str, files: Files) -> str:
+def _kind(name: str, root: str, files: FilePatterns) -> str:
     def is_one(patterns: Iterable[str]) -> bool:
         return any(matches(name.removeprefix(root), pattern) for pattern in patterns)
 
@@ -74,13 +74,13 @@ def _kind(name: str, root: str, files: Files) -> str:
     return "kept" if name.startswith(root) and is_one(wanted) else "extra"
 
 
-def faults(found: Sorted) -> list[str]:
+def faults(found: SortedFiles) -> list[str]:
     """Return what is wrong with the contents, a phrase for each; none when nothing is."""
     there = [name for name in (*found.kept, *found.extra) if name not in found.required]
     return [f"{name} is missing{misplaced.hint(name, there)}" for name in found.missing]
 
 
-def foreign(found: Sorted, assignment: Assignment) -> list[str]:
+def foreign(found: SortedFiles, assignment: Assignment) -> list[str]:
     """Return the phrase that the files are those of another assignment, if they are."""
     if not found.missing:
         return []
@@ -89,7 +89,7 @@ def foreign(found: Sorted, assignment: Assignment) -> list[str]:
     return [phrase] if phrase else []
 
 
-def nothing(found: Sorted, assignment: Assignment) -> str:
+def nothing(found: SortedFiles, assignment: Assignment) -> str:
     """Return the sentence, without its end, that no file of the assignment is there."""
     there = some([*found.extra, *found.left_out, *found.forbidden], misplaced.MOST)
     wanted = ", ".join(assignment.files.required)
@@ -104,7 +104,7 @@ def likeness(name: str) -> str:
     return name.rpartition("/")[2].partition(".")[0].casefold()
 
 
-def remarks(found: Sorted, overlay: str) -> list[str]:
+def remarks(found: SortedFiles, overlay: str) -> list[str]:
     """Return sentences about files that are not taken along."""
     heaps = (
         ("left out, made by tools", found.left_out),

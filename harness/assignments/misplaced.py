@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from harness.assignments.assignment import Assignment, Files, matches
+from harness.assignments.assignment import Assignment, FilePatterns, matches
 from harness.text import some
 
 _COPY = re.compile(r"\s*\(\d+\)|[ _-]+(copy|final|new|v?\d+)\b.*", re.IGNORECASE)
@@ -60,7 +60,7 @@ def _same_letters(wanted: PurePosixPath, other: PurePosixPath) -> bool:
 # --- another assignment ------------------------------------------------------------------------
 
 
-def other_assignment(names: Sequence[str], own: Files, others: Iterable[Assignment]) -> str:
+def other_assignment(names: Sequence[str], own: FilePatterns, others: Iterable[Assignment]) -> str:
     """Return the phrase that files are another assignment's, "" if that is not so.
 
     They are if none of the own files with a full name is there, and all of the other's are.
@@ -78,7 +78,7 @@ def other_assignment(names: Sequence[str], own: Files, others: Iterable[Assignme
     return ""
 
 
-def _telling(files: Files) -> set[str]:
+def _telling(files: FilePatterns) -> set[str]:
     """Return the required names that tell one assignment from others."""
     return {
         name

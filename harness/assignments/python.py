@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
 from harness.environments import building, interpreters, store
-from harness.environments.records import EnginePython, Interpreter, Wanted, digest
+from harness.environments.records import DeclaredEnvironment, EnginePython, Interpreter, digest
 from harness.environments.store import Stored
 from harness.errors import UsageError
 
 
-class Choice(NamedTuple):
+class EnvironmentChoice(NamedTuple):
     """A declared environment and where it belongs."""
 
-    wanted: Wanted
+    wanted: DeclaredEnvironment
     base: Interpreter
     name: str  # of its folder in the cache
 
@@ -75,7 +75,7 @@ def in_command(words: list[str], named: str = "") -> tuple[list[str], str]:
     return [python.program, *interpreters.ALONE, *words[1:]], python.described
 
 
-def declared(assignment: Assignment) -> Choice | None:
+def declared(assignment: Assignment) -> EnvironmentChoice | None:
     """Return the environment to be built for an assignment; None if nothing is.
 
     A path without packages is a Python to be used as it is.
@@ -86,12 +86,12 @@ def declared(assignment: Assignment) -> Choice | None:
     engine = assignment.engine
     if not engine.packages and (not engine.python or "/" in engine.python):
         return None
-    wanted = Wanted(engine.python, _requirements(assignment))
+    wanted = DeclaredEnvironment(engine.python, _requirements(assignment))
     base = _base(assignment)
-    return Choice(wanted, base, store.key(base, wanted))
+    return EnvironmentChoice(wanted, base, store.key(base, wanted))
 
 
-def built(assignment: Assignment, choice: Choice) -> Stored:
+def built(assignment: Assignment, choice: EnvironmentChoice) -> Stored:
     """Return the environment of an assignment, built if it is not there.
 
     Raises:
@@ -104,7 +104,9 @@ def built(assignment: Assignment, choice: Choice) -> Stored:
     return store.make(choice.name, build)
 
 
-def _ensure(assignment: Assignment, choice: Choice, build: Callable[[str], None] | None) -> None:
+def _ensure(
+    assignment: Assignment, choice: EnvironmentChoice, build: Callable[[str], None] | None
+) -> None:
     if store.find(choice.name):
         return
     if build is None:

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 from harness.assignments import misplaced, workspace
 from harness.assignments.assignment import Assignment
-from harness.assignments.contents import Sorted, sort_files
+from harness.assignments.contents import SortedFiles, sort_files
 from harness.errors import ArchiveError
 from harness.intake import archive
 from harness.intake.placing import place
 
 
-class Submitted(NamedTuple):
+class InspectedArchive(NamedTuple):
     """What is in it."""
 
     contents: archive.Contents
     root: str  # what the names of the submission's own files begin with
-    found: Sorted
+    found: SortedFiles
     remarks: tuple[str, ...]  # sentences about the archive and its folder
 
     @property
@@ -31,7 +31,7 @@ class Submitted(NamedTuple):
         return {name: sizes[self.root + name] for name in self.found.kept}
 
 
-def look_into(path: str, assignment: Assignment, name: str = "") -> Submitted:
+def inspect_archive(path: str, assignment: Assignment, name: str = "") -> InspectedArchive:
     """Examine an archive and sort its files by what the assignment says of them.
 
     ``name``: as of :func:`harness.intake.archive.examine`; raises as that does.
@@ -49,10 +49,10 @@ def look_into(path: str, assignment: Assignment, name: str = "") -> Submitted:
     placing = place(seen or names, assignment.archive.folder)
     found = sort_files(names, placing.root, assignment.files)
     remarks = (*contents.remarks, *filter(None, [placing.remark]))
-    return Submitted(contents, placing.root, found, remarks)
+    return InspectedArchive(contents, placing.root, found, remarks)
 
 
-def changes(path: str, found: Sorted, name: str, overlay: Path) -> list[str]:
+def changes(path: str, found: SortedFiles, name: str, overlay: Path) -> list[str]:
     """Return which files of the course's folder ``name`` came along in an archive, and changed.
 
     ``overlay``: the course's own folder.

@@ -21,20 +21,20 @@ from harness.sandbox.levels import EscapeError
 from harness.text import number_of
 
 
-class Trial(NamedTuple):
+class TrialResult(NamedTuple):
     """What came of it."""
 
     result: RunResult
     no_sandbox: str  # why there was none though one was wanted; else empty
 
 
-def try_out(
+def run_public_tests(
     assignment: Assignment,
     room: Path,
     options: Options,
     on_file: Callable[[FileResult], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-) -> Trial:
+) -> TrialResult:
     """Run the public case files against the submission in ``room``, once it is built.
 
     ``room``: the folder with the submission's own and the course's beside it. ``options``: of the
@@ -60,7 +60,7 @@ def try_out(
     if assignment.python:
         own = own._replace(python=assignment.python.described)
     try:
-        return Trial(_run(assignment, program, tests, own, Told(on_progress, on_file)), "")
+        return TrialResult(_run(assignment, program, tests, own, Told(on_progress, on_file)), "")
     except EscapeError:
         raise
     except SandboxError as error:
@@ -68,7 +68,7 @@ def try_out(
             raise
         own = own._replace(sandbox="off")
         plain = _run(assignment, program, tests, own, Told(on_progress, on_file))
-        return Trial(plain, str(error))
+        return TrialResult(plain, str(error))
 
 
 def _run(

@@ -21,7 +21,7 @@ from typing import Any
 from harness import schema
 from harness.banks.records import Bank, Entry
 from harness.errors import AssignmentError, UsageError
-from harness.schema import Field, Place
+from harness.schema import Field, KeyPlace
 
 FILE = "bank.toml"
 COURSE = "course"  # the folder of what the course puts beside submissions
@@ -48,9 +48,9 @@ def read(folder: Path) -> Bank:
         raise UsageError(f"cannot read {path}: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise AssignmentError(f"is not TOML: {error}", str(path)) from None
-    values = schema.read_table(table, _SCHEMA, Place(str(path)))
+    values = schema.read_table(table, _SCHEMA, KeyPlace(str(path)))
     bank = Bank(values["assignment"], values["engine"], values["left_out"])
-    _check(bank, folder, Place(str(path)))
+    _check(bank, folder, KeyPlace(str(path)))
     return bank
 
 
@@ -97,13 +97,13 @@ def _text(value: str) -> str:
 # --- the schema --------------------------------------------------------------------------------
 
 
-def _anything(value: Any, place: Place) -> str:
+def _anything(value: Any, place: KeyPlace) -> str:
     if not isinstance(value, str):
         place.refuse(value, "a text")
     return str(value)
 
 
-def _counts(value: Any, place: Place) -> dict[str, int]:
+def _counts(value: Any, place: KeyPlace) -> dict[str, int]:
     if not isinstance(value, dict):
         place.refuse(value, "a table of reasons, each with a number")
     return {key: schema.whole(0)(count, place.at(key)) for key, count in value.items()}
@@ -122,7 +122,7 @@ _SCHEMA = {
 }
 
 
-def _check(bank: Bank, folder: Path, place: Place) -> None:
+def _check(bank: Bank, folder: Path, place: KeyPlace) -> None:
     names = [one.name for one in bank.entries]
     for number, one in enumerate(bank.entries):
         here = place.at("engine").item(number)

@@ -6,23 +6,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments import workspace
-from harness.assignments.contents import Sorted, faults, foreign, remarks, sort_files
-from harness.assignments.submitted import look_into
-from harness.check.desk import Desk
+from harness.assignments.contents import SortedFiles, faults, foreign, remarks, sort_files
+from harness.assignments.submitted import inspect_archive
+from harness.check.desk import CheckContext
 from harness.intake.packing import files_in
 from harness.text import number_of
-from harness.visible import visible
+from harness.visible import escape_controls
 
 
-class Given(NamedTuple):
+class CheckedFiles(NamedTuple):
     """The files that are tested and handed in, in a folder."""
 
     folder: Path
-    found: Sorted
+    found: SortedFiles
     copy: Path | None = None  # of the course's folder, which came along
 
 
-def look(desk: Desk) -> Given:
+def look(desk: CheckContext) -> CheckedFiles:
     """Look at what was given, and bring what is kept of it into one folder.
 
     Raises:
@@ -33,7 +33,7 @@ def look(desk: Desk) -> Given:
     return _folder(desk, source) if source.is_dir() else _archive(desk, source)
 
 
-def _folder(desk: Desk, source: Path) -> Given:
+def _folder(desk: CheckContext, source: Path) -> CheckedFiles:
     sayer, assignment = desk.sayer, desk.assignment
     folder = assignment.archive.folder
     names, odd = files_in(source)
@@ -43,14 +43,14 @@ def _folder(desk: Desk, source: Path) -> Given:
     sizes = {name: (source / name).stat().st_size for name in found.kept}
     _describe(desk, found, sizes)
     if odd:
-        sayer.note(f"left out, links and the like: {', '.join(map(visible, odd))}")
+        sayer.note(f"left out, links and the like: {', '.join(map(escape_controls, odd))}")
     copy = source / (assignment.engine.overlay or "none")
-    return Given(source, found, copy if copy.is_dir() else None)
+    return CheckedFiles(source, found, copy if copy.is_dir() else None)
 
 
-def _archive(desk: Desk, source: Path) -> Given:
+def _archive(desk: CheckContext, source: Path) -> CheckedFiles:
     sayer, assignment, room = desk.sayer, desk.assignment, desk.room
-    inside = look_into(str(source), assignment)
+    inside = inspect_archive(str(source), assignment)
     contents, found = inside.contents, inside.found
     count = number_of(len(contents.files), "file")
     sayer.note(f"{count}, {contents.size:,} bytes, sha256 {contents.sha256}")
@@ -60,13 +60,13 @@ def _archive(desk: Desk, source: Path) -> Given:
     workspace.unpack(str(source), room / "given", inside.root, found.kept)
     overlay = assignment.engine.overlay
     workspace.unpack_copy(str(source), room / "copy", found.forbidden, overlay)
-    return Given(room / "given", found, room / "copy" if found.forbidden else None)
+    return CheckedFiles(room / "given", found, room / "copy" if found.forbidden else None)
 
 
-def _describe(desk: Desk, found: Sorted, sizes: dict[str, int]) -> None:
+def _describe(desk: CheckContext, found: SortedFiles, sizes: dict[str, int]) -> None:
     for name, size in sizes.items():
         is_log = name == desk.assignment.files.log
         old = " (an old one: a new one replaces it)" if is_log else ""
-        desk.sayer.note(f"{visible(name):32}{size:>9,} bytes{old}")
+        desk.sayer.note(f"{escape_controls(name):32}{size:>9,} bytes{old}")
     desk.sayer.remarks(remarks(found, desk.assignment.engine.overlay))
     desk.sayer.faults([*faults(found), *foreign(found, desk.assignment)])

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.check.saying import Sayer
+from harness.check.saying import CheckReporter
 
 
-class Wanted(NamedTuple):
+class CheckOptions(NamedTuple):
     """What is to be checked, and how."""
 
     source: Path  # a folder or an archive
@@ -22,12 +22,12 @@ class Wanted(NamedTuple):
     live: bool = False  # draw how far the tests are
 
 
-class Desk(NamedTuple):
+class CheckContext(NamedTuple):
     """Where one check is worked on."""
 
-    wanted: Wanted
+    wanted: CheckOptions
     room: Path  # a new folder, gone afterwards
-    sayer: Sayer
+    sayer: CheckReporter
 
     @property
     def assignment(self) -> Assignment:

@@ -6,16 +6,16 @@ from pathlib import Path
 
 from harness.assignments import receipt, workspace
 from harness.assignments.contents import changed_copy, nothing
-from harness.check.contents import Given
-from harness.check.desk import Desk
+from harness.check.contents import CheckedFiles
+from harness.check.desk import CheckContext
 from harness.errors import UsageError
 from harness.intake import archive
 from harness.intake.packing import pack
 from harness.text import number_of
-from harness.visible import visible
+from harness.visible import escape_controls
 
 
-def unpacked(desk: Desk, given: Given) -> Given:
+def unpacked(desk: CheckContext, given: CheckedFiles) -> CheckedFiles:
     """Make an archive of what is kept, and unpack it twice: to be kept, and to be run.
 
     Whatever is built and run on the stage then changes nothing of what is handed in.
@@ -31,14 +31,14 @@ def unpacked(desk: Desk, given: Given) -> Given:
     path = desk.room / form.name
     pack(path, form.folder, given.folder, kept)
     for file in archive.examine(str(path)).files:
-        sayer.note(visible(file.name))
+        sayer.note(escape_controls(file.name))
     tested = desk.room / "tested" / form.folder
     for folder in (tested, desk.stage / form.folder):
         workspace.unpack(str(path), folder, f"{form.folder}/", kept)
-    return Given(tested, given.found._replace(kept=kept))
+    return CheckedFiles(tested, given.found._replace(kept=kept))
 
 
-def overlay(desk: Desk, copy: Path | None) -> None:
+def overlay(desk: CheckContext, copy: Path | None) -> None:
     """Put the course's own folder beside the submission's, and name what its copy has changed.
 
     ``copy``: what came with the submission.
@@ -58,7 +58,7 @@ def overlay(desk: Desk, copy: Path | None) -> None:
         sayer.remarks([changed_copy(changed)])
 
 
-def _overlay_source(desk: Desk, name: str) -> Path | None:
+def _overlay_source(desk: CheckContext, name: str) -> Path | None:
     """Return the folder named, or the teacher's, or the one beside what is checked."""
     if desk.wanted.overlay:
         return desk.wanted.overlay
@@ -66,7 +66,7 @@ def _overlay_source(desk: Desk, name: str) -> Path | None:
     return next((place for place in places if place.is_dir()), None)
 
 
-def packed(desk: Desk, tested: Given, status: int) -> tuple[str, ...]:
+def packed(desk: CheckContext, tested: CheckedFiles, status: int) -> tuple[str, ...]:
     """Write the log, if one is asked for, and the archive; return the names of its files."""
     names = tested.found.kept
     if desk.assignment.files.log:
@@ -76,7 +76,7 @@ def packed(desk: Desk, tested: Given, status: int) -> tuple[str, ...]:
     return names
 
 
-def _logged(desk: Desk, tested: Given, status: int) -> str:
+def _logged(desk: CheckContext, tested: CheckedFiles, status: int) -> str:
     """Close the transcript; it goes to what is handed in, and to the folder that was given."""
     form, log = desk.assignment.archive, desk.assignment.files.log
     desk.sayer.step(f"The log {log}, and the archive {form.name} with it")
@@ -89,14 +89,14 @@ def _logged(desk: Desk, tested: Given, status: int) -> str:
     return log
 
 
-def _receipt(desk: Desk, tested: Given) -> None:
+def _receipt(desk: CheckContext, tested: CheckedFiles) -> None:
     """Write the receipt for what was tested, while it can still be in the log."""
     digests = receipt.digests_in(tested.folder, tested.found.kept)
     for line in receipt.lines(receipt.made(desk.assignment, digests)):
         desk.sayer.note(line)
 
 
-def last_look(desk: Desk, tested: Given, names: tuple[str, ...]) -> None:
+def last_look(desk: CheckContext, tested: CheckedFiles, names: tuple[str, ...]) -> None:
     """Read the archive as the teacher will: it has what was tested, and nothing else."""
     sayer, name = desk.sayer, desk.made.name
     sayer.step(f"A last look at what {name} contains: tar -tf {name}")
@@ -104,13 +104,13 @@ def last_look(desk: Desk, tested: Given, names: tuple[str, ...]) -> None:
     last = desk.room / "last"
     workspace.unpack(str(desk.made), last, f"{desk.assignment.archive.folder}/", names)
     for file in contents.files:
-        sayer.note(f"{visible(file.name):44}{file.size:>9,} bytes")
+        sayer.note(f"{escape_controls(file.name):44}{file.size:>9,} bytes")
     if workspace.differing(tested.folder, last) or len(contents.files) != len(names):
         sayer.wrong.append(f"{name} differs from what was tested")
     sayer.note(receipt.hash_line("archive", contents.sha256))
 
 
-def _keep(desk: Desk) -> None:
+def _keep(desk: CheckContext) -> None:
     """Keep the archive that was given, if the new one would take its place."""
     target = desk.made
     if target.exists() and target.samefile(desk.wanted.source):

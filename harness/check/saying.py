@@ -8,13 +8,13 @@ from harness.records import Repeat
 from harness.report.paint import Paint
 from harness.report.terminal import Terminal
 from harness.report.transcript import Transcript
-from harness.visible import visible
+from harness.visible import escape_controls
 
 INDENT = "   "
 _NO = Repeat()
 
 
-class Sayer:
+class CheckReporter:
     """Writes to a transcript. ``wrong``, ``unknown`` and ``odd`` gather what is said at the end:
     faults of the submission, what could not be found out, and what costs nothing.
 
@@ -48,13 +48,13 @@ class Sayer:
     def remarks(self, sentences: Iterable[str]) -> None:
         """Write what is odd but no fault."""
         for sentence in sentences:
-            self.note(visible(sentence), "warn")
+            self.note(escape_controls(sentence), "warn")
 
     def faults(self, phrases: list[str]) -> None:
         """Write what is wrong, and keep it for the last sentence."""
         self.wrong += phrases
         for phrase in phrases:
-            self.note(visible(phrase), "bad")
+            self.note(escape_controls(phrase), "bad")
 
     def paragraphs(self, texts: Iterable[str]) -> None:
         """Write paragraphs of a report under the step."""

@@ -10,8 +10,8 @@ from harness.assignments import needs, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
 from harness.check import contents, packing
-from harness.check.desk import Desk, Wanted
-from harness.check.saying import Sayer
+from harness.check.desk import CheckContext, CheckOptions
+from harness.check.saying import CheckReporter
 from harness.check.testing import Testing, built
 from harness.errors import ArchiveError, UsageError
 from harness.exits import ExitCode
@@ -26,13 +26,13 @@ _OURS = (
 )
 
 
-def check(wanted: Wanted, sayer: Sayer) -> int:
+def check(wanted: CheckOptions, sayer: CheckReporter) -> int:
     """Check, leave the archive to be handed in, and return the exit status."""
     title = f"check for {wanted.assignment.title} ({wanted.assignment.key})"
     sayer.say(f"gtp-harness {__version__}: {title}")
     needs.require(wanted.assignment)
     with workspace.workspace() as room, _with_python(wanted, sayer) as assignment:
-        desk = Desk(wanted._replace(assignment=assignment), room, sayer)
+        desk = CheckContext(wanted._replace(assignment=assignment), room, sayer)
         try:
             given = contents.look(desk)
             tested = packing.unpacked(desk, given)
@@ -47,12 +47,12 @@ def check(wanted: Wanted, sayer: Sayer) -> int:
     return _verdict(desk.made, status, sayer)
 
 
-def _with_python(wanted: Wanted, sayer: Sayer) -> AbstractContextManager[Assignment]:
+def _with_python(wanted: CheckOptions, sayer: CheckReporter) -> AbstractContextManager[Assignment]:
     """Give the assignment with the Python of the course, built if it was not yet."""
     return with_python(wanted.assignment, wanted.python, lambda text: sayer.note(text, "dim"))
 
 
-def _tests(desk: Desk) -> int:
+def _tests(desk: CheckContext) -> int:
     """Build and run; return the exit status."""
     if not built(desk):
         return ExitCode.BROKEN
@@ -60,7 +60,7 @@ def _tests(desk: Desk) -> int:
     return ExitCode.FAILED if status == ExitCode.OK and desk.sayer.wrong else status
 
 
-def _verdict(made: Path, status: int, sayer: Sayer) -> int:
+def _verdict(made: Path, status: int, sayer: CheckReporter) -> int:
     unknown = "; ".join(map(one_line, sayer.unknown))
     if sayer.odd:
         sayer.last(f"Remark: {'; '.join(sayer.odd)}. No test fails because of it.", "warn")

@@ -7,8 +7,15 @@ from contextlib import nullcontext
 
 from harness.assignments.at_home import AtHome, at_home
 from harness.assignments.building import build
-from harness.assignments.trial import Trial, explained, named, troubles, try_out, unknowns
-from harness.check.desk import Desk
+from harness.assignments.trial import (
+    TrialResult,
+    explained,
+    named,
+    run_public_tests,
+    troubles,
+    unknowns,
+)
+from harness.check.desk import CheckContext
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
 from harness.records import FileResult, Verdict
@@ -16,13 +23,13 @@ from harness.report.progress import LiveProgress
 from harness.report.tally import phrases, tally, total
 from harness.report.view import crash_of, paths_of_crashes
 from harness.text import number_of
-from harness.visible import one_line, visible
+from harness.visible import escape_controls, one_line
 
 MOST_HUNG = 3  # files whose engine hangs; after them nobody need wait for the others
 _SHOWN = 40  # lines of a build's output
 
 
-def built(desk: Desk) -> bool:
+def built(desk: CheckContext) -> bool:
     """Build on the stage and show what is said; return whether there is something to be run."""
     sayer, assignment = desk.sayer, desk.assignment
     if assignment.build:
@@ -30,7 +37,7 @@ def built(desk: Desk) -> bool:
     made = build(assignment, desk.stage, desk.wanted.sandbox)
     if made is None:
         return True
-    lines = visible(made.output).rstrip().splitlines()
+    lines = escape_controls(made.output).rstrip().splitlines()
     for line in _shortened(lines):
         sayer.note(line)
     if made.ok:
@@ -57,7 +64,7 @@ def _shortened(lines: list[str]) -> list[str]:
 class Testing:
     """The public tests."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: CheckContext) -> None:
         self._desk = desk
         self._assignment = desk.assignment
         self._sayer = desk.sayer
@@ -65,14 +72,16 @@ class Testing:
         self._live = LiveProgress(files) if desk.wanted.live else None
         self._told: set[object] = set()  # ways to break that were shown in full
 
-    def run(self) -> Trial:
+    def run(self) -> TrialResult:
         """Run them against what lies on the stage."""
         self._sayer.step("The public tests")
         wanted = self._desk.wanted
         options = Options(sandbox=wanted.sandbox, jobs=wanted.jobs, most_hung=MOST_HUNG)
         update = self._live.update if self._live else None
         try:
-            trial = try_out(self._assignment, self._desk.stage, options, self._tell_of, update)
+            trial = run_public_tests(
+                self._assignment, self._desk.stage, options, self._tell_of, update
+            )
         finally:
             if self._live:
                 self._live.stop()
@@ -95,21 +104,21 @@ class Testing:
         self._told |= crashes
         self._sayer.paragraphs(self._sayer.terminal.file(seen))
 
-    def _sum_up(self, trial: Trial) -> None:
+    def _sum_up(self, trial: TrialResult) -> None:
         sayer, files = self._sayer, trial.result.files
         counts = phrases(total(map(tally, files)))
         sayer.note(f"{'in all':24} {', '.join(words for _, _, words in counts)}")
         if any(outcome.verdict is Verdict.FAILED for file in files for outcome in file.outcomes):
             sayer.note(_again(at_home(self._assignment)))
         for one in diagnoses(files):
-            sayer.note(f"diagnosis: {visible(str(one))}", "warn")
+            sayer.note(f"diagnosis: {escape_controls(str(one))}", "warn")
         for paths in paths_of_crashes(files).values():
             names = ", ".join(named(path, self._assignment) for path in paths)
             if len(paths) > 1:
                 sayer.note(f"the engine broke alike in {len(paths)} case files: {names}", "bad")
         if python := self._assignment.python:
             what = "adapter" if self._assignment.adapter else "engine"
-            sayer.note(f"The {what} was run by {visible(python.described)}.")
+            sayer.note(f"The {what} was run by {escape_controls(python.described)}.")
         if trial.no_sandbox:
             sayer.note(f"Run without a sandbox: {trial.no_sandbox}.", "warn")
         else:

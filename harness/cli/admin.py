@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from harness.cli import service
 from harness.cli.arguments import Parser
 from harness.exits import ExitCode
-from harness.visible import visible
+from harness.visible import escape_controls
 
 if TYPE_CHECKING:
     import argparse
@@ -126,11 +126,11 @@ def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[s
 
     person = administering.find(act.db, given.about)
     administering.shut_out(act, person)
-    return [visible(f"{person.name} is signed in nowhere, and has no link and no token")]
+    return [escape_controls(f"{person.name} is signed in nowhere, and has no link and no token")]
 
 
 def _line(*fields: str) -> str:
-    return visible("  ".join(one for one in fields if one))
+    return escape_controls("  ".join(one for one in fields if one))
 
 
 def _day(seconds: float) -> str:

@@ -19,7 +19,7 @@ from harness.cli.values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.text import number_of
-from harness.visible import visible
+from harness.visible import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,11 +102,11 @@ def _list(bank: Bank) -> int:
     of = f" of {bank.assignment}" if bank.assignment else ""
     print(f"{number_of(len(bank.entries), 'engine')}{of}")
     for one in bank.entries:
-        print(visible(f"  {one.name}  {one.sentence or one.command}"))
+        print(escape_controls(f"  {one.name}  {one.sentence or one.command}"))
     if bank.left_out:
         print("left out:")
     for why, count in sorted(bank.left_out.items()):
-        print(visible(f"  {count:4}  {why}"))
+        print(escape_controls(f"  {count:4}  {why}"))
     return ExitCode.OK
 
 
@@ -212,6 +212,6 @@ def _say(added: Added, folder: Path) -> None:
     count = number_of(len(added.entries), "engine")
     print(f"{count} added to {folder}, {number_of(len(added.left_out), 'submission')} left out")
     for one in added.entries:
-        print(visible(f"  {one.name}  {one.sentence}"))
+        print(escape_controls(f"  {one.name}  {one.sentence}"))
     for key, why in added.left_out:
-        print(visible(f"  not {key}: {why}"))
+        print(escape_controls(f"  not {key}: {why}"))

@@ -10,8 +10,8 @@ from pathlib import Path
 from harness import shipped
 from harness.assignments import assignment
 from harness.assignments.at_home import at_home
-from harness.check.desk import Wanted
-from harness.check.saying import Sayer
+from harness.check.desk import CheckOptions
+from harness.check.saying import CheckReporter
 from harness.check.steps import check, source_named
 from harness.cli import graded
 from harness.cli.arguments import Parser
@@ -60,16 +60,16 @@ def main(arguments: list[str]) -> int:
     paint = Paint(0 if given.no_color else colors(sys.stdout))
     wanted = _wanted(given)
     repeat = at_home(wanted.assignment).single
-    return check(wanted, Sayer(Transcript(command), paint, unicode=unicode, repeat=repeat))
+    return check(wanted, CheckReporter(Transcript(command), paint, unicode=unicode, repeat=repeat))
 
 
-def _wanted(given: argparse.Namespace) -> Wanted:
+def _wanted(given: argparse.Namespace) -> CheckOptions:
     found = assignment.find(given.assignment)
     source = source_named(given.source, found)
     for path in filter(None, (given.overlay, given.output)):
         if not Path(path).is_dir():
             raise UsageError(f"there is no folder {path}")
-    return Wanted(
+    return CheckOptions(
         source=source,
         assignment=found,
         output=Path(given.output) if given.output else source.parent,

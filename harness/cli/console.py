@@ -22,7 +22,7 @@ from harness.report.tally import Tally, summary
 from harness.report.view import FileView
 from harness.text import at_most
 from harness.typed import NamedTuple
-from harness.visible import visible
+from harness.visible import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,17 +148,17 @@ class Console:
             for file in run.files:
                 for failure in file.failures:
                     message = f"{file.case.path}: {failure.message}"
-                    self._say(f"gtp-harness: {visible(message)}", sys.stderr)
+                    self._say(f"gtp-harness: {escape_controls(message)}", sys.stderr)
         self._say(summary(run, tallies, self.paint), self._aside())
 
     def complain(self, message: str) -> None:
         """Say what else went wrong."""
-        self._say(f"gtp-harness: {visible(message)}", sys.stderr)
+        self._say(f"gtp-harness: {escape_controls(message)}", sys.stderr)
 
     def hints(self, sentences: Sequence[str]) -> None:
         """Say what may be done about it."""
         for sentence in sentences:
-            self._say(visible(f"gtp-harness: {sentence}"), self._aside())
+            self._say(escape_controls(f"gtp-harness: {sentence}"), self._aside())
 
     def _aside(self) -> TextIO:
         """Return where to write what scripts do not look for in gogui's lines."""
@@ -171,7 +171,7 @@ class Console:
         lines = [f"{since}: {'the same' if not sections else 'not the same'}"]
         for heading, found in sections:
             lines.append(f"  {heading}")
-            lines += [f"    {visible(line)}" for line in at_most(found, _LISTED)]
+            lines += [f"    {escape_controls(line)}" for line in at_most(found, _LISTED)]
         self._say("\n".join(lines), self._aside())
 
     def close(self) -> None:

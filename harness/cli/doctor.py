@@ -20,7 +20,7 @@ from harness.sandbox.redteam.roster import ROSTER
 
 if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
-    from harness.sandbox.redteam.referee import Finding
+    from harness.sandbox.redteam.referee import AttackResult
 
 _DESCRIPTION = """\
 Tell which sandbox engines can be run in on this machine: each level is tried with
@@ -94,7 +94,7 @@ _NO_CLOCK = "of children that nobody waits for is estimated"
 
 
 def _has_clock() -> bool:
-    counted = clock.Clock()
+    counted = clock.BoxClock()
     try:
         return counted.seconds() is not None
     finally:
@@ -173,11 +173,11 @@ def _remark(level: int) -> None:
 _NONE = "Engines cannot be contained here: untrusted ones are refused"
 
 
-def _attack(asked: list[int]) -> dict[int, list[Finding]]:
+def _attack(asked: list[int]) -> dict[int, list[AttackResult]]:
     """Send the red team through the levels; return what was found, in the order of the roster."""
     from harness.sandbox.redteam import compiling, referee
 
-    found: dict[int, list[Finding]] = {level: [] for level in asked}
+    found: dict[int, list[AttackResult]] = {level: [] for level in asked}
     total = sum(map(compiling.can_run, ROSTER)) * len(asked)
     _show_progress(0, total)
     try:
@@ -201,7 +201,7 @@ def _show_progress(done: int, total: int) -> None:
 
 
 def _as_json(
-    facts: dict[str, str], found: dict[int, str], attacks: dict[int, list[Finding]]
+    facts: dict[str, str], found: dict[int, str], attacks: dict[int, list[AttackResult]]
 ) -> dict[str, object]:
     return {
         "schema": "gtp-harness doctor",

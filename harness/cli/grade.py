@@ -27,7 +27,7 @@ from harness.grading.ledger import places
 from harness.grading.ledger.places import LedgerFile
 from harness.report.paint import Paint
 from harness.text import number_of
-from harness.visible import visible
+from harness.visible import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class _Command:
         for path in writing.left_behind(output, files):
             notes.append(f"{path} is not written anew: it has the marks of an earlier grading.")
         for note in notes:
-            print(self._paint("warn", visible(note)))
+            print(self._paint("warn", escape_controls(note)))
         print(f"\n{_listed(files, output)}")
         if any(one.marks.withheld for one in conclusion.result.graded):
             return ExitCode.FAULT
@@ -188,7 +188,7 @@ class _Command:
         return grade.update_marks(wanted, ledger, found), found
 
     def _warn(self, remark: str) -> None:
-        print(self._paint("warn", visible(remark)))
+        print(self._paint("warn", escape_controls(remark)))
 
     def _say(self, conclusion: GradingOutcome) -> None:
         from harness.grading.exports import summary
@@ -205,9 +205,9 @@ class _Command:
             print(paint("bold", f"\n{count} {done}:"))
         for change in conclusion.changes:
             names = ", ".join(student.name or student.key for student in change.students)
-            print(visible(f"  {names or change.key}: {change}"))
+            print(escape_controls(f"  {names or change.key}: {change}"))
         if conclusion.absent:
-            names = ", ".join(map(visible, conclusion.absent))
+            names = ", ".join(map(escape_controls, conclusion.absent))
             print(paint("warn", f"\nmarked before, and not handed in this time: {names}"))
 
 

@@ -8,7 +8,7 @@ from harness.cli.arguments import Parser
 from harness.cli.console import never_fail_to_encode
 from harness.exits import ExitCode
 from harness.text import at_most, plural
-from harness.visible import visible
+from harness.visible import escape_controls
 
 _DESCRIPTION = """\
 Check the ledger of a grading, or save what can be read of a damaged one.
@@ -59,7 +59,7 @@ def _check(where: str, key: Path | None) -> int:
 
     facts, wrong = salvage.check(where, key)
     for text in facts:
-        print(visible(text))
+        print(escape_controls(text))
     _list(wrong)
     if not wrong:
         print("it holds")
@@ -85,7 +85,7 @@ def _salvage(where: str, new: str, key: Path | None, *, checked: bool) -> int:
 
 def _list(texts: list[str]) -> None:
     for text in at_most(texts, _SHOWN):
-        print(visible(f"  {text}"))
+        print(escape_controls(f"  {text}"))
 
 
 def command_line() -> Parser:

@@ -9,7 +9,7 @@ from harness.cli import graded, service
 from harness.cli.arguments import Parser
 from harness.cli.values import whole
 from harness.exits import ExitCode
-from harness.visible import visible
+from harness.visible import escape_controls
 
 if TYPE_CHECKING:
     from harness.service.settings import Settings
@@ -58,7 +58,9 @@ def _check(settings: Settings) -> int:
 
     is_good = True
     for found in check(settings):
-        print(visible(f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.said}"))
+        print(
+            escape_controls(f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.said}")
+        )
         is_good &= found.is_good
     return ExitCode.OK if is_good else ExitCode.FAILED
 

@@ -9,7 +9,7 @@ from harness.cli import asking
 from harness.cli.arguments import Parser
 from harness.cli.console import never_fail_to_encode
 from harness.exits import ExitCode
-from harness.visible import visible
+from harness.visible import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def main(arguments: list[str]) -> int:
 def submit(client: Client, place: Place, given: argparse.Namespace) -> int:
     """Submit, print what is to be known, and return the exit status."""
     found = client.submit(place, Path(given.file))
-    print(visible(f"Received: {found['name']}, {found['size']:,} bytes"))
-    print(visible(f"SHA-256: {found['sha256']}\nPage: {found['page']}"), flush=True)
+    print(escape_controls(f"Received: {found['name']}, {found['size']:,} bytes"))
+    print(escape_controls(f"SHA-256: {found['sha256']}\nPage: {found['page']}"), flush=True)
     return ExitCode.OK if given.no_wait else _wait(client, place, found["id"])
 
 
@@ -75,12 +75,12 @@ def _wait(client: Client, place: Place, submission: str) -> int:
 def _tell(check: dict[str, Any]) -> int:
     """Print the result of a check; return the exit status."""
     for fault in filter(None, [check["refused"], *check["faults"]]):
-        print(visible(f"The archive: {fault}"))
+        print(escape_controls(f"The archive: {fault}"))
     if check["builds"] is False:
         print("It does not build.")
     for one in check["cases"]:
         passed = f"{one['passed']} of {one['tests']} tests passed" if one["tests"] else ""
-        print(visible(f"{one['case']}: {passed or one['result']}"))
+        print(escape_controls(f"{one['case']}: {passed or one['result']}"))
     return _status(check)
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from harness import schema
 from harness.errors import AssignmentError
 from harness.options import GTP, PROTOCOLS, SANDBOXES
-from harness.schema import Field, Place
+from harness.schema import Field, KeyPlace
 from oracle.assignments import ASSIGNMENTS
 from oracle.vertex import GTP_LETTERS
 
@@ -168,7 +168,7 @@ def read(path: Path) -> Declaration:
     Raises:
         AssignmentError: names the file, the key, what was found and what is expected.
     """
-    place = Place(os.fspath(path))
+    place = KeyPlace(os.fspath(path))
     try:
         table = tomllib.loads(path.read_bytes().decode(), parse_float=Decimal)
     except OSError as error:
@@ -179,7 +179,7 @@ def read(path: Path) -> Declaration:
     return found or Declaration(commands=with_standard((), Game()))
 
 
-def made_of(values: Mapping[str, Any], place: Place) -> Declaration | None:
+def made_of(values: Mapping[str, Any], place: KeyPlace) -> Declaration | None:
     """Return what the values of :data:`FIELDS` declare; None: they declare nothing.
 
     Raises:
@@ -198,14 +198,14 @@ def made_of(values: Mapping[str, Any], place: Place) -> Declaration | None:
     return Declaration(game, commands, values["reference"], values["extends"], values["wrong"])
 
 
-def _refuse_twice(named: Sequence[Command | Wrong], place: Place, expected: str) -> None:
+def _refuse_twice(named: Sequence[Command | Wrong], place: KeyPlace, expected: str) -> None:
     names = [one.name for one in named]
     for index, name in enumerate(names):
         if name in names[:index]:
             place.item(index).at("name").refuse(name, expected)
 
 
-def _refuse_moving(commands: tuple[Command, ...], place: Place) -> None:
+def _refuse_moving(commands: tuple[Command, ...], place: KeyPlace) -> None:
     """Refuse commands that play or begin: of a game that ships, the oracle knows the rules."""
     for index, one in enumerate(commands):
         if one.kind not in (ASKS, SETS):
@@ -240,7 +240,7 @@ def _fitting(command: Command, game: Game) -> Command:
 # --- readers of values -------------------------------------------------------------------------
 
 
-def _pattern(value: Any, place: Place) -> str:
+def _pattern(value: Any, place: KeyPlace) -> str:
     try:
         re.compile(schema.text(value, place))
     except re.error as error:
@@ -248,7 +248,7 @@ def _pattern(value: Any, place: Place) -> str:
     return str(value)
 
 
-def _program(value: Any, place: Place) -> str:
+def _program(value: Any, place: KeyPlace) -> str:
     try:
         shlex.split(schema.text(value, place))
     except ValueError as error:
@@ -256,7 +256,7 @@ def _program(value: Any, place: Place) -> str:
     return str(value)
 
 
-def _size(value: Any, place: Place) -> tuple[int, int]:
+def _size(value: Any, place: KeyPlace) -> tuple[int, int]:
     sides = value if isinstance(value, list) else [value, value]
     is_side = [type(one) is int and 1 <= one <= _LARGEST for one in sides]
     if len(sides) != 2 or not all(is_side):
@@ -264,18 +264,18 @@ def _size(value: Any, place: Place) -> tuple[int, int]:
     return sides[0], sides[1]
 
 
-def _seconds(value: Any, place: Place) -> float:
+def _seconds(value: Any, place: KeyPlace) -> float:
     return float(schema.number(0)(value, place))
 
 
-def _reply(value: Any, place: Place) -> tuple[str, ...]:
+def _reply(value: Any, place: KeyPlace) -> tuple[str, ...]:
     """Read one word of REPLIES, or several in a list."""
     if isinstance(value, list):
         return tuple(schema.list_of(schema.one_of(*REPLIES), 1)(value, place))
     return (schema.one_of(*REPLIES)(value, place),)
 
 
-def _argument(value: Any, place: Place) -> Argument:
+def _argument(value: Any, place: KeyPlace) -> Argument:
     """Read one argument: a word of DRAWN, a list to draw from, a range or files."""
     if value in DRAWN:
         return Argument(value)
@@ -293,19 +293,19 @@ def _argument(value: Any, place: Place) -> Argument:
     )
 
 
-def _word(value: Any, place: Place) -> str:
+def _word(value: Any, place: KeyPlace) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         place.refuse(value, "a word or a number")
     return str(value)
 
 
-def _whole(value: Any, place: Place) -> int:
+def _whole(value: Any, place: KeyPlace) -> int:
     if type(value) is not int:
         place.refuse(value, "a whole number")
     return value
 
 
-def _command(value: Any, place: Place) -> Command:
+def _command(value: Any, place: KeyPlace) -> Command:
     """Read a command; what is missing is as in GTP, if that has one of its name."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         place.at("name").refuse(value, "the name of a command")
@@ -328,7 +328,7 @@ def _command(value: Any, place: Place) -> Command:
 TEMPLATE_WORDS = ("turn", "other", "color", "vertex", "stone", "size")
 
 
-def _template(value: Any, place: Place) -> str:
+def _template(value: Any, place: KeyPlace) -> str:
     known = dict.fromkeys(TEMPLATE_WORDS, "")
     try:
         str(schema.text(value, place)).format(**known)

@@ -16,7 +16,7 @@ from harness.declared.answers import keys
 from harness.engine.ahead import Ahead
 from harness.engine.process import EngineProcess
 from harness.engine.protocols import named
-from harness.engine.session import Session, groups
+from harness.engine.session import EngineSession, groups
 from harness.engine.translation import sessions_of
 from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options
@@ -144,7 +144,7 @@ class Asked:
             Options(sandbox=program.sandbox, box=BoxLimits(cpu=0.0)), [], program.natures
         )
         self.starts = 0  # of processes
-        self._session: Session | None = None
+        self._session: EngineSession | None = None
         self._shown: tuple[str, ...] = ()  # files that its box was made with
         self._said: tuple[bytes, ...] = ()  # keys of the conversation under way
         self._replies: list[Reply] = []  # to it

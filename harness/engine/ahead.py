@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from harness.engine.session import Session, groups
+from harness.engine.session import EngineSession, groups
 from harness.records import Reply
 
 
 class Ahead:
     """Lines under way, group by group; whoever has something else to do calls :meth:`go_on`."""
 
-    def __init__(self, session: Session, lines: Sequence[bytes], alone: Sequence[bool]) -> None:
+    def __init__(
+        self, session: EngineSession, lines: Sequence[bytes], alone: Sequence[bool]
+    ) -> None:
         """Take what is to be sent; see :func:`~harness.engine.session.groups`."""
         self.replies: list[Reply] = []  # so far
         self._session = session

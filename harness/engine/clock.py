@@ -122,7 +122,7 @@ def use(before: Threads, after: Threads, seconds: float) -> Use:
     return Use(ran, waited, stopped)
 
 
-class Clock:
+class EngineClock:
     """The time of one engine; ``now`` is what its limits are about.
 
     ``beside``: how many times its limit an engine may compute. Engines that run beside each other

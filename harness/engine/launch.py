@@ -103,7 +103,7 @@ def find_program(name: str) -> str:
     return found
 
 
-class Engine(Protocol):
+class StartedEngine(Protocol):
     """A program that has been started."""
 
     @property
@@ -134,7 +134,7 @@ class Engine(Protocol):
 class Launcher(Protocol):
     """Starts programs and ends them, with all they have started."""
 
-    def start(self, words: list[str], folder: str, output: int | None = None) -> Engine:
+    def start(self, words: list[str], folder: str, output: int | None = None) -> StartedEngine:
         """Start the program ``words`` in ``folder`` with three pipes.
 
         ``output``: what its standard output is instead of a pipe (a terminal's descriptor).
@@ -151,7 +151,7 @@ class Launcher(Protocol):
 
 
 class PlainEngine:
-    """A process of our own, the program ``words``; see :class:`Engine`."""
+    """A process of our own, the program ``words``; see :class:`StartedEngine`."""
 
     def __init__(self, words: list[str], folder: str, output: int | None = None) -> None:
         """Start it; raises :class:`OSError` if that cannot be done."""

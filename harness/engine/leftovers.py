@@ -30,7 +30,7 @@ engines: set[int] = set()
 lock = _thread.allocate_lock()  # held while one is started, and while leftovers are ended
 
 
-class _Process(NamedTuple):
+class _LeftProcess(NamedTuple):
     pid: int
     name: str
     state: str
@@ -112,14 +112,14 @@ def _times(name: str, count: int) -> str:
     return f"{name} × {count}" if count > 1 else name
 
 
-def _orphans(known: frozenset[int]) -> list[_Process]:
+def _orphans(known: frozenset[int]) -> list[_LeftProcess]:
     own = os.getsid(0)
     strangers = [pid for pid in children() if pid not in known and pid not in engines]
     found = [process for pid in strangers if (process := _process(pid)) is not None]
     return [process for process in found if process.session != own]
 
 
-def _process(pid: int) -> _Process | None:
+def _process(pid: int) -> _LeftProcess | None:
     """Read ``/proc/PID/stat``: ``pid (name) state parent group session …``."""
     try:
         text = _read(f"/proc/{pid}/stat").decode(errors="replace")
@@ -127,7 +127,7 @@ def _process(pid: int) -> _Process | None:
         return None
     start, end = text.index("("), text.rindex(")")
     state, _, _, session = text[end + 2 :].split(maxsplit=4)[:4]
-    return _Process(pid, text[start + 1 : end], state, int(session))
+    return _LeftProcess(pid, text[start + 1 : end], state, int(session))
 
 
 def _reap(pid: int) -> bool:

@@ -20,9 +20,9 @@ from pexpect.exceptions import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 from pexpect.spawnbase import SpawnBase
 
-from harness.engine.clock import NEVER, Clock, are_asleep
+from harness.engine.clock import NEVER, EngineClock, are_asleep
 from harness.engine.ends import BothEnds
-from harness.engine.launch import Engine, Launcher, describe_end
+from harness.engine.launch import Launcher, StartedEngine, describe_end
 from harness.engine.replies import GTP, Protocol
 from harness.errors import EngineError, StarvedError
 from harness.limit import Limit
@@ -94,7 +94,12 @@ class _Output(fdspawn):  # type: ignore[misc]
     """An engine's standard output; whoever waits for it drains standard error meanwhile."""
 
     def __init__(
-        self, process: Engine, stdout: IO[bytes], limits: Limits, clock: Clock, written: int = 0
+        self,
+        process: StartedEngine,
+        stdout: IO[bytes],
+        limits: Limits,
+        clock: EngineClock,
+        written: int = 0,
     ) -> None:
         super().__init__(stdout, maxread=_READ_SIZE, timeout=None)
         self.delayafterread = None
@@ -312,7 +317,7 @@ def _broken(kind: FailureKind, text: str, limit: Limit | None = None) -> EngineE
     return EngineError(Failure(kind, text, limit=limit))
 
 
-class End(NamedTuple):
+class ProcessEnd(NamedTuple):
     """How an engine's process ended."""
 
     status: int | None  # as Popen.returncode; None: it had to be ended
@@ -350,7 +355,7 @@ class EngineProcess:
         self._stdin = self._process.stdin
         self._stdin_fd = self._stdin.fileno()
         os.set_blocking(self._stdin_fd, False)
-        self.clock = Clock(self._process.processes)
+        self.clock = EngineClock(self._process.processes)
         self._output = _Output(self._process, self._stdout, limits, self.clock, written)
         self._output.is_whole = protocol.is_whole
         if crowded:
@@ -468,7 +473,7 @@ class EngineProcess:
             self._output.gather(_GLANCE, self._max_output)
             self.clock.look()
 
-    def finish(self, patience: float) -> End:
+    def finish(self, patience: float) -> ProcessEnd:
         """Close the engine's input, wait ``patience`` seconds for its end, then end it."""
         with contextlib.suppress(OSError):
             self._stdin.close()
@@ -480,7 +485,7 @@ class EngineProcess:
         for stream in (self._stdout, self._process.stderr):
             assert stream is not None
             stream.close()
-        return End(status, leftovers, output)
+        return ProcessEnd(status, leftovers, output)
 
     def _silent(self) -> EngineError:
         if self._output.exited:
@@ -502,7 +507,7 @@ class EngineProcess:
 
 def _start(
     launcher: Launcher, words: list[str], folder: str, pty: bool
-) -> tuple[Engine, IO[bytes]]:
+) -> tuple[StartedEngine, IO[bytes]]:
     """Start an engine; return its process and the stream of its replies."""
     if not pty:
         process = launcher.start(words, folder)

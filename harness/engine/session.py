@@ -63,7 +63,7 @@ def _pieces(lines: Sequence[bytes], start: int, end: int) -> Iterator[tuple[int,
     yield start, end
 
 
-class Session:
+class EngineSession:
     """One engine, one conversation.
 
     ``warnings`` collects breaches of the protocol that do not end it.

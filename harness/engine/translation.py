@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness import schema
-from harness.engine.session import Session
+from harness.engine.session import EngineSession
 from harness.errors import AssignmentError
 from harness.records import DONE, Reply
-from harness.schema import Field, Place
+from harness.schema import Field, KeyPlace
 from harness.text import decode, encode
 
 SAME, EXCHANGED = "same", "exchanged"
@@ -108,7 +108,7 @@ class Translation(NamedTuple):
         return self.commands.get(name, self.everywhere)
 
 
-class TranslatedSession(Session):
+class TranslatedSession(EngineSession):
     """A session with an engine that has other words."""
 
     def __init__(self, translation: Translation, *arguments: Any, **options: Any) -> None:
@@ -116,7 +116,7 @@ class TranslatedSession(Session):
         self._translation = translation
 
     def send(self, lines: Sequence[bytes], replies: list[Reply], *, judged: bool = False) -> None:
-        """Send lines of ours; see :meth:`Session.send`."""
+        """Send lines of ours; see :meth:`EngineSession.send`."""
         self._ours = [decode(line).removesuffix("\n") for line in lines]
         self._said: list[Reply] = []  # in the engine's words
         self._replies = replies
@@ -124,20 +124,20 @@ class TranslatedSession(Session):
         super().send(theirs, self._said, judged=judged)
 
     def receive(self) -> None:
-        """Append the replies in our words; see :meth:`Session.receive`."""
+        """Append the replies in our words; see :meth:`EngineSession.receive`."""
         try:
             super().receive()
         finally:
             self._replies += map(self._translation.heard, self._ours, self._said)
 
 
-def sessions_of(table: str) -> Callable[..., Session]:
+def sessions_of(table: str) -> Callable[..., EngineSession]:
     """Return what begins a conversation with an engine; ``table``: a file, "" if it has our words.
 
     Raises:
         AssignmentError: the table cannot be used.
     """
-    return partial(TranslatedSession, read(table)) if table else Session
+    return partial(TranslatedSession, read(table)) if table else EngineSession
 
 
 def _in_case_of(word: str, other: str) -> str:
@@ -164,7 +164,7 @@ def read(path: str) -> Translation:
     Raises:
         AssignmentError: names the file, the key, what was found and what is expected.
     """
-    place = Place(path)
+    place = KeyPlace(path)
     try:
         table = tomllib.loads(Path(path).read_bytes().decode())
     except OSError as error:
@@ -180,7 +180,7 @@ def read(path: str) -> Translation:
     return Translation(everywhere, _of_commands(own, values, place.at("command")), names)
 
 
-def _of_commands(table: object, everywhere: dict[str, Any], place: Place) -> dict[str, Rules]:
+def _of_commands(table: object, everywhere: dict[str, Any], place: KeyPlace) -> dict[str, Rules]:
     """Read what holds for single commands: what they leave out is as everywhere."""
     if not isinstance(table, dict):
         place.refuse(table, "a table for each command, such as [command.play]")
@@ -200,16 +200,16 @@ def _rules(values: dict[str, Any]) -> Rules:
     return Rules(exchanged=exchanged, **others)
 
 
-def _words(value: Any, place: Place) -> dict[str, str]:
+def _words(value: Any, place: KeyPlace) -> dict[str, str]:
     """Read a table of words: ours, in small letters, and the engine's."""
     return {our.lower(): their for our, their in _pairs(value, place, _WORD).items()}
 
 
-def _names(value: Any, place: Place) -> dict[str, str]:
+def _names(value: Any, place: KeyPlace) -> dict[str, str]:
     return _pairs(value, place, r"\S+")
 
 
-def _pairs(value: Any, place: Place, expression: str) -> dict[str, str]:
+def _pairs(value: Any, place: KeyPlace, expression: str) -> dict[str, str]:
     """Read a table of pairs that can be read in both directions."""
     if not isinstance(value, dict):
         place.refuse(value, "a table of words, ours on the left and the engine's on the right")
@@ -224,14 +224,14 @@ def _pairs(value: Any, place: Place, expression: str) -> dict[str, str]:
     return value
 
 
-def _order(value: Any, place: Place) -> tuple[int, ...]:
+def _order(value: Any, place: KeyPlace) -> tuple[int, ...]:
     found: tuple[int, ...] = schema.list_of(schema.whole(1), 1)(value, place)
     if sorted(found) != list(range(1, len(found) + 1)):
         place.refuse(value, f"each number from 1 to {len(found)} once, such as [2, 1]")
     return found
 
 
-def _letters(value: Any, place: Place) -> str:
+def _letters(value: Any, place: KeyPlace) -> str:
     text = schema.text(value, place).lower()
     if not text.isalpha() or not text.isascii() or len(set(text)) < len(text):
         place.refuse(value, "the letters of the columns, each once")

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.environments.records import Interpreter, Wanted
+from harness.environments.records import DeclaredEnvironment, Interpreter
 from harness.environments.store import Stored
 from harness.errors import UsageError
 
@@ -22,7 +22,7 @@ _LAST = 12  # lines of what a tool said that are shown when it fails
 _MISLEADING = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE")
 
 
-def build(folder: Path, base: Interpreter, wanted: Wanted, beside: Path) -> Stored:
+def build(folder: Path, base: Interpreter, wanted: DeclaredEnvironment, beside: Path) -> Stored:
     """Make an environment in ``folder``, from the Python ``base``.
 
     ``beside``: the folder that relative paths in the requirements start from.

@@ -45,7 +45,7 @@ class EnginePython(NamedTuple):
     fingerprint: str  # digest of what a result may depend on: not the path
 
 
-class Wanted(NamedTuple):
+class DeclaredEnvironment(NamedTuple):
     """The environment that an assignment declares."""
 
     python: str  # a version such as 3.11; "" for the system's; or the absolute path of a program

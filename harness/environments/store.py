@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from harness import paths
 from harness.environments import interpreters
-from harness.environments.records import Interpreter, Wanted, digest
+from harness.environments.records import DeclaredEnvironment, Interpreter, digest
 from harness.errors import UsageError
 
 _RECORD = "environment.json"
@@ -44,7 +44,7 @@ def root() -> Path:
     return Path(paths.cache(), "environments")
 
 
-def key(base: Interpreter, wanted: Wanted) -> str:
+def key(base: Interpreter, wanted: DeclaredEnvironment) -> str:
     """Return the name of the folder for an environment made from the Python ``base``."""
     parts = (base.version, base.implementation, base.platform, wanted.requirements)
     return f"python{base.version}-{digest(*parts)[:12]}"

@@ -14,7 +14,7 @@ from harness.engine.launch import Launcher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import GTP
 from harness.engine.replies import Protocol as Spoken
-from harness.engine.session import Session, groups
+from harness.engine.session import EngineSession, groups
 from harness.errors import EngineError
 from harness.fuzzing.under_way import UnderWay
 from harness.options import Limits, Options
@@ -78,7 +78,7 @@ class Piped:
         folder: Path,
         natures: Natures = STANDARD,
         spoken: Spoken = GTP,
-        begin: Callable[..., Session] = Session,
+        begin: Callable[..., EngineSession] = EngineSession,
     ) -> None:
         """Take a program; ``folder``: where it is started and finds the files of scripts.
 
@@ -93,7 +93,7 @@ class Piped:
         self._limits = limits
         self._folder = folder
         self._patience = min(_SHORT_PATIENCE, limits.timeout or _SHORT_PATIENCE)
-        self._session: Session | None = None
+        self._session: EngineSession | None = None
         self._asked = 0  # scripts that its process was sent
         self._is_hasty = False  # the process before was sent one only
         self._is_strict = False  # each command waits for the reply before
@@ -179,14 +179,14 @@ class Piped:
         self._patience = min(2 * self._patience, self._limits.timeout or NEVER)
         self.renew()
 
-    def _begin(self, patience: float) -> Session:
+    def _begin(self, patience: float) -> EngineSession:
         process = self._next or self._started()
         self._next = self._started() if self._is_hasty else None
         limits = self._limits._replace(timeout=patience, file=0.0)
         self._session = self._begun_by(process, limits, strict=True, protocol=self._spoken)
         return self._session
 
-    def _ask(self, session: Session, script: Script, replies: list[Reply]) -> None:
+    def _ask(self, session: EngineSession, script: Script, replies: list[Reply]) -> None:
         lines = list(map(line_of, script.commands))
         alone = [self._natures.alone[command] for command in script.commands]
         for start, end in groups(lines, alone):
@@ -213,7 +213,7 @@ def launchers(options: Options, folder: Path) -> Iterator[Callable[[], Launcher]
         yield lambda: next(turns).launcher(case)
 
 
-def _ask_strictly(session: Session, script: Script, replies: list[Reply]) -> None:
+def _ask_strictly(session: EngineSession, script: Script, replies: list[Reply]) -> None:
     for command in script.commands:
         session.ask([line_of(command)], replies, judged=True)
     session.leave_out_unasked(judged=True)

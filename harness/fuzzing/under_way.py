@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from harness.engine.ahead import Ahead
-from harness.engine.session import Session
+from harness.engine.session import EngineSession
 from harness.errors import EngineError
 from harness.records import Failure
 from harness.vocabulary.script import Script, Trace, line_of
@@ -20,7 +20,7 @@ class UnderWay:
 
     def __init__(
         self,
-        session: Session,
+        session: EngineSession,
         scripts: Sequence[Script],
         natures: Natures,
         distrust: Callable[[], object],

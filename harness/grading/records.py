@@ -107,7 +107,7 @@ class Attempt(NamedTuple):
 
 
 class PartMark(NamedTuple):
-    """The mark of one part, of :class:`harness.assignments.assignment.Part`."""
+    """The mark of one part, of :class:`harness.assignments.assignment.MarkPart`."""
 
     name: str
     points: Fraction

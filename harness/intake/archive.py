@@ -17,12 +17,12 @@ from typing import BinaryIO, NamedTuple
 from harness.errors import ArchiveError, UsageError
 from harness.intake import kinds, tar, zip  # noqa: A004 - the format's name
 from harness.intake.limits import IntakeLimits, Meter
-from harness.intake.members import Member
-from harness.intake.names import Names, checked
+from harness.intake.members import ArchiveMember
+from harness.intake.names import MemberNames, checked
 from harness.intake.streams import PIECE, Stream, pieces
 
 
-class Listed(NamedTuple):
+class ExaminedMember(NamedTuple):
     """A member as :func:`examine` found it."""
 
     name: str  # parts joined by "/", without "." and without a final slash
@@ -37,11 +37,11 @@ class Contents(NamedTuple):
     kind: str  # one of harness.intake.kinds
     sha256: str  # of its original bytes
     size: int
-    members: tuple[Listed, ...]  # in the archive's order
+    members: tuple[ExaminedMember, ...]  # in the archive's order
     remarks: tuple[str, ...]  # sentences about what is odd and taken all the same
 
     @property
-    def files(self) -> tuple[Listed, ...]:
+    def files(self) -> tuple[ExaminedMember, ...]:
         """The members that are files."""
         return tuple(member for member in self.members if not member.is_folder)
 
@@ -64,7 +64,7 @@ def examine(
         kind = _kind(file)
         digest = _sha256(file)
         listed = tuple(
-            Listed("/".join(parts), member.is_folder, member.size, member.executable)
+            ExaminedMember("/".join(parts), member.is_folder, member.size, member.executable)
             for parts, member in _members(file, kind, meter)
         )
         size = os.fstat(file.fileno()).st_size
@@ -93,7 +93,7 @@ def unpack(
             _write(member, folder / place)
 
 
-def files(path: str, limits: IntakeLimits = IntakeLimits()) -> Iterator[Member]:  # noqa: B008
+def files(path: str, limits: IntakeLimits = IntakeLimits()) -> Iterator[ArchiveMember]:  # noqa: B008
     """Yield the files of an archive, called as in :class:`Contents`.
 
     The content of each is there to be read before the next, in small pieces, or to be left.
@@ -143,9 +143,11 @@ def _sha256(file: BinaryIO) -> str:
     return digest.hexdigest()
 
 
-def _members(file: BinaryIO, kind: str, meter: Meter) -> Iterator[tuple[tuple[str, ...], Member]]:
+def _members(
+    file: BinaryIO, kind: str, meter: Meter
+) -> Iterator[tuple[tuple[str, ...], ArchiveMember]]:
     """Yield each member with the parts of its name, which leads nowhere else."""
-    names = Names()
+    names = MemberNames()
     found = (
         zip.members(file, meter)
         if kind == kinds.ZIP
@@ -163,7 +165,7 @@ def _members(file: BinaryIO, kind: str, meter: Meter) -> Iterator[tuple[tuple[st
             pass
 
 
-def _write(member: Member, place: Path) -> None:
+def _write(member: ArchiveMember, place: Path) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with os.fdopen(os.open(place, flags, 0o755 if member.executable else 0o644), "wb") as file:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 
-class Member(NamedTuple):
+class ArchiveMember(NamedTuple):
     """A file or a folder, its name not yet looked at."""
 
     name: str

@@ -71,7 +71,7 @@ def _mended_part(part: str) -> str:
     return "__" if short == ".." else short
 
 
-class Names:
+class MemberNames:
     """The names met so far. No two may be one and the same on some file system."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from harness.errors import ArchiveError
 from harness.intake.kinds import is_tar_header
 from harness.intake.limits import KIB
-from harness.intake.members import Member
+from harness.intake.members import ArchiveMember
 from harness.intake.streams import PIECE, Stream
 
 _BLOCK = 512
@@ -37,7 +37,7 @@ class _Header(NamedTuple):
     executable: bool
 
 
-def members(stream: Stream) -> Iterator[Member]:
+def members(stream: Stream) -> Iterator[ArchiveMember]:
     """Yield the members; the content of each must be read, or is passed over, before the next.
 
     Raises:
@@ -134,7 +134,7 @@ def _with(settings: dict[str, str], header: _Header) -> _Header:
     return header._replace(name=name, size=int(size))
 
 
-def _member(header: _Header, stream: Stream) -> Iterator[Member]:
+def _member(header: _Header, stream: Stream) -> Iterator[ArchiveMember]:
     kind, name, size, executable = header
     if kind not in (*_FILES, _FOLDER):
         what = _REFUSED.get(kind, f"a member of an unknown kind ({kind!r})")
@@ -142,7 +142,7 @@ def _member(header: _Header, stream: Stream) -> Iterator[Member]:
     if kind == _FOLDER and size:
         raise ArchiveError("a folder with content of its own", name)
     content = _content(stream, size, name)
-    yield Member(name, kind == _FOLDER, executable, size, content)
+    yield ArchiveMember(name, kind == _FOLDER, executable, size, content)
     for _ in content:  # what was not read
         pass
     _exactly(stream, -size % _BLOCK, name)

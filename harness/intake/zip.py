@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple
 
 from harness.errors import ArchiveError
 from harness.intake.limits import Meter
-from harness.intake.members import Member
+from harness.intake.members import ArchiveMember
 from harness.intake.streams import PIECE
 
 _END = struct.Struct("<4s4H2LH")  # end of central directory record
@@ -46,7 +46,7 @@ class _Entry(NamedTuple):
     offset: int
 
 
-def members(file: BinaryIO, meter: Meter) -> Iterator[Member]:
+def members(file: BinaryIO, meter: Meter) -> Iterator[ArchiveMember]:
     """Yield the members of an archive, as :func:`harness.intake.tar.members` does.
 
     Raises:
@@ -65,7 +65,7 @@ def members(file: BinaryIO, meter: Meter) -> Iterator[Member]:
         is_folder = entry.name.endswith("/")
         if is_folder and entry.size:
             raise ArchiveError("a folder with content of its own", entry.name)
-        yield Member(entry.name, is_folder, bool(entry.mode & 0o100), entry.size, content)
+        yield ArchiveMember(entry.name, is_folder, bool(entry.mode & 0o100), entry.size, content)
         for _ in content:
             pass
 

@@ -42,7 +42,7 @@ from harness.report.paint import Paint
 from harness.report.terminal import Terminal
 from harness.report.view import FileView, view
 from harness.running.runs import not_judged
-from harness.visible import one_line, visible
+from harness.visible import escape_controls, one_line
 
 
 class WrongAnswer(Exception):  # noqa: N818 - no error: an answer
@@ -84,7 +84,7 @@ class Collecting:
 
 
 def _harness_failed(what: str) -> NoReturn:
-    pytest.fail(f"THE HARNESS FAILED, not the engine: {visible(what)}", pytrace=False)
+    pytest.fail(f"THE HARNESS FAILED, not the engine: {escape_controls(what)}", pytrace=False)
 
 
 class CaseFileCollector(pytest.File):
@@ -106,7 +106,7 @@ class CaseFileCollector(pytest.File):
             with self._at_home():
                 self.case = read_case_file(self._shown_path(), dialect)
         except CaseError as error:
-            raise self.CollectError(visible(str(error))) from None
+            raise self.CollectError(escape_controls(str(error))) from None
         tests = [(index, step) for index, step in enumerate(self.case.steps) if step.is_test]
         counts = Counter(step.id for _, step in tests)
         for index, step in tests:
@@ -193,7 +193,7 @@ class CaseFileCollector(pytest.File):
         file = self._view.file
         assert file.failure is not None, "a test is left out for no other reason"
         if self._told:
-            return f"not run: {visible(file.failure.message)}"
+            return f"not run: {escape_controls(file.failure.message)}"
         self._told = True
         return "\n".join(self.terminal.failures(file)).rstrip()
 
@@ -219,7 +219,7 @@ class CaseTest(pytest.Item):
             pytest.fail(self.file.engine_failure(), pytrace=False)
         if verdict is Verdict.NOT_JUDGED:
             error = not_judged(self.file.case, self.step)
-            pytest.fail(f"not judged: {visible(str(error))}", pytrace=False)
+            pytest.fail(f"not judged: {escape_controls(str(error))}", pytrace=False)
 
     def runtest(self) -> None:
         """Raise what the verdict is for pytest; nothing is left to run.

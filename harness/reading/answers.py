@@ -27,7 +27,7 @@ _SHOWN = 60  # characters of a line in a message
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 
 
-class Answers(Dialect):
+class AnswerDialect(Dialect):
     """How the files of the course are judged: the whole answer, and its status."""
 
     name = "answers"
@@ -60,13 +60,13 @@ def _said_in(status: str) -> str:
     return status.removeprefix("= ")
 
 
-ANSWERS = Answers()
+ANSWERS = AnswerDialect()
 
 
 # --- reading -----------------------------------------------------------------------------------
 
 
-class _Line(NamedTuple):
+class _AnswerLine(NamedTuple):
     number: int  # 1-based
     text: str  # without blanks at its ends
 
@@ -90,9 +90,9 @@ def steps(lines: Sequence[str], path: str) -> list[Step]:
     return [_step(block, path) for block in _blocks(lines, path)]
 
 
-def _blocks(lines: Sequence[str], path: str) -> Iterator[list[_Line]]:
+def _blocks(lines: Sequence[str], path: str) -> Iterator[list[_AnswerLine]]:
     """Yield the lines of each command: itself, its answer, its status."""
-    block: list[_Line] = []
+    block: list[_AnswerLine] = []
     for line in _told(lines):
         block.append(line)
         if is_status(line.text):
@@ -103,15 +103,15 @@ def _blocks(lines: Sequence[str], path: str) -> Iterator[list[_Line]]:
         raise CaseError(f"{what}, expected {EXPECTED}", path, block[-1].number)
 
 
-def _told(lines: Sequence[str]) -> Iterator[_Line]:
+def _told(lines: Sequence[str]) -> Iterator[_AnswerLine]:
     """Yield the lines that are neither empty nor comments."""
     for number, line in enumerate(lines, 1):
         text = line.strip(BLANKS)
         if text and not text.startswith(_COMMENT):
-            yield _Line(number, text)
+            yield _AnswerLine(number, text)
 
 
-def _step(block: list[_Line], path: str) -> Step:
+def _step(block: list[_AnswerLine], path: str) -> Step:
     (number, first), *answer = block
     if not answer:
         what = f"found {first[:_SHOWN]!r} without a command before it, expected a command"
@@ -125,7 +125,7 @@ def _step(block: list[_Line], path: str) -> Step:
     return Step(number, command, -1, command, first.startswith(COUNTS), _pattern(answer, path))
 
 
-def _pattern(answer: list[_Line], path: str) -> Pattern:
+def _pattern(answer: list[_AnswerLine], path: str) -> Pattern:
     for line in answer:
         _refuse_remark(line, path)
     try:
@@ -134,7 +134,7 @@ def _pattern(answer: list[_Line], path: str) -> Pattern:
         raise CaseError(str(error), path, answer[0].number) from None
 
 
-def _refuse_remark(line: _Line, path: str) -> None:
+def _refuse_remark(line: _AnswerLine, path: str) -> None:
     """Refuse what might be a comment behind a line: the course's testers read it in two ways."""
     if re.search(rf"\s{_COMMENT}", line.text):
         what = f"found '{_COMMENT}' in {line.text[:_SHOWN]!r}"

@@ -13,7 +13,7 @@ import re
 from harness.errors import PatternError
 from harness.reading import charset
 from harness.reading.charset import Ranges
-from harness.reading.regex_reader import Reader
+from harness.reading.regex_reader import RegexReader
 
 _CLASSES = {
     "alnum": charset.of(["az", "AZ", "09"]),
@@ -59,7 +59,7 @@ def searched_in_python(expression: str) -> str:
     Raises:
         PatternError: gawk refuses it, or it has a NUL.
     """
-    return _Parser(_CODE.sub(_coded, f"^{expression}$")).whole()
+    return _AwkParser(_CODE.sub(_coded, f"^{expression}$")).whole()
 
 
 def _coded(found: re.Match[str]) -> str:
@@ -72,7 +72,7 @@ def _coded(found: re.Match[str]) -> str:
     return character
 
 
-class _Parser(Reader):
+class _AwkParser(RegexReader):
     """Reads an expression from left to right; each method returns the Python of what it read."""
 
     def __init__(self, text: str) -> None:

@@ -42,7 +42,7 @@ _EITHER_CASE = " (upper or lower case)"
 EMPTY = "(nothing)"  # an empty answer; an engine may well say "nothing"
 
 
-class Examples(NamedTuple):
+class MatchingTexts(NamedTuple):
     """Texts that an expression matches."""
 
     texts: tuple[str, ...] = ()  # none: it leaves too much open
@@ -50,7 +50,7 @@ class Examples(NamedTuple):
     any_case: bool = False  # letters may be upper or lower case
 
 
-class Shown(NamedTuple):
+class ExpectationInWords(NamedTuple):
     """An expectation in words: ``before``, an ``example`` to be compared, ``after``."""
 
     before: str
@@ -77,7 +77,7 @@ def in_words(pattern: Pattern | None) -> str:
 def in_a_sentence(pattern: Pattern | None) -> str:
     """Return the same, a single answer in quotes."""
     alone = pattern and shown(pattern)
-    is_one = alone and alone.example and alone == Shown("", alone.example)
+    is_one = alone and alone.example and alone == ExpectationInWords("", alone.example)
     return f"'{alone}'" if is_one else in_words(pattern)
 
 
@@ -88,37 +88,37 @@ def is_literal(pattern: Pattern | None) -> bool:
     return len(plain_texts(pattern.expression)) == 1
 
 
-def shown(pattern: Pattern, near: str = "") -> Shown:
+def shown(pattern: Pattern, near: str = "") -> ExpectationInWords:
     """Return an expectation in words; of several answers the one that is nearest to ``near``."""
     told = _shown(pattern.expression, near[:_NEAR])
     return told._replace(before=f"anything but {told.before}") if pattern.negated else told
 
 
 @lru_cache(1024)
-def _shown(expression: str, near: str) -> Shown:
+def _shown(expression: str, near: str) -> ExpectationInWords:
     if expression in _ANYTHING:
-        return Shown(_ANYTHING[expression], None)
+        return ExpectationInWords(_ANYTHING[expression], None)
     found = examples(expression)
     if found.texts:
         return _by_examples(found, near)
     told = _by_what_is_fixed(expression)
     if told:
-        return Shown(told, None)
-    return Shown("an answer that matches the pattern", None, pattern=expression)
+        return ExpectationInWords(told, None)
+    return ExpectationInWords("an answer that matches the pattern", None, pattern=expression)
 
 
-def _by_examples(found: Examples, near: str) -> Shown:
+def _by_examples(found: MatchingTexts, near: str) -> ExpectationInWords:
     case = _EITHER_CASE * found.any_case
     area = _area(found)
     if area:
-        return Shown(area + case, None)
+        return ExpectationInWords(area + case, None)
     texts = found.texts
     nearest = max(texts, key=lambda text: _likeness(text, near)) if near else texts[0]
     before, after = _others(found, nearest)
-    return Shown(before, nearest, after + case, found.any_case)
+    return ExpectationInWords(before, nearest, after + case, found.any_case)
 
 
-def _others(found: Examples, nearest: str) -> tuple[str, str]:
+def _others(found: MatchingTexts, nearest: str) -> tuple[str, str]:
     """Return what stands before an example and after it."""
     texts = found.texts
     if not found.complete:
@@ -143,7 +143,7 @@ _VERTEX = re.compile(r"([A-HJ-Za-hj-z])([1-9][0-9]?)")
 _COLUMNS = "abcdefghjklmnopqrstuvwxyz"
 
 
-def _area(found: Examples) -> str:
+def _area(found: MatchingTexts) -> str:
     """Return all points of a rectangle by two corners of it; "" if the texts are no such thing."""
     matched = [_VERTEX.fullmatch(text) for text in found.texts]
     if not found.complete or len(matched) <= _SEVERAL or None in matched:
@@ -171,23 +171,23 @@ def _same(one: str, other: str) -> int:
 
 
 @cache
-def examples(expression: str) -> Examples:
+def examples(expression: str) -> MatchingTexts:
     """Return texts that the whole of Java's ``expression`` matches."""
     if plain := plain_texts(expression):
         texts = [text for text in dict.fromkeys(plain[:_MOST]) if text == text.strip()]
-        return Examples(tuple(texts), len(plain) <= _MOST)
+        return MatchingTexts(tuple(texts), len(plain) <= _MOST)
     if len(expression) > _LONGEST:
-        return Examples()
+        return MatchingTexts()
     any_case = expression.startswith(_ANY_CASE)
     try:
         words = _sequence(_tree(expression))
         matches = matcher(expression)
         texts = [text for text in words.texts if text == text.strip() and matches(text)]
     except (_TooGeneralError, PatternError, UndecidedError, re.error, RecursionError):
-        return Examples()
+        return MatchingTexts()
     any_case = any_case and any(map(_has_letters, texts))
     different = {text.lower() if any_case else text: text for text in reversed(texts)}
-    return Examples(tuple(reversed(different.values())), words.complete, any_case)
+    return MatchingTexts(tuple(reversed(different.values())), words.complete, any_case)
 
 
 def _tree(expression: str) -> list[tuple[Any, Any]]:

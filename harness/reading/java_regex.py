@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from harness.reading import charset
 from harness.reading.charset import Ranges
-from harness.reading.regex_reader import Reader
+from harness.reading.regex_reader import RegexReader
 
 _LINE_ENDS = "\n\r\x85\u2028\u2029"
 _DIGIT, _SPACE = charset.of(["09"]), charset.of([" ", "\t\r"])
@@ -98,7 +98,7 @@ def in_python(expression: str, beyond: str = "") -> str:
     Raises:
         PatternError: Java refuses it, or Python has nothing for it.
     """
-    return _Parser(_without_quotes(expression), beyond).whole()
+    return _JavaParser(_without_quotes(expression), beyond).whole()
 
 
 def depends_on_script(expression: str) -> bool:
@@ -132,7 +132,7 @@ def _quoted(character: str) -> str:
     return character if character.isalpha() or not character.isascii() else f"\\{character}"
 
 
-class _Parser(Reader):
+class _JavaParser(RegexReader):
     """Reads an expression from left to right; each method returns the Python of what it read."""
 
     def __init__(self, text: str, beyond: str) -> None:

@@ -7,7 +7,7 @@ from typing import NoReturn
 from harness.errors import PatternError
 
 
-class Reader:
+class RegexReader:
     """A text and a place in it. Subclasses have a method for each part of their grammar."""
 
     def __init__(self, text: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from harness.records import CaseFile, FileResult, Outcome, Reply, Verdict
 from harness.report.tally import Tally, tally
-from harness.visible import visible
+from harness.visible import escape_controls
 
 # By verdict: the plain line and the long line; None prints nothing.
 _MISMATCH = "Correct '{expected}', got '{got}'"
@@ -49,7 +49,7 @@ def line(case: CaseFile, outcome: Outcome, *, prefix: bool, long: bool) -> Itera
     found = _line(case, outcome, long)
     if found is not None:
         start = f"{case.path} " if prefix else ""
-        yield visible(f"{start}{case.steps[outcome.step].id} {found}")
+        yield escape_controls(f"{start}{case.steps[outcome.step].id} {found}")
 
 
 def _line(case: CaseFile, outcome: Outcome, long: bool) -> str | None:

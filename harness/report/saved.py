@@ -23,7 +23,7 @@ from harness.report.view import FileView
 from harness.running.restarting import settings_before
 from harness.specifications import EVERYONES
 from harness.text import encode
-from harness.visible import one_line, visible
+from harness.visible import escape_controls, one_line
 from oracle.color import BLACK, color_of
 
 TYPE_CHECKING = False
@@ -116,7 +116,7 @@ def _lines(
     yield f"# {one_line(mismatch(step, outcome), _LONG)}"
     yield f"# {again}"
     yield ""
-    yield from (f"# {visible(line)}" for line in comment.splitlines())
+    yield from (f"# {escape_controls(line)}" for line in comment.splitlines())
     has_answers = case.format == ANSWERS_FILE
     for command in _settings(file, setup):
         yield _with_copies(command, file, names)
@@ -201,7 +201,7 @@ def _save_board(view: FileView, outcome: Outcome, game: str, path: str) -> None:
         [],
         game=game,
         to_play=_to_play(step),
-        comment=visible(told),
+        comment=escape_controls(told),
     )
     files.write_bytes(path, data)
 

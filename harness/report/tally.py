@@ -9,7 +9,7 @@ from harness.records import FileResult, RunResult, Verdict
 from harness.report.paint import VERDICTS, Paint
 from harness.text import number_of, plural
 from harness.typed import NamedTuple
-from harness.visible import visible
+from harness.visible import escape_controls
 
 
 class Tally(NamedTuple):
@@ -109,10 +109,12 @@ def summary(run: RunResult, tallies: Sequence[Tally], paint: Paint) -> str:
 
     Before the counts stands what explains the failures, where something does.
     """
-    lines = [paint("bad", f"✗ case file  {visible(error)}") for error in run.errors]
+    lines = [paint("bad", f"✗ case file  {escape_controls(error)}") for error in run.errors]
     lines += [paint("bad", _fault(fault)) for fault in run.faults]
-    lines += [paint("bad", f"✗ interrupted  {visible(path)}") for path in run.unfinished]
-    lines += [f"{paint('bold', 'diagnosis')}  {visible(str(one))}" for one in run.diagnoses]
+    lines += [paint("bad", f"✗ interrupted  {escape_controls(path)}") for path in run.unfinished]
+    lines += [
+        f"{paint('bold', 'diagnosis')}  {escape_controls(str(one))}" for one in run.diagnoses
+    ]
     files = number_of(len(run.files), "file")
     broken = sum(file.failure is not None for file in run.files)
     if broken:
@@ -122,7 +124,7 @@ def summary(run: RunResult, tallies: Sequence[Tally], paint: Paint) -> str:
 
 def _fault(fault: str) -> str:
     """Return a fault's first line; where in the harness it arose is in the other reports."""
-    first, _, _rest = visible(fault).partition("\n")
+    first, _, _rest = escape_controls(fault).partition("\n")
     return f"✗ THE HARNESS FAILED, not the engine: {first}"
 
 

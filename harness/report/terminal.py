@@ -20,7 +20,7 @@ from harness.report.view import (
     setup_errors,
 )
 from harness.text import number_of
-from harness.visible import one_line, visible
+from harness.visible import escape_controls, one_line
 from oracle.draw import Diagram, draw_text
 
 _NO = Repeat()
@@ -74,7 +74,7 @@ class Terminal:
     ) -> str:
         """Return a paragraph about one test; ``above`` is the board that was drawn before."""
         step = view.file.case.steps[outcome.step]
-        comment = visible(context.comment).splitlines()
+        comment = escape_controls(context.comment).splitlines()
         lines = [
             self._headline(view.file, step, outcome),
             *(self.paint("dim", f"{_INDENT}# {line}") for line in comment),
@@ -88,7 +88,7 @@ class Terminal:
 
     def _named(self, label: str, text: str) -> Iterator[str]:
         if text:
-            yield self.paint("dim", f"{_INDENT + label:{_TEXT}}{visible(text)}")
+            yield self.paint("dim", f"{_INDENT + label:{_TEXT}}{escape_controls(text)}")
 
     def _headline(self, file: FileResult, step: Step, outcome: Outcome) -> str:
         sign, word = WORDS[outcome.verdict]
@@ -111,13 +111,15 @@ class Terminal:
         return bool(told.pattern) or (self._patterns and not is_literal(pattern))
 
     def _wrapped(self, label: str, sentences: str) -> Iterator[str]:
-        for place, line in enumerate(textwrap.wrap(visible(sentences), _WRAP)):
+        for place, line in enumerate(textwrap.wrap(escape_controls(sentences), _WRAP)):
             yield f"{_INDENT + ('' if place else label):{_TEXT}}{line}"
 
     def _side(self, label: str, side: Side) -> Iterator[str]:
         """Yield a labelled text, its further lines under the first, and what it says."""
         said = [Segment(f" ({side.said})", False)] if side.said else []
-        shown = [Segment(visible(text), differs) for text, differs in (*side.segments, *said)]
+        shown = [
+            Segment(escape_controls(text), differs) for text, differs in (*side.segments, *said)
+        ]
         text = "".join(self._mark(text) if differs else text for text, differs in shown)
         lines = text.splitlines()
         yield f"{_INDENT + label:{_TEXT}}{lines[0]}"
@@ -136,7 +138,7 @@ class Terminal:
     def _board(self, diagram: Diagram | None, above: Diagram | None) -> Iterator[str]:
         if diagram is None:
             return
-        caption = f"{_INDENT}{visible(diagram.caption)}".rstrip()
+        caption = f"{_INDENT}{escape_controls(diagram.caption)}".rstrip()
         if above and _looks(above) == _looks(diagram):
             yield self.paint("dim", f"{_INDENT}(the same board)")
             return
@@ -156,14 +158,19 @@ class Terminal:
             place = _place(file, step.line)
             yield f"{self.paint('warn', '! ' + count)}, first {place}: {example}\n"
         for warning in file.warnings:
-            yield f"{self.paint('warn', '! protocol')}  {file.case.path}: {visible(warning)}\n"
+            shown = escape_controls(warning)
+            yield f"{self.paint('warn', '! protocol')}  {file.case.path}: {shown}\n"
 
     def failures(self, file: FileResult) -> Iterator[str]:
         """Yield a paragraph about each time that the engine broke."""
         for left, one in zip(range(len(file.failures) - 1, -1, -1), breaks(file), strict=True):
             is_known = crash_of(one.failure) in self._crashes
-            tail = [] if left or is_known else visible(file.stderr).rstrip().splitlines()[-_TAIL:]
-            if len(tail) == 1 and tail[0] in visible(one.failure.message):
+            tail = (
+                []
+                if left or is_known
+                else escape_controls(file.stderr).rstrip().splitlines()[-_TAIL:]
+            )
+            if len(tail) == 1 and tail[0] in escape_controls(one.failure.message):
                 tail = []  # its last words, and nothing else
             lines = [
                 *self._break(file, one),
@@ -177,7 +184,9 @@ class Terminal:
             place = f"{_place(file, one.step.line)}: {one_line(one.step.text, _WIDTH)}"
         yield f"{self.paint('bad', '✗ ENGINE ' + one.failure.kind.value)}  {place}"
         is_known = crash_of(one.failure) in self._crashes
-        yield _INDENT + ("In the same way as above." if is_known else visible(one.failure.message))
+        yield _INDENT + (
+            "In the same way as above." if is_known else escape_controls(one.failure.message)
+        )
         self._crashes.add(crash_of(one.failure))
         if one.not_run:
             yield f"{_INDENT}{number_of(one.not_run, 'test')} not run"

@@ -18,7 +18,7 @@ from harness.records import (
     Waiting,
 )
 from harness.running import jobs
-from harness.running.runner import Judged, Setting, not_run, run_file
+from harness.running.runner import Judged, RunContext, not_run, run_file
 from harness.typed import NamedTuple
 
 _NO_CASE = CaseFile("", (), ())
@@ -32,7 +32,7 @@ class Told(NamedTuple):
     on_test: Callable[[CaseFile, Outcome], None] | None = None  # of one file at a time only
 
 
-class Gathering:
+class ResultCollector:
     """Runs files, one after the other or in parallel, and puts their results in order.
 
     ``results`` has those of the first files, without a gap; ``faults`` a text for each file that
@@ -56,7 +56,7 @@ class Gathering:
         self._early: dict[int, FileResult] = {}  # those after a gap
         self._cut: dict[int, FileResult] = {}  # those broken off
 
-    def run(self, setting: Setting) -> None:
+    def run(self, setting: RunContext) -> None:
         """Run all files, until one says that it was the last."""
         workers = min(self._workers(), len(self._cases))
         if workers <= 1 and not self._options.rerun and not setting.dialect.settles_late:
@@ -159,7 +159,7 @@ def _hung(failure: Failure) -> bool:
     return failure.kind in (FailureKind.TIMEOUT, FailureKind.CPU)
 
 
-def _work(setting: Setting) -> jobs.Work[CaseFile, FileResult]:
+def _work(setting: RunContext) -> jobs.Work[CaseFile, FileResult]:
     def work(case: CaseFile, note: jobs.Note) -> FileResult:
         runs: list[FileResult] = []
 

@@ -22,7 +22,7 @@ from harness.processes import children, descendants
 from harness.typed import NamedTuple, Protocol
 
 
-class Line(Protocol):
+class WorkerChannel(Protocol):
     """What a worker tells the process that gave it a task."""
 
     def __call__(self, note: object, /) -> None:
@@ -32,7 +32,7 @@ class Line(Protocol):
         """Return whether to do a part of the task; False: another worker does it, or has."""
 
 
-Note = Line
+Note = WorkerChannel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     parts: Callable[[Task], int] | None = None,
     on_time: Callable[[list[int]], None] = lambda _: None,
     hear_out: bool = False,
-    hire: Callable[[], Worker] | None = None,
+    hire: Callable[[], WorkerHandle] | None = None,
 ) -> Generator[tuple[int, Result | Fault], None, None]:
     """Do ``work`` on each task; yield (index, result) in the order in which they end.
 
@@ -92,7 +92,7 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     """
     with leftovers.ended_on_the_way_out():
         if min(workers, len(tasks)) > (0 if forked else 1):
-            pool = _Pool(tasks, work, min(workers, len(tasks)), on_note, leave, parts, hire)
+            pool = _WorkerPool(tasks, work, min(workers, len(tasks)), on_note, leave, parts, hire)
             pool.on_time = on_time
             pool.hears_out = hear_out
             yield from pool.results()  # type: ignore[misc]
@@ -142,7 +142,7 @@ def _attempt(work: Work[Task, Result], task: Task, note: Note) -> Result | Fault
         return Fault(f"{type(error).__name__}: {error}", format_exc())
 
 
-class Worker:
+class WorkerHandle:
     """A process that does tasks, seen from the one that hands them out.
 
     What it is told and says travels as its kind of process has it.
@@ -194,7 +194,7 @@ class Worker:
         raise NotImplementedError
 
 
-class _Forked(Worker):
+class _Forked(WorkerHandle):
     """A fork of this process, which has all that we have: it is told indices, and says objects."""
 
     def __init__(
@@ -214,7 +214,7 @@ class _Forked(Worker):
         return None if message is None else [self._load(message)]
 
 
-class _Pool:
+class _WorkerPool:
     def __init__(  # noqa: PLR0913, PLR0917 - what run_all() is given
         self,
         tasks: Sequence[Task],
@@ -223,7 +223,7 @@ class _Pool:
         on_note: Callable[[int, object], None],
         leave: Callable[[], None],
         parts: Callable[[Task], int] | None,
-        hire: Callable[[], Worker] | None,
+        hire: Callable[[], WorkerHandle] | None,
     ) -> None:
         self._tasks = tasks
         self._work = work
@@ -232,7 +232,7 @@ class _Pool:
         self._on_note = on_note
         self._leave = leave
         self._waiting = list(range(len(tasks)))[::-1]
-        self._workers: dict[int, Worker] = {}  # by the descriptor of its answers
+        self._workers: dict[int, WorkerHandle] = {}  # by the descriptor of its answers
         self._poll = select.poll()
         self.on_time: Callable[[list[int]], None] = lambda _: None
         self.hears_out = False
@@ -280,7 +280,7 @@ class _Pool:
         self._poll.register(worker.answers, select.POLLIN)
         self._employ(worker)
 
-    def _forked(self) -> Worker:
+    def _forked(self) -> WorkerHandle:
         requests_out, requests_in = os.pipe()
         answers_out, answers_in = os.pipe()
         pid = os.fork()
@@ -312,7 +312,7 @@ class _Pool:
                 matchers.end_all()
             os._exit(0)  # no buffers, no handlers: they are the parent's
 
-    def _employ(self, worker: Worker) -> None:
+    def _employ(self, worker: WorkerHandle) -> None:
         worker.task = None
         index = self._next() if self._awake() <= self._size else None
         if index is None:
@@ -355,7 +355,7 @@ class _Pool:
                 return
             self._hire()
 
-    def _dismiss(self, worker: Worker) -> int:
+    def _dismiss(self, worker: WorkerHandle) -> int:
         """Let a worker go, wait for its end and return its status."""
         self._poll.unregister(worker.answers)
         del self._workers[worker.answers]
@@ -363,7 +363,7 @@ class _Pool:
         os.close(worker.answers)
         return os.waitpid(worker.pid, 0)[1]
 
-    def _hear(self, worker: Worker) -> Iterator[tuple[int, object]]:
+    def _hear(self, worker: WorkerHandle) -> Iterator[tuple[int, object]]:
         assert worker.task is not None
         messages = worker.receive()
         if messages is None:
@@ -372,7 +372,7 @@ class _Pool:
         for kind, content in messages:
             yield from self._take(worker, kind, content)
 
-    def _lost(self, worker: Worker, index: int) -> Iterator[tuple[int, object]]:
+    def _lost(self, worker: WorkerHandle, index: int) -> Iterator[tuple[int, object]]:
         """Let a worker go that has ended in the midst of a task, and hire another."""
         status = os.waitstatus_to_exitcode(self._dismiss(worker))
         leftovers.end_leftovers(frozenset())
@@ -381,7 +381,9 @@ class _Pool:
         if self._waiting:
             self._hire()
 
-    def _take(self, worker: Worker, kind: int, content: object) -> Iterator[tuple[int, object]]:
+    def _take(
+        self, worker: WorkerHandle, kind: int, content: object
+    ) -> Iterator[tuple[int, object]]:
         """Take in what a worker says."""
         index = worker.task
         assert index is not None
@@ -396,7 +398,7 @@ class _Pool:
             yield from self._ended(index, content)
             self._arriving = None
 
-    def _hear_out(self, worker: Worker) -> None:
+    def _hear_out(self, worker: WorkerHandle) -> None:
         """Take in what a worker tells from now to its end."""
         answers = select.poll()
         answers.register(worker.answers, select.POLLIN)
@@ -410,7 +412,7 @@ class _Pool:
                 if kind != CLAIM and worker.task is not None:
                     self._on_note(worker.task, content)
 
-    def _grant(self, worker: Worker, part: int) -> None:
+    def _grant(self, worker: WorkerHandle, part: int) -> None:
         assert worker.task is not None
         claimed = self._claimed.setdefault(worker.task, set())
         worker.claims += 1

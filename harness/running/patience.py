@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 
 from harness.engine.clock import LOOK
-from harness.engine.session import Session
+from harness.engine.session import EngineSession
 
 HANGS = 3  # with the full limit, before it gets short
 PART = 10  # the short limit is this part of the full one
@@ -40,7 +40,7 @@ class Hangs:
         self._counts[place] = min(self._counts[place] + 1, 255)
 
 
-class Patience:
+class HangPolicy:
     """What is known of the hangs of a submission; ``late``: of the file run last."""
 
     def __init__(self, hangs: Hangs | None = None, place: int = 0) -> None:
@@ -68,7 +68,7 @@ class Patience:
         return short if self.hangs >= HANGS and short < limit else 0.0
 
 
-def do_anything(left: Sequence[Session]) -> bool:
+def do_anything(left: Sequence[EngineSession]) -> bool:
     """Wait for engines that were left until their limits are over, for all at the same time.
 
     Returns at once when one of them writes something or ends; False: each of them hung.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from harness.records import CaseFile, Place, Step
+from harness.records import CaseFile, RestartPoint, Step
 from oracle.natures import SIZE, Nature, Natures
 
 MOST = 5  # new engines for one file
@@ -21,7 +21,7 @@ MOST = 5  # new engines for one file
 _MARK = re.compile(r"\s*#!\s*restart\s*")
 
 
-def next_place(case: CaseFile, broken: int, begun: int, natures: Natures) -> Place | None:
+def next_place(case: CaseFile, broken: int, begun: int, natures: Natures) -> RestartPoint | None:
     """Return where to go on after an engine broke at a command, None if there is no such place.
 
     ``broken``: the command's index in ``case.steps``; ``begun``: that of the engine's first one.
@@ -44,7 +44,7 @@ def _begins(case: CaseFile, index: int, natures: Natures) -> bool:
     return index == 0 or not _prepares(natures[_name(case.steps[index - 1])])
 
 
-def _places(case: CaseFile, natures: Natures) -> Iterator[Place]:
+def _places(case: CaseFile, natures: Natures) -> Iterator[RestartPoint]:
     marked = _marked(case)
     known = True  # what came before can be had again
     settings: dict[str, str] = {}
@@ -53,10 +53,10 @@ def _places(case: CaseFile, natures: Natures) -> Iterator[Place]:
         if index in marked:
             known = True
             settings.clear()
-            yield Place(index, ())
+            yield RestartPoint(index, ())
         elif known and (made := _made_anew(case, index, natures)) is not None:
             kept = (command for key, command in settings.items() if key not in made)
-            yield Place(index, tuple(kept))
+            yield RestartPoint(index, tuple(kept))
         if nature.ends:
             return
         known = known and (_is_plain(nature) or not _is_asked(step))

@@ -16,7 +16,7 @@ from harness.engine.clock import NEVER
 from harness.engine.launch import Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import GTP, Protocol, foreign_id
-from harness.engine.session import Session, groups
+from harness.engine.session import EngineSession, groups
 from harness.errors import AsleepError, EngineError, UndecidedError
 from harness.limit import Limit
 from harness.options import Options
@@ -29,16 +29,16 @@ from harness.records import (
     FailureKind,
     FileResult,
     Outcome,
-    Place,
     Reply,
     Restart,
+    RestartPoint,
     Step,
     Verdict,
     Waiting,
 )
 from harness.running import protocol
 from harness.running.jobs import memory_is_left
-from harness.running.patience import Patience, do_anything
+from harness.running.patience import HangPolicy, do_anything
 from harness.specifications import EVERYONES
 from harness.text import encode
 from harness.typed import NamedTuple
@@ -50,7 +50,7 @@ _new = tuple.__new__  # an outcome for each of 100,000 tests
 _PROGRESS_INTERVAL = 0.1  # seconds between two calls of a progress callback
 
 
-class Setting(NamedTuple):
+class RunContext(NamedTuple):
     """What all files of a run have in common."""
 
     words: tuple[str, ...]  # the program and its arguments
@@ -64,10 +64,12 @@ class Setting(NamedTuple):
     beside: float = 1.0  # of the engine's clock
     crowded: bool = False  # other engines are at work on every core
     on_test: Callable[[CaseFile, Outcome], object] | None = None  # told as soon as one is judged
-    patience: Patience | None = None  # the launcher runs several engines at a time if need be
+    patience: HangPolicy | None = None  # the launcher runs several engines at a time if need be
     natures: Natures = EVERYONES  # of the commands of all files
     protocol: Protocol = GTP  # that the engine speaks
-    session: Callable[..., Session] = Session  # what begins a conversation: it may translate
+    session: Callable[..., EngineSession] = (
+        EngineSession  # what begins a conversation: it may translate
+    )
 
 
 class Judged(NamedTuple):
@@ -80,7 +82,7 @@ class Judged(NamedTuple):
 
 
 def run_file(
-    case: CaseFile, setting: Setting, report: Callable[[Judged], object] = lambda _: None
+    case: CaseFile, setting: RunContext, report: Callable[[Judged], object] = lambda _: None
 ) -> FileResult:
     """Run ``case`` and return what happened; whatever the engine does, it is gone afterwards.
 
@@ -90,7 +92,7 @@ def run_file(
         setting.patience.begin_file()
     if monotonic() >= setting.ends:
         return not_run(case, _over(setting.options.limits.total))
-    run = _Run(case, setting, report)
+    run = _FileRun(case, setting, report)
     try:
         run.go()
     except KeyboardInterrupt:
@@ -123,11 +125,11 @@ def not_run(case: CaseFile, failure: Failure | None = None) -> FileResult:
     )
 
 
-class _Run:
+class _FileRun:
     """What is known of a file while it runs."""
 
     def __init__(
-        self, case: CaseFile, setting: Setting, report: Callable[[Judged], object]
+        self, case: CaseFile, setting: RunContext, report: Callable[[Judged], object]
     ) -> None:
         self._case = case
         self._setting = setting
@@ -158,20 +160,22 @@ class _Run:
         self._after: list[Exchange] = []
         self._restarts: list[Restart] = []
         self._failures: list[Failure] = []
-        self._sessions: list[Session] = []  # one for each engine
-        self._asleep: dict[int, Session] = {}  # those that were left, by their failure's index
+        self._sessions: list[EngineSession] = []  # one for each engine
+        self._asleep: dict[
+            int, EngineSession
+        ] = {}  # those that were left, by their failure's index
         self._ends = ExitStack()  # of all engines
 
     def go(self) -> None:
         """Do all of the file, with one engine or, where it breaks and may, with several."""
-        place: Place | None = Place(0, ())
+        place: RestartPoint | None = RestartPoint(0, ())
         with self._ends:
             while place is not None:
                 place = self._part(place)
             self._wait_for_those_asleep()
         self._lines, self._alone = [], []  # a million of them take more room than the result
 
-    def _part(self, place: Place) -> Place | None:
+    def _part(self, place: RestartPoint) -> RestartPoint | None:
         """Go on from a place with an engine of its own; return the next place, if it breaks."""
         again = bool(self._failures)
         self._leave_out(place.step)
@@ -232,7 +236,7 @@ class _Run:
         process.clock.beside = self._setting.beside
         return process
 
-    def _session_with(self, process: EngineProcess) -> Session:
+    def _session_with(self, process: EngineProcess) -> EngineSession:
         setting, limits = self._setting, self._setting.options.limits
         short = 0.0
         if setting.patience and memory_is_left():
@@ -270,7 +274,7 @@ class _Run:
                 text=hung.text, limit=hung.limit, rest=hung.rest
             )
 
-    def _next_place(self, begun: int) -> Place | None:
+    def _next_place(self, begun: int) -> RestartPoint | None:
         """Return where the file goes on after an engine broke at a command of it, if it may."""
         options, failure = self._setting.options, self._failures[-1]
         limits, count = options.limits, len(self._restarts)
@@ -302,7 +306,7 @@ class _Run:
                 message = f"The engine answered {command!r} of the --gtpfile with an error"
                 raise EngineError(Failure(FailureKind.SETUP, f"{message}: {reply.text}"))
 
-    def _prepare_again(self, place: Place) -> None:
+    def _prepare_again(self, place: RestartPoint) -> None:
         """Bring an engine that was started again to where the one before would be."""
         sent: list[Exchange] = []
         try:

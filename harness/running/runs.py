@@ -15,15 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from harness.engine.launch import Launcher, PlainLauncher, as_typed, split_program, with_seed
 from harness.engine.replies import GTP, Protocol
-from harness.engine.session import Session
+from harness.engine.session import EngineSession
 from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
 from harness.reading import casefile, deadline
 from harness.reading.dialect import named
 from harness.reading.gathered import Gathered, gather
 from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
-from harness.running.gathering import Gathering, Told
-from harness.running.runner import Setting
+from harness.running.gathering import ResultCollector, Told
+from harness.running.runner import RunContext
 from harness.signals import ending_on_signals
 from harness.specifications import EVERYONES
 from oracle.natures import Natures
@@ -116,7 +116,7 @@ def run_gathered(
     """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`."""
     cases = gathered.cases
     program = with_seed(program)
-    setting = Setting(
+    setting = RunContext(
         tuple(as_typed(split_program(program))),
         options,
         named(options.dialect),
@@ -128,7 +128,7 @@ def run_gathered(
     )
     sandbox = sandbox_for(options, cases, natures)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    gathering = Gathering(cases, options, told)
+    gathering = ResultCollector(cases, options, told)
 
     def found(results: Sequence[FileResult], unfinished: Sequence[str] = ()) -> RunResult:
         return RunResult(
@@ -165,10 +165,10 @@ def _protocol(name: str) -> Protocol:
     return named(name)
 
 
-def _session(table: str) -> Callable[..., Session]:
+def _session(table: str) -> Callable[..., EngineSession]:
     """Return what begins conversations; ``table``: the file of a translation, "" for none."""
     if not table:
-        return Session
+        return EngineSession
     from harness.engine import translation
 
     return translation.sessions_of(table)
@@ -225,10 +225,10 @@ def sandbox_for(
 
 
 def _to_stderr(line: str) -> None:
-    from harness.visible import visible
+    from harness.visible import escape_controls
 
     with contextlib.suppress(OSError, ValueError):  # no reason to lose the run
-        print(visible(line), file=sys.stderr, flush=True)
+        print(escape_controls(line), file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

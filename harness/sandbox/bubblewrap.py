@@ -39,9 +39,9 @@ from harness.sandbox.plan import (
     PROC,
     SCRATCH,
     WRITABLE,
+    LaunchPlan,
     Mount,
-    Plan,
-    Room,
+    WritableSpace,
 )
 
 SETPRIV = "/usr/bin/setpriv"
@@ -65,7 +65,7 @@ _AS_ROOT = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
 
 
 def options(
-    tree: Iterable[Mount], room: Room, folder: str, environment: Mapping[str, str]
+    tree: Iterable[Mount], room: WritableSpace, folder: str, environment: Mapping[str, str]
 ) -> bytes:
     """Return the options that make the box, each ended by a NUL as ``--args`` wants them."""
     words = [
@@ -95,7 +95,7 @@ class Started(NamedTuple):
     hold: int  # can be written to when folders are to be filled; to be closed then; -1: never
 
 
-def command(plan: Plan, pipes: Pipes) -> list[str]:
+def command(plan: LaunchPlan, pipes: Pipes) -> list[str]:
     """Return bubblewrap's command for an engine; see :func:`connected`."""
     waiting = ("--file", str(pipes.hold), mark(plan)) if plan.mounts else ()
     return [
@@ -119,7 +119,7 @@ def connected(identity: int, words: Iterable[str]) -> tuple[str, ...]:
     return (*become, "/bin/sh", "-c", _CONNECT, "sh", *words)
 
 
-def mark(plan: Plan, process: int = 0) -> str:
+def mark(plan: LaunchPlan, process: int = 0) -> str:
     """Return the path of the file: in the box, or with a ``process`` as :func:`place_of` does."""
     place = plan.mounts[0].place
     return f"{place_of(process, place) if process else place}/{_MARK}"
@@ -130,7 +130,7 @@ def place_of(process: int, place: str) -> str:
     return f"/proc/{process}/root{_NEW_ROOT}{place}"
 
 
-def start(plan: Plan, streams: tuple[int, int, int], status: int, block: int) -> Started:
+def start(plan: LaunchPlan, streams: tuple[int, int, int], status: int, block: int) -> Started:
     """Start bubblewrap in a session of its own.
 
     Its environment is empty: the engine could read it.
@@ -169,12 +169,12 @@ def _as_user(identity: int) -> tuple[str, ...]:
     return (SETPRIV, *become, "--")
 
 
-def _parent_and_mount(mount: Mount, room: Room) -> tuple[str, ...]:
+def _parent_and_mount(mount: Mount, room: WritableSpace) -> tuple[str, ...]:
     """Name the folder above as well: by itself, bubblewrap makes it for its own user alone."""
     return ("--dir", os.path.dirname(mount.place), *_mount(mount, room))
 
 
-def _mount(mount: Mount, room: Room) -> tuple[str, ...]:
+def _mount(mount: Mount, room: WritableSpace) -> tuple[str, ...]:
     place = mount.place
     limit = ("--size", str(room.size)) if room.size else ()
     larger = ("--size", str(room.size + room.own[0])) if room.size else ()

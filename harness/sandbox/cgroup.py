@@ -38,7 +38,7 @@ _V1 = _Version(
 _V2 = _Version("memory.max", "memory.swap.max", "memory.peak", False, "memory.events")
 
 
-class Group:
+class ControlGroups:
     """The groups of one server: none, one for each hierarchy of version 1, or one of version 2."""
 
     def __init__(self, folders: list[str]) -> None:
@@ -104,7 +104,7 @@ class Group:
         return 0
 
 
-def enter(parents: list[str]) -> Group:
+def enter(parents: list[str]) -> ControlGroups:
     """Make a group for this process under each of ``parents``, and enter it.
 
     Where that fails the group stays away; the polling of ``/proc`` does its work then.
@@ -119,7 +119,7 @@ def enter(parents: list[str]) -> Group:
                 entered.append(folder)
             else:
                 os.rmdir(folder)
-    return Group(entered)
+    return ControlGroups(entered)
 
 
 def _remove_abandoned(parent: str) -> None:

@@ -24,7 +24,7 @@ _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HYPERVISOR = 1 << 1, 1 << 5, 1 << 6
 _CLOSE_ON_EXEC = 8
 
 
-class Clock:
+class BoxClock:
     """Counts from now on, what this process itself takes left out. Close it when done.
 
     ``group``: returns the time of this process's control group, None if that is not counted.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from harness.processes import read
 
 
-class Seen(NamedTuple):
+class ProcessSample(NamedTuple):
     """One process at a look: times in seconds."""
 
     own: float  # its own
@@ -26,11 +26,11 @@ class Estimate:
     """What has been lost so far."""
 
     def __init__(self) -> None:
-        self._before: dict[int, Seen] = {}
+        self._before: dict[int, ProcessSample] = {}
         self._charged: dict[int, float] = {}  # what a living process stands for
         self._lost = 0.0
 
-    def look(self, now: dict[int, Seen], pause: float) -> float:
+    def look(self, now: dict[int, ProcessSample], pause: float) -> float:
         """Take in a look that comes ``pause`` seconds after the one before; return the loss."""
         for pid, one in now.items():
             self._charged[pid] = self._charged.get(pid, 0.0) + pause * one.busy

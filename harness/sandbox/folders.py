@@ -18,7 +18,7 @@ _READABLE = 0o500
 _CHANGEABLE = 0o700
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """One name in a tree."""
 
     descriptor: int  # of the folder that it is in, open until the next entry is asked for
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     found: os.stat_result  # of itself, not of what a link leads to
 
 
-def walk(top: str, mode: int = _READABLE) -> Iterator[Entry]:
+def walk(top: str, mode: int = _READABLE) -> Iterator[TreeEntry]:
     """Yield what lies below ``top``, folders before what is in them; nothing if it is no folder.
 
     ``mode``: what their owner may do with all folders afterwards: those that are shut are opened.
@@ -81,7 +81,7 @@ class _Place:
         self.here = descriptor
 
 
-def _entries(here: int, path: str) -> Generator[Entry, None, list[str]]:
+def _entries(here: int, path: str) -> Generator[TreeEntry, None, list[str]]:
     """Yield the entries of an open folder; return (to ``yield from``) the names of folders."""
     folders = []
     for name in names(here):
@@ -91,7 +91,7 @@ def _entries(here: int, path: str) -> Generator[Entry, None, list[str]]:
             continue
         if stat.S_ISDIR(found.st_mode):
             folders.append(name)
-        yield Entry(here, name, path + name, found)
+        yield TreeEntry(here, name, path + name, found)
     return folders
 
 

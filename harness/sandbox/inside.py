@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from harness.sandbox import kernel, landlock, seccomp, tree
 from harness.sandbox.limits import FIRST_TO_DIE, set_limits
-from harness.sandbox.plan import Plan, Room
+from harness.sandbox.plan import LaunchPlan, WritableSpace
 
 NAMESPACES = (
     kernel.CLONE_NEWPID
@@ -32,7 +32,7 @@ NAMESPACES = (
 Streams = tuple[int, int, int]  # what become standard input, output and error
 
 
-def start(plan: Plan, streams: Streams, status: int) -> int:
+def start(plan: LaunchPlan, streams: Streams, status: int) -> int:
     """Fork the keeper of the engine's box; return its process id.
 
     ``status``: the end of a pipe to write to.
@@ -57,7 +57,7 @@ def tell(status: int, line: str) -> None:
     os.write(status, line.replace("\n", " ").encode(errors="replace") + b"\n")
 
 
-def _fork(plan: Plan, own_user_namespace: bool) -> int:
+def _fork(plan: LaunchPlan, own_user_namespace: bool) -> int:
     if plan.level != 2:
         return os.fork()
     return kernel.clone(NAMESPACES | (kernel.CLONE_NEWUSER if own_user_namespace else 0))
@@ -71,10 +71,10 @@ def _outlive_nobody() -> None:
     _write("/proc/self/oom_score_adj", FIRST_TO_DIE)
 
 
-def _keep(plan: Plan, streams: Streams, status: int) -> NoReturn:
+def _keep(plan: LaunchPlan, streams: Streams, status: int) -> NoReturn:
     if plan.level == 2:
         scratch = plan.watched.scratch, plan.watched.scratch_files
-        tree.arrange(plan.mounts, Room(*scratch, plan.own, plan.identity))
+        tree.arrange(plan.mounts, WritableSpace(*scratch, plan.own, plan.identity))
     os.chdir(plan.folder)  # as long as we may
     _become_nobody(plan.identity)
     if plan.level == 1:
@@ -107,7 +107,7 @@ def _become_nobody(identity: int) -> None:
     kernel.prctl("not dumpable", kernel.PR_SET_DUMPABLE, 0)
 
 
-def _become_engine(plan: Plan, streams: Streams, status: int) -> NoReturn:
+def _become_engine(plan: LaunchPlan, streams: Streams, status: int) -> NoReturn:
     """Put on the layers that need no namespace, the filter last, and execute the program."""
     try:
         os.setsid()
@@ -123,7 +123,7 @@ def _become_engine(plan: Plan, streams: Streams, status: int) -> NoReturn:
     os._exit(1)
 
 
-def _filter(plan: Plan) -> bytes:
+def _filter(plan: LaunchPlan) -> bytes:
     if plan.level == 2:
         return seccomp.for_this_machine(False)
     building = bool(plan.writable)
@@ -132,7 +132,7 @@ def _filter(plan: Plan) -> bytes:
     return seccomp.for_this_machine(True, os.getpid(), building)
 
 
-def _execute(plan: Plan, status: int) -> None:
+def _execute(plan: LaunchPlan, status: int) -> None:
     try:
         os.execve(plan.arguments[0], plan.arguments, plan.environment)
     except OSError as error:

@@ -37,7 +37,7 @@ from harness.sandbox import (
     view,
 )
 from harness.sandbox.copying import Size
-from harness.sandbox.plan import COPY, Plan, Report, Room, Watched
+from harness.sandbox.plan import COPY, BoxReport, LaunchPlan, Watched, WritableSpace
 from harness.sandbox.programs import is_in_one
 
 _LONGEST_REPORT = 1 << 16
@@ -53,7 +53,7 @@ _TURN = (
 )
 
 
-class End(NamedTuple):
+class BoxEnd(NamedTuple):
     """How a box ended. Nothing of it is left by then."""
 
     status: int | None  # the engine's, as Popen.returncode; None: it had to be ended
@@ -82,14 +82,14 @@ class Boxed:
         self.stdin, self.stdout, self.stderr = streams
         self._control = control
         self._ground = ground
-        self._end: End | None = None
+        self._end: BoxEnd | None = None
         self._fault: SandboxError | None = None  # in place of an end
 
     def fileno(self) -> int:
         """Return a descriptor that is ready to be read when the engine has ended."""
         return self._control.fileno()
 
-    def wait(self, seconds: float | None = None) -> End | None:
+    def wait(self, seconds: float | None = None) -> BoxEnd | None:
         """Return how the engine ended; None if it still runs after ``seconds`` (None: for ever).
 
         Raises:
@@ -106,17 +106,17 @@ class Boxed:
             raise self._fault
         return self._end
 
-    def _take_report(self) -> End:
+    def _take_report(self) -> BoxEnd:
         message = b""
         with contextlib.suppress(OSError):  # of one who closed the launcher, too
             message = self._control.recv(_LONGEST_REPORT)
         if not message:
             raise SandboxError("the box server died")
-        report: Report = plan.unpack_report(message)
+        report: BoxReport = plan.unpack_report(message)
         if report.fault:
             raise SandboxError(f"the sandbox failed: {report.fault}{self._complaint()}")
         hit = Limit(*report.hit) if report.hit else None
-        return End(
+        return BoxEnd(
             report.status, report.unstarted, hit, report.memory, report.cpu, report.leftovers
         )
 
@@ -126,7 +126,7 @@ class Boxed:
         said = (self.stderr.read(1 << 12) or b"").decode(errors="replace")
         return f": {said.strip().splitlines()[-1]}" if said.strip() else ""
 
-    def end(self) -> End:
+    def end(self) -> BoxEnd:
         """End the engine and all it started; return when they are gone. The pipes stay."""
         if self.wait(0) is None:
             with contextlib.suppress(OSError):  # wait() will tell
@@ -135,7 +135,7 @@ class Boxed:
         assert end is not None
         return end
 
-    def close(self) -> End:
+    def close(self) -> BoxEnd:
         """End the engine and close the pipes."""
         try:
             return self.end()
@@ -186,7 +186,7 @@ class BoxLauncher:
             raise
         return Boxed(self._control, streams, self._server.pid, ground.folder)
 
-    def _send(self, wanted: Plan) -> tuple[FileIO, FileIO, FileIO]:
+    def _send(self, wanted: LaunchPlan) -> tuple[FileIO, FileIO, FileIO]:
         """Have the server start an engine; return our ends of its pipes."""
         message = plan.pack_plan(wanted)
         if len(message) > _LONGEST_PLAN:
@@ -207,18 +207,18 @@ class BoxLauncher:
         words: Iterable[str],
         own: Size = Size(),  # noqa: B008
         spent: float = 0.0,
-    ) -> Plan:
+    ) -> LaunchPlan:
         """Return all that the server has to know of one engine; ``own``: what is copied."""
         command = (seen.program, *list(words)[1:])
         tree = layout.mounts(seen) if self.level > 1 else ()
         environment = layout.environment(self.level, seen.writable)
         allowed = self.limits.after(spent)
-        room = Room(allowed.scratch, allowed.scratch_files, own, self._identity)
+        room = WritableSpace(allowed.scratch, allowed.scratch_files, own, self._identity)
         options = b""
         if self.level == 3:
             options = bubblewrap.options(tree, room, seen.folder, environment)
             command = bubblewrap.connected(self._identity, command)
-        return Plan(
+        return LaunchPlan(
             level=self.level,
             arguments=command,
             folder=seen.folder,

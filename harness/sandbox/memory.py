@@ -39,8 +39,8 @@ _HIDING = "hiding"  # among pieces of shared memory: there may be more
 _BEYOND = 1 << 32  # what is charged for a list too long to be read
 
 
-class Process(Protocol):
-    """What is to be known of a process beforehand; see ``watch.Process``."""
+class ProcessFacts(Protocol):
+    """The facts about a process that a look needs; see ``watch.ProcessStat``."""
 
     @property
     def task(self) -> int: ...
@@ -52,7 +52,7 @@ class Process(Protocol):
     def resident(self) -> int: ...
 
 
-class Look(NamedTuple):
+class MemoryLook(NamedTuple):
     """What a look is told beforehand; figures are bytes."""
 
     limit: int
@@ -61,7 +61,7 @@ class Look(NamedTuple):
     closely: bool = False  # at everything, however little there seems to be
 
 
-def held(engine: Sequence[Process], look: Look) -> int:
+def held(engine: Sequence[ProcessFacts], look: MemoryLook) -> int:
     """Return the bytes that the processes hold: roughly, unless that may be over the limit."""
     rough = look.scratch + sum(one.resident + one.threads * _THREAD for one in engine)
     if not look.limit:
@@ -90,13 +90,13 @@ def _of_machine(name: str) -> int:
     return 0
 
 
-def _at_most(one: Process) -> int:
+def _at_most(one: ProcessFacts) -> int:
     """Return what a process may hold besides what is resident."""
     mappings = min(_MOST_MAPPINGS, one.virtual // 4096) * _MAPPING
     return one.virtual + mappings + _descriptors(one.task) * _SOCKET
 
 
-def _closely(engine: Sequence[Process], rough: int, fresh: int, look: Look) -> int:
+def _closely(engine: Sequence[ProcessFacts], rough: int, fresh: int, look: MemoryLook) -> int:
     """Return what the processes hold. Once it is too much, the rest is not counted any more.
 
     What takes long to be counted takes long because there is much of it, and grows meanwhile.
@@ -119,14 +119,14 @@ def _closely(engine: Sequence[Process], rough: int, fresh: int, look: Look) -> i
     return rough + more - resident + sum(map(_own_pages, engine))
 
 
-def _parts(engine: Sequence[Process], most: int, shared: dict[str, int]) -> Iterator[int]:
+def _parts(engine: Sequence[ProcessFacts], most: int, shared: dict[str, int]) -> Iterator[int]:
     """Yield what the kernel keeps for the processes, part by part; see :func:`_mappings`."""
     yield _opened([one.task for one in engine], most + sum(one.resident for one in engine))
     for one in engine:
         yield _tables(one.task) + _mappings(one.task, shared)
 
 
-def _own_pages(one: Process) -> int:
+def _own_pages(one: ProcessFacts) -> int:
     """Return a process's share of its resident pages, without shared memory."""
     try:
         lines = read(f"/proc/{one.task}/smaps_rollup").splitlines()[1:]

@@ -29,7 +29,7 @@ class Mount(NamedTuple):
     left_out: tuple[str, ...] = ()  # paths in the source of a COPY that are not copied
 
 
-class Room(NamedTuple):
+class WritableSpace(NamedTuple):
     """How much there is to be written to, and for whom."""
 
     size: int  # bytes that one SCRATCH folder holds; 0 is no limit
@@ -48,7 +48,7 @@ class Watched(NamedTuple):
     scratch_files: int
 
 
-class Plan(NamedTuple):
+class LaunchPlan(NamedTuple):
     """How to start one engine."""
 
     level: int
@@ -69,7 +69,7 @@ class Plan(NamedTuple):
     own: tuple[int, int]  # bytes and files of copies, which count as no use
 
 
-class Report(NamedTuple):
+class BoxReport(NamedTuple):
     """What became of an engine, sent when nothing of it is left."""
 
     status: int | None  # as Popen.returncode; None: it was ended, or never started
@@ -81,7 +81,7 @@ class Report(NamedTuple):
     leftovers: tuple[str, ...]  # names of processes that outlived the engine (not at level 3)
 
 
-def pack_plan(plan: Plan) -> bytes:
+def pack_plan(plan: LaunchPlan) -> bytes:
     """Return the plan as a message."""
     fields = plan._asdict()
     fields["mounts"] = tuple(tuple(mount) for mount in plan.mounts)
@@ -90,19 +90,19 @@ def pack_plan(plan: Plan) -> bytes:
     return marshal.dumps(fields)
 
 
-def unpack_plan(message: bytes) -> Plan:
+def unpack_plan(message: bytes) -> LaunchPlan:
     """Return the plan of a message."""
     fields = marshal.loads(message)
     fields["mounts"] = tuple(Mount(*mount) for mount in fields["mounts"])
     fields["watched"] = Watched(*fields["watched"])
-    return Plan(**fields)
+    return LaunchPlan(**fields)
 
 
-def pack_report(report: Report) -> bytes:
+def pack_report(report: BoxReport) -> bytes:
     """Return the report as a message."""
     return marshal.dumps(tuple(report))
 
 
-def unpack_report(message: bytes) -> Report:
+def unpack_report(message: bytes) -> BoxReport:
     """Return the report of a message."""
-    return Report(*marshal.loads(message))
+    return BoxReport(*marshal.loads(message))

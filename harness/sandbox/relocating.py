@@ -22,7 +22,7 @@ _MOST_BROUGHT = 1 << 20  # bytes of a file that is copied for each start: a reco
 _ROOM = "stage"  # what an engine sees as the folder above its own
 
 
-class Ground(NamedTuple):
+class RelocatedView(NamedTuple):
     """A new folder, and the engine's view and command as they are in there."""
 
     folder: str  # to be removed afterwards
@@ -35,7 +35,7 @@ def room_in(stage: str) -> str:
     return os.path.join(stage, GROUND, _ROOM)
 
 
-def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> Ground:
+def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> RelocatedView:
     """Make a folder in which the engine ``words`` may write, and lay its files there.
 
     ``owner``: the user and group that it is given to; 0: ours.
@@ -57,7 +57,7 @@ def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> Ground:
         writable=(room, home),
         copied=(),
     )
-    return Ground(ground, moved, tuple(_renamed(word, places) for word in words))
+    return RelocatedView(ground, moved, tuple(_renamed(word, places) for word in words))
 
 
 def _new_folder(stage: str) -> str:

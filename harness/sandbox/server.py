@@ -6,9 +6,9 @@ process forks fast, so that no engine pays for the start of a Python; and whatev
 behind becomes a child of this process and of no other. An engine is gone when the server has no
 child any more.
 
-The server reads one :class:`~harness.sandbox.plan.Plan` with three descriptors from a socket, and
-writes one :class:`~harness.sandbox.plan.Report`. Any message, or the end of the socket (the
-harness has died), ends the engine before.
+The server reads one :class:`~harness.sandbox.plan.LaunchPlan` with three descriptors from a
+socket, and writes one :class:`~harness.sandbox.plan.BoxReport`. Any message, or the end of the
+socket (the harness has died), ends the engine before.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from harness.sandbox import (
     seccomp,
     watch,
 )
-from harness.sandbox.plan import Plan, Report, pack_report, unpack_plan
+from harness.sandbox.plan import BoxReport, LaunchPlan, pack_report, unpack_plan
 
 LONGEST_MESSAGE = 1 << 18
 _TICK = 0.05  # seconds between two looks at the tree, at most
@@ -77,14 +77,14 @@ def main(descriptor: int, cgroups: list[str]) -> None:
 
 
 def _serve(
-    data: bytes, streams: inside.Streams, control: socket.socket, group: cgroup.Group
-) -> Report:
+    data: bytes, streams: inside.Streams, control: socket.socket, group: cgroup.ControlGroups
+) -> BoxReport:
     """Run one engine; what goes wrong here is a fault to be reported, not a traceback."""
     try:
         return Box(unpack_plan(data), control, group).run(streams)
     except Exception as error:  # noqa: BLE001 - the one place where it becomes a sentence
         end_children(processes.descendants)
-        return Report(None, f"{type(error).__name__}: {error}", "", None, 0, 0.0, ())
+        return BoxReport(None, f"{type(error).__name__}: {error}", "", None, 0, 0.0, ())
 
 
 def _warm_up() -> None:
@@ -110,7 +110,9 @@ def _receive(control: socket.socket) -> tuple[bytes, inside.Streams] | None:
 class Box:
     """One engine from its start until nothing of it is left."""
 
-    def __init__(self, plan: Plan, control: socket.socket, group: cgroup.Group) -> None:
+    def __init__(
+        self, plan: LaunchPlan, control: socket.socket, group: cgroup.ControlGroups
+    ) -> None:
         self._plan = plan
         self._control = control
         self._group = group
@@ -126,7 +128,7 @@ class Box:
         self._hold = -1  # bubblewrap waits for its end while we fill folders
         self._first = 0  # the process of the box that makes them
         self._begun = self._looked_closely = self._looked = time.monotonic()
-        self._clock = clock.Clock(group.cpu)
+        self._clock = clock.BoxClock(group.cpu)
         self._estimate = estimate.Estimate()
         self._ready = False  # all that is left to be done is to execute the program
         self._broken = False  # the box ended before its engine did
@@ -138,7 +140,7 @@ class Box:
         self._cpu = 0.0
         self._leftovers: tuple[str, ...] = ()
 
-    def run(self, streams: inside.Streams) -> Report:
+    def run(self, streams: inside.Streams) -> BoxReport:
         """Start the engine on ``streams``, watch over it, end it, and report."""
         before = _cpu_of_the_dead()
         self._group.allow(self._plan.watched.memory, self._plan.threads)
@@ -281,10 +283,10 @@ class Box:
             own = _OWN_PROCESSES[self._plan.level]
             self._leftovers = tuple(process.name for process in alive[own:])
 
-    def _found(self) -> list[watch.Process]:
+    def _found(self) -> list[watch.ProcessStat]:
         return watch.processes(processes.descendants(os.getpid()))
 
-    def _living(self) -> list[watch.Process]:
+    def _living(self) -> list[watch.ProcessStat]:
         return [process for process in self._found() if not process.dead]
 
     def _look(self) -> float:
@@ -293,7 +295,7 @@ class Box:
         closely = time.monotonic() > self._looked_closely + _CLOSELY or self._is_much
         if closely:
             self._looked_closely = time.monotonic()
-        look = memory.Look(self._watched.memory, 0, self._shared, closely)
+        look = memory.MemoryLook(self._watched.memory, 0, self._shared, closely)
         found = self._found()
         if time.monotonic() >= self._looked_at_disk + _TICK:
             self._disk = watch.disk(found[own:], self._plan, self._free)
@@ -306,7 +308,7 @@ class Box:
         self._hit = self._group.hit() or watch.exceeded(usage, self._watched)
         return self._pause(usage.memory)
 
-    def _time(self, found: list[watch.Process], visible: float) -> float:
+    def _time(self, found: list[watch.ProcessStat], visible: float) -> float:
         """Return the processor time of the box, ``visible`` being what its processes show."""
         counted = self._clock.seconds()
         if counted is not None:
@@ -314,7 +316,7 @@ class Box:
         now, before = time.monotonic(), self._looked
         self._looked = now
         seen = {
-            one.pid: estimate.Seen(
+            one.pid: estimate.ProcessSample(
                 one.own, one.waited, estimate.share(one.task) if one.running else 0.0
             )
             for one in found
@@ -340,7 +342,7 @@ class Box:
     def _left_too_much(self) -> tuple[str, float, float, str] | None:
         """Look at what was written at the last moment, too: no file system held it."""
         disk = watch.disk([], self._plan, self._free)
-        usage = watch.measure([], 0, self._plan, memory.Look(0, 0, 0), disk)
+        usage = watch.measure([], 0, self._plan, memory.MemoryLook(0, 0, 0), disk)
         return watch.exceeded(usage, self._watched)
 
     def _find_fault(self, late: bool) -> None:
@@ -368,9 +370,9 @@ class Box:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def _report(self) -> Report:
+    def _report(self) -> BoxReport:
         most = self._group.peak() or self._memory
-        return Report(
+        return BoxReport(
             self._status,
             self._fault,
             self._unstarted,

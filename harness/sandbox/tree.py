@@ -22,7 +22,7 @@ from harness.sandbox.plan import (
     SCRATCH,
     WRITABLE,
     Mount,
-    Room,
+    WritableSpace,
 )
 
 _BASE = "/tmp"  # any folder that exists everywhere; nobody else sees what we mount on it
@@ -35,7 +35,7 @@ _ATTRIBUTES = {
 _NOTHING = kernel.MS_NOSUID | kernel.MS_NODEV
 
 
-def arrange(mounts: Iterable[Mount], room: Room) -> None:
+def arrange(mounts: Iterable[Mount], room: WritableSpace) -> None:
     """Make ``mounts`` the whole file tree of this process."""
     kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("tmpfs", _BASE, "tmpfs", _NOTHING, "mode=755")
@@ -49,30 +49,30 @@ def arrange(mounts: Iterable[Mount], room: Room) -> None:
     kernel.set_mount_attributes("/", kernel.MOUNT_ATTR_RDONLY, below=False)
 
 
-def _bind(mount: Mount, _room: Room) -> None:
+def _bind(mount: Mount, _room: WritableSpace) -> None:
     source = _OUTSIDE + mount.source
     _make_place(mount.place, stat.S_ISDIR(os.stat(source).st_mode))
     kernel.bind(source, mount.place, _ATTRIBUTES[mount.kind])
 
 
-def _link(mount: Mount, _room: Room) -> None:
+def _link(mount: Mount, _room: WritableSpace) -> None:
     os.makedirs(os.path.dirname(mount.place), exist_ok=True)
     os.symlink(mount.source, mount.place)
 
 
-def _make_scratch(mount: Mount, room: Room) -> None:
+def _make_scratch(mount: Mount, room: WritableSpace) -> None:
     _make_place(mount.place, folder=True)
     kernel.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room))
 
 
-def _options(room: Room, own: tuple[int, int] = (0, 0)) -> str:
+def _options(room: WritableSpace, own: tuple[int, int] = (0, 0)) -> str:
     """Return the options of a file system in memory, with so many bytes and files more."""
     size = room.size + own[0] if room.size else "50%"
     files = room.files + own[1] if room.files else 0
     return f"mode=1777,size={size},nr_inodes={files}"
 
 
-def _make_copy(mount: Mount, room: Room) -> None:
+def _make_copy(mount: Mount, room: WritableSpace) -> None:
     _make_place(mount.place, folder=True)
     kernel.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room, room.own))
     left_out = {_OUTSIDE + path for path in mount.left_out}
@@ -80,22 +80,22 @@ def _make_copy(mount: Mount, room: Room) -> None:
         pass
 
 
-def _mask_file(mount: Mount, _room: Room) -> None:
+def _mask_file(mount: Mount, _room: WritableSpace) -> None:
     kernel.bind(_OUTSIDE + "/dev/null", mount.place, _ATTRIBUTES[BIND])
 
 
-def _mask_folder(mount: Mount, _room: Room) -> None:
+def _mask_folder(mount: Mount, _room: WritableSpace) -> None:
     kernel.mount("tmpfs", mount.place, "tmpfs", _NOTHING, "mode=000,size=4k,nr_inodes=1")
 
 
-def _proc(mount: Mount, _room: Room) -> None:
+def _proc(mount: Mount, _room: WritableSpace) -> None:
     """Show the box's own processes. The kernel's settings are the whole machine's: read-only."""
     _make_place(mount.place, folder=True)
     kernel.mount("proc", mount.place, "proc", _NOTHING | kernel.MS_NOEXEC)
     kernel.bind(f"{mount.place}/sys", f"{mount.place}/sys", _ATTRIBUTES[BIND])
 
 
-_MAKERS: dict[str, Callable[[Mount, Room], None]] = {
+_MAKERS: dict[str, Callable[[Mount, WritableSpace], None]] = {
     BIND: _bind,
     WRITABLE: _bind,
     DEVICE: _bind,

@@ -8,14 +8,14 @@ import os
 from harness.limit import CPU_SECONDS
 from harness.processes import read
 from harness.sandbox import folders, memory
-from harness.sandbox.plan import Plan, Watched
+from harness.sandbox.plan import LaunchPlan, Watched
 from harness.typed import NamedTuple
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-class Process(NamedTuple):
+class ProcessStat(NamedTuple):
     """The figures of ``/proc/PID/stat`` that matter here."""
 
     pid: int
@@ -40,7 +40,7 @@ class Usage(NamedTuple):
     scratch_files: int
 
 
-def processes(pids: list[int]) -> list[Process]:
+def processes(pids: list[int]) -> list[ProcessStat]:
     """Return the figures of those that are still there, the dead that wait to be reaped too."""
     return [found for pid in pids if (found := _process(pid)) is not None]
 
@@ -52,7 +52,9 @@ class Disk(NamedTuple):
     files: int = 0
 
 
-def measure(found: list[Process], own: int, plan: Plan, look: memory.Look, outside: Disk) -> Usage:
+def measure(
+    found: list[ProcessStat], own: int, plan: LaunchPlan, look: memory.MemoryLook, outside: Disk
+) -> Usage:
     """Add up what the processes of a box use.
 
     ``found``: all of them, of which the first ``own`` belong to the box itself and not to the
@@ -68,7 +70,7 @@ def measure(found: list[Process], own: int, plan: Plan, look: memory.Look, outsi
     return Usage(memory.held(engine, look), cpu, len(engine), used, files)
 
 
-def disk(found: list[Process], plan: Plan, before: int) -> Disk:
+def disk(found: list[ProcessStat], plan: LaunchPlan, before: int) -> Disk:
     """Return what the folders hold that a box may write to, and files without a name.
 
     ``found``: its processes. ``before``: what was :func:`free` when it was started.
@@ -100,7 +102,7 @@ def exceeded(usage: Usage, limits: Watched) -> tuple[str, float, float, str] | N
     return None
 
 
-def _process(pid: int) -> Process | None:
+def _process(pid: int) -> ProcessStat | None:
     """Return the figures of a process, with the memory of one whose first thread has ended."""
     found = _figures(pid)
     if found is None or not found.dead or found.threads < 2:
@@ -115,7 +117,7 @@ def _process(pid: int) -> Process | None:
     return found
 
 
-def _figures(task: int) -> Process | None:
+def _figures(task: int) -> ProcessStat | None:
     """Read ``pid (name) state …``; field numbers are those of proc(5) less 3."""
     try:
         text = read(f"/proc/{task}/stat")
@@ -123,7 +125,7 @@ def _figures(task: int) -> Process | None:
         return None
     start, end = text.index("("), text.rindex(")")
     fields = text[end + 2 :].split(maxsplit=23)
-    return Process(
+    return ProcessStat(
         pid=task,
         task=task,
         name=text[start + 1 : end],

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from harness.records import CaseFile
 from harness.verifying.records import Finding, Kind
-from harness.visible import visible
+from harness.visible import escape_controls
 from oracle import __version__
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -51,7 +51,7 @@ def github(checked: Checked) -> Iterator[str]:
         listed = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in members.items())
         yield f"::{_LEVELS[one.kind]} {listed}::{_escaped(_message(one))}"
     for error in checked.errors:
-        yield f"::error title={_TOOL}::{_escaped(visible(error))}"
+        yield f"::error title={_TOOL}::{_escaped(escape_controls(error))}"
 
 
 def _escaped(text: str, more: str = "") -> str:
@@ -117,7 +117,7 @@ def _rule(kind: Kind) -> str:
 
 
 def _invocation(errors: Sequence[str]) -> dict[str, object]:
-    notes = [{"level": "error", "message": {"text": visible(error)}} for error in errors]
+    notes = [{"level": "error", "message": {"text": escape_controls(error)}} for error in errors]
     return {"executionSuccessful": not errors, "toolExecutionNotifications": notes}
 
 
@@ -145,7 +145,7 @@ def _message(one: Finding) -> str:
         f"expected: {one.expected}" if one.expected else "",
         one.reason,
     ]
-    return visible("\n".join(line for line in lines if line))
+    return escape_controls("\n".join(line for line in lines if line))
 
 
 def _relative(path: str, folder: Path) -> str:

@@ -1,9 +1,9 @@
 """A unit of work: a submission asked some case files, as plain data and a process of its own.
 
-Data flow: a :class:`~harness.work.records.Unit` goes into a worker as one document of JSON, and
-every word that comes back is a line of JSON (:mod:`harness.work.words`). All that a unit is about
-is named by its SHA-256 and found where the unit says it lies, or in a store. The unit, its words
-and their versions are the whole interface: nothing else passes between the two processes.
+Data flow: a :class:`~harness.work.records.WorkUnit` goes into a worker as one document of JSON,
+and every word that comes back is a line of JSON (:mod:`harness.work.words`). All that a unit is
+about is named by its SHA-256 and found where the unit says it lies, or in a store. The unit, its
+words and their versions are the whole interface: nothing else passes between the two processes.
 
 * ``records`` and ``words``: what passes; ``plain``: checked on reading;
 * ``files``: bytes by their SHA-256;

@@ -17,10 +17,10 @@ from harness import signals
 from harness.errors import HarnessError, UsageError
 from harness.exits import ExitCode
 from harness.work import plain, words, worker
-from harness.work.files import Files
+from harness.work.files import FileFinder
 from harness.work.parent import die_with_parent
-from harness.work.records import Unit
-from harness.work.words import Broke, Said
+from harness.work.records import WorkUnit
+from harness.work.words import HarnessFailed, WorkerEvent
 
 
 def main(arguments: list[str]) -> int:
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
     given = _options().parse_args(arguments)
     try:
         if given.schema:
-            print(json.dumps({"unit": plain.schema(Unit), "word": words.schema()}, indent=1))
+            print(json.dumps({"unit": plain.schema(WorkUnit), "word": words.schema()}, indent=1))
             return ExitCode.OK
         return _serve(given) if given.serve else _do(given)
     except UsageError as error:
@@ -64,9 +64,9 @@ def _do(given: argparse.Namespace) -> int:
     unit = worker.read(_content(given.file), given.file if given.file != "-" else "unit")
     broke = False
 
-    def say(word: Said) -> None:
+    def say(word: WorkerEvent) -> None:
         nonlocal broke
-        broke = broke or isinstance(word, Broke)
+        broke = broke or isinstance(word, HarnessFailed)
         sys.stdout.buffer.write(words.line(word))
         sys.stdout.buffer.flush()
 
@@ -87,8 +87,8 @@ def _serve(given: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _worker(given: argparse.Namespace) -> worker.Worker:
-    return worker.Worker(Files(given.store), given.proven)
+def _worker(given: argparse.Namespace) -> worker.UnitWorker:
+    return worker.UnitWorker(FileFinder(given.store), given.proven)
 
 
 def _content(file: str) -> bytes:

@@ -18,16 +18,16 @@ from harness.errors import SandboxError, StarvedError
 from harness.options import Limits, Options
 from harness.reading.dialect import named
 from harness.records import Build, CaseFile, FileResult, Verdict
-from harness.running.patience import Patience
-from harness.running.runner import Setting, run_file
+from harness.running.patience import HangPolicy
+from harness.running.runner import RunContext, run_file
 from harness.sandbox.engines import BoxedEngine, Sandbox
 from harness.work import canonical_json, fairness
-from harness.work.canonical_json import NOTHING, Figures
-from harness.work.words import Broke, Built, Done
+from harness.work.canonical_json import NOTHING, Measurements
+from harness.work.words import AttemptFinished, BuildFinished, HarnessFailed
 
 NO_SANDBOX = "off: engines ran with all rights of whoever graded"
 
-Say = Callable[[Built], object]
+Say = Callable[[BuildFinished], object]
 
 
 class Kit(NamedTuple):
@@ -41,7 +41,7 @@ class Kit(NamedTuple):
     budget: float  # seconds on the wall for all case files of a submission
 
 
-class Handed(NamedTuple):
+class UnpackedSubmission(NamedTuple):
     """What was handed in."""
 
     archive: Path
@@ -50,7 +50,7 @@ class Handed(NamedTuple):
     build: str  # what the result of its build is known by
 
 
-class Bench:
+class UnitRunner:
     """Where submissions are run with the same kit."""
 
     def __init__(self, kit: Kit) -> None:
@@ -63,7 +63,9 @@ class Bench:
             self._kit.sandbox.close()
 
     @contextmanager
-    def furnished(self, handed: Handed, say: Say) -> Iterator[tuple[Path, Build | None]]:
+    def furnished(
+        self, handed: UnpackedSubmission, say: Say
+    ) -> Iterator[tuple[Path, Build | None]]:
         """Give a folder with a submission, built, and the course's beside it.
 
         Also what came of the build, None where there is nothing to be built; it is said, too.
@@ -72,13 +74,13 @@ class Bench:
             self._furnish(handed, room)
             yield room, self._built(handed, room, say)
 
-    def _furnish(self, handed: Handed, room: Path) -> None:
+    def _furnish(self, handed: UnpackedSubmission, room: Path) -> None:
         assignment, home = self._kit.assignment, room / self._kit.assignment.archive.folder
         workspace.unpack(str(handed.archive), home, handed.root, handed.kept)
         if self._kit.overlay:
             workspace.overlay(self._kit.overlay, room / assignment.engine.overlay)
 
-    def _built(self, handed: Handed, room: Path, say: Say) -> Build | None:
+    def _built(self, handed: UnpackedSubmission, room: Path, say: Say) -> Build | None:
         sandbox = self._kit.sandbox
         begun = time.monotonic()
         built = building.build(
@@ -86,14 +88,16 @@ class Bench:
         )
         if built:
             clean = built._replace(output=built.output.replace(str(room), canonical_json.PLACE))
-            say(Built(handed.build, clean, round(time.monotonic() - begun, 6)))
+            say(BuildFinished(handed.build, clean, round(time.monotonic() - begun, 6)))
         return built
 
-    def nothing(self, basis: str) -> Done:
+    def nothing(self, basis: str) -> AttemptFinished:
         """Return what comes of a case file for which there is no program."""
-        return Done(basis, NOTHING, self._about(Figures()), failed=True, doubtful=False)
+        return AttemptFinished(
+            basis, NOTHING, self._about(Measurements()), failed=True, doubtful=False
+        )
 
-    def _about(self, figures: Figures) -> Figures:
+    def _about(self, figures: Measurements) -> Measurements:
         """Return figures with what is known of where and when they were measured."""
         kit = self._kit
         return figures._replace(
@@ -105,16 +109,16 @@ class Bench:
         )
 
     def attempt(
-        self, basis: str, case: CaseFile, room: Path, ends: float, patience: Patience
-    ) -> Done | Broke:
+        self, basis: str, case: CaseFile, room: Path, ends: float, patience: HangPolicy
+    ) -> AttemptFinished | HarnessFailed:
         """Run a case file in a furnished room; ``ends``: when the budget does, monotonic."""
-        own, about = time.process_time(), self._about(Figures())
+        own, about = time.process_time(), self._about(Measurements())
         gauge = _Gauge(self.launcher(case, room))
         try:
             result = run_file(case, self._setting(gauge, room, ends, patience))
         except (SandboxError, StarvedError, OSError) as error:
-            return Broke(basis, f"{type(error).__name__}: {error}")
-        times = canonical_json.measured(result)
+            return HarnessFailed(basis, f"{type(error).__name__}: {error}")
+        times = canonical_json.get_measurements(result)
         figures = about._replace(
             seconds=times.seconds,
             cpu=round(gauge.cpu, 6),
@@ -126,13 +130,15 @@ class Bench:
         )
         return self._done(basis, result, figures, room)
 
-    def _done(self, basis: str, result: FileResult, figures: Figures, room: Path) -> Done:
+    def _done(
+        self, basis: str, result: FileResult, figures: Measurements, room: Path
+    ) -> AttemptFinished:
         own, alone = self._kit.assignment, self._kit.alone
         limits, box = own.limits, own.box
         doubtful = not alone and fairness.in_doubt(result, figures, limits, box, own.natures)
-        told = result if alone else fairness.told(result, box)
-        text = canonical_json.dumps(canonical_json.settled(told, str(room)))
-        return Done(basis, text, figures, bool(_troubles(result)), doubtful)
+        told = result if alone else fairness.restate_limits(result, box)
+        text = canonical_json.dumps(canonical_json.strip_measurements(told, str(room)))
+        return AttemptFinished(basis, text, figures, bool(_troubles(result)), doubtful)
 
     def launcher(self, case: CaseFile, room: Path, shown: Sequence[str] = ()) -> Launcher:
         """Return what starts the engine in a room; ``shown``: what else it sees there."""
@@ -142,7 +148,7 @@ class Bench:
         beside = workspace.beside_submission(home)
         return self._kit.sandbox.launcher(case, (*beside, *shown), str(home))
 
-    def _setting(self, gauge: _Gauge, room: Path, ends: float, patience: Patience) -> Setting:
+    def _setting(self, gauge: _Gauge, room: Path, ends: float, patience: HangPolicy) -> RunContext:
         assignment, alone = self._kit.assignment, self._kit.alone
         command, folder = assignment.start(room)
         protocol = assignment.protocol
@@ -153,7 +159,7 @@ class Bench:
             strict=True,
             protocol=protocol,
         )
-        return Setting(
+        return RunContext(
             tuple(split_program(command)),
             options,
             named(options.dialect),

@@ -7,7 +7,7 @@ What a type does not say is not written: reading needs the type.
 The result of a case file is stored in two parts. The *settled* one is what marks are made of; a
 grading that was killed and went on has the very same as one that was left alone. Whatever differs
 from run to run with an engine that always answers the same (times, what was measured, the folder
-it was unpacked into) is in its :class:`Figures`.
+it was unpacked into) is in its :class:`Measurements`.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _record_reader(kind: Any) -> Callable[[Any], Any]:
 # --- the result of a case file -----------------------------------------------------------------
 
 
-class Figures(NamedTuple):
+class Measurements(NamedTuple):
     """What was measured of one run of a case file. Seconds and bytes; 0 where not known."""
 
     seconds: float = 0.0  # wall time of the file's commands
@@ -121,7 +121,7 @@ class Figures(NamedTuple):
     late: bool = False  # what was taken for a hang was none, perhaps: only another run tells
 
 
-def settled(result: FileResult, folder: str) -> FileResult:
+def strip_measurements(result: FileResult, folder: str) -> FileResult:
     """Return a result without its case file, and without anything that was measured.
 
     ``folder``: where the submission was unpacked, a name made for this one run.
@@ -163,16 +163,16 @@ def settled(result: FileResult, folder: str) -> FileResult:
     )
 
 
-def measured(result: FileResult) -> Figures:
+def get_measurements(result: FileResult) -> Measurements:
     """Return what a result itself knows of its times."""
     before, after = ([one.reply for one in part] for part in (result.before, result.after))
     again = [one.reply for restart in result.restarts for one in restart.sent]
     replies = (*before, *result.replies, *after, *again)
     seconds = tuple(round(reply.seconds, 6) for reply in replies if reply)
-    return Figures(round(result.seconds, 6), engine_cpu=result.cpu_seconds, replies=seconds)
+    return Measurements(round(result.seconds, 6), engine_cpu=result.cpu_seconds, replies=seconds)
 
 
-def restored(result: FileResult, case: CaseFile, figures: Figures) -> FileResult:
+def add_measurements(result: FileResult, case: CaseFile, figures: Measurements) -> FileResult:
     """Return a settled result with its case file and its times, as the reports want it."""
     times = iter(figures.replies)
 

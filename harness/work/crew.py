@@ -17,8 +17,16 @@ from pathlib import Path
 from harness.errors import UsageError
 from harness.running import jobs
 from harness.work import canonical_json, words
-from harness.work.records import Unit
-from harness.work.words import Begun, Claim, Ended, Granted, Hung, Said, Word
+from harness.work.records import WorkUnit
+from harness.work.words import (
+    AttemptEvent,
+    CaseStarted,
+    Claim,
+    EngineHung,
+    Granted,
+    UnitFinished,
+    WorkerEvent,
+)
 from harness.work.worker import answer
 
 _ROOM = Path(__file__).resolve().parents[2]
@@ -46,9 +54,9 @@ class Crew:
 
     def run(
         self,
-        units: Sequence[Unit],
+        units: Sequence[WorkUnit],
         workers: int,
-        on_word: Callable[[int, Word], None],
+        on_word: Callable[[int, AttemptEvent], None],
         on_time: Callable[[list[int]], None] = lambda _: None,
         *,
         shared: bool = False,
@@ -59,7 +67,7 @@ class Crew:
         some four times a second. ``shared``: whether several workers may do one unit while its
         engines sleep. Closing the iterator ends the work under way.
         """
-        desk = _Desk(units, self._words)
+        desk = _UnitQueue(units, self._words)
         return jobs.run_all(
             units,
             _nothing,
@@ -72,14 +80,14 @@ class Crew:
         )
 
 
-def _nothing(_unit: Unit, _line: jobs.Line) -> None:
+def _nothing(_unit: WorkUnit, _line: jobs.WorkerChannel) -> None:
     """What this process itself does of a unit."""
 
 
-class _Desk:
+class _UnitQueue:
     """What all workers of a round share."""
 
-    def __init__(self, units: Sequence[Unit], command: list[str]) -> None:
+    def __init__(self, units: Sequence[WorkUnit], command: list[str]) -> None:
         self._units = units
         self._command = command
         self.hangs = [0] * len(units)
@@ -88,7 +96,7 @@ class _Desk:
         """Return a unit as a worker reads it."""
         return canonical_json.dumps(self._units[index]).encode() + b"\n"
 
-    def hire(self) -> _Process:
+    def hire(self) -> _CrewWorker:
         """Start a worker."""
         requests_out, requests_in = os.pipe()
         answers_out, answers_in = os.pipe()
@@ -99,13 +107,13 @@ class _Desk:
         process.returncode = 0  # the pool waits for it
         os.close(requests_out)
         os.close(answers_in)
-        return _Process(process.pid, requests_in, answers_out, self)
+        return _CrewWorker(process.pid, requests_in, answers_out, self)
 
 
-class _Process(jobs.Worker):
+class _CrewWorker(jobs.WorkerHandle):
     """A worker."""
 
-    def __init__(self, pid: int, requests: int, answers: int, desk: _Desk) -> None:
+    def __init__(self, pid: int, requests: int, answers: int, desk: _UnitQueue) -> None:
         super().__init__(pid, requests, answers)
         self._desk = desk
         self._heard = b""  # the beginning of a line
@@ -134,15 +142,15 @@ class _Process(jobs.Worker):
             return []
         return [found for word in said for found in self._understood(word)]
 
-    def _understood(self, word: Said) -> list[tuple[int, object]]:
+    def _understood(self, word: WorkerEvent) -> list[tuple[int, object]]:
         """Return a word as the pool takes it; nothing where it is not for the pool."""
         assert self.task is not None
-        if isinstance(word, Hung):
+        if isinstance(word, EngineHung):
             self._desk.hangs[self.task] += 1
         elif isinstance(word, Claim):
             return [(jobs.CLAIM, word.case)]
-        elif isinstance(word, Ended):
+        elif isinstance(word, UnitFinished):
             return [(jobs.DONE, jobs.Fault(word.fault, word.details) if word.fault else None)]
-        elif not isinstance(word, Begun):
+        elif not isinstance(word, CaseStarted):
             return [(jobs.NOTE, word)]
         return []

@@ -30,7 +30,7 @@ from harness.adapters.inside.board import TIMED_OUT
 from harness.options import BoxLimits, Limits
 from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Step
 from harness.running.rerun import believe, fails_by_choice
-from harness.work.canonical_json import Figures
+from harness.work.canonical_json import Measurements
 from oracle.natures import Natures
 
 MARGIN = 0.2  # of a limit: as near as this is near
@@ -43,7 +43,7 @@ def loose(box: BoxLimits) -> BoxLimits:
     return box._replace(cpu=box.cpu * (1 + MARGIN))
 
 
-def told(result: FileResult, box: BoxLimits) -> FileResult:
+def restate_limits(result: FileResult, box: BoxLimits) -> FileResult:
     """Return a first run's result with the assignment's limit in it, not the loose one."""
 
     def restated(failure: Failure) -> Failure:
@@ -55,7 +55,7 @@ def told(result: FileResult, box: BoxLimits) -> FileResult:
 
 
 def in_doubt(
-    result: FileResult, figures: Figures, limits: Limits, box: BoxLimits, natures: Natures
+    result: FileResult, figures: Measurements, limits: Limits, box: BoxLimits, natures: Natures
 ) -> bool:
     """Whether a first run says nothing of how an engine stands to the assignment's limits.
 
@@ -102,7 +102,7 @@ def _conversations(result: FileResult) -> Iterator[list[Reply]]:
         yield [one.reply for one in restart.sent if one.reply is not None]
 
 
-def near(result: FileResult, figures: Figures, limits: Limits, box: BoxLimits) -> str:
+def near(result: FileResult, figures: Measurements, limits: Limits, box: BoxLimits) -> str:
     """Return which limit was nearly or just hit, with the figures; empty: none was.
 
     ``result``: with its times, and of the run that counts.
@@ -123,7 +123,7 @@ def near(result: FileResult, figures: Figures, limits: Limits, box: BoxLimits) -
 
 def believed(
     runs: tuple[FileResult, FileResult],
-    figures: Figures,
+    figures: Measurements,
     limits: Limits,
     box: BoxLimits,
     natures: Natures,
@@ -152,7 +152,7 @@ def changed(first: FileResult, second: FileResult) -> tuple[int, ...]:
     )
 
 
-def alike(first: FileResult, second: FileResult, natures: Natures) -> bool:
+def fails_like(first: FileResult, second: FileResult, natures: Natures) -> bool:
     """Whether a run broke in no other ways than a second one, of any case file, did.
 
     Nothing else may be in doubt about the first.

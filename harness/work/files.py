@@ -7,20 +7,20 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.errors import HarnessError
-from harness.work.records import Case, File, Folder, Name, Sha256, Submitted
+from harness.work.records import Folder, Name, Sha256, UnitCase, UnitFile, UnitSubmission
 
 
 class MissingBytesError(HarnessError):
     """What a unit names is nowhere, or is something else by now: the harness's own trouble."""
 
 
-class Files:
+class FileFinder:
     """Finds files; ``stores``: folders of files that are named by their SHA-256."""
 
     def __init__(self, stores: Sequence[Path] = ()) -> None:
         self._stores = tuple(stores)
 
-    def archive(self, own: Submitted) -> Path:
+    def archive(self, own: UnitSubmission) -> Path:
         """Return where the bytes of a submission are.
 
         Raises:
@@ -28,7 +28,7 @@ class Files:
         """
         return self._found(own.sha256, own.path, f"the submission of {own.key}")
 
-    def case(self, case: Case, room: Path) -> tuple[bytes, Path]:
+    def case(self, case: UnitCase, room: Path) -> tuple[bytes, Path]:
         """Return a case file's bytes, and its path with all that it names beside it.
 
         It is laid out in a new folder of ``room`` where it does not lie as the unit says.
@@ -55,10 +55,10 @@ class Files:
         self._lay(folder.files, place)
         return place
 
-    def _are_there(self, files: Iterable[File], place: Path) -> bool:
+    def _are_there(self, files: Iterable[UnitFile], place: Path) -> bool:
         return all(_has(place / one.name, one.sha256) for one in files)
 
-    def _lay(self, files: Iterable[File], place: Path) -> None:
+    def _lay(self, files: Iterable[UnitFile], place: Path) -> None:
         place.mkdir(parents=True, exist_ok=True)
         for one in files:
             source = self._found(one.sha256, "", one.name)
@@ -73,9 +73,9 @@ class Files:
         raise MissingBytesError(f"{called} is nowhere with the SHA-256 {sha256}: has it changed?")
 
 
-def file_of(path: Path, name: str) -> File:
+def file_of(path: Path, name: str) -> UnitFile:
     """Return a file that lies on this machine, by a name of its own."""
-    return File(Name(name), Sha256(hashlib.sha256(path.read_bytes()).hexdigest()))
+    return UnitFile(Name(name), Sha256(hashlib.sha256(path.read_bytes()).hexdigest()))
 
 
 def folder_of(place: Path, names: Iterable[str]) -> Folder:

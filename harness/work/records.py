@@ -18,7 +18,7 @@ Name = NewType("Name", str)  # of a file below a folder, with / between its part
 Level = NewType("Level", str)  # one of harness.options.SANDBOXES
 
 
-class File(NamedTuple):
+class UnitFile(NamedTuple):
     """A file of a folder."""
 
     name: Name
@@ -29,11 +29,11 @@ class Folder(NamedTuple):
     """Files that lie together."""
 
     name: str  # that it has
-    files: tuple[File, ...]
+    files: tuple[UnitFile, ...]
     place: str = ""  # where it lies; "" or not there: to be laid out from a store
 
 
-class Submitted(NamedTuple):
+class UnitSubmission(NamedTuple):
     """What was handed in, and what of it counts."""
 
     key: str  # whose it is
@@ -43,13 +43,13 @@ class Submitted(NamedTuple):
     path: str = ""  # of the archive; "" or not there: in a store
 
 
-class Case(NamedTuple):
+class UnitCase(NamedTuple):
     """A case file to be run."""
 
     basis: str  # what the result is known by
     name: str  # of the file
     sha256: Sha256
-    beside: tuple[File, ...] = ()  # what its commands name, by names from its folder
+    beside: tuple[UnitFile, ...] = ()  # what its commands name, by names from its folder
     # Where it lies, and with it what is beside it. Its own bytes may be in a store all the same.
     place: str = ""
 
@@ -62,13 +62,13 @@ class Environment(NamedTuple):
     hidden: tuple[str, ...] = ()  # paths that no engine may see
 
 
-class Unit(NamedTuple):
+class WorkUnit(NamedTuple):
     """A submission with the case files that are to be run."""
 
     unit: int  # VERSION
-    submission: Submitted
+    submission: UnitSubmission
     build: str  # what the result of its build is known by
-    cases: tuple[Case, ...]
+    cases: tuple[UnitCase, ...]
     assignment: Folder
     course: Folder | None  # laid beside the submission
     environment: Environment

@@ -1,12 +1,12 @@
-"""What a worker says while it does a unit: a line of JSON for each word. All immutable.
+"""Events that a worker reports while it runs a unit: one line of JSON for each. All immutable.
 
-Every line is an object with the name of a word and its fields. The last one is :class:`Ended`. A
-worker that takes units one after the other also asks (:class:`Claim`), and is answered by a line
-(:class:`Granted`).
+Every line is an object with the name of the event and its fields. :class:`UnitFinished` comes
+last. A worker that runs several units also asks before each case file (:class:`Claim`), and reads
+a line as the answer (:class:`Granted`).
 
-The three kinds of trouble are told apart: ``done`` with ``failed`` means that something is wrong
-with the submission, and its result has a failure where the engine broke. ``broke``, and an end
-with a fault, mean that the harness did, which says nothing about the submission.
+Three kinds of failure stay apart. ``done`` with ``failed`` means that the submission failed a
+test; its result has a failure if the engine failed. ``broke``, and ``ended`` with a fault, mean a
+harness error, which says nothing about the submission.
 """
 
 from __future__ import annotations
@@ -17,56 +17,56 @@ from typing import Any, NamedTuple, get_type_hints
 from harness.errors import UsageError
 from harness.records import Build
 from harness.work import canonical_json, plain
-from harness.work.canonical_json import Figures
+from harness.work.canonical_json import Measurements
 
 
-class Begun(NamedTuple):
-    """A case file is run from now on."""
+class CaseStarted(NamedTuple):
+    """A case file was started."""
 
     basis: str
 
 
-class Built(NamedTuple):
-    """The build steps were done."""
+class BuildFinished(NamedTuple):
+    """The build steps have run."""
 
     basis: str
     build: Build
     seconds: float
 
 
-class Done(NamedTuple):
-    """A case file was run."""
+class AttemptFinished(NamedTuple):
+    """A case file has run."""
 
     basis: str
     result: str  # canonical JSON; in a line, what it says
-    figures: Figures
+    figures: Measurements
     failed: bool  # something is wrong with the submission
     doubtful: bool  # it is to be run again, alone
 
 
-class Broke(NamedTuple):
-    """The harness broke."""
+class HarnessFailed(NamedTuple):
+    """A harness error kept a case file from running."""
 
     basis: str
     message: str
 
 
-class Hung(NamedTuple):
-    """The engine has hung for its full limit once more."""
+class EngineHung(NamedTuple):
+    """The engine hung once more for its full limit."""
 
     basis: str
 
 
 class Claim(NamedTuple):
-    """May a case file be run, or does another worker do it, or has?"""
+    """Ask whether to run a case file; another worker may run it, or have run it."""
 
     case: int  # index in the unit
 
 
-class Ended(NamedTuple):
-    """The unit has come to its end."""
+class UnitFinished(NamedTuple):
+    """The unit has ended."""
 
-    fault: str = ""  # how the harness broke; else empty
+    fault: str = ""  # the harness error, if there was one
     details: str = ""  # a traceback
 
 
@@ -77,39 +77,56 @@ class Granted(NamedTuple):
     hangs: int  # of the submission so far, in all workers
 
 
-Word = Built | Done | Broke
-Said = Begun | Built | Done | Broke | Hung | Claim | Ended
+AttemptEvent = BuildFinished | AttemptFinished | HarnessFailed
+WorkerEvent = (
+    CaseStarted
+    | BuildFinished
+    | AttemptFinished
+    | HarnessFailed
+    | EngineHung
+    | Claim
+    | UnitFinished
+)
 
+# The names are those of the lines, which other programs read and write.
 _BY_NAME: dict[str, type[Any]] = {
-    one.__name__.lower(): one for one in (Begun, Built, Done, Broke, Hung, Claim, Ended)
+    "begun": CaseStarted,
+    "built": BuildFinished,
+    "done": AttemptFinished,
+    "broke": HarnessFailed,
+    "hung": EngineHung,
+    "claim": Claim,
+    "ended": UnitFinished,
 }
 _NAMES = {one: name for name, one in _BY_NAME.items()}
 _RESULT = "result"
 
 
-def line(word: Said) -> bytes:
-    """Return a word as a line of JSON."""
-    found = canonical_json.dumps(word._replace(result="") if isinstance(word, Done) else word)
-    if isinstance(word, Done):  # it is canonical already
-        found = found.replace(f'"{_RESULT}":""', f'"{_RESULT}":{word.result}', 1)
-    return f'{{"word":"{_NAMES[type(word)]}",{found[1:]}\n'.encode()
+def line(event: WorkerEvent) -> bytes:
+    """Return an event as a line of JSON."""
+    found = canonical_json.dumps(
+        event._replace(result="") if isinstance(event, AttemptFinished) else event
+    )
+    if isinstance(event, AttemptFinished):  # it is canonical already
+        found = found.replace(f'"{_RESULT}":""', f'"{_RESULT}":{event.result}', 1)
+    return f'{{"word":"{_NAMES[type(event)]}",{found[1:]}\n'.encode()
 
 
-def read(text: bytes) -> Said:
-    """Return the word of a line.
+def read(text: bytes) -> WorkerEvent:
+    """Return the event of a line.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not an event.
     """
     try:
         found = json.loads(text)
         kind = _BY_NAME[found.pop("word")]
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         raise UsageError(f"found {text[:60]!r}, expected a word of a worker") from None
-    if kind is Done and _RESULT in found:
+    if kind is AttemptFinished and _RESULT in found:
         found[_RESULT] = json.dumps(found[_RESULT], sort_keys=True, separators=(",", ":"))
-    word: Said = plain.value(kind, found, f"the word {_NAMES[kind]!r}")
-    return word
+    event: WorkerEvent = plain.value(kind, found, f"the word {_NAMES[kind]!r}")
+    return event
 
 
 def schema() -> dict[str, Any]:

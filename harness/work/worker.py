@@ -13,25 +13,25 @@ from typing import BinaryIO, NamedTuple
 from harness.assignments.assignment import Assignment, find
 from harness.errors import StarvedError, UsageError
 from harness.reading import casefile
-from harness.running.patience import Hangs, Patience
+from harness.running.patience import HangPolicy, Hangs
 from harness.sandbox.engines import Sandbox
 from harness.work import canonical_json, plain, words
-from harness.work.bench import Bench, Handed, Kit
-from harness.work.files import Files
-from harness.work.records import VERSION, Unit
-from harness.work.words import Begun, Claim, Ended, Granted, Hung, Said
+from harness.work.bench import Kit, UnitRunner, UnpackedSubmission
+from harness.work.files import FileFinder
+from harness.work.records import VERSION, WorkUnit
+from harness.work.words import CaseStarted, Claim, EngineHung, Granted, UnitFinished, WorkerEvent
 
-Say = Callable[[Said], object]
+Say = Callable[[WorkerEvent], object]
 Ask = Callable[[int], Granted]  # for a case file, by its index in the unit
 
 
-def read(text: str | bytes, source: str) -> Unit:
+def read(text: str | bytes, source: str) -> WorkUnit:
     """Return the unit that a document of JSON is.
 
     Raises:
         UsageError: it is none, or of another version.
     """
-    unit = plain.read(Unit, text, source)
+    unit = plain.read(WorkUnit, text, source)
     if unit.unit != VERSION:
         raise UsageError(f"{source}.unit: found version {unit.unit}, expected {VERSION}")
     return unit
@@ -42,15 +42,15 @@ def free(_case: int) -> Granted:
     return Granted(granted=True, hangs=0)
 
 
-class Worker:
+class UnitWorker:
     """Does units, one after the other; use it with :func:`contextlib.closing`."""
 
-    def __init__(self, files: Files, proven: str = "") -> None:
+    def __init__(self, files: FileFinder, proven: str = "") -> None:
         """``proven``: the sandbox level that whoever starts us has just proven on this machine."""
         self._files = files
         self._proven = proven
         self._room = tempfile.TemporaryDirectory(prefix="gtp-harness-work-")
-        self._bench: Bench | None = None
+        self._bench: UnitRunner | None = None
         self._kit: object = None  # what it was made for
 
     def close(self) -> None:
@@ -59,23 +59,23 @@ class Worker:
             self._bench.close()
         self._room.cleanup()
 
-    def do(self, unit: Unit, say: Say, ask: Ask = free) -> Ended:
+    def do(self, unit: WorkUnit, say: Say, ask: Ask = free) -> UnitFinished:
         """Do a unit, and say what comes; return the last word, which is said, too."""
         try:
             self._do(unit, say, ask)
-            ended = Ended()
+            ended = UnitFinished()
         except StarvedError as error:
-            ended = Ended(str(error))
+            ended = UnitFinished(str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is the harness's own fault
-            ended = Ended(f"{type(error).__name__}: {error}", format_exc())
+            ended = UnitFinished(f"{type(error).__name__}: {error}", format_exc())
         say(ended)
         return ended
 
-    def _do(self, unit: Unit, say: Say, ask: Ask) -> None:
+    def _do(self, unit: WorkUnit, say: Say, ask: Ask) -> None:
         bench = self._bench_for(unit)
         own = unit.submission
         archive = self._files.archive(own)
-        handed = Handed(archive, own.root, own.kept, unit.build)
+        handed = UnpackedSubmission(archive, own.root, own.kept, unit.build)
         with bench.furnished(handed, say) as (room, built):
             ends = time.monotonic() + unit.budget - unit.spent
             task = _Task(unit, bench, room, ends, built is None or built.ok)
@@ -87,25 +87,25 @@ class Worker:
         if not granted.granted:
             return
         case = task.unit.cases[index]
-        say(Begun(case.basis))
+        say(CaseStarted(case.basis))
         if not task.is_ready:
             say(task.bench.nothing(case.basis))
             return
         content, path = self._files.case(case, Path(self._room.name))
-        patience = Patience(_Told(granted.hangs, lambda: say(Hung(case.basis))))
+        patience = HangPolicy(_Told(granted.hangs, lambda: say(EngineHung(case.basis))))
         read_case = casefile.parse(content, str(path))
         say(task.bench.attempt(case.basis, read_case, task.room, task.ends, patience))
 
-    def _bench_for(self, unit: Unit) -> Bench:
+    def _bench_for(self, unit: WorkUnit) -> UnitRunner:
         """Return the bench of the unit before if that has the same, else another one."""
         wanted = unit._replace(submission=None, build="", cases=(), spent=0.0)  # type: ignore[arg-type]
         if self._bench is None or self._kit != wanted:
             if self._bench:
                 self._bench.close()
-            self._bench, self._kit = Bench(self._kit_of(unit)), wanted
+            self._bench, self._kit = UnitRunner(self._kit_of(unit)), wanted
         return self._bench
 
-    def _kit_of(self, unit: Unit) -> Kit:
+    def _kit_of(self, unit: WorkUnit) -> Kit:
         room = Path(self._room.name)
         told = find(str(self._files.folder(unit.assignment, room)))
         assignment = told._replace(python=unit.environment.python)
@@ -113,7 +113,7 @@ class Worker:
         sandbox = self._sandbox(unit, assignment)
         return Kit(assignment, overlay, sandbox, unit.limits, unit.alone, unit.budget)
 
-    def _sandbox(self, unit: Unit, assignment: Assignment) -> Sandbox | None:
+    def _sandbox(self, unit: WorkUnit, assignment: Assignment) -> Sandbox | None:
         wanted = unit.environment.sandbox
         if wanted == "off":
             return None
@@ -125,8 +125,8 @@ class Worker:
 class _Task(NamedTuple):
     """A unit on the bench."""
 
-    unit: Unit
-    bench: Bench
+    unit: WorkUnit
+    bench: UnitRunner
     room: Path
     ends: float
     is_ready: bool  # there is a program to be run
@@ -147,7 +147,7 @@ class _Told(Hangs):
         self._tell()
 
 
-def serve(source: BinaryIO, sink: BinaryIO, worker: Worker) -> None:
+def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker) -> None:
     """Do the units that come as lines, until there are no more; claims are asked for in between.
 
     Raises:
@@ -155,7 +155,7 @@ def serve(source: BinaryIO, sink: BinaryIO, worker: Worker) -> None:
     """
     asked = 0
 
-    def say(word: Said) -> None:
+    def say(word: WorkerEvent) -> None:
         sink.write(words.line(word))
         sink.flush()
 

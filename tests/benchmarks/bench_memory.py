@@ -16,7 +16,7 @@ from harness.sandbox import cgroup, levels, view
 from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.redteam import referee
 from harness.sandbox.redteam.holding_roster import ROSTER
-from harness.sandbox.redteam.scene import Scene
+from harness.sandbox.redteam.scene import AttackStage
 from tests.harness.busy import busy
 
 RUNS = 3
@@ -50,7 +50,7 @@ holding.main(holding.PROGRAMS)
 """
 
 
-def held(launcher: BoxLauncher, scene: Scene, way: str) -> float:
+def held(launcher: BoxLauncher, scene: AttackStage, way: str) -> float:
     """Return the most that a way holds at once, as a part of the limit."""
     aim = scene.aim() | launcher.limits._asdict()
     place = str(scene.submission)
@@ -72,7 +72,11 @@ def held(launcher: BoxLauncher, scene: Scene, way: str) -> float:
 
 def table(level: int, load: int) -> None:
     """Print the figures of a level beside so many busy processes."""
-    with closing(BoxLauncher(level, referee.LIMITS)) as launcher, Scene() as scene, busy(load):
+    with (
+        closing(BoxLauncher(level, referee.LIMITS)) as launcher,
+        AttackStage() as scene,
+        busy(load),
+    ):
         found = {way: [held(launcher, scene, way) for _ in range(RUNS)] for way in WAYS}
     worst = {way: max(figures) for way, figures in found.items()}
     over = {way: figure for way, figure in worst.items() if figure > ALLOWED}

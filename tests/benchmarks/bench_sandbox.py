@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import closing
 from time import perf_counter
 
-from harness.engine.launch import Engine, PlainLauncher
+from harness.engine.launch import PlainLauncher, StartedEngine
 from harness.errors import SandboxError
 from harness.sandbox import (
     bubblewrap,
@@ -32,7 +32,7 @@ from harness.sandbox import (
 )
 from harness.sandbox.engines import BoxedLauncher
 from harness.sandbox.launcher import BoxLauncher
-from harness.sandbox.plan import Room
+from harness.sandbox.plan import WritableSpace
 
 ROUNDS = 40
 COMMANDS = 3_000  # in each round
@@ -44,7 +44,7 @@ ENGINES = {
 WAYS = {0: "bare", 3: "level 3", 2: "level 2", 1: "level 1"}
 
 
-def ask(engine: Engine) -> None:
+def ask(engine: StartedEngine) -> None:
     """Send a command and read the reply."""
     assert engine.stdin is not None
     assert engine.stdout is not None
@@ -105,7 +105,7 @@ def measure(launchers: dict[int, PlainLauncher | BoxedLauncher], words: list[str
 TRUE = ["/bin/true"]
 SEEN = view.of_program(TRUE, "/", hidden=view.own_folders())
 ALLOWED = limits.BoxLimits()
-ROOM = Room(ALLOWED.scratch, ALLOWED.scratch_files)
+ROOM = WritableSpace(ALLOWED.scratch, ALLOWED.scratch_files)
 
 
 def filter_calls() -> None:

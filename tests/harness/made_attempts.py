@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 
-from harness.assignments.assignment import Assignment, Late, Part, find
+from harness.assignments.assignment import Assignment, Late, MarkPart, find
 from harness.grading.records import PUBLIC, Attempt, CheckLog, Submission
 from harness.reading import casefile
 from harness.records import (
@@ -100,6 +100,6 @@ def submission_of(**fields: object) -> Submission:
     return whole._replace(**fields)
 
 
-def assignment_of(*parts: Part, late: Late = NEVER_LATE, **fields: object) -> Assignment:
+def assignment_of(*parts: MarkPart, late: Late = NEVER_LATE, **fields: object) -> Assignment:
     """Return go-scoring with other parts, if any, and no deadline."""
     return find("go-scoring")._replace(late=late, **({"marks": parts} if parts else {}), **fields)

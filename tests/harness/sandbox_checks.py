@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from harness.options import MIB, BoxLimits
 from harness.sandbox import cgroup, levels, view
-from harness.sandbox.launcher import Boxed, BoxLauncher, End
+from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
 from harness.sandbox.redteam import referee
 from harness.sandbox.redteam.attack import Attack
 from harness.sandbox.redteam.roster import ROSTER
@@ -35,7 +35,7 @@ PATIENCE = 30.0  # seconds; finds a hang, not a busy machine
 class Result(NamedTuple):
     """What a program in a box did."""
 
-    end: End
+    end: BoxEnd
     out: str
     err: str
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from harness.sandbox import bubblewrap, cgroup, launcher
 from harness.sandbox.launcher import BoxLauncher
-from harness.sandbox.plan import Plan
+from harness.sandbox.plan import LaunchPlan
 from harness.sandbox.redteam import referee
 from harness.sandbox.redteam.roster import ROSTER
 
@@ -34,10 +34,10 @@ class Layer(NamedTuple):
     """How to take a layer out."""
 
     code: str = ""  # run by the server before all else
-    plan: Callable[[Plan], Plan] = lambda plan: plan
+    plan: Callable[[LaunchPlan], LaunchPlan] = lambda plan: plan
 
 
-def _without_options(plan: Plan) -> Plan:
+def _without_options(plan: LaunchPlan) -> LaunchPlan:
     """Take bubblewrap's options for processes away; the machine's /proc is shown instead."""
     options = plan.options.replace(b"--unshare-pid\0", b"")
     proc = b"--proc\0/proc\0--ro-bind\0/proc/sys\0/proc/sys\0"
@@ -52,7 +52,7 @@ def _without_options(plan: Plan) -> Plan:
     return plan._replace(options=b"\0".join(words))
 
 
-def _with_the_machines_files(plan: Plan) -> Plan:
+def _with_the_machines_files(plan: LaunchPlan) -> LaunchPlan:
     """Show the machine's /tmp, where all that is private lies, in place of an empty one."""
     own = re.compile(rb"--perms\x001777\0(--size\0\d+\0)?--tmpfs\0/tmp\0")
     assert own.search(plan.options)
@@ -60,20 +60,20 @@ def _with_the_machines_files(plan: Plan) -> Plan:
     return plan._replace(options=options, scratch=())
 
 
-def _with_writable_mounts(plan: Plan) -> Plan:
+def _with_writable_mounts(plan: LaunchPlan) -> LaunchPlan:
     """Let bubblewrap show everything as it is outside, to be written to as well."""
     assert b"--ro-bind\0" in plan.options
     return plan._replace(options=plan.options.replace(b"--ro-bind\0", b"--bind\0"))
 
 
-def _with_unlimited_folders(plan: Plan) -> Plan:
+def _with_unlimited_folders(plan: LaunchPlan) -> LaunchPlan:
     """Let bubblewrap make folders in memory that hold half of the machine's."""
     options = re.sub(rb"--size\0\d+\0", b"", plan.options)
     assert options != plan.options
     return plan._replace(options=options)
 
 
-def _as_root(plan: Plan) -> Plan:
+def _as_root(plan: LaunchPlan) -> LaunchPlan:
     """Start bubblewrap's engine as who starts it, without the words that change that."""
     words = plan.arguments
     assert words[0] == bubblewrap.SETPRIV
@@ -106,7 +106,7 @@ LAYERS: dict[tuple[str, int], Layer] = {
     **{("watch", level): Layer(_LOOK_AWAY) for level in (3, 2, 1)},
     **{
         ("control group", level): Layer(
-            "import harness.sandbox.cgroup as c; c.enter = lambda parents: c.Group([])"
+            "import harness.sandbox.cgroup as c; c.enter = lambda parents: c.ControlGroups([])"
         )
         for level in (3, 2, 1)
     },
@@ -196,7 +196,7 @@ class Mutated(BoxLauncher):
         finally:
             launcher._TURN = whole
 
-    def _send(self, wanted: Plan) -> tuple[FileIO, FileIO, FileIO]:
+    def _send(self, wanted: LaunchPlan) -> tuple[FileIO, FileIO, FileIO]:
         for layer in self._out:
             wanted = layer.plan(wanted)
         return super()._send(wanted)

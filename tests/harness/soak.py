@@ -22,7 +22,7 @@ from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import FileResult
 from harness.running import jobs
-from harness.running.runner import Setting, run_file
+from harness.running.runner import RunContext, run_file
 from harness.running.runs import Options
 from harness.sandbox import cgroup
 from harness.sandbox.engines import Sandbox
@@ -79,7 +79,7 @@ def soak(runs: int, choice: str, rows: list[Row], seed: int = 1) -> Outcome:
 
 def _run(row: Row, case: str, sandbox: Sandbox | None, mark: str) -> FileResult:
     program = ("env", "-u", "PYTHONUNBUFFERED", sys.executable, str(ENGINES / row.engine) + ".py")
-    setting = Setting((*program, mark), Options(limits=row.limits), named("gogui"))
+    setting = RunContext((*program, mark), Options(limits=row.limits), named("gogui"))
     if sandbox is not None:
         setting = setting._replace(launcher=sandbox.launcher)
     return run_file(casefile.read(case, "gogui"), setting)

@@ -3,7 +3,7 @@
 :data:`PROGRAM` runs in the box: children make drawn calls with drawn arguments, some of them
 pointers to what could do harm: the path of a secret, the address of a listener, the id of a
 process. Beside it are a secret file, a process that counts signals, and listeners
-(:class:`harness.sandbox.redteam.scene.Scene`).
+(:class:`harness.sandbox.redteam.scene.AttackStage`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from harness.sandbox import levels, view
 from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.redteam import referee
-from harness.sandbox.redteam.scene import Scene
+from harness.sandbox.redteam.scene import AttackStage
 
 PROGRAM = r"""
 import ctypes, json, os, random, resource, signal, struct, sys, time
@@ -126,7 +126,7 @@ def fuzz(level: int, seconds: float, seed: int) -> Outcome:
     deadline = time.monotonic() + seconds
     boxes = drawn = 0
     escapes: list[str] = []
-    with closing(BoxLauncher(level, referee.LIMITS)) as launcher, Scene() as scene:
+    with closing(BoxLauncher(level, referee.LIMITS)) as launcher, AttackStage() as scene:
         while time.monotonic() < deadline:
             output = _one(launcher, scene, seed + boxes)
             boxes += 1
@@ -141,7 +141,7 @@ def fuzz(level: int, seconds: float, seed: int) -> Outcome:
     return Outcome(boxes, drawn, tuple(escapes))
 
 
-def _one(launcher: BoxLauncher, scene: Scene, seed: int) -> str:
+def _one(launcher: BoxLauncher, scene: AttackStage, seed: int) -> str:
     aim = scene.aim() | {"seed": seed, "seconds": 1.5}
     words = [levels.interpreter(), "-I", "-S", "-c", PROGRAM, json.dumps(aim)]
     hidden = [*view.own_folders(), str(scene.secret)]

@@ -20,7 +20,7 @@ from harness.report.tally import summary, tally
 from harness.report.terminal import Terminal
 from harness.report.view import view
 from harness.running import protocol
-from harness.visible import visible, without_surrogates
+from harness.visible import escape_controls, without_surrogates
 from tests import golden
 from tests.harness.test_answers import answered
 
@@ -107,7 +107,7 @@ TEXTS = {
     "long.txt": lambda: lines(long=True),
     "terminal.txt": terminal,
     "run.json": lambda: without_surrogates("".join(json.parts(RUN, TALLIES, VIEWS))),
-    "junit.xml": lambda: visible("".join(junit.parts(RUN, TALLIES, VIEWS))),
+    "junit.xml": lambda: escape_controls("".join(junit.parts(RUN, TALLIES, VIEWS))),
     "run.tap": lambda: "".join(tap.parts(RUN, VIEWS)),
 }
 

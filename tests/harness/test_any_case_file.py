@@ -20,7 +20,7 @@ from harness.report.tally import tally
 from harness.report.terminal import Terminal
 from harness.report.view import view
 from harness.running.runner import not_run
-from harness.visible import visible, without_surrogates
+from harness.visible import escape_controls, without_surrogates
 
 LONG = "9" * 5_000
 WORDS = [
@@ -70,10 +70,10 @@ def test_reporting(data: bytes, dialect: str, ok: bool, text: str) -> None:
         *gogui.lines(file, prefix=True, long=True),
         *Terminal(Paint(on=False), unicode=True, patterns=True).file(shown),
         without_surrogates("".join(json.parts(run, [tally(file)]))),
-        *map(visible, junit.parts(run, [tally(file)])),
-        *map(visible, tap.parts(run)),
-        *(visible(text) for _, page in file_pages(shown, run, "x", log) for text in page),
-        *(visible(text) for _, page in log_pages(file, run, "x") for text in page),
+        *map(escape_controls, junit.parts(run, [tally(file)])),
+        *map(escape_controls, tap.parts(run)),
+        *(escape_controls(text) for _, page in file_pages(shown, run, "x", log) for text in page),
+        *(escape_controls(text) for _, page in log_pages(file, run, "x") for text in page),
     ]
     for one in told:
         one.encode()
@@ -85,7 +85,7 @@ def read(data: bytes, dialect: str) -> CaseFile | None:
         return casefile.parse(data, "x.gtp", dialect)
     except CaseError as error:
         assert str(error).startswith("x.gtp:")
-        visible(str(error)).encode()
+        escape_controls(str(error)).encode()
         return None
 
 

@@ -17,7 +17,7 @@ from harness.records import Failure, FailureKind, Outcome, Verdict
 from harness.running.runner import not_run
 from harness.vocabulary.script import Script
 from harness.work import canonical_json
-from harness.work.words import Done
+from harness.work.words import AttemptFinished
 from tests.harness.test_audit import made
 
 
@@ -99,11 +99,15 @@ SCORE = casefile.parse(b"boardsize 2\n10 score\n#? [0]\n", "score.gtp")
 )
 def test_only_the_last_command_shows_what_was_found(verdict, failure, shows):
     result = not_run(SCORE, failure)._replace(outcomes=(Outcome(1, verdict, None),))
-    text = canonical_json.dumps(canonical_json.settled(result, "/nowhere"))
-    done = Done("01-score.gtp", text, canonical_json.Figures(), failed=True, doubtful=False)
+    text = canonical_json.dumps(canonical_json.strip_measurements(result, "/nowhere"))
+    done = AttemptFinished(
+        "01-score.gtp", text, canonical_json.Measurements(), failed=True, doubtful=False
+    )
     assert _shows(done, {"01-score.gtp": SCORE}) is shows
 
 
 def test_a_program_that_could_not_be_built_shows_nothing():
-    done = Done("", canonical_json.NOTHING, canonical_json.Figures(), failed=True, doubtful=False)
+    done = AttemptFinished(
+        "", canonical_json.NOTHING, canonical_json.Measurements(), failed=True, doubtful=False
+    )
     assert not _shows(done, {"": SCORE})

@@ -20,7 +20,7 @@ from harness.report.html.board import DEFINITIONS
 from harness.report.html.script import SCRIPT as PROGRAM
 from harness.report.views import Views
 from harness.specifications import specification
-from harness.visible import visible, without_surrogates
+from harness.visible import escape_controls, without_surrogates
 from tests import golden
 from tests.harness.made_class import CANVAS, MOODLE, PLACE, made_class, marked, student, submission
 from tests.harness.test_report_formats import check_counts, runs
@@ -96,7 +96,7 @@ def test_json_and_junit_are_read_whatever_they_hold(run):
 
 
 def read_junit(result):
-    root = ElementTree.fromstring(visible("".join(junit.parts(result))).encode())
+    root = ElementTree.fromstring(escape_controls("".join(junit.parts(result))).encode())
     for suite in root:
         check_counts(suite, suite.findall("testcase"))
     check_counts(root, list(root.iter("testcase")))

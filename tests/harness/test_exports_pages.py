@@ -21,7 +21,7 @@ from harness.records import Failure, FailureKind
 from harness.report.html.script import SCRIPT as PROGRAM
 from harness.report.views import Views
 from harness.specifications import specification
-from harness.visible import visible
+from harness.visible import escape_controls
 from tests.harness.made_class import (
     PLACE,
     SCRIPT,
@@ -171,14 +171,14 @@ def test_a_mark_that_is_withheld_is_no_number_anywhere(folder):
 @given(runs())
 def test_pages_are_well_formed_whatever_they_hold(run):
     (file,) = run.files
-    name = visible(file.case.path)
+    name = escape_controls(file.case.path)
     file = file._replace(case=file.case._replace(path="x.gtp"))
     one = submission("one", student("one", file.stderr, 1), faults=file.warnings, name=name)
     graded = marked(one, (Attempt("one", PUBLIC, name, file, near_limit=file.stderr),))
     result = made_class()._replace(graded=(graded,))
     body = "".join(body_of(feedback(graded, result, Views(specification("go-scoring"), PLACE))))
-    Page(visible("".join(student_page("Title", file.stderr, body))))
-    Page(visible("".join(class_page(result, file.warnings, {}))))
+    Page(escape_controls("".join(student_page("Title", file.stderr, body))))
+    Page(escape_controls("".join(class_page(result, file.warnings, {}))))
 
 
 def test_what_an_engine_writes_without_end_is_cut(tmp_path):

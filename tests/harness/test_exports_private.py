@@ -40,7 +40,7 @@ from harness.reading import casefile
 from harness.records import Diagnosis, Exchange, Failure, FailureKind, FileResult
 from harness.report.views import Views
 from harness.specifications import specification
-from harness.visible import visible
+from harness.visible import escape_controls
 from oracle.mistakes import named
 from tests.harness.made_class import (
     MOODLE,
@@ -258,7 +258,7 @@ class Secret(NamedTuple):
 
 
 def commands(count: int) -> st.SearchStrategy[list[str]]:
-    one = anything.map(lambda text: " ".join(visible(text).split()) or "score")
+    one = anything.map(lambda text: " ".join(escape_controls(text).split()) or "score")
     return st.lists(one, min_size=count, max_size=count)
 
 
@@ -282,7 +282,7 @@ def secretly(verdicts: list[V], secret: Secret, broke: bool) -> Graded:
     name, stderr, message, warning, near, why, example = secret.texts
     failures = (Failure(FailureKind.DIED, message, None),) if broke else ()
     file = made_file(
-        visible(name) or "x", lines, stderr=stderr, failures=failures, warnings=(warning,)
+        escape_controls(name) or "x", lines, stderr=stderr, failures=failures, warnings=(warning,)
     )
     public = [one for one in attempts("me", "komi-ignored") if one.kind == PUBLIC]
     private = Attempt("me", PRIVATE, name, file, None, (), near)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.assignments import assignment
-from harness.engine.session import Session
+from harness.engine.session import EngineSession
 from harness.errors import EngineError
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.runner import Runner
@@ -28,7 +28,7 @@ from harness.records import (
 from harness.running.runner import not_run
 from harness.sandbox.engines import BoxedEngine
 from harness.work import canonical_json, fairness
-from harness.work.canonical_json import Figures
+from harness.work.canonical_json import Measurements
 from oracle.natures import STANDARD
 from tests.harness.silent_process import SilentProcess
 
@@ -78,8 +78,8 @@ CPU, TIMEOUT = FailureKind.CPU, FailureKind.TIMEOUT
 )
 def test_what_is_run_again(seconds, cpu, failure, start, expected):
     one = result(seconds, failure, start)
-    assert fairness.in_doubt(one, Figures(cpu=cpu), LIMITS, BOX, STANDARD) is expected
-    assert fairness.in_doubt(one, Figures(cpu=cpu, late=True), LIMITS, BOX, STANDARD)
+    assert fairness.in_doubt(one, Measurements(cpu=cpu), LIMITS, BOX, STANDARD) is expected
+    assert fairness.in_doubt(one, Measurements(cpu=cpu, late=True), LIMITS, BOX, STANDARD)
 
 
 def slow_call(command, said="time-out: f() did not return within 5 s", failure=None, ok=False):
@@ -101,20 +101,20 @@ def slow_call(command, said="time-out: f() did not return within 5 s", failure=N
     ],
 )
 def test_a_call_that_was_too_slow_behind_an_adapter_is_run_again(one, expected):
-    assert fairness.in_doubt(one, Figures(cpu=9), LIMITS, BOX, STANDARD) is expected
-    alone = fairness.near(one, Figures(cpu=1, alone=True), LIMITS, BOX)
+    assert fairness.in_doubt(one, Measurements(cpu=9), LIMITS, BOX, STANDARD) is expected
+    alone = fairness.near(one, Measurements(cpu=1, alone=True), LIMITS, BOX)
     assert ("'score b' timed out alone as well" in alone) is expected
-    assert fairness.near(one, Figures(cpu=1), LIMITS, BOX) == ""
+    assert fairness.near(one, Measurements(cpu=1), LIMITS, BOX) == ""
 
 
 def test_a_slow_command_speaks_for_no_other():
     score, legal = slow_call("score b"), slow_call("is_legal b a1")
-    assert fairness.alike(score, slow_call("score w"), STANDARD)
-    assert not fairness.alike(score, legal, STANDARD)
-    assert not fairness.alike(score, result([1, 2]), STANDARD)
-    assert not fairness.alike(result([1], TIMEOUT), score, STANDARD)
-    assert fairness.alike(score, slow_call("score b", failure=CPU), STANDARD)
-    assert not fairness.alike(slow_call("score b", failure=CPU), score, STANDARD)
+    assert fairness.fails_like(score, slow_call("score w"), STANDARD)
+    assert not fairness.fails_like(score, legal, STANDARD)
+    assert not fairness.fails_like(score, result([1, 2]), STANDARD)
+    assert not fairness.fails_like(result([1], TIMEOUT), score, STANDARD)
+    assert fairness.fails_like(score, slow_call("score b", failure=CPU), STANDARD)
+    assert not fairness.fails_like(slow_call("score b", failure=CPU), score, STANDARD)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_of_what_is_asked_after_a_file_only_the_first_may_be_slow(after, expecte
     """That is cputime; quit has a limit of its own."""
     sent = tuple(Exchange("any", Reply(True, "", "=", seconds)) for seconds in after)
     one = result([1, 2])._replace(after=sent)
-    assert fairness.near(one, Figures(cpu=3), LIMITS, BOX) == expected
+    assert fairness.near(one, Measurements(cpu=3), LIMITS, BOX) == expected
 
 
 @pytest.mark.parametrize(
@@ -136,13 +136,13 @@ def test_an_engine_that_computed_for_a_part_of_its_limit_is_run_again(computed, 
     """The other part may have been spent waiting for something else than the engine."""
     failure = Failure(FailureKind.TIMEOUT, "It did not answer.", 1, computed=computed)
     one = result([0.1])._replace(failures=(failure,))
-    assert fairness.in_doubt(one, Figures(cpu=1), LIMITS, BOX, STANDARD) is expected
+    assert fairness.in_doubt(one, Measurements(cpu=1), LIMITS, BOX, STANDARD) is expected
 
 
 def test_no_limit_is_never_in_doubt():
     limits, box = Limits(timeout=0, startup=0, file=0), BoxLimits(cpu=0)
-    assert not fairness.in_doubt(result([1e6]), Figures(cpu=1e6), limits, box, STANDARD)
-    assert fairness.near(result([1e6]), Figures(cpu=1e6), limits, box) == ""
+    assert not fairness.in_doubt(result([1e6]), Measurements(cpu=1e6), limits, box, STANDARD)
+    assert fairness.near(result([1e6]), Measurements(cpu=1e6), limits, box) == ""
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_no_limit_is_never_in_doubt():
 )
 def test_what_is_near_a_limit(seconds, cpu, failure, alone, expected):
     one = result(seconds, failure)
-    assert fairness.near(one, Figures(cpu=cpu, alone=alone), LIMITS, BOX) == expected
+    assert fairness.near(one, Measurements(cpu=cpu, alone=alone), LIMITS, BOX) == expected
 
 
 def test_first_runs_have_looser_limits():
@@ -173,7 +173,7 @@ def computed_too_long(box, wrote):
     ended = SimpleNamespace(wait=lambda _: SimpleNamespace(hit=limit))
     process = SilentProcess(BoxedEngine(ended).broken_by(), wrote)
     with pytest.raises(EngineError) as error:
-        Session(process, LIMITS).ask([b"score b\n"], [])
+        EngineSession(process, LIMITS).ask([b"score b\n"], [])
     return error.value.failure
 
 
@@ -191,26 +191,28 @@ def test_first_runs_are_told_with_the_limits_of_the_assignment(allowed, wrote, e
     broke = computed_too_long(fairness.loose(box), wrote)
     used = broke.limit._replace(used=allowed + 1)
     one = result([])._replace(failures=(broke._replace(limit=used),))
-    told = fairness.told(one, box).failure
+    told = fairness.restate_limits(one, box).failure
     assert expected in told.message
     assert told == broke._replace(limit=used._replace(allowed=allowed))
-    stored_one = canonical_json.settled(fairness.told(one, box), "/tmp/x").failure
+    stored_one = canonical_json.strip_measurements(
+        fairness.restate_limits(one, box), "/tmp/x"
+    ).failure
     assert f"time limit: {allowed} s of processor time allowed before" in stored_one.message
 
 
 def test_a_failure_without_a_limit_is_told_as_it_is():
     died = Failure(FailureKind.DIED, "It wrote 72 s of processor time allowed, and died.", 0)
     one = result([])._replace(failures=(died, Failure(CPU, "Of an older ledger.", 0)))
-    assert fairness.told(one, BOX) == one
+    assert fairness.restate_limits(one, BOX) == one
 
 
 def test_runs_that_differ():
     first, second = result([1, 2]), result([1], TIMEOUT)
     assert fairness.changed(first, second) == (1,)
     assert fairness.changed(first, first) == ()
-    assert fairness.alike(second, result([], TIMEOUT), STANDARD)
-    assert not fairness.alike(second, result([], CPU), STANDARD)
-    assert not fairness.alike(first, first, STANDARD)
+    assert fairness.fails_like(second, result([], TIMEOUT), STANDARD)
+    assert not fairness.fails_like(second, result([], CPU), STANDARD)
+    assert not fairness.fails_like(first, first, STANDARD)
 
 
 def judged(text, verdicts, seconds=(1.0,) * 9):
@@ -241,15 +243,18 @@ BOARD = "clear_board\n10 score\n20 genmove b\n30 score\nclear_board\n40 score\n5
     ],
 )
 def test_a_failed_choice_is_in_doubt(verdicts, expected):
-    assert fairness.in_doubt(judged(BOARD, verdicts), Figures(), LIMITS, BOX, STANDARD) is expected
+    assert (
+        fairness.in_doubt(judged(BOARD, verdicts), Measurements(), LIMITS, BOX, STANDARD)
+        is expected
+    )
 
 
 def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():
     for kind, expected in ((FailureKind.DIED, True), (CPU, False)):
         broke = judged(BOARD, "p----")._replace(failures=(Failure(kind, "It broke.", 2),))
-        assert fairness.in_doubt(broke, Figures(), LIMITS, BOX, STANDARD) is expected
+        assert fairness.in_doubt(broke, Measurements(), LIMITS, BOX, STANDARD) is expected
     elsewhere = judged(BOARD, "-----")._replace(failures=(Failure(FailureKind.DIED, "", 1),))
-    assert not fairness.in_doubt(elsewhere, Figures(), LIMITS, BOX, STANDARD)
+    assert not fairness.in_doubt(elsewhere, Measurements(), LIMITS, BOX, STANDARD)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +271,7 @@ def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():
 )
 def test_a_choice_passes_if_it_passed_in_either_run(first, second, seconds, cpu, expected):
     runs = judged(BOARD, first, (seconds,) * 9), judged(BOARD, second)
-    counted = fairness.believed(runs, Figures(cpu=cpu), LIMITS, BOX, STANDARD)
+    counted = fairness.believed(runs, Measurements(cpu=cpu), LIMITS, BOX, STANDARD)
     letters = {Verdict.PASSED: "p", Verdict.FAILED: "F", Verdict.NOT_RUN: "-"}
     assert "".join(letters[one.verdict] for one in counted.outcomes) == expected
 
@@ -274,20 +279,20 @@ def test_a_choice_passes_if_it_passed_in_either_run(first, second, seconds, cpu,
 def test_a_file_with_a_failed_choice_is_not_spoken_for_by_another():
     hung = Failure(TIMEOUT, "It hung.", 1)
     sure, doubtful = (judged(BOARD, one)._replace(failures=(hung,)) for one in ("F----", "FF---"))
-    assert fairness.alike(sure, sure, STANDARD)
-    assert not fairness.alike(doubtful, sure, STANDARD)
+    assert fairness.fails_like(sure, sure, STANDARD)
+    assert not fairness.fails_like(doubtful, sure, STANDARD)
 
 
 class Runs:
     """As much of a ledger as is asked which case files need not be run again."""
 
-    def __init__(self, runs: dict[str, list[tuple[FileResult, Figures]]]) -> None:
+    def __init__(self, runs: dict[str, list[tuple[FileResult, Measurements]]]) -> None:
         self._runs = runs
         self.settled: list[str] = []
 
     def results(self, basis: str) -> list[tuple[str, str]]:
         runs = self._runs[basis]
-        dumps, settled = canonical_json.dumps, canonical_json.settled
+        dumps, settled = canonical_json.dumps, canonical_json.strip_measurements
         return [(dumps(settled(one, "")), dumps(two)) for one, two in runs]
 
     def settle(self, basis: str, _token: str) -> None:
@@ -296,13 +301,13 @@ class Runs:
 
 def test_a_file_in_which_an_engine_answered_late_is_spoken_for_by_no_other():
     """It had a short limit, so that nobody knows whether it hangs."""
-    hung, alone = result([1], TIMEOUT), Figures(alone=True)
+    hung, alone = result([1], TIMEOUT), Measurements(alone=True)
     ledger = Runs(
         {
-            "sure": [(hung, Figures(cpu=61)), (hung, alone)],
-            "alike": [(hung, Figures(cpu=61))],
-            "late": [(hung, Figures(late=True))],
-            "otherwise": [(result([1], CPU), Figures(cpu=61))],
+            "sure": [(hung, Measurements(cpu=61)), (hung, alone)],
+            "alike": [(hung, Measurements(cpu=61))],
+            "late": [(hung, Measurements(late=True))],
+            "otherwise": [(result([1], CPU), Measurements(cpu=61))],
         }
     )
     tasks = tuple(Task(basis, hung.case) for basis in ("sure", "alike", "late", "otherwise"))

@@ -11,7 +11,7 @@ import pytest
 from harness.assignments import assignment, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.building import build
-from harness.assignments.trial import try_out
+from harness.assignments.trial import run_public_tests
 from harness.options import Options
 from harness.records import FileResult, Verdict
 from tests.harness.spoilt_submissions import SPOILT, write, write_spoilt
@@ -50,7 +50,7 @@ def quick(key: str, pattern: str = "*.gtp") -> Assignment:
 
 
 def run(found: Assignment, stage: Path, sandbox: str = "auto") -> tuple[FileResult, ...]:
-    result = try_out(found, stage, Options(sandbox=sandbox, jobs=2)).result
+    result = run_public_tests(found, stage, Options(sandbox=sandbox, jobs=2)).result
     assert (result.faults, result.errors) == ((), ())
     assert [file.failure for file in result.files] == [None] * len(result.files)
     return result.files

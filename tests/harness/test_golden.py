@@ -18,7 +18,7 @@ from harness.report.paint import Paint
 from harness.report.tally import summary, tally
 from harness.report.terminal import Terminal
 from harness.report.view import view
-from harness.visible import visible, without_surrogates
+from harness.visible import escape_controls, without_surrogates
 from tests import golden
 from tests.harness.made_run import RUN as MADE
 
@@ -65,7 +65,7 @@ TEXTS = {
     "terminal-ascii.txt": lambda: terminal(color=False, unicode=False),
     "terminal-color.txt": lambda: terminal(color=True, unicode=True),
     "run.json": lambda: without_surrogates("".join(json.parts(RUN, TALLIES, VIEWS))),
-    "junit.xml": lambda: visible("".join(junit.parts(RUN, TALLIES, VIEWS))),
+    "junit.xml": lambda: escape_controls("".join(junit.parts(RUN, TALLIES, VIEWS))),
     "run.tap": lambda: "".join(tap.parts(RUN, VIEWS)),
     "baseline.txt": compared,
 }

@@ -20,7 +20,7 @@ import pytest
 
 from harness.assignments import assignment
 from harness.assignments.building import build
-from harness.assignments.trial import try_out
+from harness.assignments.trial import run_public_tests
 from harness.options import Options
 from harness.records import Verdict
 from tests.harness import small_class, test_grade
@@ -145,7 +145,7 @@ def test_check_lets_an_engine_write_where_it_starts_and_keeps_nothing(
     for name, (text, _) in files.items():
         (home / name).write_text(text)
     found = assignment.find(str(room / "counting"))
-    result = try_out(found, room / "stage", Options(sandbox=str(level))).result
+    result = run_public_tests(found, room / "stage", Options(sandbox=str(level))).result
     verdicts = [outcome.verdict for file in result.files for outcome in file.outcomes]
     assert verdicts == [Verdict.PASSED] * len(verdicts) != []
     assert {path.name: path.read_text() for path in home.iterdir()} == {

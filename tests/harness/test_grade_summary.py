@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.assignments.assignment import Part
+from harness.assignments.assignment import MarkPart
 from harness.grading.exports import summary
 from harness.grading.records import decimal
 from harness.report.paint import Paint
@@ -28,7 +28,7 @@ def test_the_table_and_what_needs_a_look():
 def test_names_of_parts_that_are_too_wide_become_numbers():
     result = made_class()
     old = result.assignment.marks[0]
-    long = Part("a part of the marks whose name nobody would want to read twice", *old[1:])
+    long = MarkPart("a part of the marks whose name nobody would want to read twice", *old[1:])
     graded = tuple(
         one._replace(
             marks=one.marks._replace(

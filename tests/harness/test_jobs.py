@@ -135,7 +135,7 @@ def test_while_one_sleeps_others_do_the_rest_of_its_task_and_more() -> None:
     """Eight parts of three tasks, most of which sleep, at one place; each is done once."""
     done: list[tuple[int, object]] = []
 
-    def work(task: int, line: jobs.Line) -> str:
+    def work(task: int, line: jobs.WorkerChannel) -> str:
         for part in range(task):
             if line.claim(part):
                 time.sleep(3 if task > 1 else 0)
@@ -161,7 +161,7 @@ def test_tasks_that_sleep_leave_a_place_to_others(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(jobs, "_MOST", 3)
     done: list[int] = []
 
-    def work(task: int, line: jobs.Line) -> None:
+    def work(task: int, line: jobs.WorkerChannel) -> None:
         for part in range(task):
             if line.claim(part):
                 time.sleep(5 if task > 1 else 0)
@@ -180,7 +180,7 @@ def test_tasks_that_sleep_leave_a_place_to_others(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_task_of_several_workers_comes_to_nothing_if_one_of_them_does() -> None:
-    def work(task: int, line: jobs.Line) -> int:
+    def work(task: int, line: jobs.WorkerChannel) -> int:
         if line.claim(0):
             time.sleep(3)
         elif line.claim(1):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.assignments.assignment import Late, Part
+from harness.assignments.assignment import Late, MarkPart
 from harness.grading.marks.marking import lasting, lateness, marks, sentence
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, CheckLog, decimal
 from harness.records import Failure, FailureKind, Verdict
@@ -21,10 +21,10 @@ from tests.harness.made_attempts import (
     unbuilt,
 )
 
-PUBLIC_SHARE = Part("public", Fraction(2), PUBLIC, "share", {})
+PUBLIC_SHARE = MarkPart("public", Fraction(2), PUBLIC, "share", {})
 PUBLIC_ALL = PUBLIC_SHARE._replace(rule="all")
-PRIVATE_SHARE = Part("private", Fraction(2), PRIVATE, "share", {})
-FILES_ALL = Part("log and readme", Fraction(1), "files", "all", {})
+PRIVATE_SHARE = MarkPart("private", Fraction(2), PRIVATE, "share", {})
+FILES_ALL = MarkPart("log and readme", Fraction(1), "files", "all", {})
 DEADLINE = datetime(2018, 1, 29, 23, 55)
 LATE = Late(DEADLINE, DEADLINE + timedelta(days=1), Fraction(20), 15)
 
@@ -326,7 +326,7 @@ WEIGHTS = st.dictionaries(
 )
 PARTS = st.lists(
     st.builds(
-        Part,
+        MarkPart,
         st.just("part"),
         st.fractions(0, 10, max_denominator=100),
         st.sampled_from([PUBLIC, PRIVATE, "files"]),

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from harness.assignments import assignment
-from harness.assignments.trial import try_out
+from harness.assignments.trial import run_public_tests
 from harness.options import BoxLimits, Limits, Options
 from harness.processes import children, descendants
 from harness.reading import casefile
@@ -17,8 +17,8 @@ from harness.reading.dialect import named
 from harness.reading.pattern import read_gogui
 from harness.records import FailureKind, Reply, Verdict
 from harness.report.difference import difference
-from harness.running.patience import HANGS, Hangs, Patience, do_anything
-from harness.running.runner import Setting, run_file
+from harness.running.patience import HANGS, HangPolicy, Hangs, do_anything
+from harness.running.runner import RunContext, run_file
 from harness.sandbox import levels
 from harness.sandbox.engines import Sandbox
 from harness.specifications import EVERYONES
@@ -94,11 +94,11 @@ def test_all_processes_that_grade_a_submission_count_its_hangs_together():
     child = os.fork()
     if child == 0:
         for _ in range(HANGS):
-            Patience(hangs, 1).note_hang()
+            HangPolicy(hangs, 1).note_hang()
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
-    assert Patience(hangs, 1).seconds(30) == 3
-    assert Patience(hangs, 0).seconds(30) == 0
+    assert HangPolicy(hangs, 1).seconds(30) == 3
+    assert HangPolicy(hangs, 0).seconds(30) == 0
 
 
 @pytest.mark.processes
@@ -121,13 +121,13 @@ def test_after_three_hangs_others_wait_side_by_side(open_place, monkeypatch):
         return found
 
     monkeypatch.setattr("harness.running.runner.do_anything", watched)
-    patience = Patience()
+    patience = HangPolicy()
     for _ in range(HANGS):
         patience.note_hang()
     others = set(children(os.getpid()))  # what tests before have not ended
     with closing(Sandbox("auto", BoxLimits(cpu=20), (), (), EVERYONES)) as boxes:
         before = children(os.getpid())
-        setting = Setting(
+        setting = RunContext(
             (levels.interpreter(), str(main)),
             Options(limits=Limits(timeout=4), restart=True, strict=True),
             named(Options().dialect),
@@ -250,6 +250,8 @@ def test_check_runs_a_failed_choice_again_before_it_tells(tmp_path):
     shutil.copytree(GO / "assignment1", stage / "assignment1")
     (stage / "assignment1" / "Go1.py").write_text(files["ada"])
     told = []
-    trial = try_out(assignment.find(str(room / "go")), stage, Options(sandbox="off"), told.append)
+    trial = run_public_tests(
+        assignment.find(str(room / "go")), stage, Options(sandbox="off"), told.append
+    )
     assert [one.verdict for one in told[0].outcomes] == [Verdict.PASSED] * 3
     assert trial.result.files == tuple(told)

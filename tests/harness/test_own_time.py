@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from harness.engine import clock
-from harness.engine.clock import Clock, Thread, Use
+from harness.engine.clock import EngineClock, Thread, Use
 from harness.engine.launch import PlainLauncher
 from harness.engine.process import EngineProcess
-from harness.engine.session import Session
+from harness.engine.session import EngineSession
 from harness.errors import AsleepError, EngineError, SandboxError, StarvedError
 from harness.options import BoxLimits, Limits
 from harness.processes import descendants
@@ -49,7 +49,7 @@ def asked(
     """Ask an engine; return the seconds of its answer as they count, or how it broke."""
     words = [levels.interpreter(), str(ENGINES / "takes_time.py"), *how.split()]
     process = EngineProcess(launcher, words, str(ENGINES), limits)
-    session, replies = Session(process, limits, patience=patience), []
+    session, replies = EngineSession(process, limits, patience=patience), []
     try:
         session.ask([b"name\n"], replies)
         session.ask([b"fault\n"], replies)
@@ -182,7 +182,7 @@ def is_engine(pid: int) -> bool:
 def test_an_engine_that_stops_itself_hangs():
     words = [sys.executable, str(ENGINES / "stops_itself.py")]
     process = EngineProcess(PlainLauncher(), words, str(ENGINES), LIMITS)
-    session, replies = Session(process, LIMITS), []
+    session, replies = EngineSession(process, LIMITS), []
     try:
         session.ask([b"name\n"], replies)
         begun = time.monotonic()
@@ -230,7 +230,7 @@ def test_what_an_engine_did_between_two_looks(before, after, expected):
     ],
 )
 def test_what_of_the_time_between_two_looks_counts(seconds, ran, waited, still, counted):
-    one = Clock(lambda: [os.getpid()])
+    one = EngineClock(lambda: [os.getpid()])
     one._seen, one._cores = True, 2
     before = one._lost
     one._count(Use(ran, waited, stopped=False), seconds, still)
@@ -285,7 +285,7 @@ def test_what_computes_beside_others_has_more_time_and_what_sleeps_has_not():
         words = [sys.executable, str(ENGINES / "takes_time.py"), *how.split()]
         process = EngineProcess(PlainLauncher(), words, str(ENGINES), LIMITS)
         process.clock.beside = 2.0
-        session, replies = Session(process, LIMITS), []
+        session, replies = EngineSession(process, LIMITS), []
         try:
             with pytest.raises(EngineError) if broken else contextlib.nullcontext():
                 session.ask([b"name\n", b"fault\n"], replies)
@@ -306,7 +306,7 @@ def test_a_machine_that_is_too_busy_to_tell_is_nobodys_fault(monkeypatch):
 
 def test_without_figures_all_time_counts(monkeypatch):
     monkeypatch.setattr(clock, "_ours", lambda: None)
-    one = Clock(lambda: [os.getpid()])
+    one = EngineClock(lambda: [os.getpid()])
     one.wait_until(one.now() + 0.05)
     time.sleep(0.06)
     assert one.is_over()
@@ -317,7 +317,7 @@ def test_without_figures_all_time_counts(monkeypatch):
 
 def test_processes_that_cannot_be_seen_are_not_waited_for(monkeypatch):
     monkeypatch.setattr(clock, "_UNSEEN", 0.05)
-    one = Clock(list)
+    one = EngineClock(list)
     one.wait_until(one.now() + 0.2)
     ends = time.monotonic() + 10
     while not one.is_over():

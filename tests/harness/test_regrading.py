@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.assignments.assignment import Part
+from harness.assignments.assignment import MarkPart
 from harness.grading.marks.marking import marks
 from harness.grading.marks.regrading import (
     CASES,
@@ -32,7 +32,7 @@ from tests.harness.made_attempts import (
     unbuilt,
 )
 
-PUBLIC_SHARE = Part("public", Fraction(2), PUBLIC, "share", {})
+PUBLIC_SHARE = MarkPart("public", Fraction(2), PUBLIC, "share", {})
 ASSIGNMENT = assignment_of(PUBLIC_SHARE)
 
 

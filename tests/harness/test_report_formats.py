@@ -18,7 +18,7 @@ from harness.options import GIB
 from harness.records import Failure, FailureKind
 from harness.report import json, junit, tap
 from harness.report.tally import tally, total
-from harness.visible import visible, without_surrogates
+from harness.visible import escape_controls, without_surrogates
 from tests.harness.made_run import GREEN, RUN, Line, V, made_file
 
 # Whatever an engine or a case file may hold: markup, control characters, undecoded bytes.
@@ -156,7 +156,9 @@ def check_counts(suite, cases):
 
 
 def read_junit(run):
-    root = ElementTree.fromstring(visible("".join(junit.parts(run, tallies(run)))).encode())
+    root = ElementTree.fromstring(
+        escape_controls("".join(junit.parts(run, tallies(run)))).encode()
+    )
     assert root.tag == "testsuites"
     for suite in root:
         check_counts(suite, suite.findall("testcase"))

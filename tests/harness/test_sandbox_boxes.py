@@ -25,12 +25,12 @@ from harness.cli import doctor as doctor_module
 from harness.cli.doctor import main as doctor
 from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, canary, layout, levels, view
-from harness.sandbox.launcher import BoxLauncher, End
-from harness.sandbox.plan import Room
+from harness.sandbox.launcher import BoxEnd, BoxLauncher
+from harness.sandbox.plan import WritableSpace
 from harness.sandbox.redteam import compiling, referee, roster
 from harness.sandbox.redteam import scene as scene_module
 from harness.sandbox.redteam.roster import ROSTER
-from harness.sandbox.redteam.scene import Scene
+from harness.sandbox.redteam.scene import AttackStage
 from tests.harness.sandbox_checks import CHECKS
 from tests.harness.sandbox_mutants import LAYERS, MUTANTS
 
@@ -194,10 +194,10 @@ def test_doctor_as_json(
 ) -> None:
     """What is held by which layer, an escape and a told gap."""
     held, gap = ROSTER[0], next(attack for attack in ROSTER if attack.leaks)
-    end = End(0, "", None, 0, 0.0, ())
+    end = BoxEnd(0, "", None, 0, 0.0, ())
     findings = [
-        referee.Finding(gap, 1, ("seen",), end, ""),
-        referee.Finding(held, 1, (), end, "", 1.25),
+        referee.AttackResult(gap, 1, ("seen",), end, ""),
+        referee.AttackResult(held, 1, (), end, "", 1.25),
     ]
     monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in findings))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {3: "no bwrap", 2: "no", 1: ""})
@@ -251,7 +251,9 @@ def test_an_attack_that_could_not_start_is_run_again_alone(
     """Engines of one user may share a count of processes: a bomb leaves a neighbour none."""
     judge, first = referee._judge, []
 
-    def beside_a_bomb(launcher: object, scene: Scene, attack: object) -> referee.Finding:
+    def beside_a_bomb(
+        launcher: object, scene: AttackStage, attack: object
+    ) -> referee.AttackResult:
         finding = judge(launcher, scene, attack)  # type: ignore[arg-type]
         if first:
             return finding
@@ -385,7 +387,7 @@ def test_a_scene_clears_away_whatever_has_become_of_it(
     (tmp_path / "gtp-harness-mark-0").touch()  # somebody else's, in use
     (tmp_path / "gtp-harness-mark-1").touch()  # of a scene that was killed
     os.utime(tmp_path / "gtp-harness-mark-1", (1, 1))
-    with pytest.raises(BrokenPipeError), Scene() as scene:
+    with pytest.raises(BrokenPipeError), AttackStage() as scene:
         assert names(tmp_path) == {str(tmp_path / "gtp-harness-mark-0")}
         (tmp_path / scene.mark).touch()
         os.kill(scene.aim()["victim"], signal.SIGKILL)  # type: ignore[arg-type]
@@ -396,7 +398,7 @@ def test_a_scene_clears_away_whatever_has_become_of_it(
 
 
 def test_a_scene_leaves_nothing() -> None:
-    with Scene() as scene:
+    with AttackStage() as scene:
         assert list(scene.damage()) == []
         folder = scene.folder
         (scene.submission / "new").write_text("x")
@@ -413,7 +415,7 @@ def test_a_scene_leaves_nothing() -> None:
 @pytest.mark.parametrize("name", ["tcp", "udp", "abstract", "path"])
 def test_a_stranger_at_a_socket_is_not_an_escape(name: str) -> None:
     """Any program of the machine may knock; an attack says the word that it was told."""
-    with Scene() as scene:
+    with AttackStage() as scene:
         place = scene._sockets[name].getsockname()
         place = scene.aim()["path_socket"] if name == "path" else place
         one = scene._sockets[name]
@@ -593,7 +595,9 @@ def test_threads_may_start_engines_at_the_same_time() -> None:
 
 def test_bubblewrap_is_given_everything_by_name() -> None:
     seen = view.of_program(["/bin/true"], "/usr/share")
-    options = bubblewrap.options(layout.mounts(seen), Room(1 << 20, 0), "/usr", {"A": "b"})
+    options = bubblewrap.options(
+        layout.mounts(seen), WritableSpace(1 << 20, 0), "/usr", {"A": "b"}
+    )
     words = [word.decode() for word in options.split(b"\0")]
     assert {"--unshare-user", "--unshare-net", "--unshare-pid", "--new-session"} <= set(words)
     assert not {"--clearenv", "--dev", "--bind", "--share-net", "--cap-add"} & set(words)

@@ -394,7 +394,7 @@ def fake_group(folder: Path, **files: str) -> str:
 def test_version_2_has_one_group_for_all(tmp_path: Path) -> None:
     group = tmp_path / "group"
     files = ("memory__max", "memory__swap__max", "memory__events", "pids__max")
-    counted = cgroup.Group([fake_group(group, **dict.fromkeys(files, "oom_kill 1\n"))])
+    counted = cgroup.ControlGroups([fake_group(group, **dict.fromkeys(files, "oom_kill 1\n"))])
     counted.allow(GIB, 100)
     assert int((group / "memory.max").read_text()) == GIB + 24 * MIB
     assert (group / "memory.swap.max").read_text() == "0"
@@ -411,7 +411,7 @@ def test_version_1_has_a_group_for_each(tmp_path: Path) -> None:
     memory, pids = tmp_path / "memory", tmp_path / "pids"
     bytes_ = ("limit_in_bytes", "memsw__limit_in_bytes", "max_usage_in_bytes")
     files = dict.fromkeys((f"memory__{name}" for name in bytes_), "0")
-    counted = cgroup.Group(
+    counted = cgroup.ControlGroups(
         [fake_group(pids, pids__max=""), fake_group(memory, memory__oom_control="", **files)]
     )
     counted.allow(GIB, 100)
@@ -426,7 +426,7 @@ def test_version_1_has_a_group_for_each(tmp_path: Path) -> None:
 
 def test_without_groups_memory_is_polled() -> None:
     watched = Watched(memory=GIB, cpu=1, processes=2, scratch=3, scratch_files=4)
-    group = cgroup.Group([])
+    group = cgroup.ControlGroups([])
     group.allow(GIB, 100)
     assert group.watched(watched) == watched
     assert group.hit() is None

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from harness.sandbox import cgroup, clock
-from harness.sandbox.estimate import Estimate, Seen
+from harness.sandbox.estimate import Estimate, ProcessSample
 
 FORGOTTEN = """
 import os, signal, time
-from harness.sandbox.clock import Clock
+from harness.sandbox.clock import BoxClock
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-clock = Clock()
+clock = BoxClock()
 reading, writing = os.pipe()
 for _ in range(10):
     if os.fork() == 0:
@@ -50,11 +50,11 @@ def test_without_a_counter_a_group_of_version_2_counts(
     monkeypatch.setattr(clock, "_open", lambda: -1)
     stat = tmp_path / "cpu.stat"
     stat.write_text("usage_usec 1000000\nuser_usec 1\n")
-    group = cgroup.Group([str(tmp_path)])
-    counted = clock.Clock(group.cpu)
+    group = cgroup.ControlGroups([str(tmp_path)])
+    counted = clock.BoxClock(group.cpu)
     stat.write_text("usage_usec 4500000\nuser_usec 1\n")
     assert counted.seconds() == pytest.approx(3.5, abs=0.1)
-    assert clock.Clock(cgroup.Group([]).cpu).seconds() is None
+    assert clock.BoxClock(cgroup.ControlGroups([]).cpu).seconds() is None
 
 
 LOOK = 0.05  # seconds between looks
@@ -75,9 +75,9 @@ def estimated(
             waited += life if waits else 0.0
             begun += life + gap
             number += 1
-        seen = {1: Seen(0.0, int(waited * 100) / 100, 0.0)}
+        seen = {1: ProcessSample(0.0, int(waited * 100) / 100, 0.0)}
         if begun <= now:
-            seen[number] = Seen(int((now - begun) * 100) / 100, 0.0, 1.0)
+            seen[number] = ProcessSample(int((now - begun) * 100) / 100, 0.0, 1.0)
         lost = estimate.look(seen, pause)
     return lost, spent
 
@@ -100,7 +100,7 @@ def test_what_is_waited_for_is_not_lost(life: float) -> None:
 def test_a_parent_takes_what_it_waited_for_along() -> None:
     """It ends with its own time and that of its children, all of which its parent then has."""
     estimate = Estimate()
-    estimate.look({1: Seen(0, 0, 0), 2: Seen(0.5, 2.0, 0)}, LOOK)
-    assert estimate.look({1: Seen(0, 2.5, 0)}, LOOK) == 0
-    estimate.look({1: Seen(0, 2.5, 0), 3: Seen(0.5, 2.0, 0)}, LOOK)
-    assert estimate.look({1: Seen(0, 2.5, 0)}, LOOK) == 2.5
+    estimate.look({1: ProcessSample(0, 0, 0), 2: ProcessSample(0.5, 2.0, 0)}, LOOK)
+    assert estimate.look({1: ProcessSample(0, 2.5, 0)}, LOOK) == 0
+    estimate.look({1: ProcessSample(0, 2.5, 0), 3: ProcessSample(0.5, 2.0, 0)}, LOOK)
+    assert estimate.look({1: ProcessSample(0, 2.5, 0)}, LOOK) == 2.5

@@ -14,7 +14,7 @@ import harness
 from harness.engine.launch import PlainLauncher, split_program, with_seed
 from harness.engine.process import EngineProcess
 from harness.engine.replies import Splitter, end_of_last_reply
-from harness.engine.session import WINDOW, Session, groups
+from harness.engine.session import WINDOW, EngineSession, groups
 from harness.errors import EngineError, UsageError
 from harness.options import Limits
 from harness.records import FailureKind, Reply, Verdict
@@ -249,7 +249,7 @@ def test_the_time_limit_that_ended_first_is_told(
     answers: tuple[float, ...], limits: Limits, run_ends: float, expected: str
 ) -> None:
     process = SilentProcess(answers=answers)
-    session = Session(cast("EngineProcess", process), limits, run_ends=run_ends)
+    session = EngineSession(cast("EngineProcess", process), limits, run_ends=run_ends)
     with pytest.raises(EngineError) as error:
         if answers:
             session.ask([b"name\n"], [])
@@ -270,14 +270,14 @@ def test_the_time_limit_that_ended_first_is_told(
 
 
 @pytest.fixture
-def session() -> Session:
+def session() -> EngineSession:
     limits = Limits(timeout=5)
     process = EngineProcess(PlainLauncher(), split_program(engine("in_order")), "/", limits)
-    return Session(process, limits)
+    return EngineSession(process, limits)
 
 
 @pytest.mark.processes
-def test_a_session_by_itself(session: Session) -> None:
+def test_a_session_by_itself(session: EngineSession) -> None:
     replies: list[Reply] = []
     session.ask([b"1 a\n", b"b\n"], replies)
     session.ask([b"2 c\n"], replies)
@@ -290,13 +290,13 @@ def test_a_session_by_itself(session: Session) -> None:
         session.ask([b"3 d\n"], replies)
 
 
-def test_no_descriptor_is_left(session: Session) -> None:
+def test_no_descriptor_is_left(session: EngineSession) -> None:
     session.leave()
     before = len(list(Path("/proc/self/fd").iterdir()))
     for name, pty in itertools.product(["in_order", "dies_at_start"], [False, True]):
         limits = Limits(timeout=5)
         process = EngineProcess(PlainLauncher(), split_program(engine(name)), "/", limits, pty)
-        other = Session(process, limits)
+        other = EngineSession(process, limits)
         other.leave()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 

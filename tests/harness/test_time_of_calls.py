@@ -23,7 +23,7 @@ from harness.adapters.inside.patience import Patience, counted
 from harness.assignments import workspace
 from harness.assignments.building import build
 from harness.engine.process import EngineProcess
-from harness.engine.session import Session
+from harness.engine.session import EngineSession
 from harness.options import Limits
 from harness.processes import descendants
 from harness.sandbox import levels
@@ -114,7 +114,9 @@ def test_a_call_on_a_busy_machine_is_not_late(level, caller):
     words = [levels.interpreter(), str(caller), str(a_cpu()), "0.8", BURN]
     with (
         launcher(level, caller.parent) as starts,
-        contextlib.closing(Session(EngineProcess(starts, words, "/", limits), limits)) as session,
+        contextlib.closing(
+            EngineSession(EngineProcess(starts, words, "/", limits), limits)
+        ) as session,
     ):
         replies = []
         session.ask([b"name\n"], replies)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.check.saying import Sayer
+from harness.check.saying import CheckReporter
 from harness.check.steps import _verdict
 from harness.reading import casefile
 from harness.records import Failure, FailureKind
@@ -90,7 +90,7 @@ def test_a_view_does_not_remember():
     ],
 )
 def test_the_last_sentence(capsys, wrong, unknown, odd, status, told):
-    sayer = Sayer(Transcript("check"), Paint(on=False), unicode=True)
+    sayer = CheckReporter(Transcript("check"), Paint(on=False), unicode=True)
     sayer.wrong, sayer.unknown, sayer.odd = wrong, unknown, odd
     assert _verdict(Path("a1.tgz"), status, sayer) == status
     lines = [line for line in capsys.readouterr().out.splitlines() if line]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.visible import one_line, visible, without_surrogates
+from harness.visible import escape_controls, one_line, without_surrogates
 
 CASES = [
     ("plain text\n\twith a tab", "plain text\n\twith a tab"),
@@ -27,7 +27,7 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "shown"), CASES)
 def test_visible(text, shown):
-    assert visible(text) == shown
+    assert escape_controls(text) == shown
 
 
 # What XML 1.0 can hold (section 2.2), less the control characters that it discourages.
@@ -36,10 +36,10 @@ FIT = {"\t", "\n"}
 
 @given(st.text(st.characters(exclude_categories=()), max_size=60))
 def test_everything_becomes_fit(text):
-    shown = visible(text)
+    shown = escape_controls(text)
     shown.encode()
     assert all(char in FIT or (char >= " " and not "\x7f" <= char <= "\x9f") for char in shown)
-    assert visible(shown) == shown
+    assert escape_controls(shown) == shown
     without_surrogates(text).encode()
 
 
@@ -49,7 +49,7 @@ def test_each_character_is_judged_alike_whatever_is_beside_it(beside):
         text = beside + chr(code)
         is_unfit = unicodedata.category(chr(code)) in {"Cc", "Cs"} and chr(code) not in "\t\n"
         is_unfit |= code in {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFFFE}
-        assert (visible(text) != text) is is_unfit, hex(code)
+        assert (escape_controls(text) != text) is is_unfit, hex(code)
 
 
 def test_one_line():

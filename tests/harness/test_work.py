@@ -22,9 +22,17 @@ from harness.errors import UsageError
 from harness.options import BoxLimits, Limits
 from harness.records import Build
 from harness.work import canonical_json, files, plain, records, words, worker
-from harness.work.canonical_json import Figures
-from harness.work.records import Case, Environment, File, Folder, Submitted, Unit
-from harness.work.words import Begun, Broke, Built, Claim, Done, Ended, Hung
+from harness.work.canonical_json import Measurements
+from harness.work.records import Environment, Folder, UnitCase, UnitFile, UnitSubmission, WorkUnit
+from harness.work.words import (
+    AttemptFinished,
+    BuildFinished,
+    CaseStarted,
+    Claim,
+    EngineHung,
+    HarnessFailed,
+    UnitFinished,
+)
 from tests.benchmarks.bench_grade import results
 from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student, submission
@@ -38,7 +46,7 @@ TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 SHA256 = st.binary(max_size=4).map(lambda data: hashlib.sha256(data).hexdigest())
 NAMES = st.from_regex(r"[a-z]{1,4}(/[a-z]{1,4}\.txt)?", fullmatch=True)
 NUMBERS = st.floats(0, 1e6, allow_nan=False) | st.integers(0, 9).map(float)
-FILES = st.builds(File, NAMES, SHA256)
+FILES = st.builds(UnitFile, NAMES, SHA256)
 FOLDERS = st.builds(Folder, TEXTS, st.lists(FILES, max_size=3).map(tuple), TEXTS)
 TUPLES = st.lists(TEXTS, max_size=3).map(tuple)
 WHOLE = st.integers(0, 1 << 40)
@@ -52,12 +60,12 @@ def made_of(limits):
 
 
 UNITS = st.builds(
-    Unit,
+    WorkUnit,
     unit=st.just(records.VERSION),
-    submission=st.builds(Submitted, TEXTS, SHA256, TEXTS, TUPLES, TEXTS),
+    submission=st.builds(UnitSubmission, TEXTS, SHA256, TEXTS, TUPLES, TEXTS),
     build=TEXTS,
     cases=st.lists(
-        st.builds(Case, TEXTS, TEXTS, SHA256, st.lists(FILES, max_size=2).map(tuple), TEXTS),
+        st.builds(UnitCase, TEXTS, TEXTS, SHA256, st.lists(FILES, max_size=2).map(tuple), TEXTS),
         max_size=3,
     ).map(tuple),
     assignment=FOLDERS,
@@ -75,7 +83,7 @@ UNITS = st.builds(
     spent=NUMBERS,
 )
 FIGURES = st.builds(
-    Figures,
+    Measurements,
     seconds=NUMBERS,
     memory=st.integers(0, 1 << 40),
     replies=st.lists(NUMBERS, max_size=3).map(tuple),
@@ -86,15 +94,20 @@ FIGURES = st.builds(
 )
 RESULTS = st.none() | st.dictionaries(TEXTS, TEXTS | st.integers() | st.lists(TEXTS, max_size=2))
 WORDS = st.one_of(
-    st.builds(Begun, TEXTS),
-    st.builds(Built, TEXTS, st.builds(Build, st.booleans(), TEXTS, TEXTS), NUMBERS),
+    st.builds(CaseStarted, TEXTS),
+    st.builds(BuildFinished, TEXTS, st.builds(Build, st.booleans(), TEXTS, TEXTS), NUMBERS),
     st.builds(
-        Done, TEXTS, RESULTS.map(canonical_json.dumps), FIGURES, st.booleans(), st.booleans()
+        AttemptFinished,
+        TEXTS,
+        RESULTS.map(canonical_json.dumps),
+        FIGURES,
+        st.booleans(),
+        st.booleans(),
     ),
-    st.builds(Broke, TEXTS, TEXTS),
-    st.builds(Hung, TEXTS),
+    st.builds(HarnessFailed, TEXTS, TEXTS),
+    st.builds(EngineHung, TEXTS),
     st.builds(Claim, st.integers(0, 9)),
-    st.builds(Ended, TEXTS, TEXTS),
+    st.builds(UnitFinished, TEXTS, TEXTS),
 )
 
 
@@ -104,7 +117,7 @@ def test_a_unit_is_the_same_after_a_journey_as_json(unit):
     text = canonical_json.dumps(unit)
     assert "\n" not in text
     assert worker.read(text, "unit") == unit
-    assert fits(json.loads(text), plain.schema(Unit))
+    assert fits(json.loads(text), plain.schema(WorkUnit))
 
 
 @settings(deadline=None, max_examples=50)
@@ -198,11 +211,11 @@ def unit_of(room, student, sandbox="off", **more):
         (store / hashlib.sha256(content).hexdigest()).write_bytes(content)
     own = hashlib.sha256(submission(student.body)).hexdigest()
     cases = [files.file_of(place / name, name) for name in small_class.CASES]
-    unit = Unit(
+    unit = WorkUnit(
         records.VERSION,
-        Submitted("ada", own, "assignment1/", ("engine.py", "readme.txt")),
+        UnitSubmission("ada", own, "assignment1/", ("engine.py", "readme.txt")),
         "build",
-        tuple(Case(one.name, one.name, one.sha256) for one in cases),
+        tuple(UnitCase(one.name, one.name, one.sha256) for one in cases),
         files.folder_of(place, names)._replace(place=""),
         None,
         Environment(sandbox),
@@ -258,23 +271,23 @@ def test_bytes_are_found_by_their_sha256_alone(made):
     done = work(made, unit_of(made, CLASS[0]))
     assert (done.returncode, done.stderr) == (OK, b"")
     begun, *_, ended = said(done)
-    assert (begun, ended) == (Begun("one.gtp"), Ended())
-    found = {one.basis: one.failed for one in said(done) if isinstance(one, Done)}
+    assert (begun, ended) == (CaseStarted("one.gtp"), UnitFinished())
+    found = {one.basis: one.failed for one in said(done) if isinstance(one, AttemptFinished)}
     assert found == {"one.gtp": False, "two.gtp": False}
 
 
 def test_the_three_kinds_of_trouble_are_told_apart(made):
     wrong = work(made, unit_of(made, CLASS[2]))
     assert wrong.returncode == OK
-    assert [one.failed for one in said(wrong) if isinstance(one, Done)] == [True, False]
+    assert [one.failed for one in said(wrong) if isinstance(one, AttemptFinished)] == [True, False]
     dies = work(made, unit_of(made, CLASS[3]))
     kinds = [
         [failure["kind"] for failure in json.loads(one.result)["failures"]]
         for one in said(dies)
-        if isinstance(one, Done)
+        if isinstance(one, AttemptFinished)
     ]
     assert (dies.returncode, kinds) == (OK, [[], ["died"]])
-    absent = unit_of(made, CLASS[0])._replace(submission=Submitted("x", "0" * 64, "", ()))
+    absent = unit_of(made, CLASS[0])._replace(submission=UnitSubmission("x", "0" * 64, "", ()))
     broke = work(made, absent)
     (ended,) = said(broke)
     assert broke.returncode == FAULT
@@ -308,7 +321,7 @@ def test_a_unit_may_be_a_file(made, tmp_path):
 
 def test_the_schema_is_told():
     done = subprocess.run([*WORK, "--schema"], capture_output=True, check=True)
-    assert json.loads(done.stdout) == {"unit": plain.schema(Unit), "word": words.schema()}
+    assert json.loads(done.stdout) == {"unit": plain.schema(WorkUnit), "word": words.schema()}
 
 
 SLEEPS = Student("Sleeps", "time.sleep(30)\n    return n", 0)
@@ -325,7 +338,7 @@ def started(room, unit):
     )
     process.stdin.write(canonical_json.dumps(unit).encode())
     process.stdin.close()
-    assert words.read(process.stdout.readline()) == Begun("one.gtp")
+    assert words.read(process.stdout.readline()) == CaseStarted("one.gtp")
     return process
 
 

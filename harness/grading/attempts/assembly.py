@@ -10,7 +10,7 @@ from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Measured
 from harness.reading import casefile
 from harness.records import Build, CaseFile, FileResult
 from harness.work import canonical_json, fairness
-from harness.work.canonical_json import NOTHING, Figures
+from harness.work.canonical_json import NOTHING, Measurements
 
 _ORDER = (PUBLIC, PRIVATE, IMAGE)
 _NOT_YET = "it was not run yet"
@@ -66,15 +66,15 @@ class AttemptReader:
 
     def _run(
         self, text: str, figures: str, one: PlannedAttempt
-    ) -> tuple[FileResult | None, Figures]:
-        measured = canonical_json.loads(Figures, figures)
+    ) -> tuple[FileResult | None, Measurements]:
+        measured = canonical_json.loads(Measurements, figures)
         self.sandboxes.add(measured.sandbox)
         self.pythons |= {measured.python} - {""}
         if text == NOTHING:
             return None, measured
         result = canonical_json.loads(FileResult, text)
         case = self._case(one.name, one.sha256)
-        return canonical_json.restored(result, case, measured), measured
+        return canonical_json.add_measurements(result, case, measured), measured
 
     def _case(self, name: str, sha256: str) -> CaseFile:
         if (name, sha256) not in self._cases:
@@ -83,7 +83,7 @@ class AttemptReader:
         return self._cases[name, sha256]
 
 
-def _measured(result: FileResult | None, figures: Figures) -> Measured:
+def _measured(result: FileResult | None, figures: Measurements) -> Measured:
     return Measured(
         result, figures.seconds, figures.cpu, figures.memory, figures.started, figures.alone
     )

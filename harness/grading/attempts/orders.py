@@ -15,10 +15,10 @@ from harness.grading.attempts.units import GradingUnit, Task
 from harness.options import BoxLimits
 from harness.sandbox.engines import Sandbox
 from harness.work import files, records
-from harness.work.bench import Bench, Handed, Kit
+from harness.work.bench import Kit, UnitRunner, UnpackedSubmission
 from harness.work.crew import Crew, Ends
-from harness.work.records import Environment, File, Level, Sha256, Submitted
-from harness.work.words import Word
+from harness.work.records import Environment, Level, Sha256, UnitFile, UnitSubmission
+from harness.work.words import AttemptEvent
 
 
 class GradingContext(NamedTuple):
@@ -61,7 +61,7 @@ class Orders:
         self,
         units: Sequence[GradingUnit],
         workers: int,
-        on_word: Callable[[int, Word], None],
+        on_word: Callable[[int, AttemptEvent], None],
         on_time: Callable[[list[int]], None] = lambda _: None,
         *,
         shared: bool = False,
@@ -74,9 +74,9 @@ class Orders:
     def _level(self) -> str:
         return str(int(self._sandbox.level)) if self._sandbox else "off"
 
-    def _order(self, unit: GradingUnit) -> records.Unit:
+    def _order(self, unit: GradingUnit) -> records.WorkUnit:
         """Return what is to be done as plain data."""
-        return records.Unit(
+        return records.WorkUnit(
             unit=records.VERSION,
             submission=_submitted(unit),
             build=unit.build,
@@ -91,13 +91,13 @@ class Orders:
             spent=unit.spent,
         )
 
-    def _case(self, task: Task) -> records.Case:
+    def _case(self, task: Task) -> records.UnitCase:
         sha256 = hashlib.sha256(task.content).hexdigest()
         kept, path = Path(self._store.name, sha256), Path(task.case.path).absolute()
         if not kept.exists():
             kept.write_bytes(task.content)
         beside = tuple(_named(task, path.parent))
-        return records.Case(task.basis, path.name, Sha256(sha256), beside, str(path.parent))
+        return records.UnitCase(task.basis, path.name, Sha256(sha256), beside, str(path.parent))
 
     @cached_property
     def _assignment(self) -> records.Folder:
@@ -122,13 +122,13 @@ class Orders:
         return Environment(Level(self._level), self._means.assignment.python, hidden)
 
 
-def _submitted(unit: GradingUnit) -> Submitted:
+def _submitted(unit: GradingUnit) -> UnitSubmission:
     own, path = unit.submission, unit.archive
     sha256 = own.sha256 or hashlib.sha256(path.read_bytes()).hexdigest()
-    return Submitted(own.key, Sha256(sha256), own.root, own.kept, str(path.absolute()))
+    return UnitSubmission(own.key, Sha256(sha256), own.root, own.kept, str(path.absolute()))
 
 
-def _named(task: Task, folder: Path) -> Iterator[File]:
+def _named(task: Task, folder: Path) -> Iterator[UnitFile]:
     """Yield the files that a case file's commands name, such as records and boards."""
     words = {word for step in task.case.steps for word in step.command.split()[1:]}
     for word in sorted(word for word in words if "." in word and not word.startswith(("/", "."))):
@@ -150,12 +150,14 @@ def sandbox_of(means: GradingContext, box: BoxLimits) -> Sandbox | None:
     return Sandbox(means.sandbox, box, means.hidden, (), means.assignment.natures)
 
 
-def bench_of(means: GradingContext, box: BoxLimits) -> Bench:
+def bench_of(means: GradingContext, box: BoxLimits) -> UnitRunner:
     """Return a bench in this process; raises as :func:`sandbox_of`."""
     sandbox, own = sandbox_of(means, box), means.assignment
-    return Bench(Kit(own, means.overlay, sandbox, own.limits, alone=False, budget=means.budget))
+    return UnitRunner(
+        Kit(own, means.overlay, sandbox, own.limits, alone=False, budget=means.budget)
+    )
 
 
-def handed(unit: GradingUnit) -> Handed:
+def handed(unit: GradingUnit) -> UnpackedSubmission:
     """Return what was handed in, as a bench takes it."""
-    return Handed(unit.archive, unit.submission.root, unit.submission.kept, unit.build)
+    return UnpackedSubmission(unit.archive, unit.submission.root, unit.submission.kept, unit.build)

@@ -12,7 +12,7 @@ from harness.grading.attempts.units import GradingUnit
 from harness.report.heartbeat import Heartbeat, waiting_for
 from harness.text import number_of
 from harness.visible import one_line
-from harness.work.words import Broke, Built, Done, Word
+from harness.work.words import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,16 +78,16 @@ class GradingProgress(UnitsProgress):
         self._failed: set[str] = set()
         self._broke = 0
 
-    def on_word(self, unit: GradingUnit, word: Word) -> None:
+    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
         """Take in what a worker says."""
         key = unit.submission.key
-        if isinstance(word, Broke):
+        if isinstance(word, HarnessFailed):
             self._broke += 1
-        elif isinstance(word, Done) and word.failed:
+        elif isinstance(word, AttemptFinished) and word.failed:
             self._failed.add(key)
         # What is in doubt is not done: its second run will be.
-        self._done += isinstance(word, Done) and not word.doubtful
-        if not isinstance(word, Built):
+        self._done += isinstance(word, AttemptFinished) and not word.doubtful
+        if not isinstance(word, BuildFinished):
             self._draw(f"{self._said()}  {one_line(key, _NAME)}")
 
     def _said(self) -> str:

@@ -19,8 +19,8 @@ from harness.grading.ledger.ledger import BusyError, Ledger, ResultRow
 from harness.records import FileResult
 from harness.running import jobs
 from harness.work import canonical_json, fairness
-from harness.work.canonical_json import NOTHING, Figures
-from harness.work.words import Broke, Built, Done, Word
+from harness.work.canonical_json import NOTHING, Measurements
+from harness.work.words import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
 
 MOST_FAULTS = 3  # so often an attempt is tried in which the harness breaks
 
@@ -109,7 +109,7 @@ class Runner:
         """Return what runs of this number took: those alone have a budget of their own."""
         runs = (self._ledger.results(task.basis)[number - 1 : number] for task in unit.tasks)
         measured = (figures for run in runs for _, figures in run)
-        return sum(canonical_json.loads(Figures, figures).seconds for figures in measured)
+        return sum(canonical_json.loads(Measurements, figures).seconds for figures in measured)
 
     def _believe(self, unit: GradingUnit) -> None:
         """Let what broke alone as it broke before speak for what broke so in other files.
@@ -119,15 +119,15 @@ class Runner:
         natures = self._means.assignment.natures
         runs = [(task, self._runs(task)) for task in unit.tasks]
         twice = [pair for _, pair in runs if len(pair) == 2]
-        sure = [first for first, second in twice if fairness.alike(first, second, natures)]
+        sure = [first for first, second in twice if fairness.fails_like(first, second, natures)]
         for task, pair in runs:
             is_left = len(pair) == 1 and not self._is_late(task)
-            if is_left and any(fairness.alike(pair[0], one, natures) for one in sure):
+            if is_left and any(fairness.fails_like(pair[0], one, natures) for one in sure):
                 self._ledger.settle(task.basis, self._token)
 
     def _is_late(self, task: Task) -> bool:
         (figures,) = (figures for _, figures in self._ledger.results(task.basis)[:1])
-        return canonical_json.loads(Figures, figures).late
+        return canonical_json.loads(Measurements, figures).late
 
     def _runs(self, task: Task) -> list[FileResult]:
         texts = [text for text, _ in self._ledger.results(task.basis)]
@@ -139,10 +139,10 @@ class Runner:
     ) -> None:
         heard: list[set[str]] = [set() for _ in units]
 
-        def on_word(index: int, word: Word) -> None:
+        def on_word(index: int, word: AttemptEvent) -> None:
             heard[index].add(word.basis)
             self._record(word, number)
-            if isinstance(word, Done):
+            if isinstance(word, AttemptFinished):
                 self._watch.hear(word.result)
             self._listener.on_word(units[index], word)
 
@@ -154,13 +154,13 @@ class Runner:
             for index, fault in ends:
                 for task in units[index].tasks:
                     if fault and task.basis not in heard[index]:
-                        on_word(index, Broke(task.basis, _told(fault)))
+                        on_word(index, HarnessFailed(task.basis, _told(fault)))
                 self._watch.look([units[index]])
 
-    def _record(self, word: Word, number: int) -> None:
-        if isinstance(word, Built):
+    def _record(self, word: AttemptEvent, number: int) -> None:
+        if isinstance(word, BuildFinished):
             self._ledger.set_build(word.basis, canonical_json.dumps(word.build), word.seconds)
-        elif isinstance(word, Broke):
+        elif isinstance(word, HarnessFailed):
             self._ledger.broke(word.basis, self._token, word.message, MOST_FAULTS)
         else:
             last = number > 1 or not word.doubtful
@@ -176,7 +176,7 @@ def _told(fault: jobs.Fault) -> str:
     return f"{fault.message} ({places[-1]})" if places else fault.message
 
 
-def _row(word: Done) -> ResultRow:
+def _row(word: AttemptFinished) -> ResultRow:
     figures = word.figures
     return ResultRow(
         result=word.result,

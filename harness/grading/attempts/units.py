@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from harness.grading.records import Submission
 from harness.records import CaseFile
-from harness.work.words import Word
+from harness.work.words import AttemptEvent
 
 
 class Task(NamedTuple):
@@ -32,7 +32,7 @@ class GradingUnit(NamedTuple):
 class GradingListener(Protocol):
     """What is told of a grading while it lasts."""
 
-    def on_word(self, unit: GradingUnit, word: Word) -> None:
+    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
         """Take in what a worker says."""
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:
@@ -42,7 +42,7 @@ class GradingListener(Protocol):
 class Unheard:
     """A listener that keeps all to itself."""
 
-    def on_word(self, unit: GradingUnit, word: Word) -> None:
+    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
         """Do nothing."""
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:

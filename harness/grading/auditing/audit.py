@@ -26,7 +26,7 @@ from harness.records import CaseFile, FileResult, Verdict
 from harness.running import jobs
 from harness.signals import ending_on_signals
 from harness.work import canonical_json
-from harness.work.words import Broke, Done, Word
+from harness.work.words import AttemptEvent, AttemptFinished, HarnessFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -170,12 +170,12 @@ class Audit:
             for name, case in cases.items()
             for _ in range(_REPEATS)
         ]
-        heard: list[Word] = []
+        heard: list[AttemptEvent] = []
         again = unit._replace(tasks=tuple(tasks))
         ends = orders.run([again], 1, lambda _, word: heard.append(word), self._under_way([again]))
         with closing(ends):
             faults = [fault.message for _, fault in ends if fault]
-        faults += [word.message for word in heard if isinstance(word, Broke)]
+        faults += [word.message for word in heard if isinstance(word, HarnessFailed)]
         if faults:
             return [_broke(unit, faults[0])]
         shown = Counter(word.basis for word in heard if _shows(word, cases))
@@ -192,9 +192,9 @@ def _broke(unit: GradingUnit, message: str) -> str:
     return f"the harness broke in {unit.submission.key}: {message}"
 
 
-def _shows(word: object, cases: Mapping[str, CaseFile]) -> TypeGuard[Done]:
+def _shows(word: object, cases: Mapping[str, CaseFile]) -> TypeGuard[AttemptFinished]:
     """Whether a run of a case file has its last test wrong, and nothing broke before that."""
-    if not isinstance(word, Done) or word.result == canonical_json.NOTHING:
+    if not isinstance(word, AttemptFinished) or word.result == canonical_json.NOTHING:
         return False
     result = canonical_json.loads(FileResult, word.result)
     last = len(cases[word.basis].steps) - 1

@@ -18,7 +18,7 @@ from harness.intake.packing import pack_alike
 from harness.records import FileResult
 from harness.signals import ending_on_signals
 from harness.work import canonical_json
-from harness.work.words import Broke, Done, Word
+from harness.work.words import AttemptEvent, AttemptFinished, HarnessFailed
 
 
 class ProgramTrial:
@@ -53,10 +53,10 @@ class ProgramTrial:
         """Run units side by side. What is asked alone in a grading is so here as well."""
         means, heard = self._means, [dict[str, FileResult]() for _ in units]
 
-        def on_word(index: int, word: Word) -> None:
-            if isinstance(word, Broke):
+        def on_word(index: int, word: AttemptEvent) -> None:
+            if isinstance(word, HarnessFailed):
                 raise HarnessError(f"the harness broke: {word.message}")
-            if isinstance(word, Done) and word.result != canonical_json.NOTHING:
+            if isinstance(word, AttemptFinished) and word.result != canonical_json.NOTHING:
                 heard[index][word.basis] = canonical_json.loads(FileResult, word.result)
 
         orders = Orders(means, means.assignment.box, alone=False)
@@ -73,10 +73,13 @@ class ProgramTrial:
     def _behaviour(self, found: Mapping[str, FileResult]) -> ProgramBehaviour | None:
         cases = {task.basis: task.case for task in self._tasks}
         results = [
-            (*self._called[basis], canonical_json.restored(result, cases[basis], _NO_FIGURES))
+            (
+                *self._called[basis],
+                canonical_json.add_measurements(result, cases[basis], _NO_FIGURES),
+            )
             for basis, result in found.items()
         ]
         return behaviour(results) if results else None
 
 
-_NO_FIGURES = canonical_json.Figures()
+_NO_FIGURES = canonical_json.Measurements()

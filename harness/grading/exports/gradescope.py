@@ -20,7 +20,7 @@ from harness.records import Outcome, Verdict
 from harness.report.json import with_list
 from harness.report.sides import Sides, sides
 from harness.report.view import WORDS, FileView
-from harness.visible import one_line, visible
+from harness.visible import escape_controls, one_line
 from oracle.draw import draw_text
 
 _NAME = 120  # characters
@@ -92,7 +92,7 @@ def _summary(shown: Feedback, *, with_total: bool) -> str:
         *map(str, shown.diagnoses),
         "Run without a sandbox." if shown.is_unsafe else "",
     ]
-    return visible("\n".join(line for line in lines if line))
+    return escape_controls("\n".join(line for line in lines if line))
 
 
 def _part(part: PartMark, later: Later) -> Test:
@@ -102,7 +102,7 @@ def _part(part: PartMark, later: Later) -> Test:
         "score": float(decimal(part.points)),
         "max_score": float(decimal(part.of)),
         "status": "passed" if full else "failed",
-        "output": visible(part.reason),
+        "output": escape_controls(part.reason),
         "visibility": later.of_part(part.name),
     }
 
@@ -149,5 +149,5 @@ def _sides(told: Sides) -> Iterator[str]:
 
 def _status(name: str, verdict: Verdict, output: str) -> Test:
     status = {"status": _STATUS[verdict]} if verdict in _STATUS else {}
-    shown = {"output": visible(output), "visibility": "visible"}
+    shown = {"output": escape_controls(output), "visibility": "visible"}
     return {"name": one_line(name, _NAME), **status, **shown}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import Attempt, ClassResult, Student
 from harness.report.view import FileView
-from harness.visible import visible
+from harness.visible import escape_controls
 
 Shown = Mapping[str, Feedback]  # what students may see of each submission, by its key
 Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and their contents
@@ -33,4 +33,4 @@ class Material(NamedTuple):
 
 def as_file(parts: Iterable[str]) -> bytes:
     """Return a text given in parts as the content of a file, fit to be shown."""
-    return visible("".join(parts)).encode()
+    return escape_controls("".join(parts)).encode()

@@ -17,7 +17,7 @@ from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import decimal
 from harness.report.markup import escape
-from harness.visible import visible
+from harness.visible import escape_controls
 
 KIND = "moodle"  # of a student's number: the participant's
 WORKSHEET = ("Identifier", "Grade", "Feedback comments")  # columns, as in English
@@ -84,7 +84,7 @@ def comment(shown: Feedback) -> str:
     """Return the mark with its reasons, and what was wrong with what was handed in."""
     lines = "".join(f"<li>{escape(line)}</li>" for line in _lines(shown) if line)
     markup = f"<p>{escape(str(shown.marks))}</p><ul>{lines}</ul>"
-    return visible(markup).replace("\n", " ").encode("ascii", "xmlcharrefreplace").decode()
+    return escape_controls(markup).replace("\n", " ").encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _lines(shown: Feedback) -> Iterator[str]:

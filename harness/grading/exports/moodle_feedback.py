@@ -15,7 +15,7 @@ from io import BytesIO
 from harness.grading.exports.material import Files, Material
 from harness.grading.exports.moodle import KIND
 from harness.grading.records import Student
-from harness.visible import visible
+from harness.visible import escape_controls
 
 LAYOUTS = {  # by the names of the two zips
     "moodle-feedback-folders.zip": "{name}_{number}_assignsubmission_file_/feedback.html",
@@ -55,5 +55,5 @@ def zipped(layout: str, pages: Iterable[tuple[Student, bytes]]) -> bytes:
 
 
 def _full_name(student: Student) -> str:
-    name = " ".join(_UNFIT.sub(" ", visible(student.name)).split()).lstrip(".~ ")
+    name = " ".join(_UNFIT.sub(" ", escape_controls(student.name)).split()).lstrip(".~ ")
     return name[:_LONGEST].strip() or "Participant"

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from harness.assignments.assignment import VISIBLE, Assignment, Part
+from harness.assignments.assignment import VISIBLE, Assignment, MarkPart
 from harness.assignments.at_home import AtHome, at_home
 from harness.grading.attempts.test_results import TestResult, tests
 from harness.grading.exports.shortening import short_outcome, shortened
@@ -132,7 +132,7 @@ def _marks(graded: Graded, assignment: Assignment) -> Marks:
     return marks._replace(parts=tuple(parts))
 
 
-def _passed(part: Part, graded: Graded, visible: str) -> str:
+def _passed(part: MarkPart, graded: Graded, visible: str) -> str:
     """Return the reason of a private part's mark, counted anew from what may be seen."""
     if visible == NOTHING:
         return ""

@@ -30,7 +30,7 @@ from harness.grading.ledger.places import LedgerFile, Server
 from harness.grading.ledger.seal import Seal
 from harness.grading.ledger.tables import ATTEMPT, CONTENT, UNSIGNED, VERSION
 from harness.text import more
-from harness.visible import visible
+from harness.visible import escape_controls
 from harness.work import canonical_json
 
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process
@@ -404,7 +404,7 @@ class Ledger:
 
     def broke(self, basis: str, token: str, fault: str, most: int) -> None:
         """Record that the harness broke; after so many times (``most``) it is not tried again."""
-        values = {"of": basis, "by": token, "why": visible(fault), "most": most}
+        values = {"of": basis, "by": token, "why": escape_controls(fault), "most": most}
         with self.changing():
             self.db.execute(sql.BROKE, values)
 

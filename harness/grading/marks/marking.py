@@ -23,7 +23,7 @@ from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from harness.assignments.assignment import Assignment, Late, Part
+from harness.assignments.assignment import Assignment, Late, MarkPart
 from harness.assignments.contents import missing_of
 from harness.grading.attempts.test_results import TestResult, does_not_run, own, tests
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
@@ -146,7 +146,7 @@ def _not_run(assignment: Assignment, kinds: Collection[str], why: str) -> list[P
     return [*_flat(assignment, kinds, why), *([consolation] if consolation.points else [])]
 
 
-def _of(part: Part, kinds: Collection[str]) -> Fraction:
+def _of(part: MarkPart, kinds: Collection[str]) -> Fraction:
     return part.points if part.judged_by == "files" or part.judged_by in kinds else _NOTHING
 
 
@@ -163,14 +163,14 @@ class _Score(NamedTuple):
 
 
 class _PartScore(NamedTuple):
-    part: Part
+    part: MarkPart
     score: _Score
     mark: PartMark
 
 
 def _part(
     assignment: Assignment,
-    part: Part,
+    part: MarkPart,
     submission: Submission,
     attempts: Sequence[Attempt],
     kinds: Collection[str],
@@ -186,7 +186,7 @@ def _part(
     return _PartScore(part, score, PartMark(part.name, points, of, why, score.complete))
 
 
-def _share(part: Part, score: _Score) -> Fraction:
+def _share(part: MarkPart, score: _Score) -> Fraction:
     if not score.whole:
         return _NOTHING
     share = score.reached / score.whole
@@ -209,7 +209,7 @@ def _log_fault(name: str, present: bool) -> str:
     return f"{name} does not show the test before handing in" if present else f"{name} missing"
 
 
-def _tests(part: Part, attempts: Sequence[Attempt]) -> _Score:
+def _tests(part: MarkPart, attempts: Sequence[Attempt]) -> _Score:
     found = [(one, _weight(part, one)) for one in tests(attempts) if is_meant(part, one)]
     judged = [(one, weight) for one, weight in found if one.passed is not None and weight]
     reached = sum((weight for one, weight in judged if one.passed), _NOTHING)
@@ -226,12 +226,12 @@ def _tests(part: Part, attempts: Sequence[Attempt]) -> _Score:
     return _Score(reached, whole, "; ".join(reasons), complete)
 
 
-def is_meant(part: Part, one: TestResult) -> bool:
+def is_meant(part: MarkPart, one: TestResult) -> bool:
     """Whether a part hangs on a test of the kind that it is judged by."""
     return not part.commands or one.step.command.partition(" ")[0] in part.commands
 
 
-def _weight(part: Part, one: TestResult) -> Fraction:
+def _weight(part: MarkPart, one: TestResult) -> Fraction:
     """Return what a test counts: the weight of its number goes before that of its file."""
     return next((part.weights[name] for name in one.names if name in part.weights), _ONE)
 

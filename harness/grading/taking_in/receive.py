@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.assignments import receipt
 from harness.assignments.assignment import Assignment
 from harness.assignments.contents import changed_copy, faults, foreign, likeness, nothing, remarks
-from harness.assignments.submitted import Submitted, changes, look_into
+from harness.assignments.submitted import InspectedArchive, changes, inspect_archive
 from harness.errors import ArchiveError
 from harness.grading.ledger.store import Store
 from harness.grading.records import CheckLog, StudentSubmissions, Submission, SubmittedFile
@@ -22,7 +22,7 @@ from harness.grading.taking_in.evidence import LONGEST
 from harness.intake import archive
 from harness.intake.packing import CrowdedError, files_in
 from harness.intake.placing import place
-from harness.visible import one_line, visible
+from harness.visible import escape_controls, one_line
 
 
 def receive(
@@ -88,7 +88,7 @@ def _received(
     else:
         sha256 = store.keep(handed.path)
     path = str(store.path(sha256))
-    inside = look_into(path, assignment, name)
+    inside = inspect_archive(path, assignment, name)
     if not set(inside.found.kept) - {assignment.files.log}:
         raise ArchiveError(nothing(inside.found, assignment))
     return own._replace(
@@ -98,7 +98,7 @@ def _received(
         forbidden=inside.found.forbidden,
         faults=(*faults(inside.found), *foreign(inside.found, assignment)),
         remarks=tuple(
-            map(visible, filter(None, [odd, *_remarks(inside, assignment, path, overlay)]))
+            map(escape_controls, filter(None, [odd, *_remarks(inside, assignment, path, overlay)]))
         ),
         log=_log(inside, assignment, path),
     )
@@ -121,7 +121,7 @@ def _folder(folder: Path, assignment: Assignment, store: Store) -> tuple[str, st
 
 
 def _remarks(
-    inside: Submitted, assignment: Assignment, path: str, overlay: Path | None
+    inside: InspectedArchive, assignment: Assignment, path: str, overlay: Path | None
 ) -> Iterable[str]:
     name = assignment.engine.overlay
     yield from inside.remarks
@@ -133,7 +133,7 @@ def _remarks(
 # --- the log -----------------------------------------------------------------------------------
 
 
-def _log(inside: Submitted, assignment: Assignment, path: str) -> CheckLog:
+def _log(inside: InspectedArchive, assignment: Assignment, path: str) -> CheckLog:
     """Return what the log in an archive shows, read with the digests of the files beside it."""
     name = assignment.files.log
     if not name:

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from harness.options import MIB, BoxLimits
 from harness.sandbox import levels, memory, view
-from harness.sandbox.launcher import Boxed, BoxLauncher, End
+from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
 from harness.sandbox.redteam import compiling
 from harness.sandbox.redteam.attack import Attack
 from harness.sandbox.redteam.roster import ROSTER
-from harness.sandbox.redteam.scene import Scene
+from harness.sandbox.redteam.scene import AttackStage
 
 # Small, so that an attack on a limit need not be large.
 LIMITS = BoxLimits(
@@ -39,28 +39,28 @@ _OUTPUT = 4 * MIB
 _UNPROVEN = "did not run: nothing is proven"
 
 
-class Finding(NamedTuple):
+class AttackResult(NamedTuple):
     """What became of one attack."""
 
     attack: Attack
     level: int
     escapes: tuple[str, ...]  # empty: held
-    end: End
+    end: BoxEnd
     output: str  # of the last program
     seconds: float = 0.0  # that it took, with its end
 
 
-def play(launcher: BoxLauncher, attacks: tuple[Attack, ...] = ROSTER) -> Iterator[Finding]:
+def play(launcher: BoxLauncher, attacks: tuple[Attack, ...] = ROSTER) -> Iterator[AttackResult]:
     """Run ``attacks`` through the boxes of ``launcher``; yield a finding for each that can run."""
     attacks = tuple(filter(compiling.can_run, attacks))
-    with Scene(attacks) as scene:
+    with AttackStage(attacks) as scene:
         for attack in attacks:
             yield _judge(launcher, scene, attack)
 
 
 def play_at_once(
     asked: Iterable[int], attacks: tuple[Attack, ...] = ROSTER
-) -> Generator[Finding, None, None]:
+) -> Generator[AttackResult, None, None]:
     """Run ``attacks`` on levels, several at a time; yield findings as they come.
 
     Those in languages that are not installed are left out. Each worker has a scene and a launcher
@@ -87,9 +87,9 @@ def _phases(asked: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
             yield part
 
 
-def _play_levels(asked: tuple[int, ...], attacks: tuple[Attack, ...]) -> Iterator[Finding]:
+def _play_levels(asked: tuple[int, ...], attacks: tuple[Attack, ...]) -> Iterator[AttackResult]:
     """Run attacks on levels at the same time."""
-    found: queue.SimpleQueue[Finding | BaseException | None] = queue.SimpleQueue()
+    found: queue.SimpleQueue[AttackResult | BaseException | None] = queue.SimpleQueue()
     number = min(_workers(len(asked)), len(attacks))
     launchers = {level: [levels.proven(level, LIMITS) for _ in range(number)] for level in asked}
     workers = [one for own in launchers.values() for one in _hire(own, attacks, found)]
@@ -121,7 +121,7 @@ def _workers(number: int) -> int:
 def _hire(
     launchers: list[BoxLauncher],
     attacks: tuple[Attack, ...],
-    found: queue.SimpleQueue[Finding | BaseException | None],
+    found: queue.SimpleQueue[AttackResult | BaseException | None],
 ) -> Iterator[threading.Thread]:
     """Yield workers that, once started, run attacks on one level, each in a launcher."""
     waiting: queue.SimpleQueue[Attack | None] = queue.SimpleQueue()
@@ -143,7 +143,7 @@ def _stop(launchers: dict[int, list[BoxLauncher]], workers: list[threading.Threa
             worker.join(_LONGEST_CLEARING)
 
 
-def _play_alone(level: int, attacks: tuple[Attack, ...]) -> Iterator[Finding]:
+def _play_alone(level: int, attacks: tuple[Attack, ...]) -> Iterator[AttackResult]:
     """Run attacks that could not start one after another, with nothing beside them.
 
     At level 1 an ordinary user's engines share one count of processes: beside a fork bomb a Java
@@ -158,13 +158,13 @@ def _work(
     launcher: BoxLauncher,
     attacks: tuple[Attack, ...],
     waiting: queue.SimpleQueue[Attack | None],
-    found: queue.SimpleQueue[Finding | BaseException | None],
+    found: queue.SimpleQueue[AttackResult | BaseException | None],
 ) -> None:
     """Run attacks until there are no more; then say so."""
     if launcher.closed:
         return
     try:
-        with contextlib.closing(launcher), Scene(attacks) as scene:
+        with contextlib.closing(launcher), AttackStage(attacks) as scene:
             while attack := waiting.get():
                 found.put(_judge(launcher, scene, attack))
         found.put(None)
@@ -172,7 +172,7 @@ def _work(
         found.put(error)
 
 
-def _judge(launcher: BoxLauncher, scene: Scene, attack: Attack) -> Finding:
+def _judge(launcher: BoxLauncher, scene: AttackStage, attack: Attack) -> AttackResult:
     begun = time.monotonic()
     programs = [attack.program, attack.then] if attack.then else [attack.program]
     for program in programs:
@@ -186,12 +186,12 @@ def _judge(launcher: BoxLauncher, scene: Scene, attack: Attack) -> Finding:
         escapes.append(_UNPROVEN)
     escapes += scene.damage()
     took = round(time.monotonic() - begun, 3)
-    return Finding(attack, launcher.level, tuple(escapes), end, output, took)
+    return AttackResult(attack, launcher.level, tuple(escapes), end, output, took)
 
 
 def _run(
-    launcher: BoxLauncher, scene: Scene, attack: Attack, program: str
-) -> tuple[End, str, float]:
+    launcher: BoxLauncher, scene: AttackStage, attack: Attack, program: str
+) -> tuple[BoxEnd, str, float]:
     """Return how the attack ended, what it printed, and how long it took to end it."""
     launcher.limits = launcher.limits._replace(cpu=attack.cpu)
     aim = scene.aim() | launcher.limits._asdict()

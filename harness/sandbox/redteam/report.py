@@ -10,20 +10,20 @@ from harness.sandbox.redteam import compiling
 
 if TYPE_CHECKING:
     from harness.sandbox.redteam.attack import Attack
-    from harness.sandbox.redteam.referee import Finding
+    from harness.sandbox.redteam.referee import AttackResult
 
 
-def is_held(finding: Finding) -> bool:
+def is_held(finding: AttackResult) -> bool:
     """Whether an attack was held, or is one that its level is known not to hold."""
     return not finding.escapes or finding.level in finding.attack.leaks
 
 
-def layer(finding: Finding) -> str:
+def layer(finding: AttackResult) -> str:
     """Return the layer that is to stop an attack."""
     return finding.attack.layer[finding.level]
 
 
-def text(attacks: dict[int, list[Finding]], roster: Iterable[Attack]) -> Iterator[str]:
+def text(attacks: dict[int, list[AttackResult]], roster: Iterable[Attack]) -> Iterator[str]:
     """Yield all lines about attacks on some levels."""
     for level, findings in attacks.items():
         yield from lines(level, findings)
@@ -33,7 +33,7 @@ def text(attacks: dict[int, list[Finding]], roster: Iterable[Attack]) -> Iterato
         yield from conclusion([one for findings in attacks.values() for one in findings])
 
 
-def conclusion(findings: list[Finding]) -> Iterator[str]:
+def conclusion(findings: list[AttackResult]) -> Iterator[str]:
     """Yield what it comes to: a line, and another one if that is bad."""
     held = sum(not finding.escapes for finding in findings)
     bad = sorted({finding.level for finding in findings if not is_held(finding)})
@@ -45,7 +45,7 @@ def conclusion(findings: list[Finding]) -> Iterator[str]:
         yield f"Do not run programs that you do not trust at level {where}: attacks ESCAPED there."
 
 
-def lines(level: int, findings: list[Finding]) -> Iterator[str]:
+def lines(level: int, findings: list[AttackResult]) -> Iterator[str]:
     """Yield a line for each attack on a level, and how many were held."""
     yield f"\nAttacks on level {level}: an engine or a build step that tries to"
     for finding in findings:
@@ -54,7 +54,7 @@ def lines(level: int, findings: list[Finding]) -> Iterator[str]:
     yield f"{held} of {len(findings)} held at level {level}."
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: AttackResult) -> str:
     attack = finding.attack
     if not finding.escapes:
         by = str(finding.end.hit) if finding.end.hit else layer(finding)
@@ -63,7 +63,7 @@ def _line(finding: Finding) -> str:
     return f"  ESCAPED  {attack.title:62}{'; '.join(finding.escapes)}{known}"
 
 
-def layers(attacks: dict[int, list[Finding]]) -> Iterator[str]:
+def layers(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
     """Yield a table: how many attacks each layer holds on each level."""
     held = {
         level: Counter(layer(one) for one in findings if not one.escapes)
@@ -92,7 +92,7 @@ def left_out_as_json(attacks: Iterable[Attack]) -> list[dict[str, object]]:
     ]
 
 
-def as_json(finding: Finding) -> dict[str, object]:
+def as_json(finding: AttackResult) -> dict[str, object]:
     """Return what JSON has of one attack."""
     attack = finding.attack
     return {

@@ -46,7 +46,7 @@ HOME = str(Path(attacks.__file__).resolve().parents[3])  # of the harness
 OUTSIDE = (HOME, "/usr", "/etc", "/", "/tmp", "/dev/shm", "/dev", "/var/tmp", "/root", "/home")
 
 
-class Scene:
+class AttackStage:
     """The stage of all attacks. Use as a context manager.
 
     ``attacks``: those that will be run; what they need besides Python is compiled.
@@ -70,7 +70,7 @@ class Scene:
             self._before = self._files()
             self._last = last.pop_all()
 
-    def __enter__(self) -> Scene:
+    def __enter__(self) -> AttackStage:
         """Return the scene."""
         return self
 

@@ -13,7 +13,7 @@ from harness.service.records import Assigned, Comment, Override
 from harness.service.storage import remarks
 from harness.service.storage.audit import Act
 from harness.service.storage.rows import new_id
-from harness.visible import visible
+from harness.visible import escape_controls
 
 _LONGEST = 4000  # characters
 
@@ -69,7 +69,7 @@ def given(computed: Marks, own: Override | None) -> str:
 
 
 def _said(name: str, text: str) -> str:
-    said = visible(text.replace("\r\n", "\n")).strip()
+    said = escape_controls(text.replace("\r\n", "\n")).strip()
     if not 0 < len(said) <= _LONGEST:
         raise UsageError(f"{name}: found {len(said)} characters, expected 1 to {_LONGEST:,}")
     return said

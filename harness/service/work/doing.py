@@ -37,9 +37,9 @@ from harness.service.records import (
 from harness.service.storage import courses, figures, queue, uploads
 from harness.service.work import checked
 from harness.service.work.grounds import Ground
-from harness.visible import visible
+from harness.visible import escape_controls
 from harness.work import canonical_json
-from harness.work.words import Broke, Built, Done, Word
+from harness.work.words import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
 
 
 class UnfinishedError(HarnessError):
@@ -107,7 +107,7 @@ def _write_check(ground: Ground, upload: Upload, found: GradingPlan) -> None:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     checked.write(path, graded)
     unfinished = path.with_suffix(".new")
-    unfinished.write_text(visible(text), encoding="utf-8")
+    unfinished.write_text(escape_controls(text), encoding="utf-8")
     unfinished.replace(path)
 
 
@@ -123,23 +123,23 @@ class _Noter(Unheard):
         self._ground = ground
         self._job = job
 
-    def on_word(self, unit: GradingUnit, word: Word) -> None:
+    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
         """Take in what a worker says."""
-        if isinstance(word, Built):
+        if isinstance(word, BuildFinished):
             return
         with self._ground.database.changing() as db:
             figures.count(db, measuring.ATTEMPTS, _seconds(word), outcome=_outcome(word))
-            if isinstance(word, Done):
+            if isinstance(word, AttemptFinished):
                 queue.progressed(db, self._job)
 
 
-def _seconds(word: Done | Broke) -> float:
-    return word.figures.seconds if isinstance(word, Done) else 0.0
+def _seconds(word: AttemptFinished | HarnessFailed) -> float:
+    return word.figures.seconds if isinstance(word, AttemptFinished) else 0.0
 
 
-def _outcome(word: Done | Broke) -> str:
+def _outcome(word: AttemptFinished | HarnessFailed) -> str:
     """Return how an attempt ended: one in doubt is run once more, and counts again."""
-    if isinstance(word, Broke):
+    if isinstance(word, HarnessFailed):
         return "harness error"
     return "in doubt" if word.doubtful else "failed" if word.failed else "passed"
 
@@ -147,7 +147,7 @@ def _outcome(word: Done | Broke) -> str:
 class _Teller(_Noter):
     """Tells those who watch a page what was judged. Public case files only come here."""
 
-    def on_word(self, unit: GradingUnit, word: Word) -> None:
+    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
         """Take in what a worker says."""
         names = {task.basis: Path(task.case.path).name for task in unit.tasks}
         said = json.dumps({"case": names.get(word.basis, ""), **_told(word)})
@@ -156,10 +156,10 @@ class _Teller(_Noter):
         super().on_word(unit, word)
 
 
-def _told(word: Word) -> dict[str, object]:
-    if isinstance(word, Built):
+def _told(word: AttemptEvent) -> dict[str, object]:
+    if isinstance(word, BuildFinished):
         return {"word": "built", "ok": word.build.ok}
-    if isinstance(word, Broke):
+    if isinstance(word, HarnessFailed):
         return {"word": "broke"}
     return {"word": "done", "failed": word.failed, "again": word.doubtful}
 
