@@ -12,7 +12,7 @@ import os
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -110,12 +110,16 @@ class Late(NamedTuple):
     refused_after: datetime.datetime | None
     deduction: Fraction  # per cent of the points reached
     grace_minutes: int
-    # Later deadlines of single submissions, by their keys.
+    # Later deadlines of single students, by their keys.
     own: tuple[tuple[str, datetime.datetime], ...] = ()
 
-    def of(self, key: str) -> Late:
-        """Return the rule for a submission: nothing is refused before its own deadline."""
-        own = dict(self.own).get(key)
+    def of(self, students: Iterable[str]) -> Late:
+        """Return the rule for what these students submit: by the latest deadline of theirs.
+
+        Nothing is refused before it.
+        """
+        known = dict(self.own)
+        own = max((known[key] for key in students if key in known), default=None)
         if own is None:
             return self
         last = self.refused_after and max(self.refused_after, own)

@@ -101,7 +101,7 @@ class Upload(NamedTuple):
 
     id: str
     assignment: str
-    key: str  # whose it is: of a student or of a group
+    key: str  # as whose it was sent: of a student or of a group
     person: str  # who sent it
     name: str  # of the file, as the student calls it
     sha256: str
@@ -110,6 +110,13 @@ class Upload(NamedTuple):
     withdrawn: bool = False
     record: str = ""  # JSON of the submission that intake made of it; empty: not yet
     run: int = 0  # of its public tests in the ledger; 0: none yet
+
+
+class Held(NamedTuple):
+    """An upload, and whose it is: of all who were in the group when it was sent."""
+
+    upload: Upload
+    students: frozenset[str]  # their keys
 
 
 class Grading(NamedTuple):
@@ -137,22 +144,30 @@ class Marked(NamedTuple):
     shown: str  # JSON: as much of it as its students may see
 
 
+class Received(NamedTuple):
+    """The mark that a student got in a grading."""
+
+    grading: str
+    student: str  # the key
+    key: str  # of the submission
+
+
 class Comment(NamedTuple):
     """What somebody of the staff says to a student or a group."""
 
     id: str
     assignment: str
-    key: str
+    key: str  # of the student or group at that time
     person: str
     at: float
     text: str
 
 
 class Override(NamedTuple):
-    """A mark that a person gives instead of the computed one, which stays as it is."""
+    """A mark that a person gives a student instead of the computed one, which stays as it is."""
 
     assignment: str
-    key: str
+    key: str  # of the student
     points: str  # an exact fraction
     computed: str  # the mark at that time, in words
     reason: str

@@ -281,11 +281,13 @@ def test_lateness_costs_a_share_of_the_points_reached(minutes, flag, points):
         ({"ada": 48}, 47, (False, False)),
         ({"ada": 48}, 49, (True, True)),
         ({"ben": 48}, 47, (True, True)),
+        ({"ada": 3, "cyd": 5}, 4, (False, False)),  # who submit together have the latest of theirs
+        ({"ada": 3, "cyd": 5}, 6, (True, False)),
     ],
 )
 def test_a_deadline_of_ones_own_goes_before_that_of_all(own, handed, expected):
     later = tuple((key, DEADLINE + timedelta(hours=hours)) for key, hours in own.items())
-    rule = LATE._replace(own=later).of("ada")
+    rule = LATE._replace(own=later).of(["ada", "cyd"])
     found = lateness(rule, submission_of(time=DEADLINE + timedelta(hours=handed)))
     assert (found.late, found.refused) == expected
 

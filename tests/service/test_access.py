@@ -30,7 +30,7 @@ from harness.service.records import (
     Member,
     Upload,
 )
-from harness.service.storage import courses, uploads
+from harness.service.storage import belongings, courses, uploads
 from harness.service.storage.rows import new_id
 from harness.service.web import access
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
@@ -153,6 +153,7 @@ def _course(act, people, prefix):
     owner = people[f"{prefix}{STUDENT}"]
     upload = Upload(new_id(), assignment, STUDENT, owner, "a.tgz", "0" * 64, 1, 1.0)
     uploads.UPLOADS.add(act.db, upload)
+    belongings.give(act.db, upload.id, [STUDENT])
     grading = uploads.GRADINGS.add(act.db, Grading(new_id(), assignment, owner, 1.0))
     found = {"course": course, "assignment": assignment, "upload": upload.id}
     return {**found, "grading": grading.id, **FREE}

@@ -7,10 +7,10 @@ import pytest
 
 from harness.errors import UsageError
 from harness.service.courses import making, roster
-from harness.service.handing_in import taking
+from harness.service.handing_in import belonging, taking
 from harness.service.people import entering
 from harness.service.records import CHECK, STUDENT, Assigned
-from harness.service.storage import courses, queue, uploads
+from harness.service.storage import courses, queue
 from tests.service.serving import opened, settings_of
 
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
@@ -57,18 +57,18 @@ def test_what_is_taken_when(act, opens, deadline, closes, own, told):
     dates = {name: at(value) for name, value in hours.items() if value is not None}
     assigned = assign(act, **dates)
     if own is not None:
-        courses.extend(act.db, assigned.id, "ada", at(own))
+        courses.extend(act.db, assigned.id, ["ada"], at(own))
     assert taking.closed(act.db, assigned, "ada", NOW) == told
 
 
 def test_an_extension_is_given_taken_back_and_graded_with(act):
     assigned = assign(act, deadline=at(0))
-    courses.extend(act.db, assigned.id, "ada", at(5))
-    courses.extend(act.db, assigned.id, "ada", at(7))
+    courses.extend(act.db, assigned.id, ["ada"], at(5))
+    courses.extend(act.db, assigned.id, ["ada"], at(7))
     found = making.found(assigned, courses.extensions(act.db, assigned.id))
-    assert found.late.of("ada").deadline == NOW + datetime.timedelta(hours=7)
-    assert found.late.of("ben").deadline == NOW
-    courses.extend(act.db, assigned.id, "ada", "")
+    assert found.late.of(["ada"]).deadline == NOW + datetime.timedelta(hours=7)
+    assert found.late.of(["ben"]).deadline == NOW
+    courses.extend(act.db, assigned.id, ["ada"], "")
     assert courses.extensions(act.db, assigned.id) == {}
 
 
@@ -90,8 +90,7 @@ def test_a_group_hands_in_as_one(service, act, tmp_path):
     second = handed_in(service, act, assigned, "ben", tmp_path)
     alone = handed_in(service, act, assigned, "cyd", tmp_path)
     assert (first.key, second.key, alone.key) == ("one", "one", "cyd")
-    entries = roster.students(courses.MEMBERS.all(act.db, course=assigned.course))
-    found = {one.key: taking.entry(act.db, service.store, one, assigned.id) for one in entries}
+    found = {one.key: one for one in taking.entries(act.db, service.store, assigned)}
     assert [student.key for student in found["one"].students] == ["ada", "ben"]
     assert (len(found["one"].handed), len(found["cyd"].handed)) == (2, 1)
 
@@ -99,14 +98,13 @@ def test_a_group_hands_in_as_one(service, act, tmp_path):
 def test_what_is_withdrawn_does_not_count_and_is_not_checked(service, act, tmp_path):
     assigned = assign(act)
     first, last = (handed_in(service, act, assigned, "ada", tmp_path) for _ in range(2))
-    assert taking.counting(uploads.of_key(act.db, assigned.id, "ada")) == last
+    assert belonging.of(act.db, assigned, "ada").last == last
     taking.withdraw(act, last)
-    left = uploads.of_key(act.db, assigned.id, "ada")
-    assert taking.counting(left) == first
+    assert belonging.of(act.db, assigned, "ada").last == first
     assert queue.of(act.db, last.id) == []
     assert [one.kind for one in queue.of(act.db, first.id)] == [CHECK]
     taking.withdraw(act, first)
-    assert taking.counting(uploads.of_key(act.db, assigned.id, "ada")) is None
+    assert belonging.of(act.db, assigned, "ada").last is None
 
 
 @pytest.mark.parametrize(("size", "said"), [(0, "the file is empty"), (101, "the limit is 100")])

@@ -144,6 +144,7 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
     with service.database.reading() as db:
         (entry,) = (one for one in service.database.log.entries(db) if "overrid" in one.what)
     details = {"computed": "5 of 5", "key": "duo", "points": "7/2", "why": told["reason"]}
+    details["students"] = ["cyd", "dan"]
     assert (entry.what, json.loads(entry.details)) == ("mark overridden", details)
 
     tess.post(f"{page}/override/end", page)

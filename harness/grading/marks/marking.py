@@ -49,7 +49,8 @@ def marks(
     """
     counted = own(attempts)
     kinds = kinds or {one.kind for one in counted} or {PUBLIC, PRIVATE}
-    late = lateness(assignment.late.of(submission.key), submission)
+    rule = assignment.late.of(student.key for student in submission.students)
+    late = lateness(rule, submission)
     if submission.refused or late.refused:
         note = sentence(submission.refused or late.reason)
         return _finished(_flat(assignment, kinds, note), _NO_DEDUCTION, note)

@@ -18,10 +18,18 @@ from sqlalchemy import Connection
 
 from harness.service.api.once import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
-from harness.service.handing_in import taking
+from harness.service.handing_in import belonging, taking
 from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
-from harness.service.web.access import MEMBERS, STUDENTS, Here, Now, Refused, Routes
+from harness.service.web.access import (
+    MEMBERS,
+    STUDENTS,
+    Here,
+    Now,
+    Refused,
+    Routes,
+    own_uploads,
+)
 from harness.service.work import checked
 from harness.service.work.doing import check_page
 
@@ -50,7 +58,7 @@ class SubmissionShown(BaseModel):
     """A submission, and how far it is. ``fault``: the service failed, not the submission."""
 
     id: str
-    student: str  # whose it is: the key of a student or of a group
+    student: str  # as whose it was sent: the key of a student or of a group
     name: str  # of the file
     sha256: str
     size: int  # bytes
@@ -88,11 +96,13 @@ class SubmissionResult(SubmissionShown):
 @ROUTES.at("GET", _ALL, MEMBERS, response_model=Page[SubmissionShown])
 def listed(here: Now, asked: Asked) -> Page[SubmissionShown]:
     """List submissions, the first one first: a student's own, to the staff all of them."""
-    own = {} if here.is_staff else {"key": here.sure().member.submits_as}
-    named = {"assignment": here.sure().assigned.id, **own}
+    named: dict[str, object] = {"assignment": here.sure().assigned.id}
     with here.service.database.reading() as db:
+        if not here.is_staff:
+            named["id"] = [one.id for one in own_uploads(db, here)]
         found = find(db, uploads.UPLOADS, ("at", "id"), asked, **named)
-        items = [SubmissionShown(**_members(db, here, one)) for one in found.rows]
+        counting = _counting(db, here)
+        items = [SubmissionShown(**_members(db, here, one, counting)) for one in found.rows]
     return Page(items=items, next=found.next)
 
 
@@ -156,8 +166,8 @@ def withdraw(here: Now) -> SubmissionResult:
     known = here.sure()
     with here.service.database.acting(here.by) as act:
         now, key = datetime.datetime.now(), known.member.submits_as
-        if reason := taking.closed(act.db, known.assigned, key, now):
-            raise Refused(409, f"it cannot be withdrawn any more: {reason}")
+        if reason := taking.bound(act.db, known.assigned, key, here.upload, now):
+            raise Refused(409, f"it cannot be withdrawn: {reason}")
         taking.withdraw(act, here.upload)
         return _result(act.db, here, here.upload._replace(withdrawn=True))
 
@@ -165,10 +175,18 @@ def withdraw(here: Now) -> SubmissionResult:
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _members(db: Connection, here: Here, upload: Upload) -> dict[str, Any]:
+def _counting(db: Connection, here: Here) -> frozenset[str]:
+    """Return the ids of the submissions that count, to a student of the own ones."""
     known = here.sure()
-    of_key = uploads.of_key(db, upload.assignment, upload.key)
-    counting = taking.counting(of_key)
+    if here.is_staff:
+        return belonging.counting(belonging.of_all(db, known.assigned).values())
+    return belonging.counting([belonging.of(db, known.assigned, known.member.submits_as)])
+
+
+def _members(
+    db: Connection, here: Here, upload: Upload, counting: frozenset[str]
+) -> dict[str, Any]:
+    known = here.sure()
     path = f"/courses/{known.course.id}/assignments/{upload.assignment}/uploads/{upload.id}"
     return {
         "id": upload.id,
@@ -178,7 +196,7 @@ def _members(db: Connection, here: Here, upload: Upload) -> dict[str, Any]:
         "size": upload.size,
         "at": datetime.datetime.fromtimestamp(upload.at, datetime.UTC),
         "state": _state(db, upload),
-        "counts": counting is not None and counting.id == upload.id,
+        "counts": upload.id in counting,
         "page": f"{here.service.settings.base}{path}",
     }
 
@@ -191,7 +209,7 @@ def _state(db: Connection, upload: Upload) -> State:
 
 
 def _result(db: Connection, here: Here, upload: Upload) -> SubmissionResult:
-    shown = SubmissionShown(**_members(db, here, upload))
+    shown = SubmissionShown(**_members(db, here, upload, _counting(db, here)))
     waiting = [one for one in queue.of(db, upload.id) if one.state == WAITING]
     return SubmissionResult(
         **shown.model_dump(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from harness.errors import UsageError
 from harness.service.courses import making
 from harness.service.records import Assigned
@@ -9,9 +11,15 @@ from harness.service.storage import courses
 from harness.service.storage.audit import Act
 
 
-def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
-    """Give a student or a group a later deadline; empty: that of all.
+def latest(extensions: Mapping[str, str], students: Iterable[str]) -> str:
+    """Return the deadline of their own that these students have together; empty: none."""
+    return max((extensions[one] for one in students if one in extensions), default="")
 
+
+def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
+    """Give a student, or each of a group, a later deadline; empty: that of all.
+
+    It is theirs in whatever group they are later: the latest of its students' holds for a group.
     Marks that were made before stay as they are until the next grading.
 
     Raises:
@@ -27,5 +35,5 @@ def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
             f"deadline: found {later:%Y-%m-%d %H:%M},"
             f" expected a time after that of all, {common:%Y-%m-%d %H:%M}"
         )
-    courses.extend(act.db, assigned.id, key, own)
+    courses.extend(act.db, assigned.id, courses.students_of(act.db, assigned.course, key), own)
     act.note("deadline extended" if own else "extension ended", assigned.id, key=key, deadline=own)

@@ -77,7 +77,7 @@ def named(source: str) -> str:
 def found(one: Assigned, extensions: Mapping[str, str]) -> Assignment:
     """Return an assignment of a course as it is graded: with the dates of this course.
 
-    ``extensions``: deadlines of students and groups, by their keys.
+    ``extensions``: deadlines of students, by their keys.
     """
     own = assignments.find(one.source)
     return own._replace(title=one.title, late=late(one, extensions))

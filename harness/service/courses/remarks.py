@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from harness.errors import UsageError
 from harness.grading.records import Marks, decimal
 from harness.service.courses.making import exact
 from harness.service.records import Assigned, Comment, Override
-from harness.service.storage import remarks
+from harness.service.storage import belongings, courses, remarks
 from harness.service.storage.audit import Act
 from harness.service.storage.rows import new_id
 from harness.visible import escape_controls
@@ -33,12 +34,13 @@ def comment(act: Act, assigned: Assigned, key: str, text: str) -> Comment:
     """
     made = Comment(new_id(), assigned.id, key, act.by, time.time(), _said("comment", text))
     remarks.COMMENTS.add(act.db, made)
+    belongings.give(act.db, made.id, courses.students_of(act.db, assigned.course, key))
     act.note("comment", assigned.id, key=key, comment=made.id)
     return made
 
 
-def override(act: Act, assigned: Assigned, key: str, computed: Marks, told: Decision) -> Override:
-    """Give a mark instead of the computed one, or of one that was given before.
+def override(act: Act, assigned: Assigned, key: str, computed: Marks, told: Decision) -> None:
+    """Give a student, or each of a group, a mark instead of the computed one or of a former one.
 
     Raises:
         UsageError: the points are not between 0 and what can be reached; there is no reason.
@@ -48,17 +50,41 @@ def override(act: Act, assigned: Assigned, key: str, computed: Marks, told: Deci
         raise UsageError(f"points: found {told.points!r}, expected 0 to {decimal(computed.of)}")
     then = "withheld" if computed.withheld else str(computed)
     said = _said("reason", told.reason)
-    made = Override(assigned.id, key, str(found), then, said, act.by, time.time())
-    remarks.OVERRIDES.remove(act.db, assignment=assigned.id, key=key)
-    remarks.OVERRIDES.add(act.db, made)
-    act.note("mark overridden", assigned.id, key=key, points=made.points, computed=then, why=said)
-    return made
+    students = courses.students_of(act.db, assigned.course, key)
+    made = Override(assigned.id, "", str(found), then, said, act.by, time.time())
+    for student in students:
+        remarks.OVERRIDES.remove(act.db, assignment=assigned.id, key=student)
+        remarks.OVERRIDES.add(act.db, made._replace(key=student))
+    told_ = {"points": str(found), "computed": then, "why": said}
+    act.note("mark overridden", assigned.id, key=key, students=students, **told_)
 
 
 def end_override(act: Act, assigned: Assigned, key: str) -> None:
-    """Let the computed mark count again."""
-    if remarks.OVERRIDES.remove(act.db, assignment=assigned.id, key=key):
-        act.note("override ended", assigned.id, key=key)
+    """Let the computed mark count again for a student, or for all of a group."""
+    students = courses.students_of(act.db, assigned.course, key)
+    named = {"assignment": assigned.id}
+    if sum(remarks.OVERRIDES.remove(act.db, key=one, **named) for one in students):
+        act.note("override ended", assigned.id, key=key, students=students)
+
+
+class Together(NamedTuple):
+    """A mark that was given to some of those who submitted together."""
+
+    who: tuple[str, ...]  # their keys; empty: all of them
+    override: Override
+
+
+def together(own: Mapping[str, Override], students: Sequence[str]) -> list[Together]:
+    """Return the marks that were given to some students, alike ones once.
+
+    ``own``: by the keys of students.
+    """
+    heaps: dict[Override, list[str]] = {}
+    for one in students:
+        if one in own:
+            heaps.setdefault(own[one]._replace(key=""), []).append(one)
+    all_ = len(students)
+    return [Together(() if len(who) == all_ else tuple(who), o) for o, who in heaps.items()]
 
 
 def given(computed: Marks, own: Override | None) -> str:

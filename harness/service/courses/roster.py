@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,12 +59,31 @@ def take(act: Act, course: str, listed: Sequence[Listed]) -> list[Member]:
     """Make students members of a course; who is one already gets the roster's name and group.
 
     Who is not in the roster stays as it was.
+
+    Raises:
+        UsageError: a group would be taken for a student who is not in it.
     """
-    members = courses.MEMBERS.all(act.db, course=course, role=STUDENT)
-    known = {one.key: one for one in members}
+    known = {one.key: one for one in courses.students(act.db, course)}
     found = [_taken(act, course, one, known.get(one.student.key)) for one in listed]
-    act.note("roster taken", course, students=len(found))
+    _check_groups(courses.students(act.db, course))
+    moved = {
+        one.key: [known[one.key].team, one.team]
+        for one in found
+        if one.key in known and known[one.key].team != one.team
+    }
+    act.note("roster taken", course, students=len(found), moved=moved)
     return found
+
+
+def _check_groups(members: Sequence[Member]) -> None:
+    """See that no group has the key of a student: what they submit is told apart by it."""
+    keys = {one.key.casefold() for one in members}
+    for one in members:
+        if one.team.casefold() in keys:
+            raise UsageError(
+                f"{_FILE}: a student of this course is called {one.team!r}, too: call the group"
+                " otherwise"
+            )
 
 
 def _taken(act: Act, course: str, one: Listed, known: Member | None) -> Member:
@@ -83,10 +102,14 @@ def students(members: Sequence[Member]) -> list[StudentSubmissions]:
     for one in members:
         if one.role == STUDENT:
             heaps.setdefault(one.submits_as, []).append(one)
-    return [
-        StudentSubmissions(key, tuple(map(_student, sorted(heap, key=lambda one: one.key))), ())
-        for key, heap in sorted(heaps.items())
-    ]
+    return [entry(key, heap) for key, heap in sorted(heaps.items())]
+
+
+def entry(key: str, members: Iterable[Member]) -> StudentSubmissions:
+    """Return an entry of some students, with nothing handed in yet."""
+    return StudentSubmissions(
+        key, tuple(map(_student, sorted(members, key=lambda one: one.key))), ()
+    )
 
 
 def _student(one: Member) -> Student:

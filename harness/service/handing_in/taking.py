@@ -9,16 +9,19 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from harness.assignments.assignment import Late
 from harness.errors import ArchiveError, UsageError
 from harness.grading.ledger.store import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.intake.limits import IntakeLimits
+from harness.service.courses import roster
 from harness.service.courses.making import late, moment
+from harness.service.handing_in import belonging
 from harness.service.records import CHECK, Assigned, Job, Member, Upload
-from harness.service.storage import courses, queue
+from harness.service.storage import belongings, courses, queue
 from harness.service.storage.audit import Act
 from harness.service.storage.rows import new_id
-from harness.service.storage.uploads import UPLOADS, of_key
+from harness.service.storage.uploads import UPLOADS
 from harness.visible import one_line
 
 _LONGEST = 120  # characters of a file's name
@@ -49,14 +52,23 @@ def keep(store: Store, source: Path, name: str, largest: int) -> Kept:
 
 
 def closed(db: Connection, assigned: Assigned, key: str, now: datetime.datetime) -> str:
-    """Return why nothing is taken now; empty: it is. What is taken, a grading does not refuse."""
+    """Return why nothing of ``key`` is taken now; empty: it is.
+
+    What is taken, a grading does not refuse.
+    """
     opens = moment(assigned.opens)
     if opens and now < opens:
         return f"it opens on {opens:%Y-%m-%d at %H:%M}"
-    rule = late(assigned, courses.extensions(db, assigned.id)).of(key)
+    rule = _rule(db, assigned, key)
     last = rule.refused_after
     is_over = last is not None and now > last + datetime.timedelta(minutes=rule.grace_minutes)
     return f"it closed on {last:%Y-%m-%d at %H:%M}" if is_over else ""
+
+
+def _rule(db: Connection, assigned: Assigned, key: str) -> Late:
+    """Return the dates that hold for a student or a group."""
+    students = courses.students_of(db, assigned.course, key)
+    return late(assigned, courses.extensions(db, assigned.id)).of(students)
 
 
 def take(act: Act, assigned: Assigned, member: Member, kept: Kept) -> Upload:
@@ -71,10 +83,23 @@ def take(act: Act, assigned: Assigned, member: Member, kept: Kept) -> Upload:
     name = one_line(kept.name, _LONGEST) or "archive"
     upload = Upload(new_id(), assigned.id, key, member.person, name, kept.sha256, kept.size, now)
     UPLOADS.add(act.db, upload)
-    due = courses.extensions(act.db, assigned.id).get(key, assigned.deadline)
+    together = courses.students_of(act.db, assigned.course, key)
+    belongings.give(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
+    deadline = _rule(act.db, assigned, key).deadline
+    due = deadline.isoformat() if deadline else ""
     queue.put(act.db, Job("", CHECK, assigned.id, upload.id, key, due=due))
     act.note("handed in", upload.id, sha256=kept.sha256, name=name)
     return upload
+
+
+def bound(
+    db: Connection, assigned: Assigned, key: str, upload: Upload, now: datetime.datetime
+) -> str:
+    """Return why a student or group cannot withdraw an upload; empty: it can."""
+    if reason := closed(db, assigned, key, now):
+        return reason
+    is_own = any(one.upload == upload for one in belonging.of(db, assigned, key).own)
+    return "" if is_own else f"it is of the group {upload.key}, which goes on without you"
 
 
 def withdraw(act: Act, upload: Upload) -> None:
@@ -84,21 +109,16 @@ def withdraw(act: Act, upload: Upload) -> None:
     act.note("withdrawn", upload.id)
 
 
-def counting(uploads: list[Upload]) -> Upload | None:
-    """Return the upload that counts as it seems now: the last one that was not withdrawn."""
-    left = [one for one in uploads if not one.withdrawn]
-    return left[-1] if left else None
-
-
 def handed(store: Store, upload: Upload) -> SubmittedFile:
     """Return an upload as a source of a grading gives it: with a local time."""
     time_ = datetime.datetime.fromtimestamp(int(upload.at))
     return SubmittedFile(store.path(upload.sha256), upload.name, time_)
 
 
-def entry(
-    db: Connection, store: Store, own: StudentSubmissions, assignment: str
-) -> StudentSubmissions:
-    """Return an entry with all that its student or group handed in and did not withdraw."""
-    found = [one for one in of_key(db, assignment, own.key) if not one.withdrawn]
-    return own._replace(handed=tuple(handed(store, one) for one in found))
+def entries(db: Connection, store: Store, assigned: Assigned) -> list[StudentSubmissions]:
+    """Return an entry for each student or group, with what of theirs may be graded."""
+    found = belonging.of_all(db, assigned)
+    return [
+        one._replace(handed=tuple(handed(store, upload) for upload in found[one.key].counting))
+        for one in roster.students(courses.students(db, assigned.course))
+    ]

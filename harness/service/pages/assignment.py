@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,9 @@ from harness.errors import UsageError
 from harness.grading.taking_in.sources.pieces import safe
 from harness.reading import casefile
 from harness.service.courses import making, roster
-from harness.service.handing_in import taking
+from harness.service.courses.extending import latest
+from harness.service.handing_in import belonging, taking
+from harness.service.handing_in.belonging import Heap
 from harness.service.pages.course import uploaded
 from harness.service.records import CASES, CHECK, DONE, FAULT, Job, Upload
 from harness.service.storage import courses, queue, uploads
@@ -43,24 +46,21 @@ def show(here: Now) -> Response:
     """Show an assignment: to students what is theirs, to the staff what is everybody's."""
     known = here.sure()
     with here.service.database.reading() as db:
-        if here.is_staff:
-            found = uploads.UPLOADS.all(db, "key", "at", assignment=known.assigned.id)
-        else:
-            found = uploads.of_key(db, known.assigned.id, known.member.submits_as)
-        shown = listed(db, found)
+        shown = _everybodys(db, here) if here.is_staff else _own(db, here)
         key = known.member.submits_as
-        extensions = courses.extensions(db, known.assigned.id)
+        given = courses.extensions(db, known.assigned.id)
         closed = taking.closed(db, known.assigned, key, datetime.datetime.now())
         is_released = uploads.released(db, known.assigned.id) is not None
         gradings = uploads.gradings(db, known.assigned.id) if here.is_staff else []
         entries = roster.students(courses.MEMBERS.all(db, course=known.course.id))
+    extensions = {one.key: latest(given, (s.key for s in one.students)) for one in entries}
     group = next((one.students for one in entries if one.key == key), ())
     return rendering.page(
         here,
         "assignment.html",
         crumbs(here),
         uploads=shown,
-        extension="" if here.is_staff else extensions.get(key, ""),
+        extension=extensions.get(key, ""),
         extensions=extensions,
         students=entries if here.is_staff else [],
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
@@ -72,12 +72,23 @@ def show(here: Now) -> Response:
     )
 
 
-def listed(db: Connection, found: list[Upload]) -> list[Shown]:
+def _everybodys(db: Connection, here: Here) -> list[Shown]:
+    assigned = here.sure().assigned
+    found = uploads.UPLOADS.all(db, "key", "at", assignment=assigned.id)
+    return listed(db, found, belonging.of_all(db, assigned).values())
+
+
+def _own(db: Connection, here: Here) -> list[Shown]:
+    known = here.sure()
+    heap = belonging.of(db, known.assigned, known.member.submits_as)
+    return listed(db, heap.seen_by(known.member.key), [heap])
+
+
+def listed(db: Connection, found: list[Upload], heaps: Iterable[Heap]) -> list[Shown]:
     """Return uploads as a list has them; of each student or group one counts."""
-    keys = {one.key for one in found}
-    counting = {taking.counting([one for one in found if one.key == key]) for key in keys}
+    counting = belonging.counting(heaps)
     jobs = {one.id: job_of(queue.of(db, one.id)) for one in found}
-    return [Shown(one, state(one, jobs[one.id]), one in counting) for one in found]
+    return [Shown(one, state(one, jobs[one.id]), one.id in counting) for one in found]
 
 
 def _private(here: Here) -> list[str]:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
-from harness.service.courses.remarks import given
+from harness.service.courses.remarks import Together, given, together
 from harness.service.pages import assignment
 from harness.service.pages.course import attachment
 from harness.service.records import (
@@ -24,13 +24,13 @@ from harness.service.records import (
     GRADE,
     GRADE_CLASS,
     PLAN,
-    STUDENT,
     Grading,
     Job,
-    Member,
+    Marked,
     Override,
+    Received,
 )
-from harness.service.storage import courses, queue, remarks, uploads
+from harness.service.storage import queue, remarks, uploads
 from harness.service.storage.rows import new_id
 from harness.service.web import rendering
 from harness.service.web.access import (
@@ -100,14 +100,20 @@ def show(here: Now) -> Response:
 
 def _rows(db: Connection, grading: Grading) -> list[Row]:
     own = remarks.overrides(db, grading.assignment)
-    found = uploads.MARKS.all(db, "key", grading=grading.id)
+    got = uploads.RECEIVED_BY.all(db, "student", grading=grading.id)
+    students: dict[str, list[str]] = {}
+    for one in got:
+        students.setdefault(one.key, []).append(one.student)
     return [
-        _row(one.key, canonical_json.loads(Marks, one.marks), own.get(one.key)) for one in found
+        _row(one, together(own, students.get(one.key, [])))
+        for one in uploads.MARKS.all(db, "key", grading=grading.id)
     ]
 
 
-def _row(key: str, marks: Marks, own: Override | None) -> Row:
-    return Row(key, given(marks, None), marks.note, given(marks, own) if own else "")
+def _row(marked: Marked, own: list[Together]) -> Row:
+    marks = canonical_json.loads(Marks, marked.marks)
+    told = (f"{', '.join(o.who)}{': ' if o.who else ''}{given(marks, o.override)}" for o in own)
+    return Row(marked.key, given(marks, None), marks.note, "; ".join(told))
 
 
 def _folder(here: Here) -> Path:
@@ -167,23 +173,23 @@ def marks_given(here: Now) -> Response:
     """Give the marks that count as a CSV: those of people where there are some."""
     assert here.grading
     with here.service.database.reading() as db:
-        members = courses.MEMBERS.all(db, "key", course=here.sure().course.id, role=STUDENT)
+        got = uploads.RECEIVED_BY.all(db, "student", grading=here.grading.id)
         marked = {one.key: one for one in uploads.MARKS.all(db, grading=here.grading.id)}
         own = remarks.overrides(db, here.grading.assignment)
     rows = [["student", "group", "computed", "given", "of", "reason"]]
     rows += [
-        _line(member, canonical_json.loads(Marks, marked[key].marks), own.get(key))
-        for member in members
-        if (key := member.submits_as) in marked
+        _line(one, canonical_json.loads(Marks, marked[one.key].marks), own.get(one.student))
+        for one in got
     ]
     return attachment("marks-given.csv", sheet.table(rows).encode(), "text/csv")
 
 
-def _line(member: Member, marks: Marks, own: Override | None) -> list[str]:
+def _line(got: Received, marks: Marks, own: Override | None) -> list[str]:
     computed = "" if marks.withheld else decimal(marks.total)
     points = decimal(Fraction(own.points)) if own else computed
     reason = own.reason if own else ""
-    return [member.key, member.team, computed, points, decimal(marks.of), reason]
+    group = got.key if got.key != got.student else ""
+    return [got.student, group, computed, points, decimal(marks.of), reason]
 
 
 def written(folder: Path, name: str) -> Response:

@@ -22,11 +22,11 @@ _PATH = "/courses/{course}/assignments/{assignment}"
 def own_mark(here: Now) -> Response:
     """Show the student's mark in the grading that was released last, and what people said."""
     known, found = here.sure(), _released(here)
-    key = known.member.submits_as
+    key = known.member.key
     with here.service.database.reading() as db:
-        marked = uploads.MARKS.find(db, grading=found.id, key=key)
+        marked = uploads.mark_of(db, found.id, key)
         own = remarks.overrides(db, known.assigned.id).get(key)
-        said = student.comments(db, known.assigned.id, key)
+        said = student.comments(db, known.assigned.id, [key])
     if marked is None:
         raise Refused(404, "there is no mark of yours yet")
     shown = canonical_json.loads(Marks, marked.shown)

@@ -11,6 +11,8 @@ from sqlalchemy import Connection
 from harness.grading.records import Marks
 from harness.service.courses import extending, roster
 from harness.service.courses import remarks as writing
+from harness.service.courses.extending import latest
+from harness.service.handing_in import belonging
 from harness.service.pages import assignment
 from harness.service.records import COMMENT, EXTEND, OVERRIDE, Marked
 from harness.service.storage import courses, people, remarks, uploads
@@ -36,12 +38,14 @@ def show(here: Now) -> Response:
     known = here.sure()
     with here.service.database.reading() as db:
         members = courses.MEMBERS.all(db, course=known.course.id)
-        found = assignment.listed(db, uploads.of_key(db, known.assigned.id, here.student))
-        said = comments(db, known.assigned.id, here.student)
-        own = remarks.overrides(db, known.assigned.id).get(here.student)
-        marked = uploads.last_mark(db, known.assigned.id, here.student)
-        extension = courses.extensions(db, known.assigned.id).get(here.student, "")
-    (entry,) = (one for one in roster.students(members) if one.key == here.student)
+        (entry,) = (one for one in roster.students(members) if one.key == here.student)
+        students = [one.key for one in entry.students]
+        heap = belonging.of(db, known.assigned, here.student)
+        found = assignment.listed(db, heap.all, [heap])
+        said = comments(db, known.assigned.id, students)
+        own = remarks.overrides(db, known.assigned.id)
+        marked = uploads.last_mark(db, known.assigned.id, here.student, students)
+        extension = latest(courses.extensions(db, known.assigned.id), students)
     return rendering.page(
         here,
         "student.html",
@@ -50,15 +54,15 @@ def show(here: Now) -> Response:
         uploads=found,
         extension=extension,
         comments=said,
-        override=own,
+        overrides=writing.together(own, students),
         computed=computed(marked) if marked else None,
     )
 
 
-def comments(db: Connection, assigned: str, key: str) -> list[Said]:
-    """Return the comments on what a student or group did, with their authors."""
+def comments(db: Connection, assigned: str, students: list[str]) -> list[Said]:
+    """Return the comments for some of these students, with their authors."""
     names = {one.id: one.name for one in people.PEOPLE.all(db)}
-    found = remarks.comments(db, assigned, key)
+    found = remarks.comments(db, assigned, students)
     return [Said(names.get(one.person, ""), one.at, one.text) for one in found]
 
 
@@ -88,7 +92,8 @@ def override(here: Now) -> Response:
     """Give a mark instead of the computed one."""
     assigned = here.sure().assigned
     with here.service.database.acting(here.by) as act:
-        marked = uploads.last_mark(act.db, assigned.id, here.student)
+        students = courses.students_of(act.db, assigned.course, here.student)
+        marked = uploads.last_mark(act.db, assigned.id, here.student, students)
         if marked is None:
             raise Refused(409, "there is no computed mark yet: grade first")
         told = writing.Decision(here.field("points"), here.field("reason"))

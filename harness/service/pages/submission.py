@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import json
 from collections.abc import AsyncIterator
 
@@ -122,17 +123,16 @@ def withdraw(here: Now) -> Response:
     """Let a submission not count."""
     assert here.upload
     known = here.sure()
-    if reason := _closed(here):
-        raise Refused(409, f"it cannot be withdrawn any more: {reason}")
+    if reason := _bound(here):
+        raise Refused(409, f"it cannot be withdrawn: {reason}")
     with here.service.database.acting(here.by) as act:
         taking.withdraw(act, here.upload)
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
 
 
-def _closed(here: Here) -> str:
-    import datetime
-
+def _bound(here: Here) -> str:
     known = here.sure()
+    assert here.upload
     with here.service.database.reading() as db:
-        key = known.member.submits_as
-        return taking.closed(db, known.assigned, key, datetime.datetime.now())
+        key, now = known.member.submits_as, datetime.datetime.now()
+        return taking.bound(db, known.assigned, key, here.upload, now)

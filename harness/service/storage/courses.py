@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlalchemy import Connection
 
-from harness.service.records import Assigned, Course, Member
+from harness.service.records import STUDENT, Assigned, Course, Member
 from harness.service.storage.rows import Rows
 from harness.service.storage.tables import ASSIGNED, COURSE, EXTENSION, MEMBER
 
@@ -21,16 +23,27 @@ def of_person(db: Connection, person: str) -> list[tuple[Course, Member]]:
     return sorted(known, key=lambda pair: (pair[0].title, pair[0].id))
 
 
+def students(db: Connection, course: str) -> list[Member]:
+    """Return the students of a course, sorted by key."""
+    return MEMBERS.all(db, "key", course=course, role=STUDENT)
+
+
+def students_of(db: Connection, course: str, key: str) -> list[str]:
+    """Return the keys of the students who submit as ``key``: of one, or of a group."""
+    return [one.key for one in students(db, course) if one.submits_as == key]
+
+
 def extensions(db: Connection, assignment: str) -> dict[str, str]:
-    """Return the deadlines of those who have one of their own, by their keys."""
+    """Return the deadlines of the students who have one of their own, by their keys."""
     rows = db.execute(EXTENSION.select().where(EXTENSION.c.assignment == assignment))
     return {row.key: row.deadline for row in rows}
 
 
-def extend(db: Connection, assignment: str, key: str, deadline: str) -> None:
-    """Give a student or a group a deadline of its own; empty: that of all."""
-    own = (EXTENSION.c.assignment == assignment, EXTENSION.c.key == key)
-    db.execute(EXTENSION.delete().where(*own))
-    if deadline:
-        row = {"assignment": assignment, "key": key, "deadline": deadline}
-        db.execute(EXTENSION.insert(), row)
+def extend(db: Connection, assignment: str, keys: Iterable[str], deadline: str) -> None:
+    """Give students a deadline of their own; empty: that of all."""
+    for key in keys:
+        own = (EXTENSION.c.assignment == assignment, EXTENSION.c.key == key)
+        db.execute(EXTENSION.delete().where(*own))
+        if deadline:
+            row = {"assignment": assignment, "key": key, "deadline": deadline}
+            db.execute(EXTENSION.insert(), row)

@@ -6,7 +6,18 @@ import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Connection, Select, Table, delete, insert, select, tuple_, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    delete,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
@@ -56,10 +67,10 @@ class Rows(Generic[T]):
         columns = [self.table.c[name] for name in order]
         query = self._where(named).order_by(*columns).limit(limit)
         if after:
-            last = self.find(db, **{**named, order[-1]: after})
-            if last is None:
+            last = self.list(db, self._where(named).where(columns[-1] == after))
+            if not last:
                 return None
-            query = query.where(tuple_(*columns) > tuple_(*(getattr(last, n) for n in order)))
+            query = query.where(tuple_(*columns) > tuple_(*(getattr(last[0], n) for n in order)))
         return self.list(db, query)
 
     def list(self, db: Connection, query: Select[Any]) -> list[T]:
@@ -84,4 +95,9 @@ class Rows(Generic[T]):
         return self._kind(*values)
 
     def _where(self, named: dict[str, object]) -> Select[Any]:
-        return self.query.where(*(self.table.c[name] == value for name, value in named.items()))
+        return self.query.where(*(_is(self.table.c[name], named[name]) for name in named))
+
+
+def _is(column: Column[Any], value: object) -> ColumnElement[bool]:
+    """Return the clause for a value; of a list one of it is meant."""
+    return column.in_(value) if isinstance(value, list) else column == value

@@ -126,11 +126,19 @@ EXTENSION = Table(
     "extension",
     METADATA,
     _key("assignment", ForeignKey("assigned.id")),
-    _key("key"),  # of a student or a group
+    _key("key"),  # of a student
     _text("deadline"),  # local
 )
 
 # --- what was handed in, and what came of it ---
+
+BELONGS = Table(  # whose something is: a later roster may put them into other groups
+    "belongs",
+    METADATA,
+    _key("about"),  # the id of an upload or a comment
+    _key("student"),  # the key
+)
+Index("belongs_to", BELONGS.c.student)
 
 UPLOAD = Table(
     "upload",
@@ -171,6 +179,13 @@ MARKED = Table(
     _text("marks"),
     _text("shown"),
 )
+RECEIVED = Table(  # who got a mark
+    "received",
+    METADATA,
+    _key("grading", ForeignKey("grading.id")),
+    _key("student"),  # the key
+    _text("key"),  # of the submission
+)
 WORD = Table(  # what a worker said while it ran public tests, for who watches
     "word",
     METADATA,
@@ -178,12 +193,12 @@ WORD = Table(  # what a worker said while it ran public tests, for who watches
     _whole("number", primary_key=True, autoincrement=False),
     _text("said"),  # JSON
 )
-COMMENT = Table(  # of the staff, for a student or a group
+COMMENT = Table(  # of the staff; for whom, BELONGS says
     "comment",
     METADATA,
     _key("id"),
     _text("assignment", ForeignKey("assigned.id")),
-    _text("key"),
+    _text("key"),  # of the student or group at that time
     _text("person", ForeignKey("person.id")),
     _number("at"),
     _text("text"),
@@ -193,7 +208,7 @@ OVERRIDE = Table(  # a mark that somebody gives instead of the computed one
     "override",
     METADATA,
     _key("assignment", ForeignKey("assigned.id")),
-    _key("key"),
+    _key("key"),  # of a student
     _text("points"),
     _text("computed"),
     _text("reason"),

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from sqlalchemy import Connection, func, select
 
-from harness.service.records import Grading, Marked, Upload
+from harness.service.records import Grading, Held, Marked, Received, Upload
+from harness.service.storage import belongings
 from harness.service.storage.rows import Rows
-from harness.service.storage.tables import GRADING, MARKED, UPLOAD, WORD
+from harness.service.storage.tables import GRADING, MARKED, RECEIVED, UPLOAD, WORD
 
 UPLOADS: Rows[Upload] = Rows(Upload, UPLOAD)
 GRADINGS: Rows[Grading] = Rows(Grading, GRADING)
 MARKS: Rows[Marked] = Rows(Marked, MARKED)
+RECEIVED_BY: Rows[Received] = Rows(Received, RECEIVED)
 
 
-def of_key(db: Connection, assignment: str, key: str) -> list[Upload]:
-    """Return what a student or group handed in, the last one last, withdrawn ones too."""
-    return UPLOADS.all(db, "at", "id", assignment=assignment, key=key)
+def held(db: Connection, assignment: str, students: Iterable[str] | None = None) -> list[Held]:
+    """Return what was handed in, the last one last, withdrawn ones too.
+
+    ``students``: keys; what belongs to one of them. None: everybody's.
+    """
+    query = UPLOADS.query.where(UPLOAD.c.assignment == assignment)
+    if students is not None:
+        query = query.where(UPLOAD.c.id.in_(belongings.abouts(students)))
+    found = UPLOADS.list(db, query.order_by(UPLOAD.c.at, UPLOAD.c.id))
+    owners = belongings.students(db, (one.id for one in found))
+    return [Held(one, owners.get(one.id, frozenset())) for one in found]
 
 
 def gradings(db: Connection, assignment: str) -> list[Grading]:
@@ -33,15 +45,26 @@ def released(db: Connection, assignment: str) -> Grading | None:
     return next(iter(GRADINGS.list(db, query)), None)
 
 
-def last_mark(db: Connection, assignment: str, key: str) -> Marked | None:
-    """Return the mark of a student or group in the last grading that has one."""
+def last_mark(db: Connection, assignment: str, key: str, students: Sequence[str]) -> Marked | None:
+    """Return the mark in the last grading in which one of these students got one.
+
+    ``key``: if they got several there, the one under it comes first.
+    """
+    got = (RECEIVED.c.grading == MARKED.c.grading) & (RECEIVED.c.key == MARKED.c.key)
     query = (
         MARKS.query.join(GRADING, GRADING.c.id == MARKED.c.grading)
-        .where(GRADING.c.assignment == assignment, MARKED.c.key == key)
-        .order_by(GRADING.c.at.desc(), GRADING.c.id.desc())
+        .join(RECEIVED, got)
+        .where(GRADING.c.assignment == assignment, RECEIVED.c.student.in_(students))
+        .order_by(GRADING.c.at.desc(), GRADING.c.id, MARKED.c.key != key, MARKED.c.key)
         .limit(1)
     )
     return next(iter(MARKS.list(db, query)), None)
+
+
+def mark_of(db: Connection, grading: str, student: str) -> Marked | None:
+    """Return the mark that a student got in a grading."""
+    got = RECEIVED_BY.find(db, grading=grading, student=student)
+    return MARKS.find(db, grading=grading, key=got.key) if got else None
 
 
 def say(db: Connection, upload: str, said: str) -> None:

@@ -19,6 +19,7 @@ from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 from starlette.datastructures import FormData
 
+from harness.service.handing_in import belonging
 from harness.service.people import entering, secrets
 from harness.service.records import (
     RIGHTS,
@@ -158,10 +159,16 @@ def _assignment(db: Connection, here: Here, name: str) -> Here:
 def _upload(db: Connection, here: Here, name: str) -> Here:
     known = here.sure()
     found = uploads.UPLOADS.find(db, id=name, assignment=known.assigned.id)
-    is_own = found is not None and found.key == known.member.submits_as
-    if found is None or not (is_own or here.is_staff):
+    if found is None or not (here.is_staff or found in own_uploads(db, here)):
         raise Refused(404, "there is no such submission")
     return here._replace(upload=found)
+
+
+def own_uploads(db: Connection, here: Here) -> list[Upload]:
+    """Return what the student who asks may see of what was handed in, the last one last."""
+    known = here.sure()
+    heap = belonging.of(db, known.assigned, known.member.submits_as)
+    return heap.seen_by(known.member.key)
 
 
 def _grading(db: Connection, here: Here, name: str) -> Here:

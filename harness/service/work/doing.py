@@ -32,9 +32,10 @@ from harness.service.records import (
     Grading,
     Job,
     Marked,
+    Received,
     Upload,
 )
-from harness.service.storage import courses, figures, queue, uploads
+from harness.service.storage import belongings, courses, figures, queue, uploads
 from harness.service.work import checked
 from harness.service.work.grounds import Ground
 from harness.visible import escape_controls
@@ -61,14 +62,12 @@ def check(ground: Ground, job: Job, company: Company) -> None:
     """Take in an upload, and run the public tests: its owner watches."""
     with ground.database.changing() as db:
         upload = uploads.UPLOADS.find(db, id=job.about)
-        members = courses.MEMBERS.all(db, course=ground.assigned.course)
         uploads.forget_words(db, job.about)
+        owners = belongings.students(db, [job.about]).get(job.about, frozenset())
+        members = courses.students(db, ground.assigned.course)
     if upload is None:
         raise GoneError("the upload is not there any more")
-    known = {one.key: one for one in roster.students(members)}
-    own = known.get(
-        upload.key, StudentSubmissions(upload.key, (), ())
-    )  # who was put into another group since
+    own = roster.entry(upload.key, [one for one in members if one.key in owners])
     found = _planned_before(ground, upload) or _planned(ground, upload, own)
     _run(ground, ground.wanted, found, _Teller(ground, job), company)
     _write_check(ground, upload, found)
@@ -174,11 +173,7 @@ def plan_grading(ground: Ground, job: Job, _company: Company) -> None:
         return
     wanted = ground.graded_as(grading)
     with ground.database.reading() as db:
-        members = courses.MEMBERS.all(db, course=ground.assigned.course)
-        entries = [
-            taking.entry(db, ground.store, own, ground.assigned.id)
-            for own in roster.students(members)
-        ]
+        entries = taking.entries(db, ground.store, ground.assigned)
     received = [receive(one, wanted.assignment, ground.store, ground.overlay) for one in entries]
     cases = grade.case_files(wanted, ground.ledger)
     found = grade.planned(wanted, ground.ledger, received, cases)
@@ -228,15 +223,18 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
     concluded = grade.update_marks(wanted, ground.ledger, found)
     conclusion = grade.compared(wanted, concluded, ground.store)
     _write(conclusion, folder_of(ground.settings.made(ground.assigned.id), grading.id))
-    rows = _marked(conclusion, grading.id)
+    rows, received = _marked(conclusion, grading.id), _received(conclusion, grading.id)
     # A second time there may be none, if a worker died after the first: they were made.
     changes = json.dumps([str(one) for one in conclusion.changes]) if conclusion.changes else ""
     kept = grading.changes if grading.accept else "[]"
     values: dict[str, object] = {"concluded": time.time(), "changes": changes or kept}
     with ground.database.changing() as db:
         uploads.MARKS.remove(db, grading=grading.id)
+        uploads.RECEIVED_BY.remove(db, grading=grading.id)
         for row in rows:
             uploads.MARKS.add(db, row)
+        for got in received:
+            uploads.RECEIVED_BY.add(db, got)
         uploads.GRADINGS.change(db, values, id=grading.id)
         ground.database.log.note(db, "", "graded", grading.id, marks=len(rows))
 
@@ -271,6 +269,12 @@ def _marked(conclusion: GradingOutcome, grading: str) -> Sequence[Marked]:
         )
         for one in result.graded
     ]
+
+
+def _received(conclusion: GradingOutcome, grading: str) -> list[Received]:
+    """Return who gets each mark: who was in the group when the grading was planned."""
+    found = (one.submission for one in conclusion.result.graded)
+    return [Received(grading, who.key, one.key) for one in found for who in one.students]
 
 
 def _grading(ground: Ground, job: Job) -> Grading:
