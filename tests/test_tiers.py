@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-drawn = []
+drawn, by_default = [], []
 
 def test_plain():
     pass
@@ -46,25 +46,27 @@ def test_soak(count):
     pass
 
 @pytest.mark.soak(300)
-@settings(max_examples=50, database=None)
+@settings(max_examples=60, database=None)
 @given(st.integers())
 def test_drawn(number):
     drawn.append(number)
 
-def test_drawn_are():
-    print("DRAWN", len(drawn))
+@settings(database=None)
+@given(st.integers())
+def test_drawn_by_default(number):
+    by_default.append(number)
 
 @pytest.mark.soak(0)
-def test_drawn_are_in_soak():
-    print("DRAWN", len(drawn))
+def test_drawn_are():
+    print("DRAWN", len(drawn), len(by_default))
 """
+DRAWN_TESTS = ["drawn", "drawn_by_default", "drawn_are"]
 ORDER = {
-    "quick": ["plain", "one_of_few", "soak[5]", "drawn", "drawn_are", "drawn_are_in_soak"],
-    "full": ["long", "plain", "process", "one_of_few", "program", "soak[5]", "drawn", "drawn_are",
-             "drawn_are_in_soak"],
-    "slow": ["soak[500]", "drawn", "drawn_are_in_soak"],
-}  # fmt: skip
-DRAWN = {"quick": 20, "full": 50, "slow": 300}
+    "quick": ["plain", "one_of_few", "soak[5]", *DRAWN_TESTS],
+    "full": ["long", "plain", "process", "one_of_few", "program", "soak[5]", *DRAWN_TESTS],
+    "slow": ["soak[500]", *DRAWN_TESTS],
+}
+DRAWN = {"quick": "20 20", "full": "60 50", "slow": "300 100"}
 HIDDEN = """\
 import subprocess, sys
 

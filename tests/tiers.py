@@ -1,8 +1,8 @@
 """Three tiers of tests: ``pytest --tier quick|full|slow``; without a word all but the slow ones.
 
 quick   under a minute: no process but a few, 20 random examples at most for each test
-full    what decides: all but the soaks
-slow    the soaks alone, with many more examples
+full    what decides: all but the soaks, 50 random examples at most for each test
+slow    the soaks alone, and the tests that draw more examples, with all of them
 
 A test says what it costs by marks, and its tier follows:
 
@@ -11,7 +11,8 @@ long(30)     it takes about so many seconds: it begins before others, so that no
              at the end; as the mark of a module: its tests together
 quick        quick none the less
 slow         a soak; the full suite has a smaller test of its kind
-soak(1500)   a Hypothesis test that is in the slow tier as well, with so many examples there
+soak(1500)   a Hypothesis test that draws as many examples in the full suite as it says itself, and
+             so many in the slow tier
 
 In the quick tier a test without the mark ``processes`` that starts one fails.
 """
@@ -30,14 +31,15 @@ MARKS = (
     "long(seconds): takes that long, begins first, not in the quick tier",
     "quick: in the quick tier although it starts processes or is long",
     "slow: a soak, in the slow tier alone",
-    "soak(examples): in the slow tier as well, with so many examples",
+    "soak(examples): all its own examples in the full suite, so many in the slow tier",
 )
 # Fixtures that are programs: who asks for one starts it.
 PROGRAMS = frozenset(
     {"gnugo", "chromium", "gawk", "cc", "bwrap", "c_tools", "java"}
     | {"postgresql", "own_postgresql", "database"}
 )
-QUICK_EXAMPLES = 20
+# Random examples of one test. Mistakes that were planted were found with 30 to 50.
+MOST = {"quick": 20, "full": 50}
 _SOME = 5.0  # seconds of a long test that does not say
 _STARTS = frozenset(
     {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"}
@@ -81,7 +83,7 @@ def long_if(is_long: bool, *values: object, seconds: float = 2) -> object:
 def belongs(item: pytest.Item, tier: str) -> bool:
     """Return whether a test is one of the tier's."""
     if tier == "slow":
-        return has(item, "slow", "soak")
+        return has(item, "slow", "soak") or own_examples(item) > MOST["full"]
     if tier == "quick" and has(item, "processes", "long"):
         return has(item, "quick") and not has(item, "slow")
     return not has(item, "slow")
@@ -135,22 +137,37 @@ def _shared(item: pytest.Item) -> tuple[str, ...]:
 
 
 def limit_examples(item: pytest.Item, tier: str) -> None:
-    """Let a test of Hypothesis draw as many examples as the tier has for it.
-
-    Hypothesis has no public way to change what ``@settings`` says; ``test_tiers.py`` notices when
-    this one is gone.
-    """
-    test = getattr(item, "obj", None)
-    if not getattr(test, "is_hypothesis_test", False):
+    """Let a test of Hypothesis draw as many examples as the tier has for it."""
+    if not (most := own_examples(item)):
         return
-    test = getattr(test, "__func__", test)
-    own = getattr(test, "_hypothesis_internal_use_settings", None) or settings()
-    most = own.max_examples
-    if tier == "quick":
-        most = min(most, QUICK_EXAMPLES)
-    if tier == "slow" and (mark := item.get_closest_marker("soak")):
-        most = mark.args[0]
-    test._hypothesis_internal_use_settings = settings(own, max_examples=most)
+    soak = item.get_closest_marker("soak")
+    if tier == "slow" and soak:
+        most = soak.args[0]
+    elif tier == "quick" or (tier == "full" and not soak):
+        most = min(most, MOST[tier])
+    test = _drawn(item)
+    setattr(test, _SETTINGS, settings(_own(test), max_examples=most))
+
+
+def own_examples(item: pytest.Item) -> int:
+    """Return how many examples a test of Hypothesis says that it draws; 0: it is another test."""
+    test = _drawn(item)
+    return _own(test).max_examples if getattr(test, "is_hypothesis_test", False) else 0
+
+
+# Hypothesis has no public way to change what ``@settings`` says; ``test_tiers.py`` notices when
+# this one is gone.
+_SETTINGS = "_hypothesis_internal_use_settings"
+
+
+def _own(test: object) -> settings:
+    return getattr(test, _SETTINGS, None) or settings()
+
+
+def _drawn(item: pytest.Item) -> object:
+    """Return the function of a test."""
+    test = getattr(item, "obj", None)
+    return getattr(test, "__func__", test)
 
 
 class NoProcesses:

@@ -88,11 +88,13 @@ def names(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
 
 
-def sights(browser, folder: Path, widths: Sequence[int], **how: object) -> list[Sight]:
-    """What is seen of every page of a folder in windows of these widths."""
+def sights(
+    browser, folder: Path, pages: Sequence[str], widths: Sequence[int], **how: object
+) -> list[Sight]:
+    """What is seen of pages of a folder in windows of these widths."""
     found = []
     with opened(browser, **how) as page:
-        for name in names(folder):
+        for name in pages:
             go(page, folder / name)
             for width in widths:
                 page.set_viewport_size({"width": width, "height": 900})

@@ -48,11 +48,14 @@ class Graded(NamedTuple):
 
 
 @contextlib.contextmanager
-def graded(name: str, busy: int = 0, most: int = 1000) -> Iterator[Graded]:
-    """Grade the class in the circumstances of that name, with ``busy`` processes beside."""
+def graded(name: str, busy: int = 0, step: int = 1) -> Iterator[Graded]:
+    """Grade the class in the circumstances of that name, with ``busy`` processes beside.
+
+    ``step``: every so-manyth submission of each kind.
+    """
     with tempfile.TemporaryDirectory(prefix="gtp-harness-real-") as folder:
         room = circumstances.open_room(Path(folder))
-        made = real_class.make(room / "class", most)
+        made = real_class.make(room / "class", step)
         if os.geteuid() == 0 and name != "root":
             for path in (room, *room.rglob("*")):
                 os.chown(path, circumstances.SOMEBODY, circumstances.SOMEBODY)

@@ -58,23 +58,35 @@ def kind(name: str) -> tuple[str, str]:
     return str(path.parent), "first" if is_first else "log" if ".out" in path.name else "other"
 
 
+def largest(site, count):
+    """Return the largest pages of each kind, so many of each."""
+    groups = [list(some) for _, some in groupby(sorted(names(site), key=kind), kind)]
+    by_size = [sorted(one, key=lambda name: -(site / name).stat().st_size) for one in groups]
+    return [name for one in by_size for name in one[:count]]
+
+
 @pytest.fixture(scope="module")
 def kinds(site):
     """The largest page of each kind."""
-    groups = [list(some) for _, some in groupby(sorted(names(site), key=kind), kind)]
-    return [max(some, key=lambda name: (site / name).stat().st_size) for some in groups]
+    return largest(site, 1)
+
+
+@pytest.fixture(scope="module", params=[3, pytest.param(1_000, marks=pytest.mark.slow)])
+def many(site, request):
+    """A few pages of each kind; in the slow tier all there are."""
+    return largest(site, request.param)
 
 
 # --- as it opens -------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def seen(browser, site):
-    return sights(browser, site, WIDTHS)
+def seen(browser, site, many):
+    return sights(browser, site, many, WIDTHS)
 
 
-def test_nothing_scrolls_sideways(browser, site, seen):
-    plain = sights(browser, site, (PHONE, DESK), java_script_enabled=False)
+def test_nothing_scrolls_sideways(browser, site, many, seen):
+    plain = sights(browser, site, many, (PHONE, DESK), java_script_enabled=False)
     wide = [(one.page, one.width, one.wide) for one in (*seen, *plain) if one.wide > one.width]
     assert wide == []
 
@@ -118,10 +130,10 @@ def test_a_long_table_is_laid_out_when_it_is_scrolled_to(browser, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def links(site):
-    """All links of all pages, by the page or other file that they lead to."""
+def links(site, many):
+    """All links of the pages, by the page or other file that they lead to."""
     found = {}
-    for name in names(site):
+    for name in many:
         page = site / name
         for link in re.findall(r'href="([^"]*)"', page.read_text()):
             if link != "#main":

@@ -14,6 +14,7 @@ import csv
 import functools
 import gzip
 import io
+import itertools
 import marshal
 import random
 import shutil
@@ -63,7 +64,7 @@ command = "sh {{folder}}/start"
 
 [limits]
 timeout = 20
-cpu = 3
+cpu = 1
 
 {MARKS}"""
 
@@ -321,8 +322,11 @@ def boards(case: CaseFile) -> Iterator[CaseFile]:
 # --- the class ---------------------------------------------------------------------------------
 
 
-def submissions(place: Path) -> Iterator[Case]:
-    """Yield every kind of submission there is, then right ones for ever."""
+def submissions(place: Path, is_whole: bool) -> Iterator[Case]:
+    """Yield every kind of submission there is, then right ones.
+
+    ``is_whole``: those without a mistake, and all mistakes; else one of each, and a sample.
+    """
     marker = Marker(place)
     full, none = Fraction(5), Fraction(0)
 
@@ -330,9 +334,8 @@ def submissions(place: Path) -> Iterator[Case]:
         return Case(label, ((name, content),), truth)
 
     right = tgz(without_mistake())
-    for mistake in MISTAKES.values():
-        if mistake.assignment == "go-scoring":
-            yield one(mistake.name, tgz(mistaken(mistake.name)), marker.of_mistake(mistake))
+    for mistake in _mistakes(marker, is_whole):
+        yield one(mistake.name, tgz(mistaken(mistake.name)), marker.of_mistake(mistake))
     yield from _languages(marker, one)
     yield from _packaging(right, one)
     yield from _hostile_archives(one)
@@ -350,10 +353,18 @@ def submissions(place: Path) -> Iterator[Case]:
     for mistake in ("komi-ignored", "draw-with-fraction", "integer-division"):
         truth = marker.of_mistake(mistake_named(mistake))
         yield Case(f"late, {mistake}", (("a1.tgz", tgz(mistaken(mistake))),), truth, late=True)
-    for number in range(10):
+    for number in range(10 if is_whole else 1):
         yield Case(f"late {number}", (("a1.tgz", right),), full, late=True)
-    for number in range(COUNT):
+    for number in range(COUNT if is_whole else 1):
         yield one(f"right {number}", right, full)
+
+
+def _mistakes(marker: Marker, is_whole: bool) -> Iterator[Mistake]:
+    """Yield all mistakes, or those that break an engine and every fourth of the others."""
+    own = [one for one in MISTAKES.values() if one.assignment == "go-scoring"]
+    for number, mistake in enumerate(own):
+        if is_whole or number % 4 == 0 or any(breaks(case, mistake) for case in marker.public):
+            yield mistake
 
 
 def _languages(marker: Marker, one: Callable[..., Case]) -> Iterator[Case]:
@@ -477,8 +488,8 @@ class Class(NamedTuple):
     cases: tuple[tuple[int, Case], ...]  # (the Canvas id, the submission)
 
 
-def make(folder: Path, count: int = COUNT, seed: int = 1) -> Class:
-    """Write a class of ``count``; the kinds come first, in an order that ``seed`` shuffles."""
+def make(folder: Path, is_whole: bool = True, seed: int = 1) -> Class:
+    """Write a class of :data:`COUNT`, or one of each kind, in an order that ``seed`` shuffles."""
     place, download = folder / "any-language", folder / "download"
     (place / "private").mkdir(parents=True)
     download.mkdir()
@@ -486,7 +497,7 @@ def make(folder: Path, count: int = COUNT, seed: int = 1) -> Class:
     generator = random.Random(seed)
     for name in ("first.gtp", "second.gtp", "private/third.gtp"):
         (place / name).write_text(case_text(generator, 8))
-    cases = [case for case, _ in zip(submissions(place), range(count), strict=False)]
+    cases = list(itertools.islice(submissions(place, is_whole), COUNT))
     generator.shuffle(cases)
     numbered = tuple(enumerate(cases, 4000))
     for number, case in numbered:
