@@ -27,7 +27,7 @@ class Diagram:
         caption: str = "",
         letters: str = GTP_LETTERS,
         *,
-        course: Course | None = None,
+        course: PositionCourse | None = None,
     ) -> None:
         self.position = position
         self.last = last
@@ -43,7 +43,7 @@ class Diagram:
         )
 
 
-class Course:
+class PositionCourse:
     """What led to a position.
 
     Attributes: ``start``, the position before the first move; ``moves``, pairs of a color and a

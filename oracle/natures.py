@@ -166,7 +166,7 @@ class Nature:
 _REMEMBERED = 5_000  # commands: moves on a large board, with both colors
 
 
-class _Alone(dict[str, bool]):
+class _AloneTable(dict[str, bool]):
     """Whether nothing else may be sent before the reply to a command; found out once for each."""
 
     def __init__(self, at_hand: Callable[[str], Nature]) -> None:
@@ -191,7 +191,7 @@ class Natures(dict[str, Nature]):
         """Take what is known; ``more``: is asked once, for a name that ``known`` does not have."""
         super().__init__(known)
         self._more = more
-        self.alone = _Alone(self.at_hand)
+        self.alone = _AloneTable(self.at_hand)
 
     def __missing__(self, name: str) -> Nature:
         if self._more is not None:

@@ -1,6 +1,7 @@
 """The playable program of java-go.txt: two people play Go at the terminal.
 
-:class:`Table` answers lines of text and knows no terminal; :func:`converse` is the loop around it.
+:class:`GameTable` answers lines of text and knows no terminal; :func:`converse` is the loop around
+it.
 
 Source: java-go.txt, "The Game", "Rules" and "Notes": "the code should be playable on the command
 line (ie show the game board and allow for users to input coordinates to play their pieces)".
@@ -33,7 +34,7 @@ _REASONS = {
 }
 
 
-class Table:
+class GameTable:
     """A game, and what is said at the table.
 
     Attribute ``is_open``: false when the game has ended or the players have left.
@@ -202,14 +203,14 @@ class Table:
 
 
 # What can be typed: a word, what it does, and what help says of it.
-_COMMANDS: dict[str, tuple[Callable[[Table, str], str], str]] = {
-    "pass": (Table.pass_, "make no move; Black's and then White's pass end the game"),
-    "undo": (Table.undo, "take the last move back"),
-    "score": (Table.explain, "how the score is counted"),
-    "board": (Table.redraw, "draw the board again"),
-    "save": (Table.save, "save FILE writes the game so far as SGF"),
-    "help": (Table.help_, "this list"),
-    "quit": (Table.leave, "leave the game"),
+_COMMANDS: dict[str, tuple[Callable[[GameTable, str], str], str]] = {
+    "pass": (GameTable.pass_, "make no move; Black's and then White's pass end the game"),
+    "undo": (GameTable.undo, "take the last move back"),
+    "score": (GameTable.explain, "how the score is counted"),
+    "board": (GameTable.redraw, "draw the board again"),
+    "save": (GameTable.save, "save FILE writes the game so far as SGF"),
+    "help": (GameTable.help_, "this list"),
+    "quit": (GameTable.leave, "leave the game"),
 }
 
 
@@ -220,7 +221,7 @@ def _verdict(lead: int) -> str:
     return f"{winner} wins by {count(abs(lead), 'point')}"
 
 
-def converse(table: Table, ask: Callable[[str], str], say: Callable[[str], None]) -> None:
+def converse(table: GameTable, ask: Callable[[str], str], say: Callable[[str], None]) -> None:
     """Let the players type until the game ends; the end of the input is like ``quit``."""
     say(table.welcome())
     while table.is_open:

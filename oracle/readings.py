@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oracle.games.gomoku import State
+    from oracle.games.gomoku import GomokuState
     from oracle.gtp.go import GoSession
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.gosensei import GosenseiSession
@@ -195,7 +195,7 @@ def boards_under_5_refused(right: Command, session: GomokuSession, words: list[s
 # --- gomoku-rules: the end of the game ---------------------------------------------------------
 
 
-def _last(session: GomokuSession) -> State:
+def _last(session: GomokuSession) -> GomokuState:
     return session.game._states[-1]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.assignments import building, workspace
 from harness.assignments.assignment import Assignment
 from harness.banks import storing
-from harness.banks.records import Entry, WrongEngine
+from harness.banks.records import BankEntry, WrongEngine
 from harness.engine.launch import as_typed, split_program
 from harness.errors import UsageError
 
@@ -52,7 +52,7 @@ def named(name: str, command: str, sentence: str = "", folder: str = "") -> Wron
 
 
 def _ready(
-    entry: Entry, bank: Path, assignment: Assignment, sandbox: str, stack: contextlib.ExitStack
+    entry: BankEntry, bank: Path, assignment: Assignment, sandbox: str, stack: contextlib.ExitStack
 ) -> WrongEngine:
     if entry.command:
         return named(entry.name, entry.command, entry.sentence, str(bank))

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.banks.records import WrongEngine
 from harness.errors import SandboxError
 from harness.judging import mistaken
-from harness.judging.strength import Strength, Test
+from harness.judging.strength import MeasuredTest, Strength
 from harness.options import GTP, UNTRUSTED, Options
 from harness.reading import casefile
 from harness.reading.dialect import named
@@ -26,7 +26,7 @@ _HUNG = 4  # case files in which an engine may hang before it is asked no more
 Line = tuple[str, int]  # path of a case file, and the line of a command in it
 
 
-class Asker:
+class EngineAsker:
     """Asks engines; all are started in the same way."""
 
     def __init__(
@@ -113,7 +113,7 @@ def measure(
         for line in failed(engine):
             caught[line] = caught.get(line, 0) | 1 << place
     tests = [
-        Test(case.path, step, caught.get((case.path, step.line), 0))
+        MeasuredTest(case.path, step, caught.get((case.path, step.line), 0))
         for case in cases
         for step in case.steps
         if step.is_test
@@ -123,8 +123,8 @@ def measure(
     return Strength(name, tuple(engines), (), good, wrong)
 
 
-class Bench:
-    """Wrong engines that say what tests are worth: the ``Bench`` of generating.
+class EngineBench:
+    """Wrong engines that say what tests are worth: the ``EngineBench`` of generating.
 
     Attributes: ``engines``; ``folder``, where the files lie that commands name.
     """
@@ -134,7 +134,7 @@ class Bench:
         engines: Sequence[WrongEngine],
         specification: Specification,
         folder: Path,
-        asker: Asker,
+        asker: EngineAsker,
     ) -> None:
         """Take engines, and how to ask them."""
         self.engines = tuple(engines)

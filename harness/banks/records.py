@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 
-class Entry(NamedTuple):
+class BankEntry(NamedTuple):
     """An engine of a bank as its file has it: a submission in a folder, or any command."""
 
     name: str
@@ -19,7 +19,7 @@ class Bank(NamedTuple):
     """What the file of a bank says."""
 
     assignment: str  # as ``--assignment`` names it; "": of commands only
-    entries: tuple[Entry, ...]
+    entries: tuple[BankEntry, ...]
     left_out: Mapping[str, int]  # why others are not in it: how many
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import schema
-from harness.banks.records import Bank, Entry
+from harness.banks.records import Bank, BankEntry
 from harness.errors import AssignmentError, UsageError
 from harness.schema import Field, KeyPlace
 
@@ -117,7 +117,7 @@ _ENTRY = {
 }
 _SCHEMA = {
     "assignment": Field(_anything, ""),
-    "engine": Field(schema.list_of(schema.table(_ENTRY, Entry)), ()),
+    "engine": Field(schema.list_of(schema.table(_ENTRY, BankEntry)), ()),
     "left_out": Field(_counts, {}),
 }
 

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from harness.cli import service
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.exits import ExitCode
 from harness.visible import escape_controls
 
@@ -149,11 +149,11 @@ def _actions() -> dict[str, Callable[[Act, argparse.Namespace, Settings], list[s
     }
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
     import argparse
 
-    parser = Parser("admin", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("admin", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness admin people [OPTION…]\n" \
         "       gtp-harness admin add NAME [--email ADDRESS] [--admin]\n" \
         "       gtp-harness admin link|token|tokens|shut-out PERSON [OPTION…]\n" \

@@ -31,7 +31,7 @@ class _Page(argparse.HelpFormatter):
         return layout.wrapped(text, width)
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """A parser whose errors are :class:`UsageError`; options may stand among arguments."""
 
     width = 80  # columns of what it prints

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.cli import service
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.exits import ExitCode
 from harness.text import number_of
 
@@ -42,6 +42,6 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
     return service.folder_command("backup", _DESCRIPTION, _EPILOG)

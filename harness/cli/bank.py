@@ -13,7 +13,7 @@ from harness.assignments.python import with_python
 from harness.banks import storing
 from harness.banks.records import Bank
 from harness.cli import graded
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.cli.values import whole
 from harness.errors import UsageError
@@ -72,9 +72,9 @@ def main(arguments: list[str]) -> int:
     return _add(given)
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("bank", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("bank", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness bank add GRADED [OPTION…]\n       gtp-harness bank list BANK"
     parser.add_argument("action", nargs="?", choices=("add", "list"), help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)

@@ -14,14 +14,14 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
 from harness.banks.mutating import mutant_engines
 from harness.banks.records import WrongEngine
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.values import whole
 from harness.engine.launch import as_typed
 from harness.errors import UsageError
 from harness.options import SANDBOXES
 
 
-def add_options(parser: Parser) -> None:
+def add_options(parser: CommandParser) -> None:
     """Add what names wrong engines, and how they are started."""
     add = parser.add_argument_group("wrong engines, started in a sandbox").add_argument
     add("--bank", action="append", default=[], metavar="BANK",

@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 from harness.assignments import assignment, python
 from harness.assignments.assignment import Assignment
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.values import number, whole
 from harness.declared import declaration as declarations
 from harness.declared.bounds import bounds
-from harness.declared.calibrating import Budget, calibrate
+from harness.declared.calibrating import TrialBudget, calibrate
 from harness.declared.noticing import Note, notes
-from harness.declared.observed import Observed, Tally, Tried
-from harness.declared.process import Program
-from harness.declared.reference import Reference
+from harness.declared.observed import CommandTally, Observed, Tried
+from harness.declared.process import ProgramStart
+from harness.declared.reference import ReferenceProgram
 from harness.engine.launch import as_typed, split_program
 from harness.errors import UsageError
 from harness.exits import ExitCode
@@ -84,7 +84,7 @@ def main(arguments: list[str]) -> int:
     return ExitCode.FAILED if trial.notes else ExitCode.OK
 
 
-class Trial(NamedTuple):
+class TriedDeclaration(NamedTuple):
     """A declaration after it was tried."""
 
     seen: Observed
@@ -92,7 +92,7 @@ class Trial(NamedTuple):
     bounds: list[str]  # what cases cannot ask, in sentences
 
 
-def tried(found: Assignment, given: argparse.Namespace) -> Trial:
+def tried(found: Assignment, given: argparse.Namespace) -> TriedDeclaration:
     """Try the declaration of an assignment as the command line says.
 
     Raises:
@@ -102,7 +102,7 @@ def tried(found: Assignment, given: argparse.Namespace) -> Trial:
     whole_one = _alone(found)
     specification, declaration = whole_one.specification, whole_one.declaration
     assert declaration is not None
-    if specification is None or not isinstance(specification.truth, Reference):
+    if specification is None or not isinstance(specification.truth, ReferenceProgram):
         raise UsageError(f"{found.place}: found no [reference], expected one: it is asked")
     reference = specification.truth.program
     engines = {one: _program(one, reference, given) for one in given.engine}
@@ -110,10 +110,12 @@ def tried(found: Assignment, given: argparse.Namespace) -> Trial:
         Tried(declaration, specification, found.place),
         reference,
         engines,
-        Budget(given.seconds, given.conversations),
+        TrialBudget(given.seconds, given.conversations),
         given.seed,
     )
-    return Trial(seen, notes(seen, declaration), bounds(seen, found.declaration or declaration))
+    return TriedDeclaration(
+        seen, notes(seen, declaration), bounds(seen, found.declaration or declaration)
+    )
 
 
 def _alone(found: Assignment) -> Assignment:
@@ -126,7 +128,7 @@ def _alone(found: Assignment) -> Assignment:
     return found._replace(declaration=alone) if declaration.extends else found
 
 
-def _program(command: str, reference: Program, given: argparse.Namespace) -> Program:
+def _program(command: str, reference: ProgramStart, given: argparse.Namespace) -> ProgramStart:
     """Return an engine at hand, started in the folder of its first file, or here."""
     words, _ = python.in_command(as_typed(split_program(command)), "")
     named = [Path(word) for word in words[1:] if Path(word).is_file()]
@@ -138,9 +140,9 @@ def _program(command: str, reference: Program, given: argparse.Namespace) -> Pro
     )
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("calibrate", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("calibrate", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness calibrate ASSIGNMENT [--engine PROGRAM]… [OPTION…]"
     add = parser.add_argument
     add("assignment", nargs="?", metavar="ASSIGNMENT",
@@ -152,7 +154,7 @@ def command_line() -> Parser:
     return parser
 
 
-def add_options(parser: Parser) -> None:
+def add_options(parser: CommandParser) -> None:
     """Add the options that say how long is tried, and with which engines."""
     add = parser.add_argument
     add("--engine", action="append", default=[], metavar="PROGRAM",
@@ -171,7 +173,7 @@ def add_options(parser: Parser) -> None:
 # --- for a reader ------------------------------------------------------------------------------
 
 
-def lines(trial: Trial, paint: Paint) -> Iterator[str]:
+def lines(trial: TriedDeclaration, paint: Paint) -> Iterator[str]:
     """Yield a table of the commands, and what should be looked at."""
     seen, told, beyond = trial
     width = max((len(name) for name in seen.tallies), default=7)
@@ -192,7 +194,7 @@ def lines(trial: Trial, paint: Paint) -> Iterator[str]:
     yield f"{number_of(seen.conversations, 'conversation')}: {_many(told)}"
 
 
-def _share(tally: Tally, engine: str) -> str:
+def _share(tally: CommandTally, engine: str) -> str:
     pairs = tally.pairs.get(engine, [])
     return f"{sum(pair.is_same for pair in pairs)} of {len(pairs)}" if pairs else "-"
 
@@ -211,7 +213,7 @@ def _many(told: list[Note]) -> str:
 # --- for programs ------------------------------------------------------------------------------
 
 
-def _document(trial: Trial) -> str:
+def _document(trial: TriedDeclaration) -> str:
     """Return what trying a declaration showed as JSON.
 
     The document is an object with these members::

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import shipped
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.reading import casefile
@@ -51,9 +51,9 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("cases", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("cases", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness cases [NAME…] [--copy DIR]"
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="an assignment, a set or a file")

@@ -14,7 +14,7 @@ from harness.check.desk import CheckOptions
 from harness.check.saying import CheckReporter
 from harness.check.steps import check, source_named
 from harness.cli import graded
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.console import can_draw, colors, never_fail_to_encode
 from harness.cli.values import whole
 from harness.errors import UsageError
@@ -81,9 +81,9 @@ def _wanted(given: argparse.Namespace) -> CheckOptions:
     )
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("check", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("check", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness check [OPTION…] [FOLDER or ARCHIVE] --assignment NAME"
     add = parser.add_argument
     add("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)

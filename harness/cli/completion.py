@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from harness.cli import described
-from harness.cli.arguments import Parser
-from harness.cli.described import CASES, FILES, FOLDERS, PROGRAMS, Command, Option, Value
+from harness.cli.arguments import CommandParser
+from harness.cli.described import CASES, FILES, FOLDERS, PROGRAMS, CommandHelp, Option, Value
 from harness.exits import ExitCode
 
 _DESCRIPTION = """\
@@ -43,9 +43,9 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("completion", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("completion", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness completion SHELL"
     add = parser.add_argument
     add("shell", nargs="?", choices=tuple(_SHELLS), metavar="SHELL", help="bash, zsh or fish")
@@ -104,7 +104,7 @@ _gtp_harness() {
 complete -F _gtp_harness gtp-harness"""
 
 
-def _bash(commands: list[Command]) -> Iterator[str]:
+def _bash(commands: list[CommandHelp]) -> Iterator[str]:
     valued = [f'"{one.name} {name}"' for one in commands for option in one.options if option.value
               for name in option.names]  # fmt: skip
     parts = {
@@ -116,7 +116,7 @@ def _bash(commands: list[Command]) -> Iterator[str]:
     yield re.sub("@([A-Z]+)@", lambda found: parts[found[1]], _BASH)
 
 
-def _bash_values(commands: list[Command]) -> Iterator[str]:
+def _bash_values(commands: list[CommandHelp]) -> Iterator[str]:
     for one in commands:
         for option in one.options:
             if option.value:
@@ -124,7 +124,7 @@ def _bash_values(commands: list[Command]) -> Iterator[str]:
                 yield f"            {names}) {_bash_offer(option.value)} ;;"
 
 
-def _bash_words(one: Command) -> Iterator[str]:
+def _bash_words(one: CommandHelp) -> Iterator[str]:
     """Yield what may stand for an option, and at each place of an argument."""
     names = " ".join(name for option in one.options for name in option.names)
     yield f'                    "{one.name} -") {_bash_offer(Value("", "", (names,)))} ;;'
@@ -187,7 +187,7 @@ _ZSH_KINDS = {
 }
 
 
-def _zsh(commands: list[Command]) -> Iterator[str]:
+def _zsh(commands: list[CommandHelp]) -> Iterator[str]:
     parts = {
         "CASES": " ".join(described.cases()),
         "COMMANDS": "\n".join(
@@ -198,7 +198,7 @@ def _zsh(commands: list[Command]) -> Iterator[str]:
     yield re.sub("@([A-Z]+)@", lambda found: parts[found[1]], _ZSH)
 
 
-def _zsh_command(one: Command) -> Iterator[str]:
+def _zsh_command(one: CommandHelp) -> Iterator[str]:
     yield f"        {one.name}) _arguments \\"
     for option in one.options:
         for name in option.names:
@@ -234,7 +234,7 @@ def _zsh_quote(text: str) -> str:
 # --- fish --------------------------------------------------------------------------------------
 
 
-def _fish(commands: list[Command]) -> Iterator[str]:
+def _fish(commands: list[CommandHelp]) -> Iterator[str]:
     yield "# fish completion for gtp-harness: made by gtp-harness completion fish"
     names = " ".join(one.name for one in commands)
     first = "complete -c gtp-harness -n __fish_use_subcommand -f"
@@ -246,7 +246,7 @@ def _fish(commands: list[Command]) -> Iterator[str]:
         yield from _fish_command(one)
 
 
-def _fish_command(one: Command) -> Iterator[str]:
+def _fish_command(one: CommandHelp) -> Iterator[str]:
     begin = f"complete -c gtp-harness -n '__fish_seen_subcommand_from {one.name}'"
     for option in one.options:
         names = " ".join(map(_fish_name, option.names))
@@ -284,7 +284,7 @@ def _fish_quote(text: str) -> str:
     return f"'{escaped}'"
 
 
-_SHELLS: dict[str, Callable[[list[Command]], Iterator[str]]] = {
+_SHELLS: dict[str, Callable[[list[CommandHelp]], Iterator[str]]] = {
     "bash": _bash,
     "zsh": _zsh,
     "fish": _fish,

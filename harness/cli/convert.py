@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.errors import CaseError, UsageError
 from harness.exits import ExitCode
 from harness.reading import casefile
@@ -54,9 +54,9 @@ def main(arguments: list[str]) -> int:
     return ExitCode.BROKEN if errors else ExitCode.OK
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("convert", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("convert", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness convert FILE… --to FORMAT [OPTION…]"
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE", help="case files, folders, @FILE, @NAME")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from harness import shipped
 from harness.cli import COMMANDS
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 
 FILES, FOLDERS, PROGRAMS, CASES = "files", "folders", "programs", "cases"  # kinds of values
 # What a value is, by its name in the help page; those that are left out are no names of anything.
@@ -47,21 +47,21 @@ class Option(NamedTuple):
     help: str
 
 
-class Group(NamedTuple):
+class OptionGroup(NamedTuple):
     """Options under one heading."""
 
     title: str
     options: tuple[Option, ...]
 
 
-class Command(NamedTuple):
+class CommandHelp(NamedTuple):
     """A command with all that can follow it."""
 
     name: str
     summary: str
     usage: str
     description: str
-    groups: tuple[Group, ...]
+    groups: tuple[OptionGroup, ...]
     arguments: tuple[Value, ...]  # the last one any number of times
     epilog: str
 
@@ -71,15 +71,15 @@ class Command(NamedTuple):
         return [option for group in self.groups for option in group.options]
 
 
-def commands() -> list[Command]:
+def commands() -> list[CommandHelp]:
     """Return all commands, in the order of the help page."""
     return [_command(name, *about) for name, about in COMMANDS.items()]
 
 
-def _command(name: str, module: str, summary: str) -> Command:
-    parser: Parser = import_module(module).command_line()
+def _command(name: str, module: str, summary: str) -> CommandHelp:
+    parser: CommandParser = import_module(module).command_line()
     arguments = [action for action in parser._actions if not action.option_strings]
-    return Command(
+    return CommandHelp(
         name=name,
         summary=summary,
         usage=parser.usage or "",
@@ -90,15 +90,15 @@ def _command(name: str, module: str, summary: str) -> Command:
     )
 
 
-def _groups(parser: Parser) -> Iterator[Group]:
+def _groups(parser: CommandParser) -> Iterator[OptionGroup]:
     for group in parser._action_groups:
         actions = [action for action in group._group_actions if action.option_strings]
         if actions:
             options = (_option(parser, action) for action in actions)
-            yield Group(group.title or "", tuple(options))
+            yield OptionGroup(group.title or "", tuple(options))
 
 
-def _option(parser: Parser, action: argparse.Action) -> Option:
+def _option(parser: CommandParser, action: argparse.Action) -> Option:
     value = next(_values(action), None) if action.nargs != 0 else None
     return Option(
         tuple(action.option_strings), value, parser._get_formatter()._expand_help(action)

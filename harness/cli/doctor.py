@@ -11,7 +11,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
 from harness.sandbox import cgroup, clock, landlock, levels
@@ -62,9 +62,9 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK if working and good else ExitCode.FAILED
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("doctor", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("doctor", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness doctor [OPTION…]"
     add = parser.add_argument
     add("--attack", action="store_true", help="send the red team")

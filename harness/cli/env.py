@@ -7,7 +7,7 @@ import sys
 from harness.assignments import assignment, python
 from harness.assignments.assignment import Assignment
 from harness.cli import graded
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.environments import store
 from harness.environments.store import Stored
 from harness.exits import ExitCode
@@ -91,9 +91,9 @@ def _list() -> None:
     print(f"{number_of(len(found), 'environment')} in {store.root()}")
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("env", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("env", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness env --assignment NAME | --list | --remove ENVIRONMENT"
     add = parser.add_argument
     graded.add_assignment(add)

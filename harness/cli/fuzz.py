@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.assignments import assignment, python
 from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.values import number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import named
@@ -34,9 +34,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from harness.cli.fuzz_bank import Known
-    from harness.fuzzing.engines import Piped, Program
-    from harness.fuzzing.fuzzer import Finding, Fuzzer
+    from harness.cli.fuzz_bank import KnownEngines
+    from harness.fuzzing.engines import FuzzedProgram, Piped
+    from harness.fuzzing.fuzzer import Fuzzer, FuzzFinding
     from harness.specifications.record import Specification
 
 SCHEMA, VERSION = "gtp-harness/fuzz", 1
@@ -91,7 +91,7 @@ def main(arguments: list[str]) -> int:
     _find_out(given)
     if given.json:
         files.try_to_write(given.json)
-    findings: list[tuple[Finding, Path]] = []
+    findings: list[tuple[FuzzFinding, Path]] = []
     with _fuzzer(given) as fuzzer, _known(given, fuzzer) as known:
         is_over = _look(given, fuzzer, known, findings)
     print("\n".join(_summary(fuzzer, findings)))
@@ -104,7 +104,7 @@ def main(arguments: list[str]) -> int:
     return ExitCode.FAILED if _without_questions(findings) else ExitCode.OK
 
 
-def _without_questions(findings: Sequence[tuple[Finding, Path]]) -> list[Finding]:
+def _without_questions(findings: Sequence[tuple[FuzzFinding, Path]]) -> list[FuzzFinding]:
     return [finding for finding, _ in findings if not finding.is_question]
 
 
@@ -143,9 +143,9 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[Fuzzer]:
     """Start a fuzzer in a folder of its own, with which everything of it goes."""
     from harness.fuzzing.fuzzer import Fuzzer
     from harness.fuzzing.judges import judge_of
-    from harness.fuzzing.search import Budget
+    from harness.fuzzing.search import FuzzBudget
 
-    budget = Budget(given.seconds, given.examples)
+    budget = FuzzBudget(given.seconds, given.examples)
     with (
         tempfile.TemporaryDirectory(prefix="gtp-harness-", dir=_outside(given.show)) as name,
         contextlib.ExitStack() as open_,
@@ -162,7 +162,7 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[Fuzzer]:
         yield Fuzzer(program, judge, budget, given.seed, witnesses)
 
 
-def _known(given: argparse.Namespace, fuzzer: Fuzzer) -> AbstractContextManager[Known]:
+def _known(given: argparse.Namespace, fuzzer: Fuzzer) -> AbstractContextManager[KnownEngines]:
     """Give the wrong engines that findings may be like, while they are there."""
     from harness.cli.fuzz_bank import known
 
@@ -196,7 +196,7 @@ def _piped(
         yield program
 
 
-def _by_engine(given: argparse.Namespace, program: Program, room: Path) -> Specification:
+def _by_engine(given: argparse.Namespace, program: FuzzedProgram, room: Path) -> Specification:
     """Return the specification by which the first engine of --against is right."""
     from harness.fuzzing import against
     from harness.fuzzing.engines import known_commands
@@ -236,7 +236,10 @@ def _options(given: argparse.Namespace, shown: Sequence[str]) -> Options:
 
 
 def _look(
-    given: argparse.Namespace, fuzzer: Fuzzer, known: Known, found: list[tuple[Finding, Path]]
+    given: argparse.Namespace,
+    fuzzer: Fuzzer,
+    known: KnownEngines,
+    found: list[tuple[FuzzFinding, Path]],
 ) -> bool:
     """Look for causes, and write and tell each as soon as it is found.
 
@@ -263,9 +266,9 @@ def _look(
 # --- the command line --------------------------------------------------------------------------
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("fuzz", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("fuzz", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = (
         "gtp-harness fuzz PROGRAM --assignment A [OPTION…]\n"
         "       gtp-harness fuzz PROGRAM --against PROGRAM [OPTION…]"
@@ -314,7 +317,7 @@ def command_line() -> Parser:
 # --- for a reader ------------------------------------------------------------------------------
 
 
-def _told(finding: Finding, path: Path) -> str:
+def _told(finding: FuzzFinding, path: Path) -> str:
     """Return the lines that tell of a finding as soon as there is one."""
     found = finding.difference
     question = "a question: the other engines answer alike: " if finding.is_question else ""
@@ -331,7 +334,7 @@ def _told(finding: Finding, path: Path) -> str:
     return "\n".join(lines)
 
 
-def _summary(fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]) -> Iterator[str]:
+def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterator[str]:
     """Yield the table of all findings and what was done to get them."""
     if findings:
         yield f"\n{'seconds':>8}{'setup':>7}{'shown':>7}  finding"
@@ -363,7 +366,7 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]) -> Iterator[s
 
 
 def _document(
-    given: argparse.Namespace, fuzzer: Fuzzer, findings: list[tuple[Finding, Path]]
+    given: argparse.Namespace, fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]
 ) -> str:
     """Return what ``fuzz`` found as JSON.
 
@@ -405,7 +408,7 @@ def _document(
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def _entry(finding: Finding, path: Path) -> dict[str, object]:
+def _entry(finding: FuzzFinding, path: Path) -> dict[str, object]:
     found = finding.difference
     return {
         "file": str(path),

@@ -8,24 +8,24 @@ from contextlib import contextmanager, nullcontext
 from itertools import takewhile
 
 from harness.assignments.assignment import Assignment
-from harness.banks.asking import Asker
+from harness.banks.asking import EngineAsker
 from harness.banks.records import WrongEngine
 from harness.cli import banks
-from harness.fuzzing.fuzzer import Finding, Fuzzer
+from harness.fuzzing.fuzzer import Fuzzer, FuzzFinding
 from harness.reading import casefile
 from harness.records import FileResult
 from harness.vocabulary.script import Script, Trace, lay_files
 
 
-class Known:
+class KnownEngines:
     """The wrong engines that somebody knows already."""
 
-    def __init__(self, engines: Sequence[WrongEngine], asker: Asker, fuzzer: Fuzzer) -> None:
+    def __init__(self, engines: Sequence[WrongEngine], asker: EngineAsker, fuzzer: Fuzzer) -> None:
         self._engines = engines
         self._asker = asker
         self._fuzzer = fuzzer
 
-    def like(self, finding: Finding) -> tuple[WrongEngine, ...]:
+    def like(self, finding: FuzzFinding) -> tuple[WrongEngine, ...]:
         """Return the engines that answer the last command of a finding as wrongly.
 
         Raises:
@@ -33,7 +33,7 @@ class Known:
         """
         return tuple(one for one in self._engines if self._is_like(one, finding))
 
-    def _is_like(self, engine: WrongEngine, finding: Finding) -> bool:
+    def _is_like(self, engine: WrongEngine, finding: FuzzFinding) -> bool:
         trace = self._heard(engine, finding.script)
         return self._fuzzer.shows(trace, finding.difference)
 
@@ -55,8 +55,10 @@ def _trace(script: Script, result: FileResult) -> Trace:
 
 
 @contextmanager
-def known(given: Namespace, found: Assignment | None, fuzzer: Fuzzer) -> Iterator[Known]:
+def known(given: Namespace, found: Assignment | None, fuzzer: Fuzzer) -> Iterator[KnownEngines]:
     """Give the engines of the banks that the command line names, and those of the assignment."""
-    asker = Asker(fuzzer.judge.specification.commands, given.sandbox, protocol=given.protocol)
+    asker = EngineAsker(
+        fuzzer.judge.specification.commands, given.sandbox, protocol=given.protocol
+    )
     with banks.engines(given, found) if found else nullcontext(()) as engines:
-        yield Known(engines, asker, fuzzer)
+        yield KnownEngines(engines, asker, fuzzer)

@@ -15,7 +15,7 @@ from harness.assignments import assignment
 from harness.assignments.assignment import Assignment, specification_of
 from harness.banks import asking
 from harness.cli import banks
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
@@ -108,8 +108,8 @@ def _own_game(given: Namespace, found: Assignment, chosen: choices.Choices) -> E
 
 @contextmanager
 def _bench(
-    given: Namespace, found: Assignment, request: producing.Request
-) -> Iterator[asking.Bench | None]:
+    given: Namespace, found: Assignment, request: producing.SceneRequest
+) -> Iterator[asking.EngineBench | None]:
     """Give the wrong engines that are named; None: there are none."""
     if not banks.are_known(given, found):
         yield None
@@ -118,21 +118,23 @@ def _bench(
         Path(room).chmod(0o755)  # an engine in a sandbox is another user
         own = request.specification
         protocol = found.protocol
-        asker = asking.Asker(own.commands, given.sandbox, protocol=protocol, strict=False)
-        yield asking.Bench(engines, own, Path(room), asker)
+        asker = asking.EngineAsker(own.commands, given.sandbox, protocol=protocol, strict=False)
+        yield asking.EngineBench(engines, own, Path(room), asker)
 
 
 def _half(given: Namespace) -> str:
     return given.half or ("private" if given.secret else "public")
 
 
-def _request(given: Namespace, chosen: choices.Choices, *, is_secret: bool) -> producing.Request:
+def _request(
+    given: Namespace, chosen: choices.Choices, *, is_secret: bool
+) -> producing.SceneRequest:
     specification = specification_of(assignment.find(given.assignment))
     beside = _cases([*given.beside, *given.kill])
     sizes = given.sizes or specification.kind.sizes
     most = given.tests or (40 if given.kill else 16)
     excluded = _cases(given.exclude)
-    return producing.Request(
+    return producing.SceneRequest(
         specification, chosen, sizes, most, is_secret, beside, excluded, bool(given.kill)
     )
 
@@ -142,15 +144,17 @@ def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
 
 
 def _wanted(
-    given: Namespace, chosen: choices.Choices, request: producing.Request
-) -> reading.Wanted:
+    given: Namespace, chosen: choices.Choices, request: producing.SceneRequest
+) -> reading.HarvestOptions:
     after = moves.parse(given.moves) if given.moves else moves.Moves()
-    return reading.Wanted(
+    return reading.HarvestOptions(
         request.specification.kind, chosen, after, request.sizes, _HALVES[_half(given)]
     )
 
 
-def _harvest(given: Namespace, wanted: reading.Wanted, progress: Progress) -> reading.Harvest:
+def _harvest(
+    given: Namespace, wanted: reading.HarvestOptions, progress: GenerateProgress
+) -> reading.Harvest:
     if not given.games:
         return reading.Harvest(Pool(), Counter(), Counter())
     found = reading.records(given.games)
@@ -159,7 +163,9 @@ def _harvest(given: Namespace, wanted: reading.Wanted, progress: Progress) -> re
     return reading.harvest(found, wanted, jobs, progress.read)
 
 
-def _write(given: Namespace, request: producing.Request, produced: producing.Produced) -> None:
+def _write(
+    given: Namespace, request: producing.SceneRequest, produced: producing.ProducedScenes
+) -> None:
     """Write the case file, and beside it the board files that it loads."""
     folder = Path(given.output).parent
     for name, content in writing.files(produced.scenes).items():
@@ -181,7 +187,7 @@ def _heading(given: Namespace, name: str) -> list[str]:
 
 
 def _nothing(
-    given: Namespace, request: producing.Request, produced: producing.Produced
+    given: Namespace, request: producing.SceneRequest, produced: producing.ProducedScenes
 ) -> ExitCode:
     """Say why there is no test, and leave no empty file."""
     path = Path(given.output)
@@ -193,16 +199,16 @@ def _nothing(
     raise UsageError("nothing can be asked with these options; no file is written")
 
 
-def _status(request: producing.Request, produced: producing.Produced) -> ExitCode:
+def _status(request: producing.SceneRequest, produced: producing.ProducedScenes) -> ExitCode:
     tests = sum(len(one.asked) for one in produced.scenes)
     too_few = tests < request.most and not request.only_survivors
     is_alive = bool(produced.survivors and (request.beside or request.bench))
     return ExitCode.FAILED if too_few or is_alive else ExitCode.OK
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("generate", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("generate", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness generate [SGF…] --assignment A -o FILE [OPTION…]"
     add = parser.add_argument
     add("games", nargs="*", metavar="SGF", help="game records, folders of them")
@@ -245,7 +251,7 @@ def _sizes(text: str) -> range:
 # --- while it lasts ----------------------------------------------------------------------------
 
 
-class Progress:
+class GenerateProgress:
     """Shows on standard error, if that is a terminal, how far the reading and choosing is."""
 
     def __init__(self) -> None:
@@ -279,8 +285,8 @@ class Progress:
 
 
 @contextmanager
-def _progress() -> Iterator[Progress]:
-    progress = Progress()
+def _progress() -> Iterator[GenerateProgress]:
+    progress = GenerateProgress()
     try:
         yield progress
     finally:

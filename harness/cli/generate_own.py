@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from harness.assignments.assignment import Assignment
-from harness.banks.asking import Asker, Bench
+from harness.banks.asking import EngineAsker, EngineBench
 from harness.cli import banks
 from harness.declared.declaration import Declaration
 from harness.errors import UsageError
@@ -15,7 +15,7 @@ from harness.exits import ExitCode
 from harness.generating.choices import Choices
 from harness.generating.own import openings, producing, writing
 from harness.generating.own.drafting import Drafter
-from harness.generating.own.producing import Produced, Request
+from harness.generating.own.producing import ProducedTests, TestRequest
 from harness.generating.own.report import Sources, report
 from harness.generating.reading import records
 from harness.reading import casefile, conversion
@@ -65,27 +65,29 @@ class OwnGame:
         )  # fmt: skip
         with banks.engines(given, self._found) as engines:
             commands, protocol = self._specification.commands, self._found.protocol
-            asker = Asker(commands, given.sandbox, protocol=protocol, strict=False)
-            bench = Bench(engines, self._specification, self._found.place, asker)
+            asker = EngineAsker(commands, given.sandbox, protocol=protocol, strict=False)
+            bench = EngineBench(engines, self._specification, self._found.place, asker)
             request = self._request(bench, beside, (*beside, *excluded))
             produced = producing.produce(request, drafter, bench, on_step)
         sources = Sources(found.counts, len(positions), drafter.unsaid)
         return self._told(produced, sources, list(heading))
 
     def _request(
-        self, bench: Bench, beside: Sequence[CaseFile], excluded: Sequence[CaseFile]
-    ) -> Request:
+        self, bench: EngineBench, beside: Sequence[CaseFile], excluded: Sequence[CaseFile]
+    ) -> TestRequest:
         given = self._given
         identities = {
             one for case in excluded for one in openings.identities(case, self._declaration)
         }
         is_chosen_for = given.kill or banks.are_known_wrong(given, self._found)
         most = given.tests or (40 if is_chosen_for else 16)
-        return Request(self._choices, most, identities, bench.caught_by(beside), bool(given.kill))
+        return TestRequest(
+            self._choices, most, identities, bench.caught_by(beside), bool(given.kill)
+        )
 
     def _told(
         self,
-        produced: Produced,
+        produced: ProducedTests,
         sources: Sources,
         heading: list[str],
     ) -> ExitCode:
@@ -100,7 +102,7 @@ class OwnGame:
         print("\n".join(report(produced, sources)))
         return ExitCode.FAILED if produced.survivors else ExitCode.OK
 
-    def _copy_files(self, produced: Produced) -> None:
+    def _copy_files(self, produced: ProducedTests) -> None:
         """Copy the files that tests name beside the case file, unless they are there.
 
         Raises:

@@ -16,7 +16,7 @@ from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
 from harness.cli import auditing, graded
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.values import number, whole
 from harness.errors import SandboxError, UsageError
@@ -315,9 +315,9 @@ def _percent(text: str) -> Fraction:
     return value
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("grade", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("grade", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness grade [OPTION…] SOURCE --assignment NAME"
     parser.add_argument("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     _add_assignment(parser)
@@ -327,7 +327,7 @@ def command_line() -> Parser:
     return parser
 
 
-def _add_assignment(parser: Parser) -> None:
+def _add_assignment(parser: CommandParser) -> None:
     add = parser.add_argument_group("what is graded").add_argument
     graded.add_assignment(add)
     graded.add_private(add)
@@ -339,7 +339,7 @@ def _add_assignment(parser: Parser) -> None:
     add("--deduction", type=_percent, metavar="PERCENT", help="what being late costs")
 
 
-def _add_run(parser: Parser) -> None:
+def _add_run(parser: CommandParser) -> None:
     add = parser.add_argument_group("how it is run").add_argument
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
         help="submissions at a time (default: the number of cores)")  # fmt: skip
@@ -363,7 +363,7 @@ def _add_run(parser: Parser) -> None:
         help="grade even if the first submissions all fail to start for one reason")  # fmt: skip
 
 
-def _add_output(parser: Parser) -> None:
+def _add_output(parser: CommandParser) -> None:
     add = parser.add_argument_group("what is written").add_argument
     for one in (one.download for one in exporters.EXPORTS if one.download):
         add(f"--{one.name}", metavar="FILE", help=one.what)
@@ -380,7 +380,7 @@ def _add_output(parser: Parser) -> None:
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
 
 
-def _add_marks(parser: Parser) -> None:
+def _add_marks(parser: CommandParser) -> None:
     add = parser.add_argument_group("marks that were given").add_argument
     add("--regrade", action="store_true",
         help="run again what has changed, and show which marks would change, and why")  # fmt: skip

@@ -8,11 +8,11 @@ from pathlib import Path
 from harness import shipped
 from harness.assignments import assignment
 from harness.cli import graded
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.values import number
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.gradescope.settings import VISIBILITIES, Settings
+from harness.gradescope.settings import VISIBILITIES, GradescopeSettings
 
 _LEAST = 4.0  # minutes: less leaves no time for tests
 
@@ -65,7 +65,9 @@ def _make(given: argparse.Namespace) -> int:
         raise UsageError("--private and --public-only exclude each other")
     found = assignment.find(given.assignment)
     overlay = Path(given.overlay) if given.overlay else None
-    wanted = Settings("", (), given.public_only, given.timeout * 60, given.private_visibility)
+    wanted = GradescopeSettings(
+        "", (), given.public_only, given.timeout * 60, given.private_visibility
+    )
     content = bundle.bundle(found, given.private, overlay, wanted)
     _write(Path(given.output), content)
     print(
@@ -84,9 +86,9 @@ def _write(path: Path, content: bytes) -> None:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("gradescope", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("gradescope", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness gradescope [OPTION…] --assignment NAME"
     add = parser.add_argument
     graded.add_assignment(add)

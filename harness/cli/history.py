@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.values import whole
 from harness.errors import UsageError
@@ -96,9 +96,9 @@ def _show(found: Trends, given: argparse.Namespace) -> None:
         print(line)
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("history", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("history", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness history FILE [OPTION…]"
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
     add = parser.add_argument

@@ -23,19 +23,19 @@ class Paragraph(NamedTuple):
     text: str
 
 
-class Table(NamedTuple):
+class DefinitionTable(NamedTuple):
     """Words and what they mean."""
 
     rows: tuple[tuple[str, str], ...]
 
 
-class Examples(NamedTuple):
+class ExampleLines(NamedTuple):
     """Lines that stay as they are."""
 
     lines: tuple[str, ...]
 
 
-Block = Paragraph | Table | Examples
+Block = Paragraph | DefinitionTable | ExampleLines
 
 
 def blocks(text: str) -> Iterator[list[Block]]:
@@ -60,8 +60,8 @@ def _indented(lines: list[str]) -> Block:
             key, before = rows[-1]
             rows[-1] = (key, f"{before} {line.strip()}")
         else:
-            return Examples(tuple(lines))
-    return Table(tuple(rows))
+            return ExampleLines(tuple(lines))
+    return DefinitionTable(tuple(rows))
 
 
 def filled(text: str, width: int) -> str:
@@ -79,7 +79,7 @@ def wrapped(text: str, width: int) -> list[str]:
 def _lines(block: Block, width: int) -> Iterator[str]:
     if isinstance(block, Paragraph):
         yield from wrapped(block.text, width)
-    elif isinstance(block, Examples):
+    elif isinstance(block, ExampleLines):
         yield from block.lines
     else:
         longest = max(len(key) for key, _ in block.rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.exits import ExitCode
 from harness.text import at_most, plural
@@ -88,11 +88,11 @@ def _list(texts: list[str]) -> None:
         print(escape_controls(f"  {text}"))
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
     import argparse
 
-    parser = Parser("ledger", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("ledger", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness ledger check LEDGER [--key FILE]\n" \
         "       gtp-harness ledger salvage LEDGER -o NEW [OPTION…]"  # fmt: skip
     parser.add_argument("action", nargs="?", choices=("check", "salvage"), help=argparse.SUPPRESS)

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.cli import described, layout, overview, version
-from harness.cli.arguments import Parser
-from harness.cli.described import Command
-from harness.cli.layout import Examples, Paragraph, Table
+from harness.cli.arguments import CommandParser
+from harness.cli.described import CommandHelp
+from harness.cli.layout import DefinitionTable, ExampleLines, Paragraph
 from harness.exits import ExitCode
 from harness.report import files
 
@@ -46,9 +46,9 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("man", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("man", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness man [DIR]"
     add = parser.add_argument
     add("folder", nargs="?", metavar="DIR", help="a folder of manual pages")
@@ -66,7 +66,7 @@ def _write(folder: Path, pages: dict[str, str]) -> None:
 # --- pages -------------------------------------------------------------------------------------
 
 
-def _overview(commands: list[Command]) -> str:
+def _overview(commands: list[CommandHelp]) -> str:
     about = "test oracle and regression harness for programs that play Go and Gomoku"
     lines = [
         *_head("gtp-harness", about, "gtp-harness COMMAND [ARGUMENT…]"),
@@ -76,7 +76,7 @@ def _overview(commands: list[Command]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _page(one: Command) -> str:
+def _page(one: CommandHelp) -> str:
     lines = [
         *_head(f"gtp-harness-{one.name}", one.summary, one.usage),
         *_text(one.description, "DESCRIPTION"),
@@ -98,7 +98,7 @@ def _head(name: str, summary: str, usage: str) -> Iterator[str]:
         yield _roff(line.strip())
 
 
-def _options(one: Command) -> Iterator[str]:
+def _options(one: CommandHelp) -> Iterator[str]:
     yield ".SH OPTIONS"
     for group in one.groups:
         if len(one.groups) > 1:
@@ -125,7 +125,7 @@ def _text(text: str, otherwise: str) -> Iterator[str]:
         if heading or section != otherwise:
             section = heading or otherwise
             yield f".SH {_roff(section)}"
-        elif not isinstance(first, Table):
+        elif not isinstance(first, DefinitionTable):
             yield ".PP"
         for block in rest if heading else (first, *rest):
             yield from _block(block)
@@ -140,9 +140,9 @@ def _heading(block: layout.Block) -> str:
 def _block(block: layout.Block) -> Iterator[str]:
     if isinstance(block, Paragraph):
         yield from _filled(block.text)
-    elif isinstance(block, Examples):
+    elif isinstance(block, ExampleLines):
         yield from (".nf", *(_roff(line.removeprefix("  ")) for line in block.lines), ".fi")
-    elif isinstance(block, Table):
+    elif isinstance(block, DefinitionTable):
         for key, text in block.rows:
             yield from (".TP", rf"\fB{_roff(key)}\fR", *_filled(text))
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from harness.assignments import assignment, python
 from harness.assignments.assignment import FILE
 from harness.cli import calibrate
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.declared import proposing, writing
-from harness.declared.trying import Trial, tried
+from harness.declared.trying import ProtocolTrial, tried
 from harness.engine.launch import split_program
 from harness.errors import UsageError
 from harness.exits import ExitCode
@@ -92,7 +92,7 @@ def _from(folder: Path, words: Sequence[str]) -> str:
     return shlex.join(named)
 
 
-def _cases(paths: Sequence[str], trial: Trial) -> list[CaseFile]:
+def _cases(paths: Sequence[str], trial: ProtocolTrial) -> list[CaseFile]:
     """Read the public tests.
 
     Raises:
@@ -104,9 +104,9 @@ def _cases(paths: Sequence[str], trial: Trial) -> list[CaseFile]:
     return list(found.cases) if found else []
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("new", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("new", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness new DIR --reference COMMAND [--public FILE…] [OPTION…]"
     add = parser.add_argument
     add("folder", nargs="?", metavar="DIR", help="the assignment's folder, made if need be")

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import Any
 
-    from harness.cli.arguments import Parser
+    from harness.cli.arguments import CommandParser
     from harness.history.records import RunKept
     from harness.report.baseline import Comparison
-    from harness.vocabulary.boards import Board
+    from harness.vocabulary.boards import BoardKind
 
 _DESCRIPTION = """\
 Run case files against PROGRAM, an engine that speaks the Go Text Protocol (or
@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> int:
         command_line().error("PROGRAM and at least one TEST are needed")
     # The records of a large run are many and hold no cycles: looking for some is a waste.
     gc.disable()
-    return _Run(given, plain).main()
+    return _CommandRun(given, plain).main()
 
 
 def _remark(option: str, words: list[str], first: int) -> str:
@@ -86,7 +86,7 @@ def _remark(option: str, words: list[str], first: int) -> str:
     return hints.of_option(option, words, first)
 
 
-class _Run:
+class _CommandRun:
     """One run from its command line: what is asked for is read and tried before it begins."""
 
     def __init__(self, given: Namespace, plain: Plain) -> None:
@@ -220,20 +220,20 @@ class _Run:
 # --- the command line --------------------------------------------------------------------------
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
     import argparse
 
-    from harness.cli.arguments import Parser
+    from harness.cli.arguments import CommandParser
 
-    parser = Parser("run", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("run", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness run [OPTION…] PROGRAM TEST…"
     parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=argparse.SUPPRESS)
     add_options(parser)
     return parser
 
 
-def add_options(parser: Plain | Parser) -> None:
+def add_options(parser: Plain | CommandParser) -> None:
     """Add all options of its command line."""
     _add_gogui(parser)
     _add_engine(parser)
@@ -242,7 +242,7 @@ def add_options(parser: Plain | Parser) -> None:
     _add_output(parser)
 
 
-def _add_gogui(parser: Plain | Parser) -> None:
+def _add_gogui(parser: Plain | CommandParser) -> None:
     title = "options of gogui-regress (also with a single dash)"
     add = parser.add_argument_group(title).add_argument
     _add_reports(add, is_gogui=True)
@@ -262,7 +262,7 @@ def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
             add(*flags, metavar=one.metavar, help=one.what)
 
 
-def _add_engine(parser: Plain | Parser) -> None:
+def _add_engine(parser: Plain | CommandParser) -> None:
     add = parser.add_argument_group("the engine").add_argument
     for flag, name, reader, metavar, what in _LIMITS:
         add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
@@ -303,7 +303,7 @@ def _default(name: str) -> str:
     return f"(default: {words}{'' if own == untrusted else f'; in a sandbox: {unit(untrusted)}'})"
 
 
-def _add_selection(parser: Plain | Parser) -> None:
+def _add_selection(parser: Plain | CommandParser) -> None:
     options = Options()
     add = parser.add_argument_group("what is run and how it is judged").add_argument
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
@@ -320,7 +320,7 @@ def _add_selection(parser: Plain | Parser) -> None:
         help="whether boards are drawn with captures (default: as the commands tell)")  # fmt: skip
 
 
-def _add_output(parser: Plain | Parser) -> None:
+def _add_output(parser: Plain | CommandParser) -> None:
     add = parser.add_argument_group("output").add_argument
     _add_reports(add, is_gogui=False)
     add("--baseline", metavar="FILE", help="compare with a former --json")
@@ -333,7 +333,7 @@ def _add_output(parser: Plain | Parser) -> None:
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
 
 
-def _board(game: str) -> Board | None:
+def _board(game: str) -> BoardKind | None:
     """Return how boards are drawn; None: as the commands of a file tell."""
     if game == "auto":  # the modules of the games take longer to load than a file to run
         return None

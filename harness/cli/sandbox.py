@@ -12,11 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from harness.cli.arguments import Parser
+    from harness.cli.arguments import CommandParser
     from harness.cli.commandline import Plain
 
 
-def add_options(parser: Plain | Parser) -> None:
+def add_options(parser: Plain | CommandParser) -> None:
     """Add ``--sandbox``, what may be seen in it and how much may be used."""
     limits = BoxLimits()
     add = parser.add_argument_group("a sandbox for an engine that is not trusted").add_argument

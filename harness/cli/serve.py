@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from harness.cli import graded, service
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.values import whole
 from harness.exits import ExitCode
 from harness.visible import escape_controls
@@ -78,9 +78,9 @@ def _serve(settings: Settings) -> int:
     return ExitCode.OK
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("serve", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("serve", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness serve [OPTION…]"
     add = parser.add_argument
     service.add_place(parser)

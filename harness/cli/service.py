@@ -7,7 +7,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NEEDED = ("fastapi", "jinja2", "multipart", "uvicorn")
 
 
-def add_place(parser: Parser) -> None:
+def add_place(parser: CommandParser) -> None:
     """Add the options that say where the data of a service are."""
     add = parser.add_argument
     add("--data", default="", metavar="DIR",
@@ -25,9 +25,9 @@ def add_place(parser: Parser) -> None:
         help="postgresql://USER@HOST/DATABASE instead of files in there")  # fmt: skip
 
 
-def folder_command(name: str, description: str, epilog: str) -> Parser:
+def folder_command(name: str, description: str, epilog: str) -> CommandParser:
     """Return the parser of a command that takes a folder and says where the data are."""
-    parser = Parser(name, description=description, epilog=epilog)
+    parser = CommandParser(name, description=description, epilog=epilog)
     parser.usage = f"gtp-harness {name} DIR [OPTION…]"
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add_place(parser)

@@ -10,7 +10,7 @@ from harness.assignments.assignment import Assignment, specification_of
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.banks import asking
 from harness.cli import banks, strength_report
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.strength_report import ENGINE, MISTAKE, MUTANT, percent
 from harness.cli.values import number, whole
 from harness.errors import UsageError
@@ -79,14 +79,14 @@ def main(arguments: list[str]) -> int:
     return _tell_cases(parser, given) if given.cases else _tell_sets(given)
 
 
-def _check(parser: Parser, given: argparse.Namespace) -> None:
+def _check(parser: CommandParser, given: argparse.Namespace) -> None:
     if not given.assignment and (given.cases or given.private):
         parser.error("--assignment is needed")
     if (given.bank or given.engine or given.mutants) and not given.cases:
         parser.error("CASES are needed, to be put to these engines")
 
 
-def _tell_cases(parser: Parser, given: argparse.Namespace) -> ExitCode:
+def _tell_cases(parser: CommandParser, given: argparse.Namespace) -> ExitCode:
     """Put case files to mistakes or engines, and print what came of it."""
     named = assignment.find(given.assignment)
     specification = specification_of(named)
@@ -99,7 +99,7 @@ def _tell_cases(parser: Parser, given: argparse.Namespace) -> ExitCode:
         found = measure(cases, specification, given.dialect)
     if not found.tests and not found.wrong:
         parser.error("there is no test in these files")
-    report = strength_report.Report(found, _called(given, named))
+    report = strength_report.StrengthReport(found, _called(given, named))
     print("\n".join(report.lines(len(cases), _sets(given), matrix=given.matrix)))
     if given.json:
         files.write(given.json, [strength_report.document(found)], encode_without_surrogates)
@@ -114,7 +114,7 @@ def _by_engines(
     cases: Sequence[CaseFile],
 ) -> Strength:
     """Put the tests to the engines that the command line names."""
-    asker = asking.Asker(
+    asker = asking.EngineAsker(
         specification.commands, given.sandbox, given.dialect, protocol=found.protocol
     )
     bad = asking.failed_by_right(cases, specification, given.dialect)
@@ -138,9 +138,9 @@ def _sets(given: argparse.Namespace) -> dict[str, set[str]]:
     return {one: set(expand([one], has_answers=True)) for one in given.cases}
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("strength", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("strength", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness strength [CASES…] [--assignment A] [OPTION…]"
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")

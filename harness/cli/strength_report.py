@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.judging.strength import Strength, Test, Wrong
+from harness.judging.strength import KnownWrong, MeasuredTest, Strength
 from harness.text import at_most, number_of
 from harness.visible import one_line
 
@@ -14,7 +14,7 @@ MISTAKE, ENGINE, MUTANT = "mistake", "engine", "mutant"  # what tests are put to
 _IDLE = 20  # tests that catch nobody, by place
 
 
-class Report:
+class StrengthReport:
     """The lines of a report."""
 
     def __init__(self, found: Strength, noun: str) -> None:
@@ -99,7 +99,7 @@ def _caught(found: Strength, paths: set[str]) -> int:
     return bits
 
 
-def _idle(tests: Sequence[Test]) -> Iterator[str]:
+def _idle(tests: Sequence[MeasuredTest]) -> Iterator[str]:
     shown = at_most([_place(test) for test in tests], _IDLE)
     if tests:
         yield f"\nCatches nobody ({len(tests)}):"
@@ -128,11 +128,11 @@ def _listed(heading: str, lines: Sequence[str]) -> Iterator[str]:
         yield from (f"  {line}" for line in lines)
 
 
-def _place(test: Test) -> str:
+def _place(test: MeasuredTest) -> str:
     return f"{test.place}  {one_line(test.step.text, 60)}"
 
 
-def _told(one: Wrong) -> str:
+def _told(one: KnownWrong) -> str:
     return f"{one.name}  {one_line(one.sentence, 120)}"
 
 
@@ -174,7 +174,7 @@ def document(found: Strength) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def _test(found: Strength, test: Test) -> dict[str, object]:
+def _test(found: Strength, test: MeasuredTest) -> dict[str, object]:
     catches = [one.name for place, one in enumerate(found.mistakes) if test.caught >> place & 1]
     step = test.step
     return {

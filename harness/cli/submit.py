@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from harness.cli import asking
-from harness.cli.arguments import Parser
+from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.exits import ExitCode
 from harness.visible import escape_controls
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from harness.client.client import Client, Place
+    from harness.client.client import Client, RemoteAssignment
 
 _DESCRIPTION = """\
 Submit an archive to an assignment of a service (gtp-harness serve). ADDRESS is
@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
         return submit(client, place, given)
 
 
-def submit(client: Client, place: Place, given: argparse.Namespace) -> int:
+def submit(client: Client, place: RemoteAssignment, given: argparse.Namespace) -> int:
     """Submit, print what is to be known, and return the exit status."""
     found = client.submit(place, Path(given.file))
     print(escape_controls(f"Received: {found['name']}, {found['size']:,} bytes"))
@@ -60,7 +60,7 @@ def submit(client: Client, place: Place, given: argparse.Namespace) -> int:
     return ExitCode.OK if given.no_wait else _wait(client, place, found["id"])
 
 
-def _wait(client: Client, place: Place, submission: str) -> int:
+def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
     """Wait until it is checked, print how that ended, and return the exit status."""
     *_, found = client.watch(place, submission)
     if found["state"] == "fault" or (found["state"] == "checked" and found["check"] is None):
@@ -91,9 +91,9 @@ def _status(check: dict[str, Any]) -> int:
     return ExitCode.FAULT if "harness error" in results else ExitCode.OK
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("submit", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("submit", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness submit ADDRESS FILE [OPTION…]"
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)

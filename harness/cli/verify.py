@@ -12,8 +12,8 @@ from pathlib import Path
 
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
-from harness.banks.asking import Asker
-from harness.cli.arguments import Parser
+from harness.banks.asking import EngineAsker
+from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.verify_against import with_questions
 from harness.exits import ExitCode
@@ -24,7 +24,7 @@ from harness.report import files
 from harness.report.paint import Paint
 from harness.text import plural
 from harness.verifying import in_place
-from harness.verifying.records import Finding, Kind, Verified
+from harness.verifying.records import CaseFinding, FindingKind, Verified
 from harness.verifying.whole import verify
 from harness.visible import encode_without_surrogates, one_line, without_surrogates
 
@@ -32,7 +32,12 @@ SCHEMA, VERSION = "gtp-harness/verify", 1
 _TEXT = "text"
 _LONG = 300  # characters of an expectation
 _WRAP = 76
-_COLORS = {Kind.WRONG: "bad", Kind.LOOSE: "warn", Kind.TIGHT: "warn", Kind.DUPLICATE: "odd"}
+_COLORS = {
+    FindingKind.WRONG: "bad",
+    FindingKind.LOOSE: "warn",
+    FindingKind.TIGHT: "warn",
+    FindingKind.DUPLICATE: "odd",
+}
 
 _DESCRIPTION = """\
 Check every expectation of the case files against the oracle: are the answers
@@ -86,12 +91,12 @@ def main(arguments: list[str]) -> int:
     never_fail_to_encode()
     cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)
     found = _verified(cases, given)
-    allowed = {Kind(name) for name in given.allow}
+    allowed = {FindingKind(name) for name in given.allow}
     shown = [one for one in found.findings if one.kind not in allowed]
     if given.format == _TEXT:
         _print(found, shown, Paint(0 if given.no_color else colors(sys.stdout)))
     else:
-        _print_in_place(in_place.Checked(cases, shown, errors, Path.cwd()), given.format)
+        _print_in_place(in_place.VerifiedText(cases, shown, errors, Path.cwd()), given.format)
     for error in errors:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
     if given.json:
@@ -106,18 +111,20 @@ def _verified(cases: Sequence[CaseFile], given: Namespace) -> Verified:
     own = assignment.find(given.assignment)
     specification = specification_of(own)
     found = verify(cases, specification, given.dialect)
-    asker = Asker(specification.commands, given.sandbox, given.dialect, protocol=own.protocol)
+    asker = EngineAsker(
+        specification.commands, given.sandbox, given.dialect, protocol=own.protocol
+    )
     return with_questions(found, cases, given.against, asker) if given.against else found
 
 
-def _print_in_place(checked: in_place.Checked, name: str) -> None:
+def _print_in_place(checked: in_place.VerifiedText, name: str) -> None:
     for line in in_place.FORMATS[name](checked):
         print(without_surrogates(line))
 
 
-def command_line() -> Parser:
+def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    parser = Parser("verify", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser("verify", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness verify CASES… [OPTION…]"
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
@@ -128,7 +135,7 @@ def command_line() -> Parser:
         " reference does not, that is a question to the teacher; may be repeated")  # fmt: skip
     add("--sandbox", choices=SANDBOXES, default="auto",
         help="of these programs; auto: the strongest that works (default: auto)")  # fmt: skip
-    add("--allow", action="append", default=[], choices=[kind.value for kind in Kind],
+    add("--allow", action="append", default=[], choices=[kind.value for kind in FindingKind],
         metavar="KIND", help="let one of the above pass; may be repeated")  # fmt: skip
     add("--json", metavar="FILE", help="write what was found as JSON, what is allowed as well")
     add("--format", choices=(_TEXT, *in_place.FORMATS), default=_TEXT,
@@ -145,13 +152,13 @@ def command_line() -> Parser:
 # --- for a reader ------------------------------------------------------------------------------
 
 
-def _print(found: Verified, shown: Sequence[Finding], paint: Paint) -> None:
+def _print(found: Verified, shown: Sequence[CaseFinding], paint: Paint) -> None:
     for one in shown:
         print("\n".join(_paragraph(one, paint)) + "\n")
     print(_summary(found))
 
 
-def _paragraph(found: Finding, paint: Paint) -> Iterator[str]:
+def _paragraph(found: CaseFinding, paint: Paint) -> Iterator[str]:
     """Yield the lines about one finding."""
     kind = paint(_COLORS.get(found.kind, "warn"), f"✗ {found.kind.value.upper()}")
     place = paint("dim", f"{found.path}:{found.line}")
@@ -168,7 +175,7 @@ def _paragraph(found: Finding, paint: Paint) -> Iterator[str]:
 def _summary(found: Verified) -> str:
     """Return the last line: what was looked at, and how much was found."""
     counts = Counter(one.kind for one in found.findings)
-    listed = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind])
+    listed = ", ".join(f"{counts[kind]} {kind.value}" for kind in FindingKind if counts[kind])
     line = f"{_many(found.tests, 'test')} in {_many(found.files, 'file')}"
     if found.unchecked:
         line += f", {found.unchecked:,} not checked (no answer to them is wrong)"

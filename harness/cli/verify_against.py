@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.assignments import banked
-from harness.banks.asking import Asker
+from harness.banks.asking import EngineAsker
 from harness.records import CaseFile
 from harness.text import number_of
-from harness.verifying.records import Finding, Kind, Verified
+from harness.verifying.records import CaseFinding, FindingKind, Verified
 
 
 def with_questions(
-    found: Verified, cases: Sequence[CaseFile], commands: Sequence[str], asker: Asker
+    found: Verified, cases: Sequence[CaseFile], commands: Sequence[str], asker: EngineAsker
 ) -> Verified:
     """Return what was found; a wrong test that all other programs pass is a question instead.
 
     Raises:
         SandboxError: the harness broke, or there is no sandbox here.
     """
-    wrong = {(one.path, one.line) for one in found.findings if one.kind is Kind.WRONG}
+    wrong = {(one.path, one.line) for one in found.findings if one.kind is FindingKind.WRONG}
     asked = [case for case in cases if any(path == case.path for path, _ in wrong)]
     for command in commands if wrong else ():
         wrong -= asker.failed(asked, banked.named(command, command))
@@ -30,8 +30,8 @@ def with_questions(
     return found._replace(findings=tuple(findings))
 
 
-def _question(found: Finding, others: int) -> Finding:
+def _question(found: CaseFinding, others: int) -> CaseFinding:
     told = number_of(others, "other program")
     agree = "agrees" if others == 1 else "agree"
     text = f"{told} {agree} with the test, and the reference stands alone: who is right?"
-    return found._replace(kind=Kind.QUESTION, message=text)
+    return found._replace(kind=FindingKind.QUESTION, message=text)

@@ -27,7 +27,7 @@ _PLACE = re.compile(
 )
 
 
-class Place(NamedTuple):
+class RemoteAssignment(NamedTuple):
     """An assignment of a service."""
 
     base: str  # such as https://tests.example.org
@@ -40,7 +40,7 @@ class Place(NamedTuple):
         return f"/courses/{self.course}/assignments/{self.assignment}/submissions"
 
 
-def place_of(address: str) -> Place:
+def place_of(address: str) -> RemoteAssignment:
     """Return what the address of an assignment's page leads to.
 
     Raises:
@@ -52,7 +52,7 @@ def place_of(address: str) -> Place:
             f"found {address!r}, expected the address of an assignment's page,"
             " such as https://tests.example.org/courses/12ab/assignments/34cd"
         )
-    return Place(**found.groupdict())
+    return RemoteAssignment(**found.groupdict())
 
 
 class Client:
@@ -105,7 +105,7 @@ class Client:
             yield from page["items"]
             after = page["next"]
 
-    def submit(self, place: Place, archive: Path) -> dict[str, Any]:
+    def submit(self, place: RemoteAssignment, archive: Path) -> dict[str, Any]:
         """Submit an archive; return what the API tells of the submission.
 
         Raises:
@@ -114,7 +114,7 @@ class Client:
         """
         return self._send(place.path, archive, name=archive.name)
 
-    def watch(self, place: Place, submission: str) -> Iterator[dict[str, Any]]:
+    def watch(self, place: RemoteAssignment, submission: str) -> Iterator[dict[str, Any]]:
         """Yield what the API tells of a submission until it is checked; raises as :meth:`get`."""
         while True:
             found = self.get(f"{place.path}/{submission}")

@@ -25,10 +25,10 @@ from harness.declared.declaration import (
     STARTS,
     VERTEX,
     Argument,
-    Command,
     Declaration,
+    DeclaredCommand,
 )
-from harness.declared.following import Place, State, after, bound, place_of, width
+from harness.declared.following import ConversationState, Place, after, bound, place_of, width
 from harness.declared.refusing import refuses
 from harness.records import Reply
 
@@ -57,7 +57,7 @@ class Allowing:
         over = declaration.game.over
         self._asks_end = over.ask if over else None
         self._is_end = re.compile(over.is_ if over else "").fullmatch
-        self.state = State(declaration)
+        self.state = ConversationState(declaration)
         self.is_over = False
 
     def copy(self) -> Allowing:
@@ -96,7 +96,7 @@ class Allowing:
             self._follow(said.command)
         return refused
 
-    def _follow(self, command: Command) -> None:
+    def _follow(self, command: DeclaredCommand) -> None:
         if command.kind == STARTS:
             self._has_board |= is_sized(command) or not self._needs_size
             self._missing = self._settings
@@ -107,7 +107,7 @@ class Allowing:
 
     # --- when, and with what ---------------------------------------------------------------------
 
-    def _is_time_for(self, command: Command) -> bool:
+    def _is_time_for(self, command: DeclaredCommand) -> bool:
         if command.kind == STARTS:
             return self._has_board or is_sized(command) or not self._needs_size
         if not self._has_board:
@@ -146,7 +146,7 @@ class _Readings(dict[str, tuple[_Reading, ...]]):
         found = self[line] = tuple(one for one in every if one.turns)
         return found
 
-    def _every(self, command: Command, words: list[str]) -> Iterator[_Reading]:
+    def _every(self, command: DeclaredCommand, words: list[str]) -> Iterator[_Reading]:
         """Yield the words as arguments, and as each of the wrong ones, that are declared."""
         yield self._reading(self._arguments(command, words))
         for one in self._templates_of(command):
@@ -154,7 +154,7 @@ class _Readings(dict[str, tuple[_Reading, ...]]):
             if stands_for is not None:
                 yield self._reading(stands_for)
 
-    def _arguments(self, command: Command, words: list[str]) -> Iterator[tuple[str, str]]:
+    def _arguments(self, command: DeclaredCommand, words: list[str]) -> Iterator[tuple[str, str]]:
         """Yield words of the declaration with what stands for them, which may be right or wrong.
 
         What is never right is a :data:`_WRONG` word.
@@ -173,17 +173,17 @@ class _Readings(dict[str, tuple[_Reading, ...]]):
             elif not (text if argument.files else text in argument.words):
                 yield _WRONG, ""
 
-    def _word(self, argument: Argument, command: Command) -> str:
+    def _word(self, argument: Argument, command: DeclaredCommand) -> str:
         is_free = self._game.turns == ANY or command.kind == ASKS
         return "turn" if argument.drawn == COLOR and not is_free else argument.drawn
 
-    def _has_size(self, command: Command, words: list[str]) -> bool:
+    def _has_size(self, command: DeclaredCommand, words: list[str]) -> bool:
         told = bound(command, words, self._game)
         columns, rows = (told.get(SIZE) or told.get(one, "") for one in (COLUMN_COUNT, ROW_COUNT))
         sizes = {(str(wide), str(high)) for wide, high in self._game.sizes}
         return (columns, rows) in sizes
 
-    def _templates_of(self, command: Command) -> list[_Template]:
+    def _templates_of(self, command: DeclaredCommand) -> list[_Template]:
         if command.name not in self._templates:
             vertex = r"\S+" if self._game.vertices == POINTS else r"\S+ \S+"
             made = [_Template(one, vertex) for one in command.bad]
@@ -235,7 +235,7 @@ class _Template:
         return None if found is None else list(zip(self._words, found.groups(), strict=True))
 
 
-def is_sized(command: Command) -> bool:
+def is_sized(command: DeclaredCommand) -> bool:
     """Whether a command tells the size of a board."""
     return any(one.drawn in _NUMBERS for one in command.arguments)
 

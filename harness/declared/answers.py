@@ -35,7 +35,7 @@ def keys(conversation: Iterable[Said]) -> Iterator[bytes]:
         yield digest.digest()
 
 
-class Answers:
+class ReferenceAnswers:
     """The answers of one reference. Where nothing can be kept, they last as long as this does."""
 
     def __init__(self, name: str) -> None:

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from harness.declared.observed import Heard, Observed, Tried
 from harness.declared.observing import Observer
-from harness.declared.process import Asked, Program, conversation
+from harness.declared.process import ProgramProcess, ProgramStart, conversation
 from harness.declared.reference import unfollowed
 from harness.errors import EngineError
 from harness.records import Reply
 
 
-class Budget(NamedTuple):
+class TrialBudget(NamedTuple):
     """How long to try: whichever ends first; 0 is no limit."""
 
     seconds: float
@@ -29,7 +29,11 @@ class Budget(NamedTuple):
 
 
 def calibrate(
-    tried: Tried, reference: Program, engines: Mapping[str, Program], budget: Budget, seed: int
+    tried: Tried,
+    reference: ProgramStart,
+    engines: Mapping[str, ProgramStart],
+    budget: TrialBudget,
+    seed: int,
 ) -> Observed:
     """Try a declaration with its reference, new processes of that, and engines at hand by name.
 
@@ -49,15 +53,15 @@ def calibrate(
     return observer.seen
 
 
-def _unfollowed(tried: Tried, reference: Program) -> list[str]:
+def _unfollowed(tried: Tried, reference: ProgramStart) -> list[str]:
     told = tried.declaration.reference
     return unfollowed(reference.words, reference.folder, told.files if told else ())
 
 
 @contextlib.contextmanager
-def _asked(program: Program) -> Iterator[Heard]:
+def _asked(program: ProgramStart) -> Iterator[Heard]:
     """Give what a program answers; fewer replies than commands where it breaks."""
-    asked = Asked(program)
+    asked = ProgramProcess(program)
 
     def heard(commands: tuple[str, ...]) -> tuple[Reply, ...]:
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from harness.declared.declaration import CHOOSES, COLOR, VERTEX, Command
+from harness.declared.declaration import CHOOSES, COLOR, VERTEX, DeclaredCommand
 from harness.declared.engine import ReferenceEngine
 from harness.declared.following import places, vertex_of
 from harness.records import Reply
@@ -68,7 +68,9 @@ def _replies(engine: ReferenceEngine) -> Iterator[str]:
     return (" ".join(words) for words in product(*told))
 
 
-def _holds(engine: ReferenceEngine, command: str, asked: Command, kept: str, chosen: str) -> bool:
+def _holds(
+    engine: ReferenceEngine, command: str, asked: DeclaredCommand, kept: str, chosen: str
+) -> bool:
     """Whether the reference plays a move, and says after it what is to be kept."""
     move = engine.session.state.as_move(command, chosen)
     if not move:
@@ -82,11 +84,11 @@ def _holds(engine: ReferenceEngine, command: str, asked: Command, kept: str, cho
     return not engine.refuses(again) and _parts(asked, again.text)[0] == kept
 
 
-def _is_instead(asked: Command, reply: Reply) -> bool:
+def _is_instead(asked: DeclaredCommand, reply: Reply) -> bool:
     return reply.text.lower() in map(str.lower, asked.instead)
 
 
-def _parts(asked: Command, text: str) -> tuple[str, str]:
+def _parts(asked: DeclaredCommand, text: str) -> tuple[str, str]:
     """Return what of a reply is to be kept, in small letters, and what is chosen."""
     words = text.split()
     if not asked.keeps:

@@ -36,7 +36,7 @@ _LARGEST = 25
 _SMALL = tuple((side, side) for side in (2, 3, 4, 5, 6, 7))
 
 
-class Reference(NamedTuple):
+class DeclaredReference(NamedTuple):
     """The program that a teacher trusts."""
 
     command: str  # {python} stands for the Python of engines; files are beside the declaration
@@ -48,7 +48,7 @@ class Reference(NamedTuple):
     translate: str = ""  # a file beside the declaration: how its words differ from those of cases
 
 
-class Wrong(NamedTuple):
+class WrongProgram(NamedTuple):
     """A program that is wrong, as a teacher knows: tests are measured by it."""
 
     name: str
@@ -63,7 +63,7 @@ class Over(NamedTuple):
     is_: str  # a pattern of the whole reply if it is
 
 
-class Game(NamedTuple):
+class DeclaredGame(NamedTuple):
     """What is common to all commands of a game."""
 
     protocol: str = GTP
@@ -89,7 +89,7 @@ class Argument(NamedTuple):
     files: str = ""
 
 
-class Command(NamedTuple):
+class DeclaredCommand(NamedTuple):
     """One command, and what is known of its replies."""
 
     name: str
@@ -109,27 +109,27 @@ class Command(NamedTuple):
 
 
 class _Declared(NamedTuple):
-    game: Game = Game()
-    commands: tuple[Command, ...] = ()
-    reference: Reference | None = None
+    game: DeclaredGame = DeclaredGame()
+    commands: tuple[DeclaredCommand, ...] = ()
+    reference: DeclaredReference | None = None
     extends: str = ""  # the assignment that ships and has all other commands
-    wrong: tuple[Wrong, ...] = ()
+    wrong: tuple[WrongProgram, ...] = ()
 
 
 class Declaration(_Declared):
     """A game, its commands and who knows its rules."""
 
     @cached_property
-    def command(self) -> Callable[[str], Command | None]:
+    def command(self) -> Callable[[str], DeclaredCommand | None]:
         """What returns the command of a name; None: it is not declared."""
         return {one.name: one for one in self.commands}.get
 
-    def of_kind(self, *kinds: str) -> tuple[Command, ...]:
+    def of_kind(self, *kinds: str) -> tuple[DeclaredCommand, ...]:
         """Return the commands of some kinds."""
         return tuple(one for one in self.commands if one.kind in kinds)
 
     @property
-    def move(self) -> Command | None:
+    def move(self) -> DeclaredCommand | None:
         """The command that plays a stone; None: there is none."""
         return next(iter(self.of_kind(MOVES)), None)
 
@@ -139,22 +139,22 @@ _BAD = ("{turn} {stone}", "{turn} z99", "x {vertex}", _LATE)
 _ANY, _NO_MOVE = (FREE,), ("resign", "pass")
 _COLOR, _VERTEX, _SIZE = (Argument(word) for word in (COLOR, VERTEX, SIZE))
 # What need not be declared of commands that the Go Text Protocol has, version 2, section 6.3.
-STANDARD: Mapping[str, Command] = {
+STANDARD: Mapping[str, DeclaredCommand] = {
     one.name: one
     for one in (
-        Command("boardsize", STARTS, (_SIZE,), reply=_ANY),
-        Command("clear_board", STARTS, reply=_ANY),
-        Command("komi", SETS, (Argument(words=("0", "5.5", "-3")),), reply=_ANY),
-        Command("play", MOVES, (_COLOR, _VERTEX), _BAD, _ANY),
-        Command("genmove", CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE, plays=True),
-        Command("reg_genmove", CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE),
-        Command("undo", MOVES, reply=_ANY),
-        Command("showboard", ASKS, reply=_ANY),
-        Command("name", ASKS, reply=_ANY),
-        Command("version", ASKS, reply=_ANY),
-        Command("list_commands", ASKS, reply=_ANY),
-        Command("known_command", ASKS, reply=_ANY),
-        Command("final_score", ASKS, reply=(NUMBERS,)),
+        DeclaredCommand("boardsize", STARTS, (_SIZE,), reply=_ANY),
+        DeclaredCommand("clear_board", STARTS, reply=_ANY),
+        DeclaredCommand("komi", SETS, (Argument(words=("0", "5.5", "-3")),), reply=_ANY),
+        DeclaredCommand("play", MOVES, (_COLOR, _VERTEX), _BAD, _ANY),
+        DeclaredCommand("genmove", CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE, plays=True),
+        DeclaredCommand("reg_genmove", CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE),
+        DeclaredCommand("undo", MOVES, reply=_ANY),
+        DeclaredCommand("showboard", ASKS, reply=_ANY),
+        DeclaredCommand("name", ASKS, reply=_ANY),
+        DeclaredCommand("version", ASKS, reply=_ANY),
+        DeclaredCommand("list_commands", ASKS, reply=_ANY),
+        DeclaredCommand("known_command", ASKS, reply=_ANY),
+        DeclaredCommand("final_score", ASKS, reply=(NUMBERS,)),
     )
 }
 
@@ -176,7 +176,7 @@ def read(path: Path) -> Declaration:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise AssignmentError(f"is not TOML: {error}", place.file) from None
     found = made_of(schema.read_table(table, FIELDS, place), place)
-    return found or Declaration(commands=with_standard((), Game()))
+    return found or Declaration(commands=with_standard((), DeclaredGame()))
 
 
 def made_of(values: Mapping[str, Any], place: KeyPlace) -> Declaration | None:
@@ -187,7 +187,7 @@ def made_of(values: Mapping[str, Any], place: KeyPlace) -> Declaration | None:
     """
     if not any(values[key] for key in FIELDS):
         return None
-    game: Game = values["game"] or Game()
+    game: DeclaredGame = values["game"] or DeclaredGame()
     commands = values["command"]
     _refuse_twice(commands, place.at("command"), "each command once")
     if values["extends"]:
@@ -198,14 +198,16 @@ def made_of(values: Mapping[str, Any], place: KeyPlace) -> Declaration | None:
     return Declaration(game, commands, values["reference"], values["extends"], values["wrong"])
 
 
-def _refuse_twice(named: Sequence[Command | Wrong], place: KeyPlace, expected: str) -> None:
+def _refuse_twice(
+    named: Sequence[DeclaredCommand | WrongProgram], place: KeyPlace, expected: str
+) -> None:
     names = [one.name for one in named]
     for index, name in enumerate(names):
         if name in names[:index]:
             place.item(index).at("name").refuse(name, expected)
 
 
-def _refuse_moving(commands: tuple[Command, ...], place: KeyPlace) -> None:
+def _refuse_moving(commands: tuple[DeclaredCommand, ...], place: KeyPlace) -> None:
     """Refuse commands that play or begin: of a game that ships, the oracle knows the rules."""
     for index, one in enumerate(commands):
         if one.kind not in (ASKS, SETS):
@@ -213,7 +215,9 @@ def _refuse_moving(commands: tuple[Command, ...], place: KeyPlace) -> None:
             kind.refuse(one.kind, f"'{ASKS}' or '{SETS}' beside an assignment that ships")
 
 
-def with_standard(commands: tuple[Command, ...], game: Game) -> tuple[Command, ...]:
+def with_standard(
+    commands: tuple[DeclaredCommand, ...], game: DeclaredGame
+) -> tuple[DeclaredCommand, ...]:
     """Return the commands with those of GTP that begin a game and play, where others do not."""
     if game.protocol != GTP:
         return tuple(_fitting(one, game) for one in commands)
@@ -227,7 +231,7 @@ def with_standard(commands: tuple[Command, ...], game: Game) -> tuple[Command, .
     return tuple(_fitting(one, game) for one in (*added, *commands))
 
 
-def _fitting(command: Command, game: Game) -> Command:
+def _fitting(command: DeclaredCommand, game: DeclaredGame) -> DeclaredCommand:
     """Return a command without the usual wrong arguments that are none of its own in this game."""
     if command.bad != _BAD:
         return command
@@ -305,11 +309,11 @@ def _whole(value: Any, place: KeyPlace) -> int:
     return value
 
 
-def _command(value: Any, place: KeyPlace) -> Command:
+def _command(value: Any, place: KeyPlace) -> DeclaredCommand:
     """Read a command; what is missing is as in GTP, if that has one of its name."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         place.at("name").refuse(value, "the name of a command")
-    usual = STANDARD.get(value["name"], Command(value["name"], ASKS))
+    usual = STANDARD.get(value["name"], DeclaredCommand(value["name"], ASKS))
     kind = schema.one_of(*KINDS)(value.get("kind", usual.kind), place.at("kind"))
     usual = usual if kind == ASKS else usual._replace(reply=(FREE,))
     fields = {
@@ -322,7 +326,7 @@ def _command(value: Any, place: KeyPlace) -> Command:
         "instead": Field(schema.list_of(schema.text), usual.instead),
         "plays": Field(schema.flag, usual.plays),
     }
-    return Command(**schema.read_table(value, fields, place))
+    return DeclaredCommand(**schema.read_table(value, fields, place))
 
 
 TEMPLATE_WORDS = ("turn", "other", "color", "vertex", "stone", "size")
@@ -343,8 +347,8 @@ _REFERENCE = {
     "command": Field(_program),
     "files": Field(schema.list_of(schema.text), ()),
     "fresh": Field(schema.flag, False),
-    "timeout": Field(_seconds, Reference("").timeout),
-    "sandbox": Field(schema.one_of(*SANDBOXES), Reference("").sandbox),
+    "timeout": Field(_seconds, DeclaredReference("").timeout),
+    "sandbox": Field(schema.one_of(*SANDBOXES), DeclaredReference("").sandbox),
     "translate": Field(schema.text, ""),
 }
 _WRONG = {
@@ -352,7 +356,7 @@ _WRONG = {
     "command": Field(_program),
     "sentence": Field(schema.text, ""),
 }
-_USUAL = Game()
+_USUAL = DeclaredGame()
 _GAME = {
     "protocol": Field(schema.one_of(*PROTOCOLS), _USUAL.protocol),
     "colors": Field(schema.list_of(schema.text, 1), _USUAL.colors),
@@ -368,8 +372,8 @@ _GAME = {
 # The keys of a declaration, wherever they stand.
 FIELDS = {
     "extends": Field(schema.one_of(*ASSIGNMENTS), ""),
-    "reference": Field(schema.table(_REFERENCE, Reference), None),
-    "game": Field(schema.table(_GAME, Game), None),
+    "reference": Field(schema.table(_REFERENCE, DeclaredReference), None),
+    "game": Field(schema.table(_GAME, DeclaredGame), None),
     "command": Field(schema.list_of(_command), ()),
-    "wrong": Field(schema.list_of(schema.table(_WRONG, Wrong)), ()),
+    "wrong": Field(schema.list_of(schema.table(_WRONG, WrongProgram)), ()),
 }

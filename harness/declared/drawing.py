@@ -32,16 +32,18 @@ from harness.declared.declaration import (
     STARTS,
     VERTEX,
     Argument,
-    Command,
     Declaration,
-    Game,
+    DeclaredCommand,
+    DeclaredGame,
 )
-from harness.declared.following import Place, State, places, vertex_of
+from harness.declared.following import ConversationState, Place, places, vertex_of
 from harness.records import Reply
 from harness.vocabulary.script import Script
 
 Answer = Callable[[str], Reply]
-Word = Callable[[State, Place], str]  # draws an argument; the place: columns and rows
+ArgumentDrawer = Callable[
+    [ConversationState, Place], str
+]  # draws an argument; the place: columns and rows
 _T = TypeVar("_T")
 
 _WELL, _REFUSED = Reply(True, "", "=", 0.0), Reply(False, "", "?", 0.0)  # guesses
@@ -55,7 +57,7 @@ _OPENED = 0.3  # how often a conversation goes on from one that was given
 _AROUND = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0))
 
 
-class Known(NamedTuple):
+class KnownBeginning(NamedTuple):
     """The beginning of a conversation, and where it has led to."""
 
     commands: tuple[str, ...]
@@ -91,14 +93,14 @@ class Drawer:
         self._weights = list(accumulate(weights))
         self._last = _compared(declaration)
         self._sized = {one.name for one in declaration.commands if is_sized(one)}
-        self._words: dict[str, Sequence[Word]] = {}  # by the names of commands
-        self._names = _Names(declaration.game)
+        self._words: dict[str, Sequence[ArgumentDrawer]] = {}  # by the names of commands
+        self._names = _PlaceNames(declaration.game)
         self._beside = _Beside()
         self._fillings = self._of_templates()
         self.lister = ""  # a question that was once answered with places
 
     def draw(
-        self, length: int, answer: Answer | None = None, known: Known | None = None
+        self, length: int, answer: Answer | None = None, known: KnownBeginning | None = None
     ) -> Script:
         """Return a conversation.
 
@@ -109,19 +111,19 @@ class Drawer:
         return _Conversation(self, answer, known).drawn(length)
 
     @property
-    def settings(self) -> tuple[Command, ...]:
+    def settings(self) -> tuple[DeclaredCommand, ...]:
         """The commands that set something, each of which is said for every board."""
         return self._choices[SETS]
 
     # --- what is drawn, one piece at a time ---
 
-    def choice(self, state: State) -> str:
+    def choice(self, state: ConversationState) -> str:
         """Return all that a right move says beside its color."""
         move = self.declaration.move
         told = [one for one in (move.arguments if move else ()) if one.drawn != COLOR]
         return " ".join(self._word(one, move)(state, state.size) for one in told) if move else ""
 
-    def opening(self, state: State) -> list[str]:
+    def opening(self, state: ConversationState) -> list[str]:
         """Return what begins a board and makes every setting, and perhaps a given conversation."""
         starts = self.declaration.of_kind(STARTS)
         sized = [one for one in starts if is_sized(one)] or list(starts[:1])
@@ -132,18 +134,20 @@ class Drawer:
             lines += self._pick(self._openings)
         return lines
 
-    def next(self) -> tuple[str, Command | None]:
+    def next(self) -> tuple[str, DeclaredCommand | None]:
         """Return what comes next: a kind, one of :data:`_WEIGHTS`, and a command."""
         if not self._pieces:
             return _MOVE, None
         drawn = self._chance() * self._weights[-1]
         return self._pieces[bisect(self._weights, drawn, 0, len(self._pieces) - 1)]
 
-    def last(self) -> list[Command]:
+    def last(self) -> list[DeclaredCommand]:
         """Return the questions at the end."""
         return self._random.sample(self._last, min(len(self._last), self._pick((1, 2, 3))))
 
-    def command(self, command: Command, state: State, size: Place | None = None) -> str:
+    def command(
+        self, command: DeclaredCommand, state: ConversationState, size: Place | None = None
+    ) -> str:
         """Return a command with arguments that are right as far as the declaration tells.
 
         ``size``: columns and rows of the board that it begins; None: drawn.
@@ -153,19 +157,19 @@ class Drawer:
         words = [word(state, size) for word in self._words_of(command)]
         return " ".join([command.name, *filter(None, words)])
 
-    def _words_of(self, command: Command) -> Sequence[Word]:
+    def _words_of(self, command: DeclaredCommand) -> Sequence[ArgumentDrawer]:
         """Return what draws the arguments of a command."""
         if command.name not in self._words:
             self._words[command.name] = [self._word(one, command) for one in command.arguments]
         return self._words[command.name]
 
-    def bad(self, command: Command, state: State, template: str = "") -> str:
+    def bad(self, command: DeclaredCommand, state: ConversationState, template: str = "") -> str:
         """Return a command with one of its wrong arguments; ``template``: this one of them."""
         filling = _Filling(self._fillings, state)
         arguments = (template or self._pick(command.bad)).format_map(filling)
         return f"{command.name} {arguments}".rstrip()
 
-    def _of_templates(self) -> dict[str, Callable[[State], str]]:
+    def _of_templates(self) -> dict[str, Callable[[ConversationState], str]]:
         """Return what draws each of the words that may stand in wrong arguments."""
         return {
             "turn": lambda state: state.turn,
@@ -184,7 +188,7 @@ class Drawer:
         """Return what is in a file that a command names."""
         return (self._folder / name).read_text(encoding="utf-8", errors="replace")
 
-    def read(self, line: str, state: State, reply: str) -> None:
+    def read(self, line: str, state: ConversationState, reply: str) -> None:
         """Take a reply: what lists places tells where stones may be played."""
         if not state.read(reply) or len(state.listed) < 2:
             return
@@ -196,7 +200,7 @@ class Drawer:
         """Return the question after a refused move that lists places, sometimes; "" for none."""
         return self.lister if self._chance() < _LOOKED_UP else ""
 
-    def _word(self, argument: Argument, command: Command) -> Word:
+    def _word(self, argument: Argument, command: DeclaredCommand) -> ArgumentDrawer:
         """Return what draws an argument of a command."""
         if argument.drawn == COLOR:
             is_free = self.declaration.game.turns == ANY or command.kind == ASKS
@@ -210,7 +214,7 @@ class Drawer:
         words = self._names_of(argument.files) if argument.files else argument.words
         return lambda _, __: self._pick(words) if words else ""
 
-    def _color(self, _: State, __: Place) -> str:
+    def _color(self, _: ConversationState, __: Place) -> str:
         return self._pick(self.declaration.game.colors)
 
     def _names_of(self, pattern: str) -> Sequence[str]:
@@ -221,10 +225,10 @@ class Drawer:
         """Return a size, the smaller ones oftener."""
         return self._sizes[int(len(self._sizes) * self._chance() ** 2)]
 
-    def _vertex(self, state: State) -> str:
+    def _vertex(self, state: ConversationState) -> str:
         return self._names[self._place(state)]
 
-    def _place(self, state: State) -> Place:
+    def _place(self, state: ConversationState) -> Place:
         """Return a point, an empty one if there is one: beside a stone, or anywhere."""
         chance, pick = self._chance, self._pick
         if state.listed and chance() < _LISTED:
@@ -241,7 +245,7 @@ class Drawer:
         every = list(places(size))
         return pick([place for place in every if place not in taken] or every)
 
-    def _stone(self, state: State) -> Place:
+    def _stone(self, state: ConversationState) -> Place:
         return self._pick(state.moves).place if state.moves else (0, 0)
 
 
@@ -251,10 +255,10 @@ def picker(random: Random) -> Callable[[Sequence[_T]], _T]:
     return lambda some: some[int(chance() * len(some))]
 
 
-class _Names(dict[Place, str]):
+class _PlaceNames(dict[Place, str]):
     """How commands name places."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: DeclaredGame) -> None:
         super().__init__()
         self._game = game
 
@@ -277,7 +281,9 @@ class _Beside(dict[tuple[Place, Place], Sequence[Place]]):
 class _Filling(dict[str, str]):
     """The words of one template, each drawn when it is asked for."""
 
-    def __init__(self, drawn: dict[str, Callable[[State], str]], state: State) -> None:
+    def __init__(
+        self, drawn: dict[str, Callable[[ConversationState], str]], state: ConversationState
+    ) -> None:
         super().__init__()
         self._drawn = drawn
         self._state = state
@@ -290,7 +296,9 @@ class _Filling(dict[str, str]):
 class _Conversation:
     """One conversation as it is drawn."""
 
-    def __init__(self, drawer: Drawer, answer: Answer | None, known: Known | None) -> None:
+    def __init__(
+        self, drawer: Drawer, answer: Answer | None, known: KnownBeginning | None
+    ) -> None:
         self._drawer = drawer
         self._declaration = drawer.declaration
         self._answer = answer
@@ -316,7 +324,7 @@ class _Conversation:
             for one in self._drawer.settings:
                 self._say_one(one)
 
-    def _say_one(self, command: Command) -> None:
+    def _say_one(self, command: DeclaredCommand) -> None:
         self._say(self._drawer.command(command, self._now.state))
 
     def _say(self, line: str, guess: Reply = _WELL) -> None:
@@ -354,13 +362,13 @@ class _Conversation:
         return [(name, self._drawer.text(name)) for name in sorted(named)]
 
 
-def _compared(declaration: Declaration) -> list[Command]:
+def _compared(declaration: Declaration) -> list[DeclaredCommand]:
     """Return the questions and choices whose answers are compared."""
     asks = [one for one in declaration.of_kind(ASKS) if not one.is_free]
     return [*asks, *declaration.of_kind(CHOOSES)]
 
 
-def _choices(declaration: Declaration) -> dict[str, tuple[Command, ...]]:
+def _choices(declaration: Declaration) -> dict[str, tuple[DeclaredCommand, ...]]:
     """Return the commands of each kind of :data:`_WEIGHTS`."""
     moves, sets = declaration.of_kind(MOVES), declaration.of_kind(SETS)
     asks = declaration.of_kind(ASKS)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from harness.declared.declaration import CHOOSES, Declaration
-from harness.declared.following import State
+from harness.declared.following import ConversationState
 from harness.records import Reply
 from oracle.color import BLACK, WHITE
 from oracle.errors import GtpError
@@ -21,13 +21,13 @@ Replies = Callable[[tuple[str, ...], str], tuple[Reply, ...]]
 _UNEXPLAINED = "nobody but the reference knows why"
 
 
-class Game:
+class ReferenceGame:
     """What is known of a game whose rules only the reference knows.
 
     Attributes: ``position``, the stones where they were played, whatever the rules made of them.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ConversationState) -> None:
         self._state = state
         self.is_over = False
 
@@ -45,15 +45,15 @@ class Game:
         return Position(shape, stones[BLACK], stones[WHITE])
 
 
-class Session:
+class ReferenceSession:
     """What walkers over a conversation ask an engine beside its commands."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ConversationState) -> None:
         self.commands: dict[str, Any] = {}
         self.running = True
         self.folder = ""  # in which the files lie that commands name
         self.state = state
-        self.game = Game(state)
+        self.game = ReferenceGame(state)
 
     def left_open(self, words: list[str]) -> str:
         """Return "": the reference leaves nothing open."""
@@ -90,7 +90,7 @@ class ReferenceEngine(Engine):
         ``replies``: to a whole conversation, with files in a folder. ``refuses``: whether a reply
         refuses.
         """
-        super().__init__(Session(State(declaration)))
+        super().__init__(ReferenceSession(ConversationState(declaration)))
         self.said: tuple[str, ...] = ()  # what led here
         self._ahead: deque[tuple[str, Reply]] = deque()  # what was asked in advance
         self._replies = replies

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from harness.declared.declaration import ASKS, Command, Declaration, with_standard
+from harness.declared.declaration import ASKS, Declaration, DeclaredCommand, with_standard
 from harness.declared.drawing import Drawer
-from harness.declared.following import State
-from harness.vocabulary.features import Feature, Files, Kind
-from harness.vocabulary.scenes import Moment, Step
+from harness.declared.following import ConversationState
+from harness.vocabulary.features import Feature, FeatureKind, Files
+from harness.vocabulary.scenes import SceneCommand, SceneMoment
 
 
-def with_declared(kind: Kind, declaration: Declaration, folder: Path) -> Kind:
+def with_declared(kind: FeatureKind, declaration: Declaration, folder: Path) -> FeatureKind:
     """Return what tests are made about, with the declared questions that have one answer.
 
     ``folder``: in which the files lie that commands name.
@@ -25,15 +25,19 @@ def with_declared(kind: Kind, declaration: Declaration, folder: Path) -> Kind:
     commands = with_standard(declaration.commands, declaration.game)
     whole = declaration._replace(commands=commands, extends="")
     asks = [one for one in declaration.of_kind(ASKS) if not one.is_free]
-    own = (_Asked(one, kind.features, whole, folder).feature for one in asks)
+    own = (_DeclaredQuestion(one, kind.features, whole, folder).feature for one in asks)
     return kind._replace(features=(*kind.features, *own))
 
 
-class _Asked:
+class _DeclaredQuestion:
     """One declared command, asked where a shipped feature would ask something else."""
 
     def __init__(
-        self, command: Command, shipped: tuple[Feature, ...], whole: Declaration, folder: Path
+        self,
+        command: DeclaredCommand,
+        shipped: tuple[Feature, ...],
+        whole: Declaration,
+        folder: Path,
     ) -> None:
         self._command = command
         self._shipped = shipped
@@ -46,33 +50,35 @@ class _Asked:
         sentence = f"What {name} answers."
         return Feature(name, sentence, self._find, self._steps, self._make, self._files)
 
-    def _find(self, moment: Moment) -> str:
+    def _find(self, moment: SceneMoment) -> str:
         """Return the shipped feature that a moment has, as the kind of its answer."""
         return next((one.name for one in self._shipped if one.find(moment)), "")
 
-    def _at(self, moment: Moment) -> Feature:
+    def _at(self, moment: SceneMoment) -> Feature:
         name = self._find(moment)
         return next(one for one in self._shipped if one.name == name)
 
-    def _make(self, random: Random) -> Moment | None:
+    def _make(self, random: Random) -> SceneMoment | None:
         return random.choice(self._shipped).make(random)
 
-    def _files(self, moment: Moment, random: Random) -> Files:
+    def _files(self, moment: SceneMoment, random: Random) -> Files:
         return self._at(moment).files(moment, random)
 
-    def _steps(self, moment: Moment, random: Random) -> list[Step]:
+    def _steps(self, moment: SceneMoment, random: Random) -> list[SceneCommand]:
         laid = [one for one in self._at(moment).steps(moment, random) if not one.asked]
         return [*laid, *self._settings(random), self._drawn(self._command, laid, random)]
 
-    def _settings(self, random: Random) -> Iterator[Step]:
+    def _settings(self, random: Random) -> Iterator[SceneCommand]:
         """Yield what the teacher's commands set, which every test sets itself."""
         drawer = Drawer(self._whole, random, self._folder)
         for one in drawer.settings:
-            yield Step(drawer.command(one, State(self._whole)))
+            yield SceneCommand(drawer.command(one, ConversationState(self._whole)))
 
-    def _drawn(self, command: Command, laid: list[Step], random: Random) -> Step:
-        state = State(self._whole)
+    def _drawn(
+        self, command: DeclaredCommand, laid: list[SceneCommand], random: Random
+    ) -> SceneCommand:
+        state = ConversationState(self._whole)
         for one in laid:
             state.hear(one.command)
         drawn = Drawer(self._whole, random, self._folder).command(command, state)
-        return Step(drawn, asked=True, why="This is what the reference answers.")
+        return SceneCommand(drawn, asked=True, why="This is what the reference answers.")

@@ -19,9 +19,9 @@ from harness.declared.declaration import (
     STARTS,
     VERTEX,
     Argument,
-    Command,
     Declaration,
-    Game,
+    DeclaredCommand,
+    DeclaredGame,
 )
 
 Place = tuple[int, int]  # column and row, from 0
@@ -35,38 +35,40 @@ class Move(NamedTuple):
     place: Place
 
 
-class Line(NamedTuple):
+class LineMeaning(NamedTuple):
     """What a line says, whatever has been said before."""
 
     name: str
-    command: Command | None  # None: it is not declared
+    command: DeclaredCommand | None  # None: it is not declared
     words: dict[str, str]  # by what the arguments are
     place: Place | None  # that it names; None: it is none, such as a pass
-    leads: Callable[[State, Line, str], None] | None  # where, if not refused; None: nowhere else
+    leads: (
+        Callable[[ConversationState, LineMeaning, str], None] | None
+    )  # where, if not refused; None: nowhere else
 
 
-class _Lines(dict[str, Line]):
+class _Lines(dict[str, LineMeaning]):
     """What lines say; many come again, and each is read once."""
 
     def __init__(self, declaration: Declaration) -> None:
         super().__init__()
         self._declaration = declaration
 
-    def __missing__(self, line: str) -> Line:
+    def __missing__(self, line: str) -> LineMeaning:
         if len(self) >= _REMEMBERED:
             self.clear()
         name, _, rest = line.strip().partition(" ")
         command, game = self._declaration.command(name), self._declaration.game
         words = bound(command, rest.split(), game) if command else {}
         place = place_of(words.get(VERTEX, ""), game)
-        found = self[line] = Line(name, command, words, place, _leads(name, command))
+        found = self[line] = LineMeaning(name, command, words, place, _leads(name, command))
         return found
 
 
 class _Lists(dict[str, tuple[Place, ...]]):
     """The places that replies list, none if they have anything else; each is read once."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: DeclaredGame) -> None:
         super().__init__()
         self._game = game
 
@@ -81,7 +83,7 @@ class _Lists(dict[str, tuple[Place, ...]]):
         return read
 
 
-class State:
+class ConversationState:
     """Where a conversation stands.
 
     Attributes: ``size``, columns and rows, (0, 0) before there are any; ``moves`` since the board
@@ -100,9 +102,9 @@ class State:
         self.turn = self.first
         self.listed: tuple[Place, ...] = ()
 
-    def copy(self) -> State:
+    def copy(self) -> ConversationState:
         """Return the same state, which goes on by itself."""
-        other = State.__new__(State)
+        other = ConversationState.__new__(ConversationState)
         other.__dict__.update(self.__dict__)  # several times as fast as copy()
         other.moves, other._turns, other._taken = self.moves.copy(), self._turns.copy(), None
         return other
@@ -135,7 +137,7 @@ class State:
         if not refused:
             self.follow(self.lines[line], chosen)
 
-    def follow(self, said: Line, chosen: str = "") -> None:
+    def follow(self, said: LineMeaning, chosen: str = "") -> None:
         """Follow a line that was not refused; see :meth:`hear`."""
         if said.leads:
             said.leads(self, said, chosen)
@@ -165,7 +167,7 @@ class State:
 
     # --- what lines lead to ---
 
-    def _start(self, said: Line, _: str) -> None:
+    def _start(self, said: LineMeaning, _: str) -> None:
         columns, rows = said.words.get(COLUMN_COUNT, ""), said.words.get(ROW_COUNT, "")
         if size := said.words.get(SIZE, ""):
             columns = rows = size
@@ -177,15 +179,15 @@ class State:
         self.listed = ()
         self.turn = self.first
 
-    def _play(self, said: Line, _: str) -> None:
+    def _play(self, said: LineMeaning, _: str) -> None:
         self._move(said, said.place)
 
-    def _choose(self, said: Line, chosen: str) -> None:
+    def _choose(self, said: LineMeaning, chosen: str) -> None:
         assert said.command is not None
         if chosen not in said.command.instead:
             self._move(said, place_of(chosen, self._declaration.game))
 
-    def _move(self, said: Line, place: Place | None) -> None:
+    def _move(self, said: LineMeaning, place: Place | None) -> None:
         color = said.words.get(COLOR, self.turn)
         self._turns.append((self.turn, place is not None))
         if place is not None:
@@ -193,7 +195,7 @@ class State:
             self.taken.add(place)
         self.turn = self.after(color)
 
-    def _undo(self, _: Line, __: str) -> None:
+    def _undo(self, _: LineMeaning, __: str) -> None:
         if self._turns:
             self.turn, has_stone = self._turns.pop()
             if has_stone:
@@ -201,15 +203,17 @@ class State:
                 self._taken = None
 
 
-def _leads(name: str, command: Command | None) -> Callable[[State, Line, str], None] | None:
+def _leads(
+    name: str, command: DeclaredCommand | None
+) -> Callable[[ConversationState, LineMeaning, str], None] | None:
     """Return what a line leads to; ``name``: its first word, ``command``: as it is declared."""
     if command is None or (command.kind == MOVES and not command.arguments):
-        return State._undo if name == "undo" else None
+        return ConversationState._undo if name == "undo" else None
     if command.kind == STARTS:
-        return State._start
+        return ConversationState._start
     if command.kind == MOVES:
-        return State._play
-    return State._choose if command.kind == CHOOSES and command.plays else None
+        return ConversationState._play
+    return ConversationState._choose if command.kind == CHOOSES and command.plays else None
 
 
 def after(color: str, colors: Sequence[str]) -> str:
@@ -217,7 +221,7 @@ def after(color: str, colors: Sequence[str]) -> str:
     return colors[(colors.index(color) + 1) % len(colors)] if color in colors else colors[0]
 
 
-def bound(command: Command, words: list[str], game: Game) -> dict[str, str]:
+def bound(command: DeclaredCommand, words: list[str], game: DeclaredGame) -> dict[str, str]:
     """Return the words of a command by what its arguments are; a vertex may have two."""
     found: dict[str, str] = {}
     rest = iter(words)
@@ -228,12 +232,12 @@ def bound(command: Command, words: list[str], game: Game) -> dict[str, str]:
     return found
 
 
-def width(argument: Argument, game: Game) -> int:
+def width(argument: Argument, game: DeclaredGame) -> int:
     """Return how many words an argument has."""
     return 2 if argument.drawn == VERTEX and game.vertices != POINTS else 1
 
 
-def vertex_of(place: Place, game: Game) -> str:
+def vertex_of(place: Place, game: DeclaredGame) -> str:
     """Return a place as commands name it."""
     column, row = place
     if game.vertices == POINTS:
@@ -241,7 +245,7 @@ def vertex_of(place: Place, game: Game) -> str:
     return f"{column + game.origin} {row + game.origin}"
 
 
-def place_of(text: str, game: Game) -> Place | None:
+def place_of(text: str, game: DeclaredGame) -> Place | None:
     """Return the place that commands or replies name; None: it is none, such as a pass."""
     text = text.strip()
     if game.vertices == POINTS:

@@ -19,18 +19,18 @@ from harness.declared.declaration import (
     FIRST_WORD,
     FREE,
     NUMBERS,
-    Command,
-    Game,
+    DeclaredCommand,
+    DeclaredGame,
 )
 from harness.vocabulary import forms
-from harness.vocabulary.forms import SETTING, Form, literally
+from harness.vocabulary.forms import SETTING, AnswerForm, literally
 
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)", re.ASCII)
 _PLACES = Decimal("0.001")  # to which numbers are compared
 _REFUSED = "refused"  # what is made of every refusal where their texts do not count
 
 
-def form_of(command: Command, game: Game) -> Form:
+def form_of(command: DeclaredCommand, game: DeclaredGame) -> AnswerForm:
     """Return how replies to a command are compared."""
     form = _form(command)
     if not game.refused:
@@ -39,7 +39,7 @@ def form_of(command: Command, game: Game) -> Form:
     return _with_refusals(form, re.compile(game.refused), refusal)
 
 
-def _form(command: Command) -> Form:
+def _form(command: DeclaredCommand) -> AnswerForm:
     if command.kind == CHOOSES:
         # Which choices are right, the reply alone does not tell: harness.declared.choosing does.
         form = _of_words((FIRST_WORD, CASELESS))
@@ -49,20 +49,20 @@ def _form(command: Command) -> Form:
     return _of_words(command.reply)
 
 
-def _of_words(reply: tuple[str, ...]) -> Form:
+def _of_words(reply: tuple[str, ...]) -> AnswerForm:
     if reply == (EXACT,):
         return forms.EXACT
     if reply == (CASELESS,):
         return forms.CASELESS
-    return Form(
+    return AnswerForm(
         lambda text: _normal(text, reply),
         lambda text: _expression(text, reply),
         lambda text: _samples(text, reply),
     )
 
 
-def _with_refusals(form: Form, refused: re.Pattern[str], refusal: Form) -> Form:
-    def of(text: str) -> Form:
+def _with_refusals(form: AnswerForm, refused: re.Pattern[str], refusal: AnswerForm) -> AnswerForm:
+    def of(text: str) -> AnswerForm:
         return refusal if refused.search(text) else form
 
     def normal(text: str) -> str:

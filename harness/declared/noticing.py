@@ -25,11 +25,11 @@ from harness.declared.declaration import (
     SETS,
     STANDARD,
     STARTS,
-    Command,
     Declaration,
+    DeclaredCommand,
 )
 from harness.declared.forms import form_of
-from harness.declared.observed import Observed, Pair, Tally
+from harness.declared.observed import CommandTally, Observed, ReplyPair
 from harness.text import number_of, some
 from harness.visible import one_line
 from oracle import natures
@@ -88,7 +88,7 @@ def notes(seen: Observed, declaration: Declaration) -> list[Note]:
 Told = tuple[Matter, str]
 
 
-def _reach(command: Command, tally: Tally, seen: Observed) -> Iterator[Told]:
+def _reach(command: DeclaredCommand, tally: CommandTally, seen: Observed) -> Iterator[Told]:
     if not tally.asked:
         yield Matter.NEVER_REACHED, f"no conversation of {seen.conversations} had it"
     elif seen.listed and command.name not in seen.listed:
@@ -102,7 +102,7 @@ def _reach(command: Command, tally: Tally, seen: Observed) -> Iterator[Told]:
         yield Matter.NEVER_REACHED, f"the reference never said {words} (instead)"
 
 
-def _refusals(command: Command, tally: Tally) -> Iterator[Told]:
+def _refusals(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
     has_arguments = any(one.drawn for one in command.arguments)
     if command.kind == MOVES and has_arguments and not command.bad:
         yield Matter.NEVER_REFUSED, "no wrong arguments are tried: 'bad' has none"
@@ -113,7 +113,9 @@ def _refusals(command: Command, tally: Tally) -> Iterator[Told]:
             yield Matter.NEVER_REFUSED, f"{text} {_times(taken, asked)}: are they wrong?"
 
 
-def _replies(command: Command, tally: Tally, declaration: Declaration) -> Iterator[Told]:
+def _replies(
+    command: DeclaredCommand, tally: CommandTally, declaration: Declaration
+) -> Iterator[Told]:
     if tally.unlike_itself:
         text = f"a new process of the reference answered otherwise {tally.unlike_itself} times"
         yield Matter.CHANCE, f"{text}: chance, or a mode that outlives a game (fresh = true)"
@@ -128,7 +130,7 @@ def _replies(command: Command, tally: Tally, declaration: Declaration) -> Iterat
         yield Matter.STRICT, f"{text}: {_example(pairs)}"
 
 
-def _looser(command: Command, pairs: Sequence[Pair], declaration: Declaration) -> str:
+def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: Declaration) -> str:
     """Return the strictest way to compare by which all replies are the same; "" if none is."""
     for reply in _LOOSER:
         form = form_of(command._replace(reply=reply), declaration.game)
@@ -139,12 +141,12 @@ def _looser(command: Command, pairs: Sequence[Pair], declaration: Declaration) -
     return f'"{FREE}"' if FREE not in command.reply else ""
 
 
-def _example(pairs: Iterable[Pair]) -> str:
+def _example(pairs: Iterable[ReplyPair]) -> str:
     pair = next(pair for pair in pairs if not pair.is_same)
     return f"{_quoted(pair.right.text)} and {_quoted(pair.got.text)}"
 
 
-def _kind(command: Command, tally: Tally) -> Iterator[Told]:
+def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
     if tally.changed and command.kind == CHOOSES:
         yield Matter.KIND, "later replies are others without it: plays = true?"
     elif tally.changed:
@@ -157,7 +159,7 @@ def _kind(command: Command, tally: Tally) -> Iterator[Told]:
         yield Matter.KIND, "what it chose could be played after it: plays = false?"
 
 
-def _choices(command: Command, tally: Tally) -> Iterator[Told]:
+def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
     for text, times in tally.own_refused.most_common(2):
         hint = "a word of 'instead'"
         if len(text.split()) > 1 and not command.keeps:

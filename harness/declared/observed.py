@@ -22,7 +22,7 @@ class Tried(NamedTuple):
     folder: Path  # in which it lies
 
 
-class Exchange(NamedTuple):
+class ObservedExchange(NamedTuple):
     """A command as the reference was asked it."""
 
     said: tuple[str, ...]  # before it
@@ -42,7 +42,7 @@ class Exchange(NamedTuple):
         return self.line != self.command
 
 
-class Pair(NamedTuple):
+class ReplyPair(NamedTuple):
     """A reply of the reference and one of another engine."""
 
     right: Reply
@@ -50,7 +50,7 @@ class Pair(NamedTuple):
     is_same: bool
 
 
-class Tally:
+class CommandTally:
     """What was seen of one command."""
 
     def __init__(self) -> None:
@@ -61,18 +61,18 @@ class Tally:
         self.texts: Counter[str] = Counter()  # of replies that say all is well
         self.refusal = ""  # the first
         self.errors = 0  # refusals that are errors of the protocol
-        self.pairs: dict[str, list[Pair]] = {}  # by engine
+        self.pairs: dict[str, list[ReplyPair]] = {}  # by engine
         self.unlike_itself = 0  # times that a new process of the reference answered otherwise
         self.changed = 0  # times that later replies were others without it
         self.own_refused: Counter[str] = Counter()  # its own choices that its play refuses
         self.played_twice = 0  # times that its choice could be played after it
 
-    def keep(self, engine: str, pair: Pair) -> None:
+    def keep(self, engine: str, pair: ReplyPair) -> None:
         """Take a reply of another engine."""
         self.pairs.setdefault(engine, []).append(pair)
 
 
-class Question(NamedTuple):
+class ObservedQuestion(NamedTuple):
     """The reference alone, and engines that agree with each other."""
 
     said: tuple[str, ...]
@@ -86,7 +86,7 @@ class Observed:
     """All that was seen."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self.tallies = {name: Tally() for name in names}
+        self.tallies = {name: CommandTally() for name in names}
         self.conversations = 0
         self.ends = 0  # times that a game was over
         # By a question and its reply: moves that were refused and accepted right after it.
@@ -95,5 +95,5 @@ class Observed:
         self.second_stones = [0, 0]  # of one color in a row: asked, refused
         self.listed: tuple[str, ...] = ()  # commands that the reference says it knows
         self.broken: Counter[str] = Counter()  # conversations that ended an engine
-        self.questions: list[Question] = []
+        self.questions: list[ObservedQuestion] = []
         self.unfollowed: list[str] = []  # what the reference names and its answers are kept beside

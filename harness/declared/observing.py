@@ -12,11 +12,18 @@ from pathlib import Path
 from random import Random
 
 from harness.declared.choosing import accepts
-from harness.declared.declaration import ASKS, CHOOSES, MOVES, Command, Declaration
+from harness.declared.declaration import ASKS, CHOOSES, MOVES, Declaration, DeclaredCommand
 from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
-from harness.declared.following import State
-from harness.declared.observed import Exchange, Heard, Observed, Pair, Question, Tried
+from harness.declared.following import ConversationState
+from harness.declared.observed import (
+    Heard,
+    Observed,
+    ObservedExchange,
+    ObservedQuestion,
+    ReplyPair,
+    Tried,
+)
 from harness.declared.probing import Prober
 from harness.declared.refusing import refuses
 from harness.judging.equivalence import same
@@ -66,23 +73,25 @@ class Observer:
         if self.seen.conversations <= _PROBED:
             self._prober.probe(said)
 
-    def _drawn(self) -> list[Exchange]:
+    def _drawn(self) -> list[ObservedExchange]:
         engine = self._specification.right_engine()
         assert isinstance(engine, ReferenceEngine)
-        heard: list[Exchange] = []
+        heard: list[ObservedExchange] = []
 
         def answer(command: str) -> Reply:
             said = engine.said
             reply = engine.reply(command)
             line = " ".join(engine.said[len(said) :])
-            heard.append(Exchange(said, command, reply, line, command in self._drawer.wrong))
+            heard.append(
+                ObservedExchange(said, command, reply, line, command in self._drawer.wrong)
+            )
             return reply
 
         self._drawer.wrong.clear()
         self._drawer.draw(_LENGTHS[self.seen.conversations % len(_LENGTHS)], answer)
         return heard
 
-    def _count(self, heard: list[Exchange]) -> None:
+    def _count(self, heard: list[ObservedExchange]) -> None:
         for one in heard:
             if tally := self.seen.tallies.get(one.name):
                 refused = self._refuses(one.reply)
@@ -93,7 +102,7 @@ class Observer:
                 tally.errors += not one.reply.ok
                 tally.refusal = tally.refusal or (one.reply.text if refused else "")
 
-    def _follow_moves(self, heard: list[Exchange]) -> None:
+    def _follow_moves(self, heard: list[ObservedExchange]) -> None:
         """Count what becomes of moves right after each reply to a question; and ends of games."""
         last: dict[str, str] = {}
         for one in heard:
@@ -109,14 +118,14 @@ class Observer:
             if not refused:
                 last.clear()
 
-    def _is_end(self, one: Exchange) -> bool:
+    def _is_end(self, one: ObservedExchange) -> bool:
         over = self._declaration.game.over
         is_asked = over is not None and one.command == over.ask and one.reply.ok
         return bool(over and is_asked and re.fullmatch(over.is_, one.reply.text))
 
     # --- other programs ---
 
-    def _against_itself(self, said: list[Exchange]) -> None:
+    def _against_itself(self, said: list[ObservedExchange]) -> None:
         replies = self._fresh(tuple(one.line for one in said))
         for one, got in zip(said, replies, strict=False):
             if one.is_choice or self._same(one, got):
@@ -126,41 +135,45 @@ class Observer:
             if self._kind(one.command) != ASKS:
                 return  # what follows is about another board
 
-    def _against_engines(self, said: list[Exchange]) -> None:
+    def _against_engines(self, said: list[ObservedExchange]) -> None:
         answers = {name: self._answers(name, said) for name in self._engines}
         for name, replies in answers.items():
             self._compare(name, said, replies)
         self._look_for_question(said, list(answers.values()))
 
-    def _answers(self, name: str, said: list[Exchange]) -> tuple[Reply, ...]:
+    def _answers(self, name: str, said: list[ObservedExchange]) -> tuple[Reply, ...]:
         replies = self._engines[name](tuple(one.line for one in said))
         self.seen.broken[name] += len(replies) < len(said)
         return replies
 
-    def _compare(self, name: str, said: list[Exchange], replies: tuple[Reply, ...]) -> None:
+    def _compare(
+        self, name: str, said: list[ObservedExchange], replies: tuple[Reply, ...]
+    ) -> None:
         for one, got in zip(said, replies, strict=False):
             kind, tally = self._kind(one.command), self.seen.tallies.get(one.name)
             if tally is None or one.is_choice:
                 continue
             is_same = self._is_right(one, got) if kind == CHOOSES else self._same(one, got)
-            tally.keep(name, Pair(one.reply, got, is_same))
+            tally.keep(name, ReplyPair(one.reply, got, is_same))
             if not is_same and kind not in (ASKS, CHOOSES):
                 break  # what follows is about another board
         for one in [one for one in said if one.is_choice][:1]:
             self._compare_choice(name, one)
 
-    def _compare_choice(self, name: str, one: Exchange) -> None:
+    def _compare_choice(self, name: str, one: ObservedExchange) -> None:
         replies = self._engines[name]((*one.said, one.command))
         if len(replies) == len(one.said) + 1:
-            pair = Pair(one.reply, replies[-1], self._is_right(one, replies[-1]))
+            pair = ReplyPair(one.reply, replies[-1], self._is_right(one, replies[-1]))
             self.seen.tallies[one.name].keep(name, pair)
 
-    def _is_right(self, one: Exchange, got: Reply) -> bool:
+    def _is_right(self, one: ObservedExchange, got: Reply) -> bool:
         engine = self._specification.right_engine()
         assert isinstance(engine, ReferenceEngine)
         return accepts(engine.after(one.said), one.command, one.reply, got)
 
-    def _look_for_question(self, said: list[Exchange], answers: list[tuple[Reply, ...]]) -> None:
+    def _look_for_question(
+        self, said: list[ObservedExchange], answers: list[tuple[Reply, ...]]
+    ) -> None:
         """Note the first reply for which the reference stands alone."""
         for place, one in enumerate(said):
             got = [replies[place] for replies in answers if place < len(replies)]
@@ -170,12 +183,14 @@ class Observer:
                 continue
             if all(same(one.command, got[0], other, self._specification) for other in got):
                 texts = one.reply.text, got[0].text
-                self.seen.questions.append(Question(one.said, one.command, *texts, len(got)))
+                self.seen.questions.append(
+                    ObservedQuestion(one.said, one.command, *texts, len(got))
+                )
             return
 
     # --- small words ---
 
-    def _same(self, one: Exchange, got: Reply) -> bool:
+    def _same(self, one: ObservedExchange, got: Reply) -> bool:
         if self._refuses(one.reply) and self._refuses(got):
             return one.reply.ok is got.ok
         return same(one.command, one.reply, got, self._specification)
@@ -192,7 +207,7 @@ class _Noting(Drawer):
         super().__init__(declaration, random, folder)
         self.wrong: set[str] = set()
 
-    def bad(self, command: Command, state: State, template: str = "") -> str:
+    def bad(self, command: DeclaredCommand, state: ConversationState, template: str = "") -> str:
         """Return a command with one of its wrong arguments."""
         line = super().bad(command, state, template)
         self.wrong.add(line)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from harness.declared.allowing import is_sized
 from harness.declared.choosing import accepts
-from harness.declared.declaration import ASKS, CHOOSES, STARTS, Command
+from harness.declared.declaration import ASKS, CHOOSES, STARTS, DeclaredCommand
 from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
-from harness.declared.following import State
-from harness.declared.observed import Exchange, Observed
+from harness.declared.following import ConversationState
+from harness.declared.observed import Observed, ObservedExchange
 from harness.declared.refusing import refuses
 from harness.records import Reply
 from harness.specifications.record import Specification
@@ -24,7 +24,7 @@ class Prober:
         seen: Observed,
         drawer: Drawer,
         specification: Specification,
-        same: Callable[[Exchange, Reply], bool],
+        same: Callable[[ObservedExchange, Reply], bool],
     ) -> None:
         """``same``: whether a reply is as good as the one that was heard."""
         self._seen = seen
@@ -38,14 +38,14 @@ class Prober:
         """Ask which commands there are, and for a board of each size."""
         listed = self._last(("list_commands",))
         self._seen.listed = tuple(listed.text.split()) if listed.ok else ()
-        state = State(self._declaration)
+        state = ConversationState(self._declaration)
         for command in self._declaration.of_kind(STARTS):
             for size in self._declaration.game.sizes if is_sized(command) else ():
                 line = self._drawer.command(command, state, size)
                 if self._refuses(self._last((line,))):
                     self._seen.sizes_refused.append(line)
 
-    def probe(self, said: list[Exchange]) -> None:
+    def probe(self, said: list[ObservedExchange]) -> None:
         """Change a conversation in each way."""
         if early := self._after_first_move(said):
             self._try_templates(early)
@@ -53,7 +53,7 @@ class Prober:
         self._try_choice(said)
         self._try_without(said)
 
-    def _after_first_move(self, said: list[Exchange]) -> ReferenceEngine | None:
+    def _after_first_move(self, said: list[ObservedExchange]) -> ReferenceEngine | None:
         """Return the reference where a game has begun and is not over yet, if it ever was."""
         engine = self._engine()
         for one in said:
@@ -83,7 +83,7 @@ class Prober:
         self._seen.second_stones[0] += 1
         self._seen.second_stones[1] += self._refuses(self._last((*engine.said, others)))
 
-    def _try_choice(self, said: list[Exchange]) -> None:
+    def _try_choice(self, said: list[ObservedExchange]) -> None:
         """See whether a choice of the reference's own is right, and whether it was played."""
         for one in said:
             command = self._command(one)
@@ -97,15 +97,15 @@ class Prober:
                     tally.played_twice += chose_again and not self._refuses(replies[-1])
                 return
 
-    def _is_own_right(self, one: Exchange) -> bool:
+    def _is_own_right(self, one: ObservedExchange) -> bool:
         engine = self._engine().after(one.said)
         return accepts(engine, one.command, one.reply, one.reply)
 
-    def _is_nothing(self, command: Command, reply: Reply) -> bool:
+    def _is_nothing(self, command: DeclaredCommand, reply: Reply) -> bool:
         instead = map(str.lower, command.instead)
         return self._refuses(reply) or reply.text.lower() in instead
 
-    def _try_without(self, said: list[Exchange]) -> None:
+    def _try_without(self, said: list[ObservedExchange]) -> None:
         """Leave the questions of each name out: the other replies are to stay as they are."""
         names = {one.name for one in said if self._only_asks(one)}
         for name in sorted(names):
@@ -116,13 +116,13 @@ class Prober:
                 not one.is_choice and not self._same(one, got) for one, got in pairs
             )
 
-    def _only_asks(self, one: Exchange) -> bool:
+    def _only_asks(self, one: ObservedExchange) -> bool:
         command = self._command(one)
         if command is None:
             return False
         return command.kind == ASKS or (command.kind == CHOOSES and not command.plays)
 
-    def _command(self, one: Exchange) -> Command | None:
+    def _command(self, one: ObservedExchange) -> DeclaredCommand | None:
         return self._declaration.command(one.name)
 
     def _engine(self) -> ReferenceEngine:

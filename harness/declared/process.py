@@ -30,7 +30,7 @@ _REMEMBERED = 20_000  # commands
 _QUIT = 1.0  # seconds that it is given to end
 
 
-class Program(NamedTuple):
+class ProgramStart(NamedTuple):
     """How a program is started."""
 
     words: tuple[str, ...]
@@ -94,7 +94,7 @@ def _naming(command: str, file: str) -> str:
     return " ".join([name, file, *rest])
 
 
-class Several:
+class ConversationsUnderWay:
     """Conversations under way to a process, while the harness does something else."""
 
     def __init__(self, ahead: Ahead, lengths: Sequence[int]) -> None:
@@ -133,10 +133,10 @@ class Several:
             start += length
 
 
-class Asked:
+class ProgramProcess:
     """A program, asked one conversation after the other."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ProgramStart) -> None:
         self._program = program
         self._protocol = named(program.protocol)
         # The longest-lived first: closing it ends the box in which processes run.
@@ -151,9 +151,9 @@ class Asked:
         self._modes: set[str] = set()  # parts that were set and outlive a board
         self._noted: set[str] = set()  # commands whose modes are among them
         self._plain: set[str] = set()  # commands that name no file
-        self._several: Several | None = None
+        self._several: ConversationsUnderWay | None = None
 
-    def begin(self, conversations: Sequence[tuple[str, ...]]) -> Several | None:
+    def begin(self, conversations: Sequence[tuple[str, ...]]) -> ConversationsUnderWay | None:
         """Send conversations one after the other, and do not wait.
 
         Left out are those that this process may not hear. None: there is no process yet.
@@ -167,7 +167,7 @@ class Asked:
         alone = self._program.natures.alone
         ahead = Ahead(self._session, lines, [alone[command] for command in commands])
         self._said = ()
-        self._several = Several(ahead, list(map(len, heard)))
+        self._several = ConversationsUnderWay(ahead, list(map(len, heard)))
         return self._several
 
     def _hears(self, commands: tuple[str, ...]) -> bool:

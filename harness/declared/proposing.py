@@ -27,10 +27,10 @@ from harness.declared.declaration import (
     STANDARD,
     STARTS,
     VERTEX,
-    Game,
+    DeclaredGame,
 )
 from harness.declared.following import place_of
-from harness.declared.trying import Trial
+from harness.declared.trying import ProtocolTrial
 from harness.options import GTP
 from harness.records import CaseFile, Reply
 from oracle import natures
@@ -42,7 +42,7 @@ _SIZES = (2, 3, 4, 5, 6, 7)
 _FIRST = ("boardsize {}", "clear_board")
 # Arguments to try where no test has any, the likeliest first.
 _TRIED = ((), (COLOR,), (VERTEX,), (COLOR, VERTEX))
-_NUMBERED = Game(vertices=NUMBERED)
+_NUMBERED = DeclaredGame(vertices=NUMBERED)
 _SAMPLES = {COLOR: "b", VERTEX: "a1", SIZE: "3"}
 Value = str | bool | Sequence[object] | dict[str, str]
 
@@ -70,7 +70,7 @@ class Proposal(NamedTuple):
     commands: tuple[Proposed, ...]
 
 
-def propose(trial: Trial, cases: Sequence[CaseFile]) -> Proposal:
+def propose(trial: ProtocolTrial, cases: Sequence[CaseFile]) -> Proposal:
     """Ask a program and read tests; return what they seem to mean."""
     used = _used(cases)
     names = dict.fromkeys((*trial.listed(), *used))
@@ -128,7 +128,7 @@ def _used(cases: Sequence[CaseFile]) -> dict[str, list[list[str]]]:
     return found
 
 
-def _opening(trial: Trial, cases: Sequence[CaseFile]) -> list[str]:
+def _opening(trial: ProtocolTrial, cases: Sequence[CaseFile]) -> list[str]:
     """Return what begins a board: as in GTP, or as the first test does."""
     usual = [line.format(3) for line in _FIRST]
     if all(reply.ok for reply in trial.replies(*usual)) or not cases:
@@ -140,7 +140,7 @@ def _opening(trial: Trial, cases: Sequence[CaseFile]) -> list[str]:
 
 
 def _board(
-    trial: Trial, used: dict[str, list[list[str]]], cases: Sequence[CaseFile]
+    trial: ProtocolTrial, used: dict[str, list[list[str]]], cases: Sequence[CaseFile]
 ) -> Iterator[Guess]:
     if trial.protocol != GTP:
         yield Guess("protocol", trial.protocol, "it does not answer as GTP engines do")
@@ -163,7 +163,9 @@ def _first_of_all(cases: Sequence[CaseFile]) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-def _game(trial: Trial, opening: list[str], commands: Sequence[Proposed]) -> Iterator[Guess]:
+def _game(
+    trial: ProtocolTrial, opening: list[str], commands: Sequence[Proposed]
+) -> Iterator[Guess]:
     yield from _turns(trial, opening)
     wrong = trial.last(*opening, "play x a1")
     if wrong.text and (wrong.ok or trial.protocol != GTP):
@@ -174,7 +176,7 @@ def _game(trial: Trial, opening: list[str], commands: Sequence[Proposed]) -> Ite
         yield Guess("over", found, f"the name of {ask}, and what it says at first")
 
 
-def _turns(trial: Trial, opening: list[str]) -> Iterator[Guess]:
+def _turns(trial: ProtocolTrial, opening: list[str]) -> Iterator[Guess]:
     first, second = trial.replies(*opening, "play b a1", "play b b2")[-2:]
     if _well(first):
         is_any = _well(second)
@@ -183,7 +185,7 @@ def _turns(trial: Trial, opening: list[str]) -> Iterator[Guess]:
         yield Guess("turns", "any" if is_any else "alternate", why)
 
 
-def _ending(trial: Trial, opening: list[str], commands: Sequence[Proposed]) -> str:
+def _ending(trial: ProtocolTrial, opening: list[str], commands: Sequence[Proposed]) -> str:
     """Return a question that seems to tell who has won; "" for none."""
     for one in commands:
         if re.search(r"result|winner|over|final", one.name):
@@ -201,7 +203,11 @@ def _well(reply: Reply) -> bool:
 
 
 def _command(
-    trial: Trial, name: str, used: list[list[str]], opening: list[str], cases: Sequence[CaseFile]
+    trial: ProtocolTrial,
+    name: str,
+    used: list[list[str]],
+    opening: list[str],
+    cases: Sequence[CaseFile],
 ) -> Proposed:
     if name in STANDARD and trial.protocol == GTP:
         return Proposed(name, ())
@@ -238,7 +244,7 @@ def _of_question(reply: Reply) -> Iterator[Guess]:
 
 
 def _arguments(
-    trial: Trial, name: str, used: list[list[str]], opening: list[str]
+    trial: ProtocolTrial, name: str, used: list[list[str]], opening: list[str]
 ) -> tuple[tuple[object, ...] | None, str]:
     """Return the arguments of a command: as tests have them, or the first that it takes."""
     if used:
@@ -255,7 +261,7 @@ def _arguments(
 def _argument(words: list[str]) -> object:
     if all(_COLORS.fullmatch(word) for word in words):
         return COLOR
-    if all(place_of(word, Game()) or place_of(word, _NUMBERED) for word in words):
+    if all(place_of(word, DeclaredGame()) or place_of(word, _NUMBERED) for word in words):
         return VERTEX
     return list(dict.fromkeys(words))
 
@@ -278,7 +284,7 @@ def _kind(
 def _names_winner(words: list[str]) -> bool:
     """Whether a reply is a color and a point, as solvers answer."""
     is_color = len(words) > 1 and _COLORS.fullmatch(words[0]) is not None
-    return is_color and place_of(words[1], Game()) is not None
+    return is_color and place_of(words[1], DeclaredGame()) is not None
 
 
 def _reply(reply: Reply) -> str:
@@ -293,7 +299,7 @@ def _reply(reply: Reply) -> str:
 
 
 def _is_place(word: str) -> bool:
-    return place_of(word, Game()) is not None
+    return place_of(word, DeclaredGame()) is not None
 
 
 def _short(text: str) -> str:

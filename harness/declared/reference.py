@@ -13,10 +13,17 @@ from hashlib import sha256
 from itertools import pairwise, repeat
 from pathlib import Path
 
-from harness.declared.answers import Answers
+from harness.declared.answers import ReferenceAnswers
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
-from harness.declared.process import Asked, Conversation, Program, Several, at_once, conversation
+from harness.declared.process import (
+    Conversation,
+    ConversationsUnderWay,
+    ProgramProcess,
+    ProgramStart,
+    at_once,
+    conversation,
+)
 from harness.errors import EngineError, HarnessError, ReferenceFailedError
 from harness.records import Reply
 from harness.visible import one_line
@@ -25,7 +32,7 @@ _SHOWN = 80  # characters of a command in a message
 _CASES = (".gtp", ".tst")  # endings of files that no program reads
 
 
-class Reference:
+class ReferenceProgram:
     """A program that answers rightly: the truth of a declared assignment.
 
     See :class:`~harness.specifications.truth.Truth`. A process is started when something is asked
@@ -34,7 +41,7 @@ class Reference:
 
     def __init__(
         self,
-        program: Program,
+        program: ProgramStart,
         declaration: Declaration,
         files: Sequence[str] = (),
     ) -> None:
@@ -43,8 +50,8 @@ class Reference:
         self.declaration = declaration
         self._files = files
         self._digest = digest(program, files)
-        self._answers = Answers(self._digest)
-        self._asked: dict[int, Asked] = {}  # by the id of our process: none may be shared
+        self._answers = ReferenceAnswers(self._digest)
+        self._asked: dict[int, ProgramProcess] = {}  # by the id of our process: none may be shared
         self._starts = 0  # of its processes, that ran the program with this digest
         atexit.register(self._close_at_exit)
 
@@ -65,9 +72,11 @@ class Reference:
         self._answers.keep(lasting[len(known) :], replies[len(known) : len(lasting)])
         return tuple(replies)
 
-    def begin(self, conversations: Sequence[tuple[str, ...]], folder: str = "") -> Hearing:
+    def begin(
+        self, conversations: Sequence[tuple[str, ...]], folder: str = ""
+    ) -> ReferenceHearing:
         """Send conversations that nobody asks again, and do not wait; see :meth:`replies`."""
-        return Hearing(self, conversations, folder, self._own().begin(conversations))
+        return ReferenceHearing(self, conversations, folder, self._own().begin(conversations))
 
     def _settled(self, commands: tuple[str, ...]) -> int:
         """Return how many replies will be the same again: up to a choice that is played.
@@ -93,10 +102,10 @@ class Reference:
         with contextlib.suppress(HarnessError):  # its box may have ended before
             self.close()
 
-    def _own(self) -> Asked:
+    def _own(self) -> ProgramProcess:
         if os.getpid() not in self._asked:
             self._asked.clear()
-            self._asked[os.getpid()] = Asked(self.program)
+            self._asked[os.getpid()] = ProgramProcess(self.program)
             self._starts = 0
         return self._asked[os.getpid()]
 
@@ -106,7 +115,7 @@ class Reference:
         self._see_unchanged(asked)
         return replies
 
-    def _see_unchanged(self, asked: Asked) -> None:
+    def _see_unchanged(self, asked: ProgramProcess) -> None:
         """See that each process has run the program whose answers are kept.
 
         Raises:
@@ -121,7 +130,7 @@ class Reference:
         self._starts = asked.starts
 
     @staticmethod
-    def _told(asked: Asked, said: Conversation) -> list[Reply]:
+    def _told(asked: ProgramProcess, said: Conversation) -> list[Reply]:
         with contextlib.suppress(EngineError):
             return asked.replies(said)
         try:
@@ -133,15 +142,15 @@ class Reference:
             ) from None
 
 
-class Hearing:
+class ReferenceHearing:
     """Conversations under way to a reference; what they may not share a process with is alone."""
 
     def __init__(
         self,
-        reference: Reference,
+        reference: ReferenceProgram,
         conversations: Sequence[tuple[str, ...]],
         folder: str,
-        several: Several | None,
+        several: ConversationsUnderWay | None,
     ) -> None:
         """``several``: those of them that were sent; None: none was. ``folder``: of files."""
         self._reference = reference
@@ -174,7 +183,7 @@ class Hearing:
         return len(replies) == len(said) and not any(map(program.refuses, opening))
 
 
-def digest(program: Program, files: Sequence[str] = ()) -> str:
+def digest(program: ProgramStart, files: Sequence[str] = ()) -> str:
     """Return what changes with all that a program's answers depend on, as far as it is known.
 
     That is its command, the program itself, its table of words, the files and folders that the
@@ -262,7 +271,7 @@ def _may_matter(path: Path) -> bool:
     return not path.name.startswith(".") and path.suffix not in (*_CASES, ".pyc")
 
 
-def _table(program: Program) -> Sequence[str]:
+def _table(program: ProgramStart) -> Sequence[str]:
     """Return its table of words as a pattern in its folder."""
     return [Path(program.translate).name] if program.translate else []
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from operator import attrgetter
 
-from harness.declared.declaration import Game
+from harness.declared.declaration import DeclaredGame
 from harness.records import Reply
 
 
-def refuses(game: Game) -> Callable[[Reply], bool]:
+def refuses(game: DeclaredGame) -> Callable[[Reply], bool]:
     """Return what tells whether a reply refuses its command."""
     if not game.refused:
         return attrgetter("is_refusal")

@@ -17,19 +17,19 @@ from harness.declared.declaration import (
     SIZE,
     STANDARD,
     STARTS,
-    Command,
     Declaration,
-    Game,
+    DeclaredCommand,
+    DeclaredGame,
 )
 from harness.declared.engine import ReferenceEngine
-from harness.declared.process import Program
-from harness.declared.reference import Reference
+from harness.declared.process import ProgramStart
+from harness.declared.reference import ReferenceProgram
 from harness.declared.refusing import refuses
 from harness.specifications import specification
 from harness.specifications.record import Specification
 from harness.specifications.truth import Truth
-from harness.vocabulary.boards import Board
-from harness.vocabulary.forms import Form
+from harness.vocabulary.boards import BoardKind
+from harness.vocabulary.forms import AnswerForm
 from oracle import natures
 from oracle.gtp.protocol import Engine
 from oracle.natures import BOARD, MOVED, Nature
@@ -52,13 +52,13 @@ def specify(
         {one.name: forms.form_of(one, game) for one in declaration.commands} | _standard_forms(),
         signs=_NO_SIGNS,
         natures=natures_of(declaration),
-        board=Board(captures=False, letters=game.letters),
+        board=BoardKind(captures=False, letters=game.letters),
         smallest=min(min(size) for size in game.sizes),
         swaps=False,
         alike=said_alike,
         choices=choosing.choices,
         unfit=turning.unfit(declaration),
-        begun=partial(turning.Begun, allowed=turning.Allowed(declaration)),
+        begun=partial(turning.BegunBoard, allowed=turning.Allowed(declaration)),
         own_mistakes=(),
     )
     truth = _reference(own, declaration, place, words) if words else None
@@ -69,11 +69,11 @@ def specify(
 
 def _reference(
     own: Specification, declaration: Declaration, place: Path, words: tuple[str, ...]
-) -> Reference:
+) -> ReferenceProgram:
     told = declaration.reference
     assert told is not None
     game = declaration.game
-    program = Program(
+    program = ProgramStart(
         words,
         place,
         own.commands,
@@ -84,7 +84,7 @@ def _reference(
         refuses(game),
         str(place / told.translate) if told.translate else "",
     )
-    return Reference(program, declaration, told.files)
+    return ReferenceProgram(program, declaration, told.files)
 
 
 def _beside(
@@ -116,10 +116,10 @@ def said_alike(engine: Engine, command: str) -> tuple[str, ...]:
     return (*said[begun[-1] if begun else 0 :], command)
 
 
-def _standard_forms() -> dict[str, Form]:
+def _standard_forms() -> dict[str, AnswerForm]:
     """Return how replies to commands are compared that every program has and nobody declares."""
     return {
-        name: forms.form_of(STANDARD[name], Game())
+        name: forms.form_of(STANDARD[name], DeclaredGame())
         for name in ("name", "version", "list_commands", "known_command", "showboard", "quit")
         if name in STANDARD
     }
@@ -134,7 +134,7 @@ def natures_of(declaration: Declaration) -> dict[str, Nature]:
     return {one.name: _nature(one, settings) for one in declaration.commands}
 
 
-def _nature(command: Command, settings: list[str]) -> Nature:
+def _nature(command: DeclaredCommand, settings: list[str]) -> Nature:
     usual = STANDARD.get(command.name)
     if usual and usual.kind == command.kind and usual.plays == command.plays:
         parts = BOARD.union(settings)  # final_score, say, needs no komi where there is none

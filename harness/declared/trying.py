@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.declared.process import Asked, Program, conversation
+from harness.declared.process import ProgramProcess, ProgramStart, conversation
 from harness.errors import EngineError
 from harness.options import GTP, PROTOCOLS
 from harness.records import FailureKind, Reply
@@ -16,10 +16,10 @@ _PATIENCE = 5.0  # seconds for a reply: longer, and the program speaks something
 _NOTHING = Reply(False, "", "", 0.0)
 
 
-class Trial:
+class ProtocolTrial:
     """A program under one protocol."""
 
-    def __init__(self, asked: Asked, protocol: str) -> None:
+    def __init__(self, asked: ProgramProcess, protocol: str) -> None:
         self.protocol = protocol
         self._asked = asked
 
@@ -57,12 +57,12 @@ class Trial:
 
 
 @contextlib.contextmanager
-def tried(words: tuple[str, ...], folder: Path, sandbox: str) -> Iterator[Trial | None]:
+def tried(words: tuple[str, ...], folder: Path, sandbox: str) -> Iterator[ProtocolTrial | None]:
     """Give a program under the first protocol that it speaks; None: it speaks none."""
-    program = Program(words, folder, STANDARD, sandbox, _PATIENCE, fresh=True)
+    program = ProgramStart(words, folder, STANDARD, sandbox, _PATIENCE, fresh=True)
     for protocol in (GTP, *(one for one in PROTOCOLS if one != GTP)):
-        with contextlib.closing(Asked(program._replace(protocol=protocol))) as asked:
-            trial = Trial(asked, protocol)
+        with contextlib.closing(ProgramProcess(program._replace(protocol=protocol))) as asked:
+            trial = ProtocolTrial(asked, protocol)
             if trial.speaks:
                 yield trial
                 return

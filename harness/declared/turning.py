@@ -21,14 +21,21 @@ from harness.declared.declaration import (
     STARTS,
     VERTEX,
     Argument,
-    Command,
     Declaration,
+    DeclaredCommand,
 )
 from harness.declared.engine import ReferenceEngine
 from harness.declared.following import bound, place_of, places, vertex_of, width
 from harness.records import Reply
 from harness.vocabulary.script import name_of
-from harness.vocabulary.transformations import COLORS, LARGER, ORDER, SYMMETRY, Change, dressed
+from harness.vocabulary.transformations import (
+    COLORS,
+    LARGER,
+    ORDER,
+    SYMMETRY,
+    Transformation,
+    dressed,
+)
 from oracle.grid import grid
 from oracle.gtp.protocol import Engine
 from oracle.symmetry import ALL, OF_RECTANGLES
@@ -53,7 +60,7 @@ def _uses(declaration: Declaration, what: str) -> bool:
     return any(one.drawn == what for each in declaration.commands for one in each.arguments)
 
 
-class Begun:
+class BegunBoard:
     """A board that commands have begun; see :class:`harness.vocabulary.beginnings.Beginning`."""
 
     def __init__(self, engine: Engine, allowed: Allowed) -> None:
@@ -64,21 +71,21 @@ class Begun:
         self._size = engine.session.state.size
         self._allowed = allowed
 
-    def draw(self, kind: str, random: Random) -> Change | None:
+    def draw(self, kind: str, random: Random) -> Transformation | None:
         """Return a change of this kind; None where no board of a declared size was begun."""
         if self._size not in self._declaration.game.sizes:
             return None
         if kind != SYMMETRY:
-            return Change(kind)
+            return Transformation(kind)
         columns, rows = self._size
         turns = columns == rows or (rows, columns) in self._declaration.game.sizes
-        return Change(kind, symmetry=random.choice((ALL if turns else OF_RECTANGLES)[1:]))
+        return Transformation(kind, symmetry=random.choice((ALL if turns else OF_RECTANGLES)[1:]))
 
-    def opening(self, settings: Sequence[str], change: Change) -> list[str]:
+    def opening(self, settings: Sequence[str], change: Transformation) -> list[str]:
         """Return the commands that began the board, and the settings."""
         return [self.command(one, change) for one in (*self._starts, *settings)]
 
-    def command(self, command: str, change: Change) -> str:
+    def command(self, command: str, change: Transformation) -> str:
         """Return a command as it reads under a change."""
         name, *words = command.split()
         declared = self._declaration.command(name)
@@ -88,7 +95,9 @@ class Begun:
         """Whether the declaration does not leave open what is right here."""
         return self._allowed(engine, command)
 
-    def _words(self, declared: Command, words: list[str], change: Change) -> Iterator[str]:
+    def _words(
+        self, declared: DeclaredCommand, words: list[str], change: Transformation
+    ) -> Iterator[str]:
         game, place = self._declaration.game, 0
         told = bound(declared, words, game)
         for argument in declared.arguments:
@@ -98,7 +107,7 @@ class Begun:
         yield from words[place:]
 
     def _word(
-        self, argument: Argument, words: list[str], told: Mapping[str, str], change: Change
+        self, argument: Argument, words: list[str], told: Mapping[str, str], change: Transformation
     ) -> list[str]:
         """Return an argument as it reads under a change; ``told``: all of them."""
         if argument.drawn == VERTEX:
@@ -115,7 +124,7 @@ class Begun:
         found = {one.lower(): other, other.lower(): one}.get(word.lower(), word)
         return dressed(found, word)
 
-    def _vertex(self, words: list[str], change: Change) -> list[str]:
+    def _vertex(self, words: list[str], change: Transformation) -> list[str]:
         """Return where a point comes to lie; what is none of this board stays."""
         game, (columns, rows) = self._declaration.game, self._size
         place = place_of(" ".join(words), game)

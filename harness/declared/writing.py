@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from harness.declared.declaration import Reference
+from harness.declared.declaration import DeclaredReference
 from harness.declared.proposing import Guess, Proposal, Proposed, Value
 from harness.visible import one_line
 
@@ -25,7 +25,7 @@ def _lines(command: str, sandbox: str, proposal: Proposal) -> Iterator[str]:
     yield _HEAD
     yield "[reference]"
     yield f"command = {_value(command)}"
-    if sandbox != Reference(command).sandbox:
+    if sandbox != DeclaredReference(command).sandbox:
         yield f"sandbox = {_value(sandbox)}"
     yield "\n[game]"
     yield from map(_line, proposal.game)

@@ -2,6 +2,6 @@
 
 Drawn by Hypothesis (:mod:`~harness.fuzzing.drawing`) → :class:`~harness.vocabulary.script.Script`
 → the engine's :class:`~harness.vocabulary.script.Trace` →
-:class:`~harness.fuzzing.judging.Difference` from what the oracle says → shrunk by Hypothesis
+:class:`~harness.fuzzing.judging.WrongReply` from what the oracle says → shrunk by Hypothesis
 (:mod:`~harness.fuzzing.pruning`) → a case file.
 """

@@ -11,13 +11,13 @@ from harness.declared.declaration import (
     ASKS,
     CASELESS,
     STANDARD,
-    Command,
     Declaration,
-    Game,
+    DeclaredCommand,
+    DeclaredGame,
     with_standard,
 )
-from harness.declared.process import Program
-from harness.declared.reference import Reference
+from harness.declared.process import ProgramStart
+from harness.declared.reference import ReferenceProgram
 from harness.declared.refusing import refuses
 from harness.declared.specifying import specify
 from harness.specifications.record import Specification
@@ -26,7 +26,7 @@ _KEY = "two engines"
 _PLAY = STANDARD["play"]._replace(bad=("{turn} {stone}", "{turn} z99"))
 _WORDS = (ANY_ORDER, CASELESS)  # how their answers are compared
 # Sizes that all engines have; a refusal may be an answer, as the course has it.
-_GAME = Game(sizes=((5, 5), (6, 6), (7, 7)), refused="(?i)illegal move")
+_GAME = DeclaredGame(sizes=((5, 5), (6, 6), (7, 7)), refused="(?i)illegal move")
 _RULES = ("legal_moves", "side_to_move", "final_result", "board_size")  # questions of GoGui's
 # Commands that are said only if both engines know them.
 SHARED = ("undo", *(f"gogui-rules_{name}" for name in _RULES))
@@ -37,7 +37,7 @@ def standard(known: frozenset[str]) -> Declaration:
 
     Stones are played in turn, for that is right in every game.
     """
-    shared = [STANDARD.get(name, Command(name, ASKS, reply=_WORDS)) for name in SHARED]
+    shared = [STANDARD.get(name, DeclaredCommand(name, ASKS, reply=_WORDS)) for name in SHARED]
     own = [one for one in shared if one.name in known]
     return Declaration(_GAME, with_standard((_PLAY, *own), _GAME))
 
@@ -51,7 +51,7 @@ def judged_by(
     """
     asked = specify(_KEY, declaration._replace(reference=None), folder, ())
     game = declaration.game
-    program = Program(
+    program = ProgramStart(
         tuple(words),
         folder,
         asked.commands,
@@ -60,4 +60,4 @@ def judged_by(
         protocol=game.protocol,
         refuses=refuses(game),
     )
-    return replace(asked, told=Reference(program, declaration))
+    return replace(asked, told=ReferenceProgram(program, declaration))

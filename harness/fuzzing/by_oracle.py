@@ -16,10 +16,10 @@ import hypothesis
 from harness.fuzzing.drawing import DRAW, find, legal, scripts
 from harness.fuzzing.judging import (
     PROTOCOL,
-    Difference,
     Drawing,
     Expected,
     Shows,
+    WrongReply,
     breakdown,
     kind,
     text_of,
@@ -61,9 +61,9 @@ class ByOracle:
         """Return the script without what is forbidden or left open; see ``Judge``."""
         return legal(script, self.specification, self.folder)
 
-    def wrong_answers(self, trace: Trace) -> Iterator[Difference]:
+    def wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
         """Yield where the oracle answers otherwise; see ``Judge``."""
-        following = _Following(trace, self.specification, self.folder)
+        following = _OracleTrace(trace, self.specification, self.folder)
         lay_files(trace.script, self.folder)
         for index, command in enumerate(trace.script.commands):
             if index == len(trace.replies):
@@ -105,7 +105,7 @@ class ByOracle:
         return self.specification.right_engine(str(self.folder))
 
 
-class _Following:
+class _OracleTrace:
     """The oracle at work on one trace; the others differ from it in the moves they choose."""
 
     def __init__(self, trace: Trace, specification: Specification, folder: Path) -> None:
@@ -115,21 +115,21 @@ class _Following:
         self.engine = specification.right_engine(str(folder))
         self.others: list[Engine] = []
 
-    def breakdown(self, index: int) -> Difference:
+    def breakdown(self, index: int) -> WrongReply:
         right = reply_of(self.engine.handle(self.trace.script.commands[index]))
         return breakdown(self.trace, right)
 
-    def difference(self, index: int, command: str) -> Difference | None:
+    def difference(self, index: int, command: str) -> WrongReply | None:
         got, nature = self.trace.replies[index], self._nature(command)
         if nature.sets_up and name_of(command) not in self.specification.forms and not got.ok:
             return None  # the assignment does not ask for it: what was done stays
         is_open = nature.sets_up and underspecified(self.engine, command)
         right = self._followed(command, got) if _plays_freely(nature) else self._answer(command)
         if breach := protocol.warnings([protocol.own_step(command)], [got]):
-            return Difference(index, command, PROTOCOL, text_of(right), breach[0])
+            return WrongReply(index, command, PROTOCOL, text_of(right), breach[0])
         if is_open or self._accepts(command, right, got) or self._is_open(command, right):
             return None
-        return Difference(index, command, kind(right, got), text_of(right), text_of(got))
+        return WrongReply(index, command, kind(right, got), text_of(right), text_of(got))
 
     def _accepts(self, command: str, right: Reply, got: Reply) -> bool:
         """Whether an answer is right, or a case file could not say that it is wrong.

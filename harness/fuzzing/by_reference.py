@@ -12,17 +12,25 @@ from random import Random
 
 from harness.declared.allowing import Allowing
 from harness.declared.choosing import accepts
-from harness.declared.declaration import ASKS, CHOOSES, MOVES, SETS, STARTS, Command, Declaration
+from harness.declared.declaration import (
+    ASKS,
+    CHOOSES,
+    MOVES,
+    SETS,
+    STARTS,
+    Declaration,
+    DeclaredCommand,
+)
 from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
-from harness.declared.reference import Reference
+from harness.declared.reference import ReferenceProgram
 from harness.engine.protocols import named
 from harness.fuzzing.judging import (
     PROTOCOL,
-    Difference,
     Drawing,
     Expected,
     Shows,
+    WrongReply,
     breakdown,
     kind,
     text_of,
@@ -49,7 +57,7 @@ class ByReference:
     def __init__(
         self,
         specification: Specification,
-        reference: Reference,
+        reference: ReferenceProgram,
         folder: Path,
         openings: Sequence[tuple[str, ...]] = (),
     ) -> None:
@@ -104,7 +112,7 @@ class ByReference:
         """Return the script without what is left open; see ``Judge``."""
         kept: list[str] = []
         lay_files(script, self.folder)
-        walk = _Walk(self._engine(), script)
+        walk = _ReferenceWalk(self._engine(), script)
         for index, command in enumerate(script.commands):
             if walk.allows(command):
                 kept.append(command)
@@ -112,7 +120,7 @@ class ByReference:
                 walk.go_on(index, walk.right(command))
         return Script(tuple(kept), script.files)
 
-    def wrong_answers(self, trace: Trace) -> Iterator[Difference]:
+    def wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
         """Yield where the reference answers otherwise; see ``Judge``.
 
         Of what both were asked already, and answered alike, nothing need be followed: where it is
@@ -125,7 +133,7 @@ class ByReference:
         if known:
             engine.foresee(known.said, known.right)
         lay_files(trace.script, self.folder)
-        walk = _Walk(engine, trace.script)
+        walk = _ReferenceWalk(engine, trace.script)
         for index, command in enumerate(trace.script.commands):
             if not walk.allows(command):
                 return  # since it was drawn by guesses, or the engine has chosen otherwise
@@ -157,7 +165,7 @@ class ByReference:
         """Return the script up to a command, with the moves that were chosen as if drawn."""
         said: list[str] = []
         lay_files(trace.script, self.folder)
-        walk = _Walk(self._engine(), trace.script)
+        walk = _ReferenceWalk(self._engine(), trace.script)
         answered = zip(trace.script.commands[:at], trace.replies, strict=False)
         for index, (command, got) in enumerate(answered):
             plays = walk.chooses(command) and walk.plays(command, got)
@@ -169,7 +177,7 @@ class ByReference:
         """Yield what the reference answers; see ``Judge``."""
         last = len(script.commands) - 1
         lay_files(script, self.folder)
-        walk = _Walk(self._engine(), script)
+        walk = _ReferenceWalk(self._engine(), script)
         for index, command in enumerate(script.commands):
             right = walk.right(command)
             yield self._expected(walk, command, right, is_last=index == last)
@@ -181,13 +189,15 @@ class ByReference:
     def picture(self, script: Script) -> tuple[str, str]:
         """Return the board as the reference shows it, if it does; see ``Judge``."""
         lay_files(script, self.folder)
-        walk = _Walk(self._engine(), script)
+        walk = _ReferenceWalk(self._engine(), script)
         for index, command in enumerate(script.commands[:-1]):
             walk.go_on(index, walk.right(command))
         is_shown = walk.engine.declaration.command(_SHOW) is not None
         return walk.right(_SHOW).text if is_shown else "", ""
 
-    def _expected(self, walk: _Walk, command: str, right: Reply, *, is_last: bool) -> Expected:
+    def _expected(
+        self, walk: _ReferenceWalk, command: str, right: Reply, *, is_last: bool
+    ) -> Expected:
         """Return what a case file expects; it cannot expect an error."""
         asked = self.specification
         refused = right.status if walk.engine.refuses(right) else ""
@@ -201,10 +211,10 @@ class ByReference:
         found = expression(command, right, asked) if is_test else None
         return Expected(command, found, is_test, refused)
 
-    def _difference(self, walk: _Walk, index: int, got: Reply) -> Difference | None:
+    def _difference(self, walk: _ReferenceWalk, index: int, got: Reply) -> WrongReply | None:
         command = walk.script.commands[index]
         if breach := protocol.warnings([protocol.own_step(command)], [got], self._spoken):
-            return Difference(index, command, PROTOCOL, text_of(walk.right(command)), breach[0])
+            return WrongReply(index, command, PROTOCOL, text_of(walk.right(command)), breach[0])
         if walk.chooses(command) and walk.plays(command, got):
             return None
         right = walk.right(command)
@@ -214,7 +224,7 @@ class ByReference:
             is_right = same(command, right, got, self.specification)
         if is_right:
             return None
-        return Difference(
+        return WrongReply(
             index, command, _kind(walk.engine, right, got), text_of(right), text_of(got)
         )
 
@@ -222,7 +232,7 @@ class ByReference:
         return self._reference.engine().in_folder(str(self.folder))
 
 
-class _Walk:
+class _ReferenceWalk:
     """A conversation with the reference, followed as a script and an engine's choices lead it.
 
     It asks whether the game is over where the script does not: after the end all is left open.
@@ -300,7 +310,7 @@ class _Walk:
         declared = self._declared(command)
         return declared is not None and declared.plays
 
-    def _declared(self, command: str) -> Command | None:
+    def _declared(self, command: str) -> DeclaredCommand | None:
         return self.engine.declaration.command(name_of(command))
 
     @property

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.fuzzing.judging import Difference, Judge, differences
+from harness.fuzzing.judging import ReplyJudge, WrongReply, differences
 from harness.judging import mistaken
 from harness.judging.equivalence import same
-from harness.judging.replaying import Conversation, agreement, answers
+from harness.judging.replaying import RecordedConversation, agreement, answers
 from harness.records import Failure, FailureKind, Reply
 from harness.running import protocol
 from harness.specifications.record import Specification
@@ -23,7 +23,7 @@ from harness.vocabulary.script import Script, Trace, lay_files
 from oracle.mistakes import Hang, Mistake
 
 
-class Cause(NamedTuple):
+class FindingCause(NamedTuple):
     """What explains a finding and all that is like it."""
 
     signature: tuple[str, str]  # of the difference
@@ -33,7 +33,7 @@ class Cause(NamedTuple):
     def explains(
         self,
         trace: Trace,
-        found: Sequence[Difference],
+        found: Sequence[WrongReply],
         specification: Specification,
         folder: Path,
     ) -> bool:
@@ -48,16 +48,16 @@ class Cause(NamedTuple):
 class Causes:
     """The causes found so far."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: ReplyJudge) -> None:
         self.judge = judge
-        self.found: list[Cause] = []
+        self.found: list[FindingCause] = []
 
     @property
     def specification(self) -> Specification:
         """What is asked of the engine."""
         return self.judge.specification
 
-    def news(self, trace: Trace) -> Difference | None:
+    def news(self, trace: Trace) -> WrongReply | None:
         """Return the first difference of which nothing found so far is the cause."""
         found = list(differences(trace, self.judge))
         folder = self.judge.folder
@@ -73,11 +73,13 @@ def explains(mistake: Mistake, trace: Trace, specification: Specification, folde
     """Whether an engine that makes a mistake does all that the engine did."""
     conversation = _conversation(trace, specification, folder)
     lay_files(trace.script, folder)
-    found = answers(conversation, mistaken.wrong_engine(mistake))
+    found = answers(conversation, mistaken.mutant_engine(mistake))
     return agreement(conversation, found) == (1 << conversation.items) - 1
 
 
-def _conversation(trace: Trace, specification: Specification, folder: Path) -> Conversation:
+def _conversation(
+    trace: Trace, specification: Specification, folder: Path
+) -> RecordedConversation:
     """Return a trace as a conversation; who replays it sees that its files are in the folder."""
     steps = tuple(map(protocol.own_step, trace.script.commands))
     missing = [None] * (len(steps) - len(trace.replies))
@@ -86,12 +88,12 @@ def _conversation(trace: Trace, specification: Specification, folder: Path) -> C
         return same(steps[index].command, mine, trace.replies[index], specification)
 
     replies = (*trace.replies, *missing)
-    return Conversation(steps, replies, trace.failure, alike, str(folder))
+    return RecordedConversation(steps, replies, trace.failure, alike, str(folder))
 
 
 def heard_from(mistake: Mistake, script: Script, folder: Path) -> Trace:
     """Return what an engine that makes a mistake does with a script."""
-    engine = mistaken.wrong_engine(mistake).in_folder(str(folder))
+    engine = mistaken.mutant_engine(mistake).in_folder(str(folder))
     steps = map(protocol.own_step, script.commands)
     replies: list[Reply] = []
     lay_files(script, folder)

@@ -28,7 +28,7 @@ from oracle.natures import STANDARD, Natures
 _SHORT_PATIENCE = 0.4
 
 
-class Hearing(Protocol):
+class ScriptHearing(Protocol):
     """Scripts under way to an engine."""
 
     def go_on(self) -> None:
@@ -41,10 +41,10 @@ class Hearing(Protocol):
         """
 
 
-class Program(Protocol):
+class FuzzedProgram(Protocol):
     """An engine that may be asked again and again, and started anew."""
 
-    def begin(self, scripts: Sequence[Script]) -> Hearing | None:
+    def begin(self, scripts: Sequence[Script]) -> ScriptHearing | None:
         """Send scripts without files to the engine that runs, all at once.
 
         None: they have to be sent one by one, as the first one to each process.
@@ -101,7 +101,7 @@ class Piped:
         self._sent: UnderWay | None = None  # the last scripts that were sent all at once
 
     def answer(self, script: Script) -> Trace:
-        """Send a script; see :class:`Program`.
+        """Send a script; see :class:`FuzzedProgram`.
 
         A new process is sent the commands of its first script one by one: so every finding is
         seen strictly, and an engine that answers before it is asked is noticed. Later ones come in
@@ -116,8 +116,8 @@ class Piped:
             trace = self._heard(script)
         return trace
 
-    def begin(self, scripts: Sequence[Script]) -> Hearing | None:
-        """Send scripts all at once; see :class:`Program`."""
+    def begin(self, scripts: Sequence[Script]) -> ScriptHearing | None:
+        """Send scripts all at once; see :class:`FuzzedProgram`."""
         if self._session is None or self._is_strict:
             return None
         self._asked += len(scripts)
@@ -146,7 +146,7 @@ class Piped:
         return Trace(script, tuple(replies), failure, session.answers_too_often)
 
     def renew(self) -> None:
-        """End the process; see :class:`Program`."""
+        """End the process; see :class:`FuzzedProgram`."""
         if self._sent:
             self._sent.is_open = False
         if self._session:
@@ -162,7 +162,7 @@ class Piped:
             self._next = None
 
     def heard_again(self, script: Script) -> Trace:
-        """Send a script to a process of its own; see :class:`Program`."""
+        """Send a script to a process of its own; see :class:`FuzzedProgram`."""
         self.renew()
         self._begin(self._limits.timeout)
         try:
@@ -175,7 +175,7 @@ class Piped:
         return trace
 
     def be_patient(self) -> None:
-        """Double the patience, up to the time limit; see :class:`Program`."""
+        """Double the patience, up to the time limit; see :class:`FuzzedProgram`."""
         self._patience = min(2 * self._patience, self._limits.timeout or NEVER)
         self.renew()
 
@@ -219,7 +219,7 @@ def _ask_strictly(session: EngineSession, script: Script, replies: list[Reply]) 
     session.leave_out_unasked(judged=True)
 
 
-def known_commands(program: Program, names: tuple[str, ...]) -> frozenset[str]:
+def known_commands(program: FuzzedProgram, names: tuple[str, ...]) -> frozenset[str]:
     """Return which commands an engine says it knows.
 
     Raises:

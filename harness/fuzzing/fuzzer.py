@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from harness.fuzzing.causes import Cause, Causes
+from harness.fuzzing.causes import Causes, FindingCause
 from harness.fuzzing.costs import Slow
-from harness.fuzzing.engines import Program, known_commands
-from harness.fuzzing.judging import BREAKDOWNS, HANG, Difference, Drawing, Judge
+from harness.fuzzing.engines import FuzzedProgram, known_commands
+from harness.fuzzing.judging import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
 from harness.fuzzing.naming import Namer
 from harness.fuzzing.reduction import reduced
-from harness.fuzzing.search import Asker, Budget, Hunt, Shown
-from harness.judging.strength import Wrong
+from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender
+from harness.judging.strength import KnownWrong
 from harness.vocabulary.script import Script, Trace, name_of
 from oracle.mistakes import Mistake
 
@@ -24,18 +24,18 @@ _REPEATS = 3  # times that a finding is looked for again, each time in a new pro
 _LONG = 8  # setup commands: of more, moves become one command where that is possible
 
 
-class Finding(NamedTuple):
+class FuzzFinding(NamedTuple):
     """One cause, with the shortest script that shows it."""
 
     script: Script
-    difference: Difference
+    difference: WrongReply
     mistakes: tuple[Mistake, ...]  # of the bank, that explain it, the likeliest first
     shown: int  # times of ``tried`` that a new process showed it
     tried: int
     seconds: float  # since the beginning
     examples: int  # drawn until then
     is_question: bool = False  # other engines answer alike: who is right, a teacher has to say
-    engines: tuple[Wrong, ...] = ()  # known to be wrong, that go wrong in the same way
+    engines: tuple[KnownWrong, ...] = ()  # known to be wrong, that go wrong in the same way
 
     @property
     def is_flaky(self) -> bool:
@@ -56,11 +56,11 @@ class Fuzzer:
 
     def __init__(
         self,
-        program: Program,
-        judge: Judge,
-        budget: Budget,
+        program: FuzzedProgram,
+        judge: ReplyJudge,
+        budget: FuzzBudget,
         seed: int,
-        witnesses: Sequence[Program] = (),
+        witnesses: Sequence[FuzzedProgram] = (),
     ) -> None:
         """Take an engine, and who knows what is right; ``witnesses``: engines that may disagree.
 
@@ -74,7 +74,7 @@ class Fuzzer:
         self._witnesses = witnesses
         self._seed = seed
         self._causes = Causes(judge)
-        self._asker = Asker(program, self._causes, budget)
+        self._asker = ScriptSender(program, self._causes, budget)
         self._known = known_commands(program, _OPTIONAL)
         self._namer = Namer(program, self._causes, self._drawing(-1, 0))
         program.renew()
@@ -84,7 +84,7 @@ class Fuzzer:
         """The commands that were left out for what they cost."""
         return list(self._asker.costs.told())
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[FuzzFinding]:
         """Yield what is found, as soon as it is."""
         call, judge = 0, self.judge
         while not self.budget.is_over:
@@ -97,7 +97,7 @@ class Fuzzer:
                 self._asker.renew()  # others have asked its process, too
             if finding:
                 self._causes.found.append(
-                    Cause(finding.difference.signature, finding.mistakes, finding.is_flaky)
+                    FindingCause(finding.difference.signature, finding.mistakes, finding.is_flaky)
                 )
                 yield finding
             call += finding is None
@@ -105,7 +105,7 @@ class Fuzzer:
     def _drawing(self, call: int, seed: int) -> Drawing:
         return Drawing(self._known, _LENGTHS[call % len(_LENGTHS)], seed)
 
-    def _confirmed(self, suspect: Shown) -> Finding | None:
+    def _confirmed(self, suspect: RevealingScript) -> FuzzFinding | None:
         """Return the finding if a new process shows it, too."""
         script = suspect.script
         patient = self._heard(script)
@@ -122,7 +122,7 @@ class Fuzzer:
         script = script.until(news.at)
         if shorter := self._in_one_move(script, news):
             script, trace, news = shorter
-        return Finding(
+        return FuzzFinding(
             script,
             news,
             self._namer.explaining(trace, self._asker.recent),
@@ -133,16 +133,16 @@ class Fuzzer:
             self._stands_alone(script, news),
         )
 
-    def _stands_alone(self, script: Script, news: Difference) -> bool:
+    def _stands_alone(self, script: Script, news: WrongReply) -> bool:
         """Whether all witnesses answer as the engine does, and none as is said to be right."""
         heard = (one.heard_again(script) for one in self._witnesses)
         return bool(self._witnesses) and all(self.shows(trace, news) for trace in heard)
 
-    def shows(self, trace: Trace, news: Difference) -> bool:
+    def shows(self, trace: Trace, news: WrongReply) -> bool:
         """Whether another engine, which was sent the same script, goes wrong in the same way."""
         return any(self._is_like(one, news) for one in self.judge.wrong_answers(trace))
 
-    def _is_like(self, one: Difference, other: Difference) -> bool:
+    def _is_like(self, one: WrongReply, other: WrongReply) -> bool:
         """Whether a witness went wrong as the engine did; an error is one, whatever its text."""
         if one.kind in BREAKDOWNS.values():
             return (one.at, one.kind) == (other.at, other.kind)
@@ -153,15 +153,15 @@ class Fuzzer:
 
     def _heard(
         self, script: Script, *, is_patient: bool = True
-    ) -> tuple[Trace, Difference | None]:
+    ) -> tuple[Trace, WrongReply | None]:
         """Send a script to a new process; to one that is said to hang, patiently."""
         self._program.renew()
         trace = (self._program.heard_again if is_patient else self._program.answer)(script)
         return trace, self._causes.news(trace)
 
     def _in_one_move(
-        self, script: Script, news: Difference
-    ) -> tuple[Script, Trace, Difference] | None:
+        self, script: Script, news: WrongReply
+    ) -> tuple[Script, Trace, WrongReply] | None:
         """Return a long script with its moves in a single command, if that shows the same."""
         if len(script.commands) - 1 <= _LONG or _SEQUENCE not in self._known:
             return None

@@ -25,7 +25,7 @@ SURPLUS = "too many replies"
 Shows = Callable[[Script], bool]  # whether a script shows something
 
 
-class Difference(NamedTuple):
+class WrongReply(NamedTuple):
     """One answer that the specification does not accept."""
 
     at: int  # index of the command in the script
@@ -58,7 +58,7 @@ class Expected(NamedTuple):
     refused: str = ""  # the status line of the right reply, if it refuses and has one
 
 
-class Judge(Protocol):
+class ReplyJudge(Protocol):
     """Who knows what may be said to an engine, and which of its answers are wrong.
 
     Attributes: ``folder``, in which the files lie that scripts name.
@@ -76,7 +76,7 @@ class Judge(Protocol):
     def allowed(self, script: Script) -> Script:
         """Return a script without what may not be said, or has no answer that is known right."""
 
-    def wrong_answers(self, trace: Trace) -> Iterator[Difference]:
+    def wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
         """Yield wrong answers and how it broke, up to where nobody can follow it any more."""
 
     def ways(self, trace: Trace, at: int) -> Iterable[Script]:
@@ -95,21 +95,21 @@ class Judge(Protocol):
         """Return the board before the last command, and why its answer is right; "" if unknown."""
 
 
-def differences(trace: Trace, judge: Judge) -> Iterator[Difference]:
+def differences(trace: Trace, judge: ReplyJudge) -> Iterator[WrongReply]:
     """Yield where the engine went wrong, up to where nobody can follow it any more."""
     yield from judge.wrong_answers(trace)
     if trace.has_surplus:
         last = max(0, len(trace.replies) - 1)
         got = "it sent more replies than it got commands"
-        yield Difference(last, trace.script.commands[last], SURPLUS, "one reply", got)
+        yield WrongReply(last, trace.script.commands[last], SURPLUS, "one reply", got)
 
 
-def breakdown(trace: Trace, right: Reply) -> Difference:
+def breakdown(trace: Trace, right: Reply) -> WrongReply:
     """Return how an engine broke where it should have given a reply."""
     failure, index = trace.failure, len(trace.replies)
     assert failure is not None
     kind = BREAKDOWNS.get(failure.kind, failure.kind.value)
-    return Difference(index, trace.script.commands[index], kind, text_of(right), failure.message)
+    return WrongReply(index, trace.script.commands[index], kind, text_of(right), failure.message)
 
 
 def text_of(reply: Reply) -> str:

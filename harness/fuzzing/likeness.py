@@ -6,9 +6,9 @@ the conversation and sees whether that is wrong.
 
 from __future__ import annotations
 
-from harness.declared.declaration import CHOOSES, Command, Declaration
-from harness.declared.following import State
-from harness.declared.reference import Reference
+from harness.declared.declaration import CHOOSES, Declaration, DeclaredCommand
+from harness.declared.following import ConversationState
+from harness.declared.reference import ReferenceProgram
 from harness.engine.protocols import named
 from harness.fuzzing.relay import Answered
 from harness.judging.equivalence import same
@@ -20,14 +20,14 @@ from harness.vocabulary.script import Trace, name_of
 _REMEMBERED = 20_000  # pairs of replies, commands
 
 
-class _Plays(dict[str, Command | None]):
+class _Plays(dict[str, DeclaredCommand | None]):
     """What is declared of commands that choose and play, by whole commands; None: of others."""
 
     def __init__(self, declaration: Declaration) -> None:
         super().__init__()
         self._plays = {one.name: one for one in declaration.commands if one.plays}
 
-    def __missing__(self, command: str) -> Command | None:
+    def __missing__(self, command: str) -> DeclaredCommand | None:
         if len(self) >= _REMEMBERED:
             self.clear()
         found = self[command] = self._plays.get(name_of(command))
@@ -37,14 +37,14 @@ class _Plays(dict[str, Command | None]):
 class Likeness:
     """Compares with one reference."""
 
-    def __init__(self, specification: Specification, reference: Reference) -> None:
+    def __init__(self, specification: Specification, reference: ReferenceProgram) -> None:
         self._specification = specification
         self._reference = reference
         declaration = reference.declaration
         self._spoken = named(declaration.game.protocol)
         self._plays = _Plays(declaration)
         self._chooses = {one.name for one in declaration.commands if one.kind == CHOOSES}
-        self._state = State(declaration)
+        self._state = ConversationState(declaration)
         self._known: dict[tuple[str, str, str], bool] = {}
         self._clean: set[str] = set()  # replies that keep to the protocol
 
@@ -70,7 +70,7 @@ class Likeness:
             return ""
         return self._state.as_move(command, got.text)
 
-    def _is_no_move(self, declared: Command, got: Reply) -> bool:
+    def _is_no_move(self, declared: DeclaredCommand, got: Reply) -> bool:
         is_none = bool(declared.keeps) or got.text in declared.instead
         return is_none or self._reference.program.refuses(got)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
 from harness.fuzzing.causes import Causes, explains, heard_from
-from harness.fuzzing.engines import Program
+from harness.fuzzing.engines import FuzzedProgram
 from harness.fuzzing.judging import Drawing
 from harness.judging.diagnosis import TOO_MANY
 from harness.reading import casefile, suite
@@ -22,7 +22,7 @@ _FILES = ("load_board", "is_valid")  # commands that name files, which a script 
 class Namer:
     """Names mistakes, and asks the engine what those that look alike would answer differently."""
 
-    def __init__(self, program: Program, causes: Causes, drawing: Drawing) -> None:
+    def __init__(self, program: FuzzedProgram, causes: Causes, drawing: Drawing) -> None:
         """Take an engine; ``drawing``: of what it may be asked."""
         self._program = program
         self._causes = causes

@@ -110,8 +110,8 @@ def _moved(commands: list[str], kept: _Kept) -> Iterable[str]:
     points = [_point(word) for command in commands for word in _VERTEX.findall(command)]
     sizes = [int(command.split()[1]) for command in commands if _is_size(command)]
     extent = max(sizes, default=_LARGEST)
-    up = _Line({row for row, _ in points}, extent, kept.both, kept.rows)
-    right = _Line({column for _, column in points}, extent, kept.both, kept.columns)
+    up = _Renumbering({row for row, _ in points}, extent, kept.both, kept.rows)
+    right = _Renumbering({column for _, column in points}, extent, kept.both, kept.columns)
     smaller = min(up.dropped, right.dropped)
 
     def nearer(word: re.Match[str]) -> str:
@@ -125,7 +125,7 @@ def _moved(commands: list[str], kept: _Kept) -> Iterable[str]:
             yield _VERTEX.sub(nearer, command)
 
 
-class _Line:
+class _Renumbering:
     """What becomes of the numbers of rows, or columns."""
 
     def __init__(self, used: set[int], extent: int, both: bytes, own: bytes) -> None:

@@ -10,7 +10,7 @@ from hypothesis import Phase
 
 from harness.fuzzing.drawing import DRAW, find
 from harness.fuzzing.pruning import pruned
-from harness.fuzzing.search import Asker, Shown
+from harness.fuzzing.search import RevealingScript, ScriptSender
 from harness.fuzzing.spending import Spending
 from harness.vocabulary.script import Script
 
@@ -28,13 +28,13 @@ _SHRINK = hypothesis.settings(DRAW, phases=(Phase.generate, Phase.shrink))
 class Reduction:
     """Looks for the shortest script that shows what a longer one does."""
 
-    def __init__(self, asker: Asker, shown: Shown, spending: Spending) -> None:
+    def __init__(self, asker: ScriptSender, shown: RevealingScript, spending: Spending) -> None:
         self._asker = asker
         self._best = shown
         self._left = _SCRIPTS
         self._spending = spending
 
-    def run(self, seed: int) -> Shown:
+    def run(self, seed: int) -> RevealingScript:
         """Return the shortest script that was found."""
         for grain in _GRAINS:
             if grain == 1 or len(self._best.script.commands) > 2 * grain:
@@ -77,7 +77,7 @@ class Reduction:
         return news is not None
 
 
-def reduced(asker: Asker, shown: Shown, seed: int) -> Shown:
+def reduced(asker: ScriptSender, shown: RevealingScript, seed: int) -> RevealingScript:
     """Return the shortest script found that shows what a longer one does, in a new process.
 
     What is still long, although it got shorter, is tried again: that was cut off by a limit.
@@ -92,7 +92,9 @@ def reduced(asker: Asker, shown: Shown, seed: int) -> Shown:
     return shown
 
 
-def _reduced(asker: Asker, shown: Shown, seed: int, spending: Spending) -> Shown:
+def _reduced(
+    asker: ScriptSender, shown: RevealingScript, seed: int, spending: Spending
+) -> RevealingScript:
     small = Reduction(asker, shown, spending).run(seed)
     if small.needs_new or asker.news(small.script, fresh=True):
         return small

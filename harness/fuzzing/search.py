@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from harness.fuzzing.causes import Causes
 from harness.fuzzing.costs import Costs
-from harness.fuzzing.engines import Hearing, Program
-from harness.fuzzing.judging import HANG, Difference
+from harness.fuzzing.engines import FuzzedProgram, ScriptHearing
+from harness.fuzzing.judging import HANG, WrongReply
 from harness.fuzzing.looking import Heard, Looking
 from harness.vocabulary.script import Script, Trace, joined
 
@@ -19,7 +19,7 @@ _SLOW = 0.2  # seconds: what was silent for longer than that before it answered 
 _REMEMBERED = 60  # traces, by which mistakes that look alike are told apart
 
 
-class Budget:
+class FuzzBudget:
     """How long to look: seconds and examples; 0 is no limit."""
 
     def __init__(self, seconds: float, examples: int) -> None:
@@ -40,10 +40,10 @@ class Budget:
         return time.monotonic() - self.began
 
 
-class Asker:
+class ScriptSender:
     """Sends scripts to one process for as long as that is sound, and to a new one then."""
 
-    def __init__(self, program: Program, causes: Causes, budget: Budget) -> None:
+    def __init__(self, program: FuzzedProgram, causes: Causes, budget: FuzzBudget) -> None:
         self.causes = causes
         self.budget = budget
         self.sent: list[Script] = []  # to the process, since it was started
@@ -54,11 +54,11 @@ class Asker:
         self._reset = causes.specification.reset
         self._life = 1  # scripts that the process will be sent at most
 
-    def news(self, script: Script, *, fresh: bool = False) -> Difference | None:
+    def news(self, script: Script, *, fresh: bool = False) -> WrongReply | None:
         """Return what is wrong and new in an engine's answers; ``fresh``: those of a new one."""
         return self.judged(self._answers(script, fresh=fresh))
 
-    def judged(self, trace: Trace) -> Difference | None:
+    def judged(self, trace: Trace) -> WrongReply | None:
         """Return what is wrong and new in what an engine did."""
         self.budget.commands += len(trace.replies)
         self.recent.append(trace)
@@ -107,7 +107,7 @@ class Asker:
         """Return a script without the slow commands that there is no time for."""
         return self.costs.affordable(script, self.budget.seconds)
 
-    def was_only_slow(self, script: Script, news: Difference) -> bool:
+    def was_only_slow(self, script: Script, news: WrongReply) -> bool:
         """Whether a command that seemed to hang answers when a new process is given its time."""
         if news.kind != HANG:
             return False
@@ -128,13 +128,17 @@ class Batch:
     """Scripts under way to the engine; see :class:`~harness.fuzzing.looking.Sent`."""
 
     def __init__(
-        self, asker: Asker, program: Program, first: Sequence[Heard], scripts: Sequence[Script]
+        self,
+        asker: ScriptSender,
+        program: FuzzedProgram,
+        first: Sequence[Heard],
+        scripts: Sequence[Script],
     ) -> None:
         """Send scripts after those that were answered; such as need files have to wait."""
         self._asker = asker
         self._first = first
         self._scripts = scripts
-        self._hearing: Hearing | None = None
+        self._hearing: ScriptHearing | None = None
         self._sent, self._before = asker.sent, len(asker.sent)
         if scripts and not any(script.files for script in scripts):
             told = list(map(asker.as_sent, scripts))
@@ -160,23 +164,23 @@ class Batch:
         yield from map(self._asker.answered, self._scripts[len(traces) :])
 
 
-class Shown(NamedTuple):
+class RevealingScript(NamedTuple):
     """A script that shows something new."""
 
     script: Script  # to its last command, the one that is answered wrongly
-    difference: Difference
+    difference: WrongReply
     needs_new: bool  # a process that has heard something else may not show it
 
 
 class Hunt:
     """Looks for a script that shows something new; see :class:`Looking`."""
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: ScriptSender) -> None:
         self.unconfirmed = 0  # differences that no new process showed
         self._asker = asker
-        self._found: Shown | None = None
+        self._found: RevealingScript | None = None
 
-    def run(self, draw: Callable[[Looking], object]) -> Shown | None:
+    def run(self, draw: Callable[[Looking], object]) -> RevealingScript | None:
         """Return what is found among some scripts; ``draw``: shows them to what it is given."""
         draw(self)
         return self._found
@@ -187,7 +191,7 @@ class Hunt:
         return self._asker.budget.is_over
 
     def begin(self, scripts: Sequence[Script]) -> Batch:
-        """Send scripts, whose answers :meth:`found` is to look at; see :meth:`Asker.begin`."""
+        """Send scripts; :meth:`found` looks at the answers. See :meth:`ScriptSender.begin`."""
         return self._asker.begin(list(map(self._asker.affordable, scripts)))
 
     def shows(self, script: Script) -> bool:
@@ -210,19 +214,19 @@ class Hunt:
         self.unconfirmed += self._found is None
         return self._found is not None
 
-    def _alone(self, script: Script) -> Shown | None:
+    def _alone(self, script: Script) -> RevealingScript | None:
         """Return the script if a new process that hears nothing else shows its news."""
         news = self._asker.news(script, fresh=True)
         if news is None:
             return None
         # What an engine does only before it has heard something else, is looked for so.
         needs_new = not self._asker.has_ended and self._asker.news(script) is None
-        return Shown(script.until(news.at), news, needs_new)
+        return RevealingScript(script.until(news.at), news, needs_new)
 
-    def _with_more(self, said: list[Script]) -> Shown | None:
+    def _with_more(self, said: list[Script]) -> RevealingScript | None:
         """Return the end of a conversation that shows the news: what was said before matters."""
         for count in (2**power for power in range(1, len(said).bit_length() + 1)):
             script = joined(said[-count:])
             if news := self._asker.news(script, fresh=True):
-                return Shown(script.until(news.at), news, needs_new=True)
+                return RevealingScript(script.until(news.at), news, needs_new=True)
         return None

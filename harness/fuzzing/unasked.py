@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from random import Random
 
 from harness.declared.declaration import ASKS
-from harness.declared.drawing import Drawer, Known
+from harness.declared.drawing import Drawer, KnownBeginning
 from harness.records import Reply
 from harness.vocabulary.script import Script, name_of
 
@@ -33,9 +33,11 @@ class Unasked:
         self._end = over.ask if over else ""
         self._random = random
         self._drawer = drawer
-        self._nothing = Known((), self._drawer.nothing)
-        self._known: list[Known] = []
-        self._begun: deque[Known] = deque()  # of what was drawn and not learnt, in this order
+        self._nothing = KnownBeginning((), self._drawer.nothing)
+        self._known: list[KnownBeginning] = []
+        self._begun: deque[KnownBeginning] = (
+            deque()
+        )  # of what was drawn and not learnt, in this order
 
     def draw(self) -> Script:
         """Return a conversation."""
@@ -66,8 +68,8 @@ class Unasked:
             self._known[self._random.randrange(_KNOWN)] = known
 
     def _followed(
-        self, begun: Known, commands: Sequence[str], replies: Sequence[Reply]
-    ) -> Known | None:
+        self, begun: KnownBeginning, commands: Sequence[str], replies: Sequence[Reply]
+    ) -> KnownBeginning | None:
         """Return commands that have led somewhere; to where moves were listed, if they ever are.
 
         None: to the end of a game, or to nothing new. It ends where a program has chosen: each may
@@ -75,7 +77,7 @@ class Unasked:
         """
         drawer, now, start = self._drawer, begun.now.copy(), len(begun.commands)
         said = list(begun.commands)
-        listed: Known | None = None  # where moves were listed last
+        listed: KnownBeginning | None = None  # where moves were listed last
         for command, reply in zip(commands[start:], replies[start:], strict=False):
             declared = self._declaration.command(name_of(command))
             if declared is None or declared.plays or not now.allows(command):
@@ -86,15 +88,15 @@ class Unasked:
             drawer.read(command, now.state, reply.text)
             if declared.kind == ASKS:
                 if command == drawer.lister and not now.is_over:
-                    listed = Known(tuple(said), now.copy())
+                    listed = KnownBeginning(tuple(said), now.copy())
             elif not is_refused:
                 said.append(command)
         if drawer.lister:
             return listed
-        return None if now.is_over or not said else Known(tuple(said), now)
+        return None if now.is_over or not said else KnownBeginning(tuple(said), now)
 
 
-def _fullness(known: Known) -> float:
+def _fullness(known: KnownBeginning) -> float:
     """Return the share of a board on which stones were played: games on small ones are short."""
     columns, rows = known.now.state.size
     return len(known.now.state.moves) / max(1, columns * rows)

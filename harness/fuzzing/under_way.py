@@ -13,7 +13,8 @@ from oracle.natures import Natures
 
 
 class UnderWay:
-    """Scripts that were sent one after the other; see :class:`~harness.fuzzing.engines.Hearing`.
+    """Scripts that were sent one after the other; see
+    :class:`~harness.fuzzing.engines.ScriptHearing`.
 
     Attributes: ``is_open``, whether their replies are what the engine sends next.
     """

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.fuzzing.fuzzer import Finding
-from harness.fuzzing.judging import Expected, Judge
+from harness.fuzzing.fuzzer import FuzzFinding
+from harness.fuzzing.judging import Expected, ReplyJudge
 from harness.options import GTP, STATUS_LAST
 from harness.reading import casefile, conversion
 from harness.reading.answers import REASONS
@@ -25,14 +25,16 @@ _UNSAID = (
 _LONG = 300  # characters of an answer that a comment quotes
 
 
-def file_name(number: int, finding: Finding, protocol: str = GTP) -> str:
+def file_name(number: int, finding: FuzzFinding, protocol: str = GTP) -> str:
     """Return such as ``01-score-too-low.gtp``; ``protocol``: what the engine speaks."""
     command, kind = finding.difference.signature
     words = re.sub(r"[^a-z0-9]+", "-", f"{command} {kind}".lower()).strip("-")
     return f"{number:02}-{words[:50].strip('-')}{_FORMATS[protocol].ending}"
 
 
-def write(folder: Path, number: int, finding: Finding, judge: Judge, protocol: str = GTP) -> Path:
+def write(
+    folder: Path, number: int, finding: FuzzFinding, judge: ReplyJudge, protocol: str = GTP
+) -> Path:
     """Write a finding and the files it names into a folder; return the case file's path."""
     path = folder / file_name(number, finding, protocol)
     path.write_text(text(number, finding, judge, protocol), encoding="utf-8")
@@ -42,13 +44,13 @@ def write(folder: Path, number: int, finding: Finding, judge: Judge, protocol: s
     return path
 
 
-def _names(finding: Finding, number: int) -> dict[str, str]:
+def _names(finding: FuzzFinding, number: int) -> dict[str, str]:
     """Return what a finding's files are called beside the case file."""
     files = enumerate(finding.script.files, 1)
     return {name: f"{number:02}-board{index}.txt" for index, (name, _) in files}
 
 
-def text(number: int, finding: Finding, judge: Judge, protocol: str = GTP) -> str:
+def text(number: int, finding: FuzzFinding, judge: ReplyJudge, protocol: str = GTP) -> str:
     """Return the case file of a finding."""
     beyond = [_UNSAID] if protocol == GTP and finding.difference.right.startswith("?") else []
     lines = [
@@ -64,7 +66,7 @@ def _comment(paragraphs: Iterable[str]) -> Iterator[str]:
         yield from (f"# {line}".rstrip() for line in textwrap.wrap(paragraph, _WIDTH) or [""])
 
 
-def _heading(finding: Finding, key: str) -> Iterator[str]:
+def _heading(finding: FuzzFinding, key: str) -> Iterator[str]:
     found, times = finding.difference, f"{finding.shown} of {finding.tried}"
     yield f"{key}: {name_of(found.command)}, {found.kind}"
     yield f"The engine's answer: {one_line(found.got, _LONG) or 'nothing'}"
@@ -76,13 +78,13 @@ def _heading(finding: Finding, key: str) -> Iterator[str]:
         yield f"Not stable: {times} new processes showed it."
 
 
-def _told(finding: Finding) -> str:
+def _told(finding: FuzzFinding) -> str:
     first, *others = finding.mistakes
     more = f" (or like {len(others)} more mistakes that look the same here)" if others else ""
     return f"{first.clause}{more}."
 
 
-def _body(number: int, finding: Finding, judge: Judge, lines: _Lines) -> Iterator[str]:
+def _body(number: int, finding: FuzzFinding, judge: ReplyJudge, lines: _Lines) -> Iterator[str]:
     names, last = _names(finding, number), len(finding.script.commands) - 1
     for index, expected in enumerate(judge.expectations(finding.script)):
         is_last, words = index == last, expected.command.split()

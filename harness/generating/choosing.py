@@ -13,13 +13,13 @@ from operator import or_
 
 from harness.generating.records import Staged
 from harness.judging.cover import smallest
-from harness.vocabulary.scenes import Moment
+from harness.vocabulary.scenes import SceneMoment
 
 PER_GAME = 3  # scenes of one game
 _EFFORT = 0.02  # what a command of the set-up counts against a scene: short ones are read
 
 
-class Choice:
+class SceneChoice:
     """Scenes chosen so far, and what they cover.
 
     Attributes: ``chosen``; ``caught``, the mistakes, as bits, and ``beside``, those that other
@@ -55,7 +55,7 @@ class Choice:
             and self._is_new(staged.scene.find.moment)
         )
 
-    def _is_new(self, moment: Moment) -> bool:
+    def _is_new(self, moment: SceneMoment) -> bool:
         """Return whether a game may give this moment: each once, and few of one game."""
         game = moment.origin.game
         seen = (game, moment.number) in self._moments or self._games[game] >= PER_GAME
@@ -83,7 +83,7 @@ class Choice:
         for staged in best.chosen[len(self.chosen) :]:
             self.take(staged)
 
-    def _attempt(self, candidates: Sequence[Staged], how: Plan) -> Choice:
+    def _attempt(self, candidates: Sequence[Staged], how: Plan) -> SceneChoice:
         """Return this choice after taking what a plan says, again and again: some close others."""
         tried = copy.deepcopy(self, {id(one): one for one in self.chosen})
         while True:

@@ -11,19 +11,19 @@ from typing import NamedTuple
 
 from harness.generating import writing
 from harness.generating.choices import Choices
-from harness.generating.choosing import Choice
+from harness.generating.choosing import SceneChoice
 from harness.generating.pool import Pool
 from harness.generating.reading import Harvest
-from harness.generating.records import Bench, Staged
+from harness.generating.records import Staged, TestBench
 from harness.generating.replaying import turn
 from harness.generating.staging import LeftOut, Stage
 from harness.judging import strength
 from harness.judging.likeness import identities
-from harness.judging.strength import Wrong
+from harness.judging.strength import KnownWrong
 from harness.records import CaseFile
 from harness.specifications.record import Specification
 from harness.vocabulary.features import Feature
-from harness.vocabulary.scenes import Find, Moment, Scene
+from harness.vocabulary.scenes import Find, Scene, SceneMoment
 from oracle.mistakes import Mistake
 from oracle.symmetry import ALL
 
@@ -35,7 +35,7 @@ _PATIENCE = 200  # positions made before a feature is given up for this time
 _ROUNDS = 15  # of looking for scenes that catch what nothing has caught
 
 
-class Request(NamedTuple):
+class SceneRequest(NamedTuple):
     """What set is wanted."""
 
     specification: Specification
@@ -46,10 +46,10 @@ class Request(NamedTuple):
     beside: tuple[CaseFile, ...] = ()  # the set is to complete these
     excluded: tuple[CaseFile, ...] = ()  # and has no test the same as any of these
     only_survivors: bool = False  # take only what catches a mistake these leave alive
-    bench: Bench | None = None  # engines to be caught beside the mistakes
+    bench: TestBench | None = None  # engines to be caught beside the mistakes
 
 
-class Produced(NamedTuple):
+class ProducedScenes(NamedTuple):
     """A set of scenes, in the order of the file, and how it came about."""
 
     scenes: tuple[Staged, ...]
@@ -58,16 +58,18 @@ class Produced(NamedTuple):
     mistakes: tuple[Mistake, ...]
     caught_beside: int  # by the cases beside them
     caught: int  # by these scenes, as bits: of the mistakes, and then of the engines
-    engines: tuple[Wrong, ...] = ()
+    engines: tuple[KnownWrong, ...] = ()
 
     @property
-    def survivors(self) -> list[Wrong]:
+    def survivors(self) -> list[KnownWrong]:
         """The mistakes and engines that nothing catches."""
         done, all_ = self.caught | self.caught_beside, (*self.mistakes, *self.engines)
         return [one for place, one in enumerate(all_) if not done >> place & 1]
 
 
-def produce(request: Request, harvest: Harvest, on_step: Callable[[str], None]) -> Produced:
+def produce(
+    request: SceneRequest, harvest: Harvest, on_step: Callable[[str], None]
+) -> ProducedScenes:
     """Return the set of scenes that a request asks for."""
     specification = request.specification
     mistakes = specification.settled_mistakes
@@ -87,16 +89,16 @@ def produce(request: Request, harvest: Harvest, on_step: Callable[[str], None]) 
     order = {feature.name: place for place, feature in enumerate(specification.kind.features)}
     scenes = sorted(choice.chosen, key=lambda one: order[one.scene.find.feature])
     candidates, engines = tuple(workshop.staged), request.bench.engines if request.bench else ()
-    return Produced(
+    return ProducedScenes(
         tuple(scenes), candidates, workshop.left_out, mistakes, beside, choice.caught, engines
     )
 
 
-def _chosen(request: Request, workshop: _Workshop, beside: int) -> Choice:
+def _chosen(request: SceneRequest, workshop: _Workshop, beside: int) -> SceneChoice:
     """Return the choice among all that is staged, and more where that is not enough."""
     specification = request.specification
     features = specification.kind.features
-    choice = Choice(request.most, {one.name: one.least for one in features}, beside)
+    choice = SceneChoice(request.most, {one.name: one.least for one in features}, beside)
     for case in (*request.beside, *request.excluded):
         choice.exclude(same for _, same in identities(case, specification))
     choice.catch(workshop.staged)
@@ -122,7 +124,7 @@ class _Workshop:
     Attributes: ``staged``, those from games first; ``left_out``, why others are not among them.
     """
 
-    def __init__(self, request: Request, mistakes: tuple[Mistake, ...]) -> None:
+    def __init__(self, request: SceneRequest, mistakes: tuple[Mistake, ...]) -> None:
         self._request = request
         self._features = {feature.name: feature for feature in request.specification.kind.features}
         self._stage = Stage(request.specification, mistakes)
@@ -136,7 +138,7 @@ class _Workshop:
         """The mistakes that all staged scenes together catch, as bits."""
         return reduce(or_, (one.caught for one in self.staged), 0)
 
-    def measure(self, bench: Bench) -> None:
+    def measure(self, bench: TestBench) -> None:
         """Put all staged scenes to engines, which follow the mistakes in what a scene catches."""
         starts = range(0, len(self.staged), _TOGETHER)
         heaps = [self.staged[start : start + _TOGETHER] for start in starts]
@@ -239,7 +241,7 @@ class _Workshop:
                 if found == most:
                     return
 
-    def _answer(self, feature: Feature, moment: Moment | None) -> str:
+    def _answer(self, feature: Feature, moment: SceneMoment | None) -> str:
         if moment is None or moment.size not in self._request.sizes:
             return ""
         return feature.find(moment)

@@ -20,7 +20,7 @@ from harness.generating.moves import Moves
 from harness.generating.pool import Pool
 from harness.generating.replaying import Unusable, is_private, moment, replay
 from harness.running.jobs import Fault, Note, run_all
-from harness.vocabulary.features import Kind
+from harness.vocabulary.features import FeatureKind
 from harness.vocabulary.scenes import Find, Played
 from oracle.errors import SgfError
 from oracle.sgf import Node, games
@@ -30,7 +30,7 @@ _TOGETHER = 64  # small files that make one task
 _SIGNS = re.compile(rb"\[(?:[^\\\]]|\\.)*\]|[()]", re.DOTALL)
 
 
-class Piece(NamedTuple):
+class RecordPiece(NamedTuple):
     """A part of a file that holds whole games."""
 
     path: str
@@ -38,10 +38,10 @@ class Piece(NamedTuple):
     end: int
 
 
-class Wanted(NamedTuple):
+class HarvestOptions(NamedTuple):
     """What is looked for in the records."""
 
-    kind: Kind
+    kind: FeatureKind
     choices: Choices
     moves: Moves
     sizes: range
@@ -84,15 +84,15 @@ def _records(path: str) -> list[str]:
     return sorted(found)
 
 
-def tasks(files: Sequence[str]) -> Iterator[list[Piece]]:
+def tasks(files: Sequence[str]) -> Iterator[list[RecordPiece]]:
     """Yield what one process reads at a time: a piece of a large file, or some small files."""
-    together: list[Piece] = []
+    together: list[RecordPiece] = []
     for path in files:
         size = _size(path)
         if size > _PIECE:
             yield from ([piece] for piece in _pieces(path))
             continue
-        together.append(Piece(path, 0, size))
+        together.append(RecordPiece(path, 0, size))
         if len(together) == _TOGETHER:
             yield together
             together = []
@@ -112,7 +112,7 @@ def _size(path: str) -> int:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _pieces(path: str) -> Iterator[Piece]:
+def _pieces(path: str) -> Iterator[RecordPiece]:
     """Cut a collection where games end; brackets inside values do not count."""
     with (
         Path(path).open("rb") as file,
@@ -123,24 +123,24 @@ def _pieces(path: str) -> Iterator[Piece]:
             first = data[sign.start()]
             depth += (first == ord("(")) - (first == ord(")") and depth > 0)
             if first == ord(")") and not depth and sign.end() - start >= _PIECE:
-                yield Piece(path, start, sign.end())
+                yield RecordPiece(path, start, sign.end())
                 start = sign.end()
         if data[start:].strip():
-            yield Piece(path, start, len(data))
+            yield RecordPiece(path, start, len(data))
 
 
 # --- reading -----------------------------------------------------------------------------------
 
 
 def harvest(
-    files: Sequence[str], wanted: Wanted, workers: int, on_note: Callable[[int, int], None]
+    files: Sequence[str], wanted: HarvestOptions, workers: int, on_note: Callable[[int, int], None]
 ) -> Harvest:
     """Return what all files have to give; ``on_note`` is told of the bytes and games done."""
     pool, counts, seen = Pool(), Counter[str](), Counter[str]()
     counts["files"] = len(files)
     pieces, done = list(tasks(files)), 0
 
-    def work(task: list[Piece], note: Note) -> Harvest:
+    def work(task: list[RecordPiece], note: Note) -> Harvest:
         return _read(task, wanted)
 
     for place, part in run_all(pieces, work, workers, _silent):
@@ -158,7 +158,7 @@ def _silent(task: int, note: object) -> None:
     """Take no notes of tasks under way: they are short."""
 
 
-def _read(pieces: Sequence[Piece], wanted: Wanted) -> Harvest:
+def _read(pieces: Sequence[RecordPiece], wanted: HarvestOptions) -> Harvest:
     """Read some pieces in this process."""
     found = Harvest(Pool(), Counter(), Counter())
     for piece in pieces:
@@ -171,7 +171,7 @@ def _read(pieces: Sequence[Piece], wanted: Wanted) -> Harvest:
     return found
 
 
-def _games(piece: Piece, counts: Counter[str]) -> Iterator[tuple[Node, str]]:
+def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[Node, str]]:
     """Yield the games of a piece, each with its name for a reader."""
     try:
         with Path(piece.path).open("rb") as file:
@@ -187,7 +187,7 @@ def _games(piece: Piece, counts: Counter[str]) -> Iterator[tuple[Node, str]]:
         yield game.root, f"game {game.number} of {piece.path}{where}" if several else piece.path
 
 
-def _finds(played: Played, wanted: Wanted, found: Harvest) -> Iterator[Find]:
+def _finds(played: Played, wanted: HarvestOptions, found: Harvest) -> Iterator[Find]:
     """Yield the features of a game's moments."""
     _check(played, wanted)
     found.counts["used"] += 1
@@ -204,7 +204,7 @@ def _finds(played: Played, wanted: Wanted, found: Harvest) -> Iterator[Find]:
                     yield Find(rank, feature.name, answer, one)
 
 
-def _check(played: Played, wanted: Wanted) -> None:
+def _check(played: Played, wanted: HarvestOptions) -> None:
     """Raise :class:`Unusable` when the game is not for this run."""
     if played.kind != wanted.kind.game:
         raise Unusable("another game")

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from harness.judging.strength import Wrong
+from harness.judging.strength import KnownWrong
 from harness.records import CaseFile
 from harness.vocabulary.scenes import Scene
 
 
-class Asked(NamedTuple):
+class SceneTest(NamedTuple):
     """A test of a scene: the right answer, why it is right, and what it looks at."""
 
     command: str
@@ -28,15 +28,15 @@ class Staged(NamedTuple):
     """A scene with its answers."""
 
     scene: Scene
-    asked: tuple[Asked, ...]  # in the order of the steps that ask
+    asked: tuple[SceneTest, ...]  # in the order of the steps that ask
     caught: int  # the mistakes that its tests catch, as bits of their places
 
 
-class Bench(Protocol):
+class TestBench(Protocol):
     """Wrong engines, and what they do with tests."""
 
     @property
-    def engines(self) -> tuple[Wrong, ...]:
+    def engines(self) -> tuple[KnownWrong, ...]:
         """Return the engines."""
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 
-from harness.vocabulary.scenes import EMPTY, Board, Moment, Origin, Played
+from harness.vocabulary.scenes import EMPTY, Played, SceneMoment, SceneOrigin, StoneBits
 from oracle.color import BLACK, WHITE
 from oracle.grid import Grid
 from oracle.rules.capture import captured, taken
@@ -49,7 +49,7 @@ def replay(root: Node, name: str) -> Played:
             break
         moves.append((color, move))
         boards.append(after)
-    origin = Origin(name, identity(shape, start, moves))
+    origin = SceneOrigin(name, identity(shape, start, moves))
     return Played(origin, kind, shape.rows, moves, boards)
 
 
@@ -67,7 +67,7 @@ def _header(root: Node) -> tuple[str, Grid]:
     return kind, shape
 
 
-def _setup(node: Node, shape: Grid, board: Board) -> Board:
+def _setup(node: Node, shape: Grid, board: StoneBits) -> StoneBits:
     """Return the board after a node's ``AB``, ``AW`` and ``AE``."""
     if node.properties.keys().isdisjoint(_SETUP):
         return board
@@ -81,7 +81,7 @@ def _setup(node: Node, shape: Grid, board: Board) -> Board:
     except ValueError:
         raise Unusable("its setup cannot be read") from None
     keep = ~(black | white | none)
-    return Board(board.black & keep | black & ~white, board.white & keep | white)
+    return StoneBits(board.black & keep | black & ~white, board.white & keep | white)
 
 
 def _points(value: str, shape: Grid) -> list[tuple[int, int]]:
@@ -117,7 +117,7 @@ def _around(shape: Grid, move: int) -> int:
     return neighbours(shape, move)
 
 
-def _go(shape: Grid, board: Board, color: int, move: int) -> Board | None:
+def _go(shape: Grid, board: StoneBits, color: int, move: int) -> StoneBits | None:
     """Return the board after a move of Go, None for one that the rules forbid (ko aside)."""
     stones = board.black | board.white
     if stones & move:
@@ -129,19 +129,19 @@ def _go(shape: Grid, board: Board, color: int, move: int) -> Board | None:
     elif move and not around & ~stones and _is_suicide(shape, mine, theirs, move):
         return None
     mine |= move
-    return Board(mine, theirs) if color == BLACK else Board(theirs, mine)
+    return StoneBits(mine, theirs) if color == BLACK else StoneBits(theirs, mine)
 
 
 def _is_suicide(shape: Grid, mine: int, theirs: int, move: int) -> bool:
     return bool(flood(shape, move, mine) & captured(shape, mine | move, theirs))
 
 
-def _gomoku(shape: Grid, board: Board, color: int, move: int) -> Board | None:
+def _gomoku(shape: Grid, board: StoneBits, color: int, move: int) -> StoneBits | None:
     """Return the board after a stone, None where there is one already."""
     if not move or board.stones & move:
         return None
     black, white = board
-    return Board(black | move, white) if color == BLACK else Board(black, white | move)
+    return StoneBits(black | move, white) if color == BLACK else StoneBits(black, white | move)
 
 
 # --- which game it is --------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def images(shape: Grid, symmetry: int) -> dict[int, int]:
     return {**bits, 0: 0}
 
 
-def identity(shape: Grid, start: Board, moves: list[Move]) -> str:
+def identity(shape: Grid, start: StoneBits, moves: list[Move]) -> str:
     """Return a name of the game that is the same in all its turned and mirrored copies."""
     opening = [move for _, move in moves[:_OPENING]]
     colors = [color for color, _ in moves[:_OPENING]]
@@ -177,13 +177,13 @@ def turned(shape: Grid, mask: int, symmetry: int) -> int:
     return found
 
 
-def turn(moment: Moment, symmetry: int, swap: bool) -> Moment:
+def turn(moment: SceneMoment, symmetry: int, swap: bool) -> SceneMoment:
     """Return a moment as it looks after a symmetry and, if ``swap``, with colors exchanged."""
     shape = moment.shape
 
-    def after(board: Board) -> Board:
+    def after(board: StoneBits) -> StoneBits:
         black, white = (turned(shape, mask, symmetry) for mask in board)
-        return Board(white, black) if swap else Board(black, white)
+        return StoneBits(white, black) if swap else StoneBits(black, white)
 
     return moment._replace(
         before=after(moment.before),
@@ -205,11 +205,11 @@ def is_private(game: str) -> bool:
 # --- moments -----------------------------------------------------------------------------------
 
 
-def moment(played: Played, number: int) -> Moment:
+def moment(played: Played, number: int) -> SceneMoment:
     """Return a game's moment after some moves."""
     color, move = played.moves[number - 1] if number else (0, 0)
     boards = played.boards
-    return Moment(
+    return SceneMoment(
         played.origin,
         played.kind,
         played.size,

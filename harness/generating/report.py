@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from harness.generating.producing import Produced, Request
+from harness.generating.producing import ProducedScenes, SceneRequest
 from harness.generating.reading import Harvest
 from harness.text import number_of
 
 _USED = ("files", "games", "used", "positions")
 
 
-def report(request: Request, harvest: Harvest, produced: Produced) -> Iterator[str]:
+def report(request: SceneRequest, harvest: Harvest, produced: ProducedScenes) -> Iterator[str]:
     """Yield the lines of the report."""
     yield from _read(harvest)
     yield from _features(request, harvest, produced)
@@ -41,7 +41,7 @@ def _listed(heading: str, counts: Counter[str]) -> Iterator[str]:
         yield from (f"{number:6}  {name}" for name, number in counts.most_common())
 
 
-def _features(request: Request, harvest: Harvest, produced: Produced) -> Iterator[str]:
+def _features(request: SceneRequest, harvest: Harvest, produced: ProducedScenes) -> Iterator[str]:
     """Yield a row for each feature: positions that had it, and the scenes and tests chosen."""
     width = max(len(feature.name) for feature in request.specification.kind.features)
     yield f"\n{'':{width}}  {'in games':>8}  {'usable':>6}  {'chosen':>6}  {'made':>4}  answers"
@@ -65,13 +65,13 @@ def _features(request: Request, harvest: Harvest, produced: Produced) -> Iterato
         yield f"not in the set: {', '.join(missing)}"
 
 
-def _spread(produced: Produced) -> Iterator[str]:
+def _spread(produced: ProducedScenes) -> Iterator[str]:
     sizes = Counter(one.scene.find.moment.size for one in produced.scenes)
     if sizes:
         yield "sizes: " + ", ".join(f"{size} ({sizes[size]})" for size in sorted(sizes))
 
 
-def _strength(produced: Produced) -> Iterator[str]:
+def _strength(produced: ProducedScenes) -> Iterator[str]:
     tests = sum(len(one.asked) for one in produced.scenes)
     scenes = len(produced.scenes)
     total, engines = len(produced.mistakes), len(produced.engines)

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.generating.records import Asked, Staged
+from harness.generating.records import SceneTest, Staged
 from harness.judging import equivalence, strength
 from harness.judging.explain import reason
 from harness.judging.likeness import identity
@@ -18,7 +18,7 @@ from harness.reading import casefile
 from harness.records import Reply
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
-from harness.vocabulary.scenes import Moment, Scene
+from harness.vocabulary.scenes import Scene, SceneMoment
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Mistake
 
@@ -51,7 +51,7 @@ class Stage:
             staged = Staged(scene, asked, 0)
             return staged._replace(caught=self._caught(staged, folder))
 
-    def _played(self, scene: Scene, folder: str) -> Iterator[Asked]:
+    def _played(self, scene: Scene, folder: str) -> Iterator[SceneTest]:
         """Yield the tests of a scene, as the right engine goes through it."""
         engine = self._specification.right_engine(folder)
         reached = False
@@ -67,7 +67,7 @@ class Stage:
         if not reached:
             raise LeftOut("the intended board is not reached")
 
-    def _asked(self, engine: Engine, command: str, why: str, is_last: bool) -> Asked:
+    def _asked(self, engine: Engine, command: str, why: str, is_last: bool) -> SceneTest:
         if equivalence.underspecified(engine, command):
             raise LeftOut(UNDERSPECIFIED)
         same = identity(engine, command, self._specification)
@@ -78,7 +78,7 @@ class Stage:
             raise LeftOut("its answer is an error")
         if len(choice) > 1 and not is_last:
             raise LeftOut("what follows depends on a free choice")
-        return Asked(command, self._expression(command, reply, choice), told, same)
+        return SceneTest(command, self._expression(command, reply, choice), told, same)
 
     def _expression(self, command: str, reply: Reply, choice: tuple[str, ...]) -> str:
         if choice:
@@ -118,7 +118,7 @@ def _goes_on(raw: str) -> bool:
     return raw.startswith("=") and "illegal" not in raw
 
 
-def lies(engine: Engine, moment: Moment) -> bool:
+def lies(engine: Engine, moment: SceneMoment) -> bool:
     """Return whether the engine's board is the intended one."""
     now = engine.session.game.position
     return (now.grid.rows, now.black, now.white) == (moment.size, *moment.board)

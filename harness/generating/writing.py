@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.generating.records import Staged
-from harness.vocabulary.features import Kind
-from harness.vocabulary.scenes import Moment, Scene
+from harness.vocabulary.features import FeatureKind
+from harness.vocabulary.scenes import Scene, SceneMoment
 from oracle.natures import SIZE, Natures
 from oracle.position import Position
 
@@ -15,7 +15,7 @@ _WIDTH = 98
 
 
 def case_file(
-    kind: Kind, staged: Sequence[Staged], heading: Sequence[str], natures: Natures
+    kind: FeatureKind, staged: Sequence[Staged], heading: Sequence[str], natures: Natures
 ) -> str:
     """Return the text of a case file: a heading, then each scene with its comments."""
     sentences = {feature.name: feature.sentence for feature in kind.features}
@@ -33,7 +33,7 @@ def files(staged: Sequence[Staged]) -> Mapping[str, str]:
 
 
 def _scene(
-    kind: Kind, staged: Staged, sentences: dict[str, str], number: int, natures: Natures
+    kind: FeatureKind, staged: Staged, sentences: dict[str, str], number: int, natures: Natures
 ) -> Iterator[str]:
     """Yield a scene: what it is about, where it comes from, the board, the commands."""
     find = staged.scene.find
@@ -44,7 +44,7 @@ def _scene(
     yield from commands(staged, number, natures, with_reasons=True)
 
 
-def provenance(moment: Moment) -> str:
+def provenance(moment: SceneMoment) -> str:
     """Return the sentence that says where a position comes from."""
     text = moment.origin.sentence
     if not moment.origin.game:

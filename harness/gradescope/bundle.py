@@ -9,7 +9,7 @@ from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.gradescope import scripts, settings
-from harness.gradescope.settings import Settings
+from harness.gradescope.settings import GradescopeSettings
 from harness.gradescope.wheel import Member, files, wheel, zipped
 from harness.grading.attempts import plan
 from harness.grading.records import PRIVATE
@@ -21,7 +21,10 @@ _EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
 
 
 def bundle(
-    assignment: Assignment, private: Sequence[str], overlay: Path | None, wanted: Settings
+    assignment: Assignment,
+    private: Sequence[str],
+    overlay: Path | None,
+    wanted: GradescopeSettings,
 ) -> bytes:
     """Return the zip.
 
@@ -53,7 +56,7 @@ def _check(assignment: Assignment, private: Sequence[str] | None) -> None:
     plan.cases(assignment, private, seed="")
 
 
-def _own(assignment: Assignment, found: Settings) -> Iterator[Member]:
+def _own(assignment: Assignment, found: GradescopeSettings) -> Iterator[Member]:
     name, content = wheel()
     tools = " ".join(tool.package for tool in needs.of(assignment))
     packages = list(dict.fromkeys(tools.split()))

@@ -18,7 +18,7 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
 from harness.gradescope import metadata, settings
 from harness.gradescope.metadata import Times
-from harness.gradescope.settings import Settings
+from harness.gradescope.settings import GradescopeSettings
 from harness.grading.exports import gradescope
 from harness.grading.exports.gradescope import Later
 from harness.grading.exports.showing import feedback
@@ -27,14 +27,14 @@ from harness.grading.taking_in.sources import folders
 from harness.report.views import Views
 
 
-class Marked(NamedTuple):
+class MarkingNotes(NamedTuple):
     """What the teacher is told on standard output."""
 
     mark: str
     sandbox: str
 
 
-def mark(root: Path) -> Marked:
+def mark(root: Path) -> MarkingNotes:
     """Grade ``root/submission``, and write ``root/results/results.json``.
 
     ``root``: a folder laid out as Gradescope's ``/autograder``.
@@ -56,7 +56,7 @@ def mark(root: Path) -> Marked:
         faults = "; ".join(dict.fromkeys(found.fault for found in one.attempts if found.fault))
         raise ClassWideError(f"the harness failed, and there is no mark: {faults}")
     _write(target, _text(one, result, wanted))
-    return Marked(str(one.marks), result.sandbox)
+    return MarkingNotes(str(one.marks), result.sandbox)
 
 
 def _room() -> tempfile.TemporaryDirectory[str]:
@@ -87,7 +87,9 @@ def _sheet(room: Path, root: Path, times: Times) -> Path:
     return path
 
 
-def _graded(found: Assignment, sheet: Path, source: Path, wanted: Settings) -> ClassResult:
+def _graded(
+    found: Assignment, sheet: Path, source: Path, wanted: GradescopeSettings
+) -> ClassResult:
     room = sheet.parent
     return grade(
         GradeOptions(
@@ -103,7 +105,7 @@ def _graded(found: Assignment, sheet: Path, source: Path, wanted: Settings) -> C
     )
 
 
-def _text(one: Graded, result: ClassResult, wanted: Settings) -> str:
+def _text(one: Graded, result: ClassResult, wanted: GradescopeSettings) -> str:
     found = result.assignment
     private = frozenset(part.name for part in found.marks if part.judged_by == PRIVATE)
     shown = feedback(one, result, Views(found.specification, found.place))

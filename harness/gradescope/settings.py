@@ -15,7 +15,7 @@ VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")
 _BEFORE_END = 120.0  # seconds for what is not a test: reading, building, writing
 
 
-class Settings(NamedTuple):
+class GradescopeSettings(NamedTuple):
     """The decisions. Paths are relative to the folder of the zip's contents."""
 
     assignment: str  # its folder
@@ -30,12 +30,12 @@ class Settings(NamedTuple):
         return self.timeout - _BEFORE_END
 
 
-def written(settings: Settings) -> str:
+def written(settings: GradescopeSettings) -> str:
     """Return settings as JSON."""
     return json.dumps(settings._asdict(), indent=1) + "\n"
 
 
-def read(folder: Path) -> Settings:
+def read(folder: Path) -> GradescopeSettings:
     """Return the settings of an autograder.
 
     ``folder``: with the contents of its zip.
@@ -45,7 +45,7 @@ def read(folder: Path) -> Settings:
     """
     path = folder / FILE
     try:
-        found = Settings(**json.loads(path.read_text(encoding="utf-8")))
+        found = GradescopeSettings(**json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, TypeError):

@@ -7,15 +7,15 @@ from itertools import groupby
 from typing import NamedTuple
 
 from harness.history.records import (
-    Change,
     FileKept,
     Flaky,
     RunKept,
-    Seen,
     Slower,
     Spread,
-    Test,
+    TestIdentity,
+    TestInRun,
     Trends,
+    VerdictChange,
 )
 from harness.history.statistics import spread
 from harness.history.trends import alike, by_test, times_of
@@ -34,22 +34,22 @@ class Streak(NamedTuple):
     size: int  # runs
 
 
-class Course(NamedTuple):
+class TestCourse(NamedTuple):
     """A test from run to run."""
 
-    test: Test
+    test: TestIdentity
     line: int
     number: int  # among the tests of its file, from 1
-    seen: tuple[Seen | None, ...]  # in each of the runs shown
+    seen: tuple[TestInRun | None, ...]  # in each of the runs shown
     times: Times  # that may be compared
-    changes: tuple[Change, ...]  # the latest first
-    broken: Change | None
+    changes: tuple[VerdictChange, ...]  # the latest first
+    broken: VerdictChange | None
     flaky: Flaky | None
     slower: Slower | None
     is_gone: bool  # its file was run later without it
 
     @property
-    def last(self) -> Seen:
+    def last(self) -> TestInRun:
         """What was seen of it last."""
         return [one for one in self.seen if one][-1]
 
@@ -83,7 +83,7 @@ class FileCourse(NamedTuple):
     path: str
     runs: tuple[FileKept | None, ...]  # in each of the runs shown
     times: Times  # of the whole file, that may be compared
-    courses: tuple[Course, ...]  # what failed last time first
+    courses: tuple[TestCourse, ...]  # what failed last time first
 
     @property
     def spread(self) -> Spread | None:
@@ -111,14 +111,14 @@ class _Courses:
         self._runs = runs
         self._alike = alike(found.runs) if found.runs else set()
         self._seen = by_test(found.runs)
-        self._changes: dict[Test, list[Change]] = {}
+        self._changes: dict[TestIdentity, list[VerdictChange]] = {}
         for one in found.changes:
             self._changes.setdefault(one.test, []).append(one)
         self._broken = {one.test: one for one in found.broken}
         self._flaky = {one.test: one for one in found.flaky}
         self._slower = {one.test: one for one in found.slower}
         self._files = [{file.path: file for file in run.files} for run in runs]
-        self._tests: dict[str, dict[Test, None]] = {}
+        self._tests: dict[str, dict[TestIdentity, None]] = {}
         for run in reversed(runs):
             for file in run.files:
                 known = self._tests.setdefault(file.path, {})
@@ -137,12 +137,12 @@ class _Courses:
         )
         return FileCourse(path, kept, times, tuple(sorted(numbered, key=badness)))
 
-    def _course(self, test: Test, kept: Sequence[FileKept | None]) -> Course:
+    def _course(self, test: TestIdentity, kept: Sequence[FileKept | None]) -> TestCourse:
         seen = self._seen[test]
         by_run = _worst(seen)
         shown = tuple(by_run.get(run.number) for run in self._runs)
         last = max(place for place, file in enumerate(kept) if file)
-        return Course(
+        return TestCourse(
             test=test,
             line=seen[-1].result.line,
             number=0,
@@ -156,9 +156,9 @@ class _Courses:
         )
 
 
-def _worst(seen: Iterable[Seen]) -> dict[int, Seen]:
+def _worst(seen: Iterable[TestInRun]) -> dict[int, TestInRun]:
     """Return what was seen by run; a file that a run has twice shows its worse verdict."""
-    found: dict[int, Seen] = {}
+    found: dict[int, TestInRun] = {}
     for one in seen:
         before = found.get(one.run.number)
         if before is None or before.passed is not False:
@@ -166,14 +166,14 @@ def _worst(seen: Iterable[Seen]) -> dict[int, Seen]:
     return found
 
 
-def _outcome(seen: Seen | None) -> tuple[str, bool]:
+def _outcome(seen: TestInRun | None) -> tuple[str, bool]:
     return (seen.result.verdict, seen.result.flaky) if seen else ("", False)
 
 
 _RANKS = {"FAILED": 0, "not run": 1, "not judged": 1, "failed": 5}
 
 
-def badness(one: Course) -> tuple[int, int]:
+def badness(one: TestCourse) -> tuple[int, int]:
     """Return what puts a failed test before others, and among these what broke last.
 
     Then those without a verdict, the flaky, the slower, what ever changed, what failed as

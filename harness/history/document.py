@@ -15,7 +15,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from harness.history.records import Change, Flaky, RunKept, Seen, Slower, Test, Trends
+from harness.history.records import (
+    Flaky,
+    RunKept,
+    Slower,
+    TestIdentity,
+    TestInRun,
+    Trends,
+    VerdictChange,
+)
 from harness.history.text import counts
 
 SCHEMA, VERSION = "gtp-harness/history", 1
@@ -58,11 +66,11 @@ def _run(run: RunKept) -> dict[str, Any]:
     return kept | {"state": run.state.value, "counts": counts(run), "files": files}
 
 
-def _test(test: Test, line: int) -> dict[str, Any]:
+def _test(test: TestIdentity, line: int) -> dict[str, Any]:
     return test._asdict() | {"line": line}
 
 
-def _seen(seen: Seen) -> dict[str, Any]:
+def _seen(seen: TestInRun) -> dict[str, Any]:
     return {
         "run": seen.run.number,
         "started": seen.run.started,
@@ -71,7 +79,7 @@ def _seen(seen: Seen) -> dict[str, Any]:
     }
 
 
-def _change(one: Change) -> dict[str, Any]:
+def _change(one: VerdictChange) -> dict[str, Any]:
     told = {"before": _seen(one.before), "now": _seen(one.now), "cause": one.cause}
     return _test(one.test, one.now.result.line) | told
 

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from harness.history import plots, text
-from harness.history.courses import Course, FileCourse, Streak
-from harness.history.records import Change, RunKept, Test, Trends
+from harness.history.courses import FileCourse, Streak, TestCourse
+from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange
 from harness.history.tallies import of_file
 from harness.records import Verdict
 from harness.report.html.names import link, part_name
-from harness.report.html.parts import Frame, choices, dot, headline, page, part_links
+from harness.report.html.parts import PageFrame, choices, dot, headline, page, part_links
 from harness.report.html.style import MATRIX
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import number_of
@@ -71,13 +71,13 @@ font-size:9px}.hg tbody .tm,.hg tbody .of{white-space:normal;padding-right:4px}
 """.replace("\n", "")
 )
 
-Addresses = dict[Test, str]
+Addresses = dict[TestIdentity, str]
 
 
-class _Row(NamedTuple):
+class _TestRow(NamedTuple):
     """A test as markup."""
 
-    course: Course
+    course: TestCourse
     row: Markup
     card: Markup
 
@@ -100,17 +100,17 @@ def file_pages(
         yield part_name(name, number), page(heading, body, _frame(crumbs))
 
 
-def _frame(crumbs: Sequence[tuple[str, str]]) -> Frame:
-    return Frame(crumbs, script=True, style=plots.STYLE + STYLE)
+def _frame(crumbs: Sequence[tuple[str, str]]) -> PageFrame:
+    return PageFrame(crumbs, script=True, style=plots.STYLE + STYLE)
 
 
-def _address(page_: str, row: _Row) -> str:
+def _address(page_: str, row: _TestRow) -> str:
     return f"{link(page_)}#{'t' if row.card else 'r'}{row.course.number}"
 
 
-def _cut(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
+def _cut(rows: Iterable[_TestRow]) -> Iterator[list[_TestRow]]:
     """Yield the rows of each page: as many as it has room for."""
-    some: list[_Row] = []
+    some: list[_TestRow] = []
     size = 0
     for row in rows:
         size += len(row.row) + len(row.card)
@@ -124,7 +124,7 @@ def _cut(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
 def _body(
     file: FileCourse,
     runs: Sequence[RunKept],
-    rows: Sequence[_Row],
+    rows: Sequence[_TestRow],
     name: str,
     part: tuple[int, int],
 ) -> Iterator[Markup]:
@@ -177,7 +177,7 @@ _CHOICES = (
 )
 
 
-def _grid(runs: Sequence[RunKept], rows: Sequence[_Row], file: FileCourse) -> Iterator[Markup]:
+def _grid(runs: Sequence[RunKept], rows: Sequence[_TestRow], file: FileCourse) -> Iterator[Markup]:
     if not rows:
         yield Markup("<p>The file has no tests.</p>")
         return
@@ -213,11 +213,11 @@ def _scale(file: FileCourse) -> plots.Scale:
     return plots.Scale(seconds for one in file.courses for _, seconds in one.times)
 
 
-def _rows(file: FileCourse, runs: Sequence[RunKept]) -> Iterator[_Row]:
+def _rows(file: FileCourse, runs: Sequence[RunKept]) -> Iterator[_TestRow]:
     scale = _scale(file)
     for one in file.courses:
         card = _card(one) if one.has_news else NOTHING
-        yield _Row(one, _row(one, scale, bool(card), runs), card)
+        yield _TestRow(one, _row(one, scale, bool(card), runs), card)
 
 
 _ROW = Markup(
@@ -226,7 +226,7 @@ _ROW = Markup(
 )
 
 
-def _row(one: Course, scale: plots.Scale, has_card: bool, runs: Sequence[RunKept]) -> Markup:
+def _row(one: TestCourse, scale: plots.Scale, has_card: bool, runs: Sequence[RunKept]) -> Markup:
     asked = [seen for seen in one.seen if seen]
     failed = sum(seen.passed is False for seen in asked)
     name = Markup("<code>%s</code>") % one_line(one.test.name, _COMMAND)
@@ -249,11 +249,11 @@ def _row(one: Course, scale: plots.Scale, has_card: bool, runs: Sequence[RunKept
     )
 
 
-def _sign(one: Course) -> Markup:
+def _sign(one: TestCourse) -> Markup:
     return dot(Verdict(one.verdict), one.last.result.flaky)
 
 
-def _kinds(one: Course) -> str:
+def _kinds(one: TestCourse) -> str:
     """Return what a filter finds a test by."""
     kinds = {
         "f": one.verdict == "FAILED" and not one.is_gone,
@@ -269,7 +269,7 @@ _CELL = Markup('<td class="%s"%s>%s<b>%s</b></td>')
 _SIGNS = {"x": Markup("&middot;"), "w": Markup("&ndash;"), "p": NOTHING}
 
 
-def _cell(streak: Streak, one: Course, runs: Sequence[RunKept]) -> Markup:
+def _cell(streak: Streak, one: TestCourse, runs: Sequence[RunKept]) -> Markup:
     """Return one cell for all runs of a streak; where the test failed it is a link to its card."""
     wide = Markup(' colspan="%s"') % streak.size if streak.size > 1 else NOTHING
     if not streak.verdict:
@@ -292,7 +292,7 @@ _CARD = Markup(
 )
 
 
-def _cards(rows: Sequence[_Row]) -> Iterator[Markup]:
+def _cards(rows: Sequence[_TestRow]) -> Iterator[Markup]:
     shown = [row.card for row in rows if row.card]
     if shown:
         yield Markup(
@@ -304,7 +304,7 @@ def _cards(rows: Sequence[_Row]) -> Iterator[Markup]:
         yield Markup("</section>\n")
 
 
-def _card(one: Course) -> Markup:
+def _card(one: TestCourse) -> Markup:
     is_failing = one.verdict == "FAILED" and not one.is_gone
     told = [Markup("<li>%s</li>") % words for words in _told(one)]
     body = (
@@ -323,7 +323,7 @@ def _card(one: Course) -> Markup:
     )
 
 
-def _told(one: Course) -> Iterator[str]:
+def _told(one: TestCourse) -> Iterator[str]:
     if one.is_gone:
         yield "No longer in the file."
     if one.broken:
@@ -336,19 +336,19 @@ def _told(one: Course) -> Iterator[str]:
         yield f"Slower: {text.slowed(one.slower)}."
 
 
-def _times(one: Course) -> Markup:
+def _times(one: TestCourse) -> Markup:
     if one.slower:
         return plots.times_of_runs("Time", one.slower.before, one.slower.now)
     return plots.times_of_runs("Time", one.times)
 
 
-def _changes(changes: Sequence[Change]) -> Markup:
+def _changes(changes: Sequence[VerdictChange]) -> Markup:
     if not changes:
         return NOTHING
     listed = joined(Markup("<li>%s</li>") % _change(one) for one in changes)
     return Markup('<div><p class="lab">Changes of its verdict</p><ul>%s</ul></div>') % listed
 
 
-def _change(one: Change) -> Markup:
+def _change(one: VerdictChange) -> Markup:
     run = Markup('<a href="index.html#r%s">%s</a>') % (one.now.run.number, text.run_of(one.now))
     return Markup("%s: %s; %s") % (run, text.verdicts(one), one.cause)

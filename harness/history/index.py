@@ -9,10 +9,19 @@ from harness.history import plots, text
 from harness.history.courses import FileCourse, shown_runs
 from harness.history.grid import STYLE as GRID
 from harness.history.grid import Addresses
-from harness.history.records import Change, FileKept, Flaky, RunKept, Slower, State, Test, Trends
+from harness.history.records import (
+    FileKept,
+    Flaky,
+    RunKept,
+    RunState,
+    Slower,
+    TestIdentity,
+    Trends,
+    VerdictChange,
+)
 from harness.history.tallies import of_file, of_run
 from harness.report.html.names import link
-from harness.report.html.parts import Frame, bar, box, facts, headline, page
+from harness.report.html.parts import PageFrame, bar, box, facts, headline, page
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import more, number_of
 from harness.visible import one_line
@@ -49,7 +58,7 @@ def index_page(
 ) -> Iterator[Markup]:
     """Yield the first page; page ``names`` go with the ``files``."""
     index = _Index(found, files, names, addresses)
-    frame = Frame(script=True, style=plots.STYLE + GRID + STYLE)
+    frame = PageFrame(script=True, style=plots.STYLE + GRID + STYLE)
     return page(f"History of {one_line(found.program, 40)}", index.body(), frame)
 
 
@@ -91,14 +100,14 @@ class _Index:
         shown = Markup('<div class="hero"><div><h1>History of test runs</h1>%s</div>%s</div>\n')
         return shown % (known, headline(of_run(last[0])) if last else NOTHING)
 
-    def _named(self, test: Test, line: int) -> Markup:
+    def _named(self, test: TestIdentity, line: int) -> Markup:
         """Return a test as a link to where its runs are, if they are shown."""
         name = Markup("<code>%s</code>") % one_line(test.name, _COMMAND)
         if address := self._addresses.get(test):
             name = Markup('<a href="%s">%s</a>') % (address, name)
         return name + Markup(' <span class="sub">%s:%s</span>') % (test.path, line)
 
-    def _row(self, test: Test, line: int, told: str = "") -> Markup:
+    def _row(self, test: TestIdentity, line: int, told: str = "") -> Markup:
         """Return a test with its course beside it."""
         words = Markup("<p>%s</p>") % told if told else NOTHING
         course = self._courses.get(test)
@@ -119,7 +128,7 @@ class _Index:
         left = sum(map(len, groups[_CAUSES:]))
         yield from (_more(left), Markup("</section>\n"))
 
-    def _cause(self, some: Sequence[Change]) -> Markup:
+    def _cause(self, some: Sequence[VerdictChange]) -> Markup:
         one, rows = some[0], [self._row(each.test, each.now.result.line) for each in some[:_TESTS]]
         shown = Markup(
             '<div class="card since"><h3><a href="#r%s">Since %s</a>, %s</h3>'
@@ -179,7 +188,7 @@ class _Index:
             Markup("<div>%s</div>") % plots.verdicts(drawn),
             plots.durations(drawn),
         )
-        changes: dict[int, list[Change]] = {}
+        changes: dict[int, list[VerdictChange]] = {}
         for one in self._found.changes:
             changes.setdefault(one.now.run.number, []).append(one)
         for run in reversed(runs):
@@ -187,7 +196,7 @@ class _Index:
         left = len(self._found.runs) - len(runs)
         yield Markup("</div>%s</section>\n") % _more(left, "And {} earlier: --json has all.")
 
-    def _run(self, run: RunKept, changes: Sequence[Change]) -> Markup:
+    def _run(self, run: RunKept, changes: Sequence[VerdictChange]) -> Markup:
         head = _RUN_HEAD % (
             run.number,
             run.started.replace("T", " ").rstrip("Z"),
@@ -202,7 +211,7 @@ class _Index:
         rest = _more(len(changes) - _CHANGES)
         return _RUN % (run.number, head, rows, rest, run.circumstances)
 
-    def _change(self, one: Change) -> Markup:
+    def _change(self, one: VerdictChange) -> Markup:
         named = self._named(one.test, one.now.result.line)
         return Markup("<li>%s: %s; %s</li>\n") % (named, text.verdicts(one), one.cause)
 
@@ -273,7 +282,7 @@ def _listed(rows: Sequence[Markup], count: int) -> Markup:
     return _LIST % joined(first) + rest
 
 
-def _occasion(one: Change) -> tuple[int, str]:
+def _occasion(one: VerdictChange) -> tuple[int, str]:
     return one.now.run.number, one.cause
 
 
@@ -282,12 +291,12 @@ def _whole(one: Slower) -> Markup:
 
 
 def _state(run: RunKept) -> Markup:
-    if run.state is State.WHOLE:
+    if run.state is RunState.WHOLE:
         return NOTHING
     return Markup(' <span class="pill w">%s</span>') % str(run.state.value)
 
 
-def _happened(changes: Sequence[Change]) -> Markup:
+def _happened(changes: Sequence[VerdictChange]) -> Markup:
     broke = sum(not one.now.passed for one in changes)
     parts = (("f", broke, "broke"), ("p", len(changes) - broke, "mended"))
     return joined(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.engine.launch import as_typed, find_program, split_program
 from harness.errors import HarnessError
-from harness.history.records import FileKept, RunKept, State, Test, TestResult
+from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestResult
 from harness.records import FileResult, RunResult
 from harness.visible import without_surrogates
 from oracle import __version__
@@ -29,12 +29,12 @@ def begun(program: str, options: dict[str, object]) -> RunKept:
     timed = [f"{name} {options.get(name)}" for name in _TIMED if options.get(name)]
     circumstances = ", ".join([os.uname().nodename, *timed])
     digest = _digest(program)
-    return RunKept(0, started, State.BEGUN, _clean(program), digest, circumstances, __version__)
+    return RunKept(0, started, RunState.BEGUN, _clean(program), digest, circumstances, __version__)
 
 
 def ended(entered: RunKept, result: RunResult) -> RunKept:
     """Return a run with what it found."""
-    state = State.INTERRUPTED if result.unfinished else State.WHOLE
+    state = RunState.INTERRUPTED if result.unfinished else RunState.WHOLE
     return entered._replace(state=state, files=tuple(map(_kept, result.files)))
 
 
@@ -77,7 +77,7 @@ def _results(file: FileResult, path: str) -> Iterator[TestResult]:
         text = asked.copy()
         text.update(repr(step.pattern).encode("utf-8", "surrogateescape"))
         yield TestResult(
-            Test(path, step.id, command, alike),
+            TestIdentity(path, step.id, command, alike),
             step.line,
             text.hexdigest(),
             outcome.verdict.value,

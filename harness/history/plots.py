@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from harness.history.courses import Course, FileCourse
-from harness.history.records import RunKept, Seen, Spread, State
+from harness.history.courses import FileCourse, TestCourse
+from harness.history.records import RunKept, RunState, Spread, TestInRun
 from harness.history.statistics import spread
 from harness.history.text import counts, counts_text, in_words, seconds
 from harness.report.markup import NOTHING, Markup, joined
@@ -129,7 +129,7 @@ def failures(file: FileCourse) -> Markup:
     return _SVG % ("strip", len(by_run) * _RUN, label, drawn)
 
 
-def course(one: Course) -> Markup:
+def course(one: TestCourse) -> Markup:
     """Return a test from run to run: low where it passed, high where it failed."""
     drawn = joined(
         _rect(f"k{kind}", place * _RUN, *_stripe(kind, size))
@@ -152,7 +152,7 @@ def _stripe(kind: str, size: int) -> tuple[float, float, float]:
 
 def durations(runs: Sequence[RunKept]) -> Markup:
     """Return how long the files of each whole run took together."""
-    whole = [run for run in runs if run.state is State.WHOLE and run.files]
+    whole = [run for run in runs if run.state is RunState.WHOLE and run.files]
     times = [(run.number, sum(file.seconds for file in run.files)) for run in whole]
     return times_of_runs("Time of all files", times)
 
@@ -244,6 +244,6 @@ def _from_to(scale: Scale, low: float, high: float) -> tuple[str, str, str]:
     return f"{scale.at(low) - 1:.3g}", width, width
 
 
-def kind_of(seen: Seen | None) -> str:
+def kind_of(seen: TestInRun | None) -> str:
     """Return the class of a verdict; "" where a test was not asked, or says nothing."""
     return _KIND_OF.get(seen.result.verdict, "") if seen else ""

@@ -6,7 +6,7 @@ import enum
 from typing import NamedTuple
 
 
-class State(enum.Enum):
+class RunState(enum.Enum):
     """How a run ended."""
 
     BEGUN = "begun"  # it goes on, or was ended without a word: a SIGKILL, a power cut
@@ -14,7 +14,7 @@ class State(enum.Enum):
     INTERRUPTED = "interrupted"
 
 
-class Test(NamedTuple):
+class TestIdentity(NamedTuple):
     """What stays the same of a test from run to run."""
 
     path: str  # as named on the command line
@@ -31,7 +31,7 @@ class Test(NamedTuple):
 class TestResult(NamedTuple):
     """A test in one run."""
 
-    test: Test
+    test: TestIdentity
     line: int
     text: str  # digest of all commands up to the test, and of its expectation
     verdict: str  # a value of harness.records.Verdict
@@ -55,7 +55,7 @@ class RunKept(NamedTuple):
 
     number: int  # in the order in which runs were begun, from 1
     started: str  # ISO 8601, UTC
-    state: State
+    state: RunState
     program: str  # as typed
     digest: str  # of the program's files, "" where none is found
     circumstances: str  # host, jobs and the like: times are compared where these are the same
@@ -63,7 +63,7 @@ class RunKept(NamedTuple):
     files: tuple[FileKept, ...] = ()
 
 
-class Seen(NamedTuple):
+class TestInRun(NamedTuple):
     """A test in one run, beside the engine that was asked."""
 
     run: RunKept
@@ -79,12 +79,12 @@ class Seen(NamedTuple):
 _PASSES = {"passed": True, "PASSED": True, "failed": False, "FAILED": False}
 
 
-class Change(NamedTuple):
+class VerdictChange(NamedTuple):
     """A verdict that is another one than the run before had."""
 
-    test: Test
-    before: Seen
-    now: Seen
+    test: TestIdentity
+    before: TestInRun
+    now: TestInRun
 
     @property
     def cause(self) -> str:
@@ -103,9 +103,9 @@ class Change(NamedTuple):
 class Flaky(NamedTuple):
     """A test whose verdict goes back and forth while engine and test stay the same."""
 
-    test: Test
+    test: TestIdentity
     line: int
-    seen: tuple[Seen, ...]  # the runs with the same engine and test
+    seen: tuple[TestInRun, ...]  # the runs with the same engine and test
     failed: int
     changes: int
     interval: tuple[float, float]  # 95 % interval of the share of failures
@@ -124,7 +124,7 @@ class Spread(NamedTuple):
 class Slower(NamedTuple):
     """A test that takes longer than before."""
 
-    test: Test
+    test: TestIdentity
     line: int
     before: tuple[tuple[int, float], ...]  # runs and seconds
     now: tuple[tuple[int, float], ...]
@@ -142,8 +142,8 @@ class Trends(NamedTuple):
     program: str
     others: tuple[str, ...]  # programs in the file that are not looked at
     runs: tuple[RunKept, ...]
-    broken: tuple[Change, ...]  # tests that fail now and passed before: their last change
-    changes: tuple[Change, ...]  # all of them, the latest first
+    broken: tuple[VerdictChange, ...]  # tests that fail now and passed before: their last change
+    changes: tuple[VerdictChange, ...]  # all of them, the latest first
     flaky: tuple[Flaky, ...]
     slower: tuple[Slower, ...]
     whole: Slower | None  # all tests of a run together, where they got slower

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from harness.errors import ReportError, UsageError
-from harness.history.records import FileKept, RunKept, State, Test, TestResult
+from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestResult
 
 APPLICATION, VERSION = 0x47545048, 1  # "GTPH"; the version of the tables below
 _PATIENCE = 60.0  # seconds to wait for another run's transaction
@@ -232,7 +232,7 @@ _FILES = (
 
 
 def _runs(base: sqlite3.Connection) -> Iterator[RunKept]:
-    tests = {row[0]: Test(*row[1:]) for row in base.execute("SELECT * FROM test")}
+    tests = {row[0]: TestIdentity(*row[1:]) for row in base.execute("SELECT * FROM test")}
     texts: dict[str, str] = {}  # each once in memory, not once for each run
     for number, started, state, *rest in base.execute("SELECT * FROM run ORDER BY number"):
         results: dict[int, list[TestResult]] = {}
@@ -251,5 +251,5 @@ def _runs(base: sqlite3.Connection) -> Iterator[RunKept]:
         )
         program, digest, circumstances, harness = rest
         yield RunKept(
-            number, started, State(state), program, digest, circumstances, harness, files
+            number, started, RunState(state), program, digest, circumstances, harness, files
         )

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.history.records import Change, Flaky, RunKept, Seen, Slower, Spread, State, Trends
+from harness.history.records import (
+    Flaky,
+    RunKept,
+    RunState,
+    Slower,
+    Spread,
+    TestInRun,
+    Trends,
+    VerdictChange,
+)
 from harness.report.paint import Paint
 from harness.text import at_most, number_of
 from harness.visible import one_line
@@ -12,9 +21,9 @@ from harness.visible import one_line
 _RUNS, _MOST, _SEEN = 10, 20, 40  # the most that are listed
 _COMMAND = 80  # characters
 _STATES = {
-    State.WHOLE: "",
-    State.INTERRUPTED: "interrupted",
-    State.BEGUN: "not ended, or ended without a word",
+    RunState.WHOLE: "",
+    RunState.INTERRUPTED: "interrupted",
+    RunState.BEGUN: "not ended, or ended without a word",
 }
 
 
@@ -43,7 +52,7 @@ NOT_COMPARED = (
 
 def headline(found: Trends) -> str:
     """Return what was looked at, in one sentence."""
-    cut = sum(run.state is not State.WHOLE for run in found.runs)
+    cut = sum(run.state is not RunState.WHOLE for run in found.runs)
     dates = f" from {found.runs[0].started} to {found.runs[-1].started}" if found.runs else ""
     return (
         f"{found.path} (format version {found.version}): "
@@ -65,7 +74,7 @@ def _runs(runs: Sequence[RunKept]) -> Iterator[str]:
         yield f"the last {_RUNS} of {len(runs)}"
     for run in runs[-_RUNS:]:
         parts = [f"{run.number:>4}  {run.started}  {engine_of(run)}  {counts_text(run)}"]
-        if run.state is not State.WHOLE:
+        if run.state is not RunState.WHOLE:
             parts.append(_STATES[run.state])
         yield ", ".join(parts)
 
@@ -97,29 +106,29 @@ def place(path: str, line: int, name: str) -> str:
     return f"{one_line(path)}:{line}  {one_line(name, _COMMAND)}" if path else name
 
 
-def broken(one: Change) -> str:
+def broken(one: VerdictChange) -> str:
     """Return which test fails, and since when."""
     where = place(one.test.path, one.now.result.line, one.test.name)
     return f"{where}: {since(one)}"
 
 
-def since(one: Change) -> str:
+def since(one: VerdictChange) -> str:
     """Return since when a test fails."""
     return f"FAILED since {run_of(one.now)}, passed in {run_of(one.before)}; {one.cause}"
 
 
-def change(one: Change) -> str:
+def change(one: VerdictChange) -> str:
     """Return of which test the verdict changed, from what to what, and when."""
     where = place(one.test.path, one.now.result.line, one.test.name)
     return f"{where}: {verdicts(one)} in {run_of(one.now)}; {one.cause}"
 
 
-def verdicts(one: Change) -> str:
+def verdicts(one: VerdictChange) -> str:
     """Return from what to what a verdict changed."""
     return f"{one.before.result.verdict} → {one.now.result.verdict}"
 
 
-def run_of(seen: Seen) -> str:
+def run_of(seen: TestInRun) -> str:
     """Return the number and the day of a run."""
     return f"run {seen.run.number} ({seen.run.started[:10]})"
 

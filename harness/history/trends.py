@@ -20,7 +20,15 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
-from harness.history.records import Change, Flaky, RunKept, Seen, Slower, Test, Trends
+from harness.history.records import (
+    Flaky,
+    RunKept,
+    Slower,
+    TestIdentity,
+    TestInRun,
+    Trends,
+    VerdictChange,
+)
 from harness.history.statistics import (
     chance_of_larger,
     remarkable,
@@ -32,7 +40,7 @@ from harness.history.statistics import (
 NOW, BEFORE, FEWEST = 5, 20, 5  # runs that are compared: the last ones, earlier ones, at least
 FACTOR, LEAST, RATE = 1.2, 0.01, 0.05
 _SHORTEST = 1e-3  # seconds; what takes less tells nothing of a machine's speed
-_WHOLE = Test("", -1, "all tests together", 0)
+_WHOLE = TestIdentity("", -1, "all tests together", 0)
 
 Times = list[tuple[int, float]]  # runs and seconds
 
@@ -61,35 +69,37 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
     )
 
 
-def by_test(runs: Iterable[RunKept]) -> dict[Test, list[Seen]]:
+def by_test(runs: Iterable[RunKept]) -> dict[TestIdentity, list[TestInRun]]:
     """Return what was seen of each test, in the order of the runs."""
-    found: dict[Test, list[Seen]] = {}
+    found: dict[TestIdentity, list[TestInRun]] = {}
     for run in runs:
         for file in run.files:
             engine = f"{file.engine} {run.digest}"
             for result in file.results:
-                found.setdefault(result.test, []).append(Seen(run, engine, result))
+                found.setdefault(result.test, []).append(TestInRun(run, engine, result))
     return found
 
 
 # --- verdicts ----------------------------------------------------------------------------------
 
 
-def _judged(seen: Iterable[Seen]) -> list[Seen]:
+def _judged(seen: Iterable[TestInRun]) -> list[TestInRun]:
     return [one for one in seen if one.passed is not None]
 
 
-def _changes(seen: Iterable[Seen]) -> list[Change]:
+def _changes(seen: Iterable[TestInRun]) -> list[VerdictChange]:
     judged = _judged(seen)
     return [
-        Change(now.result.test, before, now)
+        VerdictChange(now.result.test, before, now)
         for before, now in pairwise(judged)
         if before.passed is not now.passed
     ]
 
 
-def _broken(changes: Iterable[Change], seen: dict[Test, list[Seen]]) -> Iterable[Change]:
-    last: dict[Test, Change] = {}
+def _broken(
+    changes: Iterable[VerdictChange], seen: dict[TestIdentity, list[TestInRun]]
+) -> Iterable[VerdictChange]:
+    last: dict[TestIdentity, VerdictChange] = {}
     for change in changes:
         last.setdefault(change.test, change)  # the latest comes first
     for test, change in last.items():
@@ -98,7 +108,7 @@ def _broken(changes: Iterable[Change], seen: dict[Test, list[Seen]]) -> Iterable
             yield change
 
 
-def _flaky(seen: Sequence[Seen]) -> Flaky | None:
+def _flaky(seen: Sequence[TestInRun]) -> Flaky | None:
     """Return how a test is flaky with the engine and the text that it has now."""
     last = seen[-1]
     same = [
@@ -124,7 +134,7 @@ def _steadiness(one: Flaky) -> tuple[int, int]:
 
 
 def _slower(
-    runs: Sequence[RunKept], seen: dict[Test, list[Seen]]
+    runs: Sequence[RunKept], seen: dict[TestIdentity, list[TestInRun]]
 ) -> tuple[tuple[Slower, ...], Slower | None, int]:
     """Return the tests that got slower, whether all did, and how many could be compared."""
     if not runs:
@@ -155,7 +165,7 @@ def alike(runs: Sequence[RunKept]) -> set[int]:
     return {run.number for run in runs if run.circumstances == runs[-1].circumstances}
 
 
-def times_of(seen: Sequence[Seen], runs: set[int]) -> Times:
+def times_of(seen: Sequence[TestInRun], runs: set[int]) -> Times:
     """Return the times of a test as it is now, one for each of these ``runs``."""
     text = seen[-1].result.text
     found = {
@@ -166,7 +176,7 @@ def times_of(seen: Sequence[Seen], runs: set[int]) -> Times:
     return [(run, seconds) for run, seconds in found.items() if seconds is not None]
 
 
-def _factors(times: dict[Test, Times]) -> dict[int, float]:
+def _factors(times: dict[TestIdentity, Times]) -> dict[int, float]:
     """Return how much slower than usual each run was, by what all its tests took."""
     shares: dict[int, list[tuple[float, float]]] = {}
     for of_test in times.values():
@@ -177,7 +187,9 @@ def _factors(times: dict[Test, Times]) -> dict[int, float]:
     return {run: slowness(pairs) for run, pairs in sorted(shares.items())}
 
 
-def _compared(test: Test, line: int, times: Times, factors: dict[int, float]) -> Slower | None:
+def _compared(
+    test: TestIdentity, line: int, times: Times, factors: dict[int, float]
+) -> Slower | None:
     """Return the last times of a test beside the earlier ones; None where they are too few."""
     now, before = times[-NOW:], times[: -NOW or None][-BEFORE:]
     if len(before) < FEWEST or len(now) < NOW:

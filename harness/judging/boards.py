@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from harness.records import FileResult, Reply
-from harness.vocabulary.boards import GO, GOMOKU, Board
+from harness.vocabulary.boards import GO, GOMOKU, BoardKind
 from oracle.color import BLACK, WHITE, color_of
-from oracle.draw import Course, Diagram
+from oracle.draw import Diagram, PositionCourse
 from oracle.errors import OracleError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
@@ -27,7 +27,7 @@ _GOMOKU_COMMANDS = ("gogui-rules_", "policy")
 
 
 def boards(
-    file: FileResult, steps: Collection[int], natures: Natures, board: Board | None = None
+    file: FileResult, steps: Collection[int], natures: Natures, board: BoardKind | None = None
 ) -> dict[int, Diagram]:
     """Return the boards before some steps; those that are unknown are missing.
 
@@ -40,7 +40,7 @@ def boards(
     """
     if not steps:
         return {}
-    replay = _Replay(board or (GOMOKU if _is_gomoku(file) else GO), file.case.path, natures)
+    replay = _BoardReplay(board or (GOMOKU if _is_gomoku(file) else GO), file.case.path, natures)
     for exchange in file.before:
         replay.handle(exchange.text.lstrip("0123456789 "), exchange.reply)
     found = {}
@@ -61,10 +61,10 @@ def _is_gomoku(file: FileResult) -> bool:
     return any(step.command.startswith(_GOMOKU_COMMANDS) for step in file.case.steps)
 
 
-class _Replay:
+class _BoardReplay:
     """The game as far as it is known; ``game`` is None while it is not."""
 
-    def __init__(self, board: Board, path: str, natures: Natures) -> None:
+    def __init__(self, board: BoardKind, path: str, natures: Natures) -> None:
         self.natures = natures
         self.kind: type[GoGame | GomokuGame] = GoGame if board.captures else GomokuGame
         self.format = board.format
@@ -87,16 +87,16 @@ class _Replay:
             self.game.position, point, caption=caption, letters=self.letters, course=self._course()
         )
 
-    def _course(self) -> Course:
+    def _course(self) -> PositionCourse:
         """Return what led to this moment."""
         game = self.game
         assert game is not None
         moves = tuple(game.moves)
         if isinstance(game, GoGame):
-            return Course(
+            return PositionCourse(
                 game.start, moves, prisoners=(game.prisoners(BLACK), game.prisoners(WHITE))
             )
-        return Course(game.start, moves, captures=False)
+        return PositionCourse(game.start, moves, captures=False)
 
     def _caption(self, color: int, point: Point | None) -> str:
         move = f"last move: {'  BW'[color + 1]} {vertex(point) if point else 'pass'}"
@@ -206,13 +206,13 @@ class _Replay:
         self._set(read_position(str(path), self.format or None).position)
 
     def loadsgf(self, arguments: list[str], _reply: str) -> None:
-        from oracle.formats import Choice
+        from oracle.formats import SnapshotChoice
         from oracle.sgf.load import load_sgf
 
         # GTP 2, section 6.3.4: the position "immediately before" the move of that number.
         before = int(arguments.pop()) if len(arguments) > 1 else None
         game = "gomoku" if self.kind is GomokuGame else None
-        choice = Choice(move=None if before is None else max(before - 1, 0), game=game)
+        choice = SnapshotChoice(move=None if before is None else max(before - 1, 0), game=game)
         path = self.folder / " ".join(arguments)
         read = load_sgf(path.read_bytes(), str(path), choice)
         self._set(read.start)
@@ -223,23 +223,23 @@ class _Replay:
                 self.game.record(color, point)
 
 
-Handler = Callable[[_Replay, list[str], str], None]
+Handler = Callable[[_BoardReplay, list[str], str], None]
 
 _HANDLERS: dict[str, Handler] = {
-    "boardsize": _Replay.boardsize,
-    "clear_board": _Replay.clear_board,
-    "play": _Replay.play,
+    "boardsize": _BoardReplay.boardsize,
+    "clear_board": _BoardReplay.clear_board,
+    "play": _BoardReplay.play,
     "black": lambda replay, arguments, _: replay.play(["b", *arguments], ""),
     "white": lambda replay, arguments, _: replay.play(["w", *arguments], ""),
-    "gogui-play_sequence": _Replay.play_sequence,
-    "genmove": _Replay.genmove,
-    "kgs-genmove_cleanup": _Replay.genmove,
-    "undo": _Replay.undo,
-    "gg-undo": _Replay.undo,
-    "gogui-setup": _Replay.set_up,
-    "fixed_handicap": _Replay.handicap,
-    "place_free_handicap": _Replay.handicap,
-    "set_free_handicap": _Replay.set_free_handicap,
-    "load_board": _Replay.load_board,
-    "loadsgf": _Replay.loadsgf,
+    "gogui-play_sequence": _BoardReplay.play_sequence,
+    "genmove": _BoardReplay.genmove,
+    "kgs-genmove_cleanup": _BoardReplay.genmove,
+    "undo": _BoardReplay.undo,
+    "gg-undo": _BoardReplay.undo,
+    "gogui-setup": _BoardReplay.set_up,
+    "fixed_handicap": _BoardReplay.handicap,
+    "place_free_handicap": _BoardReplay.handicap,
+    "set_free_handicap": _BoardReplay.set_free_handicap,
+    "load_board": _BoardReplay.load_board,
+    "loadsgf": _BoardReplay.loadsgf,
 }

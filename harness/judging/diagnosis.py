@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from harness.judging.mistaken import folder_of
 from harness.judging.recognition import specifications_of
-from harness.judging.replaying import Conversation, Memory, Replayer
+from harness.judging.replaying import Memory, RecordedConversation, Replayer
 from harness.judging.smallest_sets import Search, Set
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import named
@@ -118,7 +118,7 @@ def _candidates(specification: Specification) -> Iterator[tuple[Mistake, ...]]:
 # --- what they explain -------------------------------------------------------------------------
 
 
-class _Part(NamedTuple):
+class _EnginePart(NamedTuple):
     """The part of a file that one engine answered: after each break a new one goes on."""
 
     file: FileResult
@@ -126,7 +126,7 @@ class _Part(NamedTuple):
     failure: Failure | None  # how it ended
 
     @property
-    def conversation(self) -> Conversation:
+    def conversation(self) -> RecordedConversation:
         file, first = self.file, self.first
         sent = next((one.sent for one in file.restarts if one.step == first), ())
         outcomes = {outcome.step - first: outcome for outcome in file.outcomes}
@@ -144,13 +144,13 @@ class _Part(NamedTuple):
 
         folder = folder_of(file.case)
         texts = tuple(exchange.text for exchange in sent)
-        return Conversation(steps, replies, failure, alike, folder, texts)
+        return RecordedConversation(steps, replies, failure, alike, folder, texts)
 
 
-def _parts(file: FileResult) -> list[_Part]:
+def _parts(file: FileResult) -> list[_EnginePart]:
     firsts = [0, *(one.step for one in file.restarts)]
     ends = [*file.failures, *[None] * (len(firsts) - len(file.failures))]
-    return [_Part(file, *one) for one in zip(firsts, ends, strict=True)]
+    return [_EnginePart(file, *one) for one in zip(firsts, ends, strict=True)]
 
 
 class _Results:
@@ -198,7 +198,7 @@ class _Results:
         return (self._failed & self._replayer.behaviour(mistakes).agreed).bit_count()
 
 
-def _failed(part: _Part, items: int) -> int:
+def _failed(part: _EnginePart, items: int) -> int:
     """Return as bits the tests of a part that failed, and its end if the engine broke."""
     found = 1 << items >> 1 if part.failure else 0
     for outcome in part.file.outcomes:

@@ -1,7 +1,7 @@
 """Which answers the specification takes for the same: the forms of a right answer. Pure.
 
 A :class:`~harness.specifications.record.Specification` says for each command in which
-:class:`~harness.vocabulary.forms.Form` its right answer may be written.
+:class:`~harness.vocabulary.forms.AnswerForm` its right answer may be written.
 
 A command that the document does not define is judged by nobody: its answer is *not exact*, and
 every answer to it is the same. An error is an error, whatever its text.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from harness.records import Reply
-from harness.vocabulary.forms import EXACT, MOVE, SETTING, UNDEFINED, Form, is_a_move
+from harness.vocabulary.forms import EXACT, MOVE, SETTING, UNDEFINED, AnswerForm, is_a_move
 from oracle.errors import OracleError
 from oracle.gtp.protocol import Engine
 
@@ -71,12 +71,12 @@ def underspecified(engine: Engine, command: str) -> bool:
     return False
 
 
-def _form(command: str, text: str, specification: Specification) -> Form:
+def _form(command: str, text: str, specification: Specification) -> AnswerForm:
     form = _defined(command, specification)
     return EXACT if form is MOVE and not is_a_move(text) else form
 
 
-def _defined(command: str, specification: Specification) -> Form:
+def _defined(command: str, specification: Specification) -> AnswerForm:
     words = command.split()
     table = specification.forms
     if words[:1] == ["known_command"]:  # nobody can tell what else an engine knows

@@ -19,7 +19,7 @@ from oracle.mistakes import Breakdown, Crash, Mistake, engine_with, mistaken_eng
 _PLAYOUTS = 0  # any move of the policy will do; to find the best would only take time
 
 
-def wrong_engine(mistake: Mistake) -> Engine:
+def mutant_engine(mistake: Mistake) -> Engine:
     """Return the engine that makes a mistake."""
     return mistaken_engine(mistake, playouts=_PLAYOUTS)
 

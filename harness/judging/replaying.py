@@ -1,8 +1,8 @@
 """What engines with mistakes would have answered where another engine was asked.
 
-A :class:`Conversation` is all that was said to one engine, from its start to its end or to where
-it broke. :class:`Replayer` says the same to mutants, which make one mistake or several, and tells
-at which commands each of them did as the engine did.
+A :class:`RecordedConversation` is all that was said to one engine, from its start to its end or to
+where it broke. :class:`Replayer` says the same to mutants, which make one mistake or several, and
+tells at which commands each of them did as the engine did.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Answers = list[str | Breakdown]  # as sent; the last one may be how the engine b
 Memory = dict[tuple[object, ...], dict[frozenset[Mistake], Answers]]
 
 
-class Conversation(NamedTuple):
+class RecordedConversation(NamedTuple):
     """What was said to one engine, and what it answered."""
 
     steps: tuple[Step, ...]
@@ -46,7 +46,7 @@ class Conversation(NamedTuple):
         return answered + (self.failure is not None)
 
 
-class Behaviour(NamedTuple):
+class MutantBehaviour(NamedTuple):
     """What a mutant did in all conversations; bits are items, conversation after conversation."""
 
     agreed: int  # where it did as the engine did
@@ -57,27 +57,30 @@ class Replayer:
     """Says again to mutants what was said to an engine."""
 
     def __init__(
-        self, conversations: Sequence[Conversation], assignment: str, memory: Memory | None = None
+        self,
+        conversations: Sequence[RecordedConversation],
+        assignment: str,
+        memory: Memory | None = None,
     ) -> None:
         """``assignment``: the one whose engine the mutants are; ``memory``: of other replayers."""
         memory = {} if memory is None else memory
         self.items = 0  # of all conversations
         self.steps = 0  # commands that mutants were sent so far
         self._assignment = assignment
-        self._conversations: list[tuple[int, Conversation, frozenset[str]]] = []
+        self._conversations: list[tuple[int, RecordedConversation, frozenset[str]]] = []
         self._answers = [memory.setdefault((assignment, *_said(one)), {}) for one in conversations]
         self._known: dict[tuple[int, frozenset[Mistake]], tuple[int, Answers]] = {}
         for one in conversations:
             self._conversations.append((self.items, one, _used(one)))
             self.items += one.items
 
-    def behaviour(self, mistakes: Collection[Mistake] = ()) -> Behaviour:
+    def behaviour(self, mistakes: Collection[Mistake] = ()) -> MutantBehaviour:
         """Return what the mutant with all of some mistakes does; with none, the reference."""
         agreed = changed = 0
         for offset, bits, different in self._by_conversation(mistakes):
             agreed |= bits << offset
             changed |= different << offset
-        return Behaviour(agreed, changed)
+        return MutantBehaviour(agreed, changed)
 
     def disagreed(self, mistakes: Collection[Mistake]) -> int:
         """Return where that mutant does not as the engine did, in the first such conversation."""
@@ -116,7 +119,7 @@ class Replayer:
         return self._known[key]
 
 
-def _said(conversation: Conversation) -> tuple[object, ...]:
+def _said(conversation: RecordedConversation) -> tuple[object, ...]:
     """Return all that the answers of a mutant depend on, beside its mistakes."""
     heard = zip(conversation.steps, conversation.replies, strict=True)
     moves = tuple(reply and reply.text for step, reply in heard if _is_move(step))
@@ -124,7 +127,7 @@ def _said(conversation: Conversation) -> tuple[object, ...]:
     return conversation.folder, conversation.sent, texts, moves
 
 
-def _used(conversation: Conversation) -> frozenset[str]:
+def _used(conversation: RecordedConversation) -> frozenset[str]:
     """Return the commands that were sent, and those that these send in turn."""
     used = {step.command.partition(" ")[0] for step in conversation.steps}
     return frozenset(used | ({"play"} if "gogui-play_sequence" in used else set()))
@@ -138,7 +141,7 @@ def _differences(found: Answers, right: Answers) -> int:
     return different | (1 << longer) - (1 << shorter)
 
 
-def answers(conversation: Conversation, engine: Engine) -> Answers:
+def answers(conversation: RecordedConversation, engine: Engine) -> Answers:
     """Return what an engine answers, up to where it breaks or the other one broke."""
     follow(engine, zip(conversation.steps, conversation.replies, strict=True))
     engine.in_folder(conversation.folder)
@@ -149,12 +152,12 @@ def answers(conversation: Conversation, engine: Engine) -> Answers:
     return [raw for _, raw in mistaken.heard(steps, engine)]
 
 
-def agreement(conversation: Conversation, found: Answers) -> int:
+def agreement(conversation: RecordedConversation, found: Answers) -> int:
     """Return as bits where such answers are as good as those of the other engine."""
     return sum(_agrees(conversation, index, raw) << index for index, raw in enumerate(found))
 
 
-def _agrees(conversation: Conversation, index: int, raw: str | Breakdown) -> bool:
+def _agrees(conversation: RecordedConversation, index: int, raw: str | Breakdown) -> bool:
     theirs = conversation.replies[index]
     if isinstance(raw, Breakdown):
         return theirs is None and broke_alike(raw, conversation.failure, index)
@@ -170,7 +173,7 @@ def broke_alike(mine: Breakdown, theirs: Failure | None, index: int) -> bool:
 # --- random moves ------------------------------------------------------------------------------
 
 
-class _Following(Random):
+class _RepeatingRandom(Random):
     """Chooses the point that another program chose, where that is among the choices."""
 
     wanted: tuple[Point, int] | tuple[()] = ()  # as point and as bit
@@ -192,7 +195,7 @@ def follow(engine: Engine, answered: Iterable[tuple[Step, Reply | None]]) -> Non
 
     def following(session: Any, words: list[str]) -> str:
         shape, reply = session.game.position.grid, next(chosen, None)
-        session._random = _Following(session.seed)
+        session._random = _RepeatingRandom(session.seed)
         with contextlib.suppress(VertexError):  # resign, pass or anything
             point = parse_vertex(reply.text if reply else "", shape.rows, shape.columns)
             session._random.wanted = point, shape.bit(point)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from harness.judging.replaying import Behaviour, Replayer
+from harness.judging.replaying import MutantBehaviour, Replayer
 from oracle.grid import each_bit
 from oracle.mistakes import Mistake, can_meet
 
@@ -34,7 +34,7 @@ class Search:
         """Replay what was said to each candidate; who changes nothing is none."""
         self._replayer = replayer
         self._every = (1 << replayer.items) - 1
-        self.reference: Behaviour = replayer.behaviour()
+        self.reference: MutantBehaviour = replayer.behaviour()
         alone = {one: replayer.behaviour([one]) for one in candidates}
         self._together: set[Set] = set()  # sets that explain more than their mistakes do alone
         self.alone = {one: found for one, found in alone.items() if found.changed}

@@ -19,7 +19,7 @@ from harness.specifications.record import Specification
 from oracle.mistakes import Mistake
 
 
-class Wrong(Protocol):
+class KnownWrong(Protocol):
     """What is wrong and known by a name: a mistake, or an engine of a bank."""
 
     @property
@@ -31,7 +31,7 @@ class Wrong(Protocol):
         """Return what is wrong."""
 
 
-class Test(NamedTuple):
+class MeasuredTest(NamedTuple):
     """One test of a case file, and the mistakes it catches, as bits of their places."""
 
     path: str
@@ -51,10 +51,10 @@ class Strength(NamedTuple):
     """
 
     assignment: str
-    mistakes: tuple[Wrong, ...]  # or engines that are wrong: harness.banks
+    mistakes: tuple[KnownWrong, ...]  # or engines that are wrong: harness.banks
     open_mistakes: tuple[Mistake, ...]
-    tests: tuple[Test, ...]
-    wrong: tuple[Test, ...]  # tests that the right engine fails; they count for nothing
+    tests: tuple[MeasuredTest, ...]
+    wrong: tuple[MeasuredTest, ...]  # tests that the right engine fails; they count for nothing
 
     @property
     def caught(self) -> int:
@@ -70,17 +70,17 @@ class Strength(NamedTuple):
         return self.caught.bit_count() / max(1, len(self.mistakes))
 
     @property
-    def idle(self) -> list[Test]:
+    def idle(self) -> list[MeasuredTest]:
         """The tests that catch nobody."""
         return [test for test in self.tests if not test.caught]
 
     @property
-    def survivors(self) -> list[Wrong]:
+    def survivors(self) -> list[KnownWrong]:
         """The mistakes that no test catches."""
         return [one for place, one in enumerate(self.mistakes) if not self.caught >> place & 1]
 
     @property
-    def indispensable(self) -> list[Test]:
+    def indispensable(self) -> list[MeasuredTest]:
         """The tests that catch something no other test catches."""
         once = twice = 0
         for test in self.tests:
@@ -88,7 +88,7 @@ class Strength(NamedTuple):
             once |= test.caught
         return [test for test in self.tests if test.caught & once & ~twice]
 
-    def smallest(self) -> tuple[list[Test], bool]:
+    def smallest(self) -> tuple[list[MeasuredTest], bool]:
         """Return few tests that catch as much as all, and whether no fewer can."""
         places, is_least = smallest([test.caught for test in self.tests])
         return [self.tests[place] for place in places], is_least
@@ -99,8 +99,8 @@ def measure(
 ) -> Strength:
     """Put all tests of ``cases`` to all mistakes that a specification has."""
     mistakes = specification.settled_mistakes
-    tests: list[Test] = []
-    wrong: list[Test] = []
+    tests: list[MeasuredTest] = []
+    wrong: list[MeasuredTest] = []
     for case in cases:
         right, others = of_file(case, mistakes, specification, dialect)
         tests += right
@@ -114,7 +114,7 @@ def of_file(
     mistakes: Sequence[Mistake],
     specification: Specification,
     dialect: str = "gogui",
-) -> tuple[list[Test], list[Test]]:
+) -> tuple[list[MeasuredTest], list[MeasuredTest]]:
     """Return the tests of one file that the right engine passes, and the others."""
     judge = named(dialect)
     bad = mistaken.failing(case, specification.right_engine(), judge)
@@ -123,11 +123,13 @@ def of_file(
     for place, mistake in enumerate(mistakes):
         if used.isdisjoint(mistake.commands):
             continue  # it would answer as the right engine does
-        for line in mistaken.failing(case, mistaken.wrong_engine(mistake), judge):
+        for line in mistaken.failing(case, mistaken.mutant_engine(mistake), judge):
             caught[line] |= 1 << place
     for step in case.steps:
         if step.is_test and step.command.partition(" ")[0] in specification.own_commands:
             caught[step.line] = 0  # it fails because it is not known, whatever the mistake
-    tests = [Test(case.path, step, caught[step.line]) for step in case.steps if step.is_test]
+    tests = [
+        MeasuredTest(case.path, step, caught[step.line]) for step in case.steps if step.is_test
+    ]
     good = [test for test in tests if test.step.line not in bad]
     return good, [test._replace(caught=0) for test in tests if test.step.line in bad]

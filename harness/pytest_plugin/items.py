@@ -45,7 +45,7 @@ from harness.running.runs import not_judged
 from harness.visible import escape_controls, one_line
 
 
-class WrongAnswer(Exception):  # noqa: N818 - no error: an answer
+class UnexpectedReply(Exception):  # noqa: N818 - no error: an answer
     """A reply that is not the one expected. The text is the report; ``sentence`` is its sum."""
 
     def __init__(self, report: str, sentence: str) -> None:
@@ -210,7 +210,7 @@ class CaseTest(pytest.Item):
         pattern = self.step.pattern
         if pattern is not None and pattern.expected_fail:
             reason = one_line(f"expected not to answer {in_a_sentence(pattern)}")
-            self.add_marker(pytest.mark.xfail(raises=WrongAnswer, strict=False, reason=reason))
+            self.add_marker(pytest.mark.xfail(raises=UnexpectedReply, strict=False, reason=reason))
 
     def setup(self) -> None:
         """Make an error of a test that has no verdict."""
@@ -234,14 +234,14 @@ class CaseTest(pytest.Item):
         if outcome.verdict is Verdict.EXPECTED_FAIL:
             pytest.xfail(sentence)  # does nothing under --runxfail
         if outcome.verdict in (Verdict.EXPECTED_FAIL, Verdict.FAILED):
-            raise WrongAnswer(self.file.report(outcome), sentence)
+            raise UnexpectedReply(self.file.report(outcome), sentence)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: object) -> object:  # type: ignore[override]
         """Show a wrong answer's report, and its sentence in pytest's short summary."""
-        if not isinstance(excinfo.value, (WrongAnswer, pytest.xfail.Exception)):
+        if not isinstance(excinfo.value, (UnexpectedReply, pytest.xfail.Exception)):
             return super().repr_failure(excinfo)
         shown = excinfo.getrepr(style="value")
-        if shown.reprcrash is not None and isinstance(excinfo.value, WrongAnswer):
+        if shown.reprcrash is not None and isinstance(excinfo.value, UnexpectedReply):
             shown.reprcrash.message = excinfo.value.sentence
         return shown
 

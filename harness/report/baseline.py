@@ -28,7 +28,7 @@ _RANKS = {
 Key = tuple[str, int, str, int]
 
 
-class Change(NamedTuple):
+class ChangedVerdict(NamedTuple):
     """A test and its verdicts; ``None`` where there is none."""
 
     path: str
@@ -46,10 +46,10 @@ class Comparison(NamedTuple):
     """The difference between two runs."""
 
     started: str  # the former run's
-    broke: tuple[Change, ...]
-    mended: tuple[Change, ...]
-    new: tuple[Change, ...]
-    gone: tuple[Change, ...]
+    broke: tuple[ChangedVerdict, ...]
+    mended: tuple[ChangedVerdict, ...]
+    new: tuple[ChangedVerdict, ...]
+    gone: tuple[ChangedVerdict, ...]
     broken_files: tuple[str, ...]  # the engine broke here, and did not before
     new_errors: tuple[str, ...]  # what is wrong with case files, and was not before
     faults: tuple[str, ...]
@@ -132,12 +132,12 @@ def _keyed(
 Tests = dict[Key, tuple[int, str]]
 
 
-def _change(key: Key, before: Tests, now: Tests) -> Change:
+def _change(key: Key, before: Tests, now: Tests) -> ChangedVerdict:
     path, id_, command, _ = key
     named = command if id_ < 0 else f"{id_} {command}"
     line, _ = now[key] if key in now else before[key]
     verdicts = (tests[key][1] if key in tests else None for tests in (before, now))
-    return Change(path, line, named, *verdicts)
+    return ChangedVerdict(path, line, named, *verdicts)
 
 
 def _broken_files(former: dict[str, Any], run: RunResult) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class Segment(NamedTuple):
     differs: bool
 
 
-class Difference(NamedTuple):
+class TextDifference(NamedTuple):
     """Both sides in pieces that join to the whole text, and a remark or ``""``."""
 
     expected: tuple[Segment, ...]
@@ -48,7 +48,7 @@ class Difference(NamedTuple):
     hint: str
 
 
-def difference(pattern: Pattern | None, reply: Reply, wanted: int = -1) -> Difference:
+def difference(pattern: Pattern | None, reply: Reply, wanted: int = -1) -> TextDifference:
     """Compare a reply with the expectation that it did not meet; ``wanted``: the command's id."""
     compare = _difference if len(reply.text) > _MAX_HINT else _known_difference
     found = compare(pattern, reply.ok, reply.text)
@@ -60,21 +60,23 @@ def difference(pattern: Pattern | None, reply: Reply, wanted: int = -1) -> Diffe
     return found
 
 
-def _difference(pattern: Pattern | None, ok: bool, text: str) -> Difference:
+def _difference(pattern: Pattern | None, ok: bool, text: str) -> TextDifference:
     if pattern is None:
-        return Difference((), (Segment(text, True),), _hint(None, ok, text))
+        return TextDifference((), (Segment(text, True),), _hint(None, ok, text))
     if pattern.negated or not ok:  # all of it is what should not have come
         marked = (Segment(text, True),)
-        return Difference((Segment(in_words(pattern), False),), marked, _hint(pattern, ok, text))
+        return TextDifference(
+            (Segment(in_words(pattern), False),), marked, _hint(pattern, ok, text)
+        )
     wanted = shown(pattern, text)
     if wanted.example is None:  # an expression says nothing of where the difference is
         told = (Segment(wanted.before, False),)
-        return Difference(told, (Segment(text, False),), _hint(pattern, ok, text))
+        return TextDifference(told, (Segment(text, False),), _hint(pattern, ok, text))
     expected, got = _align(wanted.example, text, any_case=wanted.any_case)
     if not wanted.example:
         expected = [Segment(EMPTY, bool(text))]
     whole = _merge([Segment(wanted.before, False), *expected, Segment(wanted.after, False)])
-    return Difference(whole, _merge(got), _hint(pattern, ok, text))
+    return TextDifference(whole, _merge(got), _hint(pattern, ok, text))
 
 
 # In a class the same wrong answers come again and again.

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import groupby, islice
 
 from harness.errors import ReportError, UsageError
-from harness.report.markup import Shared
+from harness.report.markup import SharedMarkup
 from harness.visible import encode_visible
 
 TYPE_CHECKING = False
@@ -53,11 +53,11 @@ def write(
 
 
 def _encoded(parts: list[str], encode: Callable[[str], bytes]) -> bytes:
-    if Shared not in map(type, parts):
+    if SharedMarkup not in map(type, parts):
         return encode("".join(parts))
     data: list[bytes] = []
     for kind, some in groupby(parts, type):
-        if kind is Shared:
+        if kind is SharedMarkup:
             data += [_known(one, encode) for one in some]
         else:
             data.append(encode("".join(some)))

@@ -38,13 +38,13 @@ class Markup(str):
         )
 
 
-class Shared(Markup):
+class SharedMarkup(Markup):
     """Markup of the harness's own that many pages have: it is made fit for a file once."""
 
     __slots__ = ()
 
 
-_SAFE = (Markup, int, Shared)  # types of which nothing needs an escape; asked for often
+_SAFE = (Markup, int, SharedMarkup)  # types of which nothing needs an escape; asked for often
 NOTHING = Markup()
 
 

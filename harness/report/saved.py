@@ -43,7 +43,7 @@ def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:
 
     Raises :class:`ReportError` when something cannot be written.
     """
-    names = _Names(folder)
+    names = _FileNames(folder)
     for view in views:
         failed = list(_failed(view, run.repeat.whole_ids))
         if not failed:
@@ -70,7 +70,7 @@ def _failed(view: FileView, whole_ids: bool) -> Iterator[Outcome]:
             yield one
 
 
-class _Names:
+class _FileNames:
     """The names in the folder, each of which is given once."""
 
     def __init__(self, folder: str) -> None:
@@ -108,7 +108,7 @@ class _Names:
 
 
 def _lines(
-    view: FileView, outcome: Outcome, comment: str, again: str, names: _Names
+    view: FileView, outcome: Outcome, comment: str, again: str, names: _FileNames
 ) -> Iterator[str]:
     file, setup = view.file, view.setups.get(outcome.step, SetUp())
     case, step = file.case, file.case.steps[outcome.step]
@@ -160,7 +160,7 @@ def _expectation(lines: Sequence[str], step: Step) -> Iterator[str]:
         yield line
 
 
-def _with_copies(command: str, file: FileResult, names: _Names) -> str:
+def _with_copies(command: str, file: FileResult, names: _FileNames) -> str:
     """Return a command that names copies of the files beside the case file, where it names any."""
     folder = os.path.dirname(file.case.path)  # noqa: PTH120 - "" is here
     words = command.split(" ")

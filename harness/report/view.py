@@ -13,7 +13,7 @@ from harness.typed import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.report.count import Count
-    from harness.vocabulary.boards import Board
+    from harness.vocabulary.boards import BoardKind
     from harness.vocabulary.wordings import Wordings
     from oracle.draw import Diagram
 
@@ -51,7 +51,7 @@ class FileView(NamedTuple):
     counts: Mapping[int, Count] = _NO_COUNTS  # by step: how the right score is counted
 
 
-def view(file: FileResult, board: Board | None = None) -> FileView:
+def view(file: FileResult, board: BoardKind | None = None) -> FileView:
     """Derive what is shown; ``board`` is that of :func:`harness.judging.boards.boards`."""
     remarkable = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
     if not remarkable:

@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.specifications.truth import InProcess, Truth
 from harness.vocabulary.beginnings import Beginning, Laid
-from harness.vocabulary.boards import GO, Board
+from harness.vocabulary.boards import GO, BoardKind
 from harness.vocabulary.facts import Read
 from harness.vocabulary.forms import Forms
 from harness.vocabulary.wordings import Wordings
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from harness.vocabulary.conversations import Drawn
-    from harness.vocabulary.features import Kind
+    from harness.vocabulary.features import FeatureKind
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Specification:
     # What its own commands do, by name, beside those of oracle.natures.STANDARD.
     natures: Mapping[str, Nature] = field(default_factory=dict)
     relatives: tuple[str, ...] = ()
-    board: Board = GO
+    board: BoardKind = GO
     # What the marks mean that explanations put on a board.
     legend: Mapping[str, str] = field(default_factory=dict)
 
@@ -82,7 +82,7 @@ class Specification:
     # Commands of a teacher's own beside those that ship, which engines of the bank do not know.
     own_commands: frozenset[str] = frozenset()
     # What its tests are about, made of what they are about as it ships.
-    about: Callable[[Kind], Kind] = lambda kind: kind
+    about: Callable[[FeatureKind], FeatureKind] = lambda kind: kind
     # Returns its module "features" or "conversations"; None: they lie in its folder here.
     module: Callable[[str], Any] | None = None
 
@@ -125,9 +125,9 @@ class Specification:
         return tuple(one for one in self.mistakes if not one.is_open)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> FeatureKind:
         """What tests are made about, from game records or from nothing."""
-        found: Kind = self._module("features").KIND
+        found: FeatureKind = self._module("features").KIND
         return self.about(found)
 
     @property

@@ -14,7 +14,7 @@ from harness.reading.dialect import Dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
-from harness.verifying.records import Asked, Finding, Kind
+from harness.verifying.records import CaseFinding, FindingKind, OracleAnswer
 from harness.visible import one_line
 from oracle.gtp.protocol import Engine, split
 from oracle.natures import STONES, Nature
@@ -27,18 +27,18 @@ _SETS_UP = "the document leaves open what this command of the set-up does: {}"
 
 def asked(
     case: CaseFile, specification: Specification, dialect: Dialect
-) -> Iterator[Asked | Finding]:
+) -> Iterator[OracleAnswer | CaseFinding]:
     """Yield what each test asks, and a finding for each line that goes wrong before one.
 
     A test of which a refused set-up hides the right answer is a finding, too.
     """
-    walk = _Walk(case, specification, dialect)
+    walk = _FileWalk(case, specification, dialect)
     for step in case.steps:
         yield from walk.after_quit(step) if walk.quit_line else walk.step(step)
     yield from walk.opened.values()
 
 
-class _Walk:
+class _FileWalk:
     """The way through one file, with the oracle's engine."""
 
     def __init__(self, case: CaseFile, specification: Specification, dialect: Dialect) -> None:
@@ -50,14 +50,14 @@ class _Walk:
         self._unknown = _Unknown()
         self._tested = {step.command for step in case.steps if self._asks(step)}
         self.quit_line = 0
-        self.opened: dict[str, Finding] = {}  # by the reason: each is said once in a file
+        self.opened: dict[str, CaseFinding] = {}  # by the reason: each is said once in a file
 
-    def after_quit(self, step: Step) -> Iterator[Finding]:
+    def after_quit(self, step: Step) -> Iterator[CaseFinding]:
         """Yield that a test is never reached."""
         if step.is_test:
             yield self._unreachable(step, f"the engine has quit in line {self.quit_line}")
 
-    def step(self, step: Step) -> Iterator[Asked | Finding]:
+    def step(self, step: Step) -> Iterator[OracleAnswer | CaseFinding]:
         """Send a command to the oracle; yield what it asks, or what is wrong with it."""
         nature = self._specification.commands[step.command.partition(" ")[0]]
         self._is_free = self._is_free and not nature.begins_board
@@ -80,18 +80,20 @@ class _Walk:
         self._is_free = self._is_free or (nature.moves and len(choices) > 1)
         self.quit_line = 0 if self._engine.session.running else step.line
 
-    def _told(self, step: Step, nature: Nature, choices: tuple[str, ...]) -> Asked:
+    def _told(self, step: Step, nature: Nature, choices: tuple[str, ...]) -> OracleAnswer:
         """Return a test without its right answer."""
         depends = self._is_free and STONES in nature.needs
         readings, why_open = _open(self._engine, step.command)
         nothing, told = Reply(False, "", "", 0.0), reason(self._engine, step.command)
-        return Asked(step, nothing, readings, why_open, choices, depends, told)
+        return OracleAnswer(step, nothing, readings, why_open, choices, depends, told)
 
     def _look_whether_open(self, step: Step, nature: Nature) -> None:
         if nature.begins_board or not self._only_sets_up(step, nature):
             return  # tests on a board of such a size are reported by themselves
         if why := _why_open(self._engine, step.command):
-            finding = Finding(Kind.OPEN, self._path, step.line, step.text, _SETS_UP.format(why))
+            finding = CaseFinding(
+                FindingKind.OPEN, self._path, step.line, step.text, _SETS_UP.format(why)
+            )
             self.opened.setdefault(why, finding)
 
     def _is_meant(self, step: Step, right: Reply) -> bool:
@@ -127,8 +129,8 @@ class _Walk:
         judged = equivalence.is_judged(step.command, self._specification)
         return step.pattern is not None and (judged or step.pattern.expected_fail)
 
-    def _unreachable(self, step: Step, text: str) -> Finding:
-        return Finding(Kind.UNREACHABLE, self._path, step.line, step.text, text)
+    def _unreachable(self, step: Step, text: str) -> CaseFinding:
+        return CaseFinding(FindingKind.UNREACHABLE, self._path, step.line, step.text, text)
 
     def _only_sets_up(self, step: Step, nature: Nature) -> bool:
         """Return whether nothing but what a command does to the board matters."""

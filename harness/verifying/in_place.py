@@ -14,35 +14,38 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from harness.records import CaseFile
-from harness.verifying.records import Finding, Kind
+from harness.verifying.records import CaseFinding, FindingKind
 from harness.visible import escape_controls
 from oracle import __version__
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _TOOL = "gtp-harness verify"
 _RULES = {
-    Kind.WRONG: "The right answer is refused, in every form.",
-    Kind.LOOSE: "A wrong answer is accepted.",
-    Kind.TIGHT: "A form of the right answer is refused.",
-    Kind.OPEN: "The assignment leaves the answer open, and the test does not.",
-    Kind.UNREACHABLE: "A command of the set-up is refused, or the test is never reached.",
-    Kind.QUESTION: "The reference stands alone against programs that agree with the test.",
-    Kind.DUPLICATE: "An earlier test asks the same.",
+    FindingKind.WRONG: "The right answer is refused, in every form.",
+    FindingKind.LOOSE: "A wrong answer is accepted.",
+    FindingKind.TIGHT: "A form of the right answer is refused.",
+    FindingKind.OPEN: "The assignment leaves the answer open, and the test does not.",
+    FindingKind.UNREACHABLE: "A command of the set-up is refused, or the test is never reached.",
+    FindingKind.QUESTION: "The reference stands alone against programs that agree with the test.",
+    FindingKind.DUPLICATE: "An earlier test asks the same.",
 }
-_LEVELS = dict.fromkeys(Kind, "warning") | {Kind.WRONG: "error", Kind.UNREACHABLE: "error"}
+_LEVELS = dict.fromkeys(FindingKind, "warning") | {
+    FindingKind.WRONG: "error",
+    FindingKind.UNREACHABLE: "error",
+}
 _SEVERITIES = {"error": 1, "warning": 2}  # of the Language Server Protocol
 
 
-class Checked(NamedTuple):
+class VerifiedText(NamedTuple):
     """What is written in one of the formats."""
 
     cases: Sequence[CaseFile]
-    findings: Sequence[Finding]  # those that are to be shown
+    findings: Sequence[CaseFinding]  # those that are to be shown
     errors: Sequence[str]  # a sentence for each file that could not be read
     folder: Path  # absolute; names are relative to it
 
 
-def github(checked: Checked) -> Iterator[str]:
+def github(checked: VerifiedText) -> Iterator[str]:
     """Yield a workflow command of GitHub Actions for each finding and each error."""
     for one in checked.findings:
         place = _relative(one.path, checked.folder)
@@ -60,7 +63,7 @@ def _escaped(text: str, more: str = "") -> str:
     return text
 
 
-def lsp_lines(checked: Checked) -> Iterator[str]:
+def lsp_lines(checked: VerifiedText) -> Iterator[str]:
     """Yield for each case file the parameters of ``publishDiagnostics``, one line of JSON.
 
     A file without findings has an empty list, which clears what an editor showed before.
@@ -72,7 +75,7 @@ def lsp_lines(checked: Checked) -> Iterator[str]:
         yield json.dumps({"uri": uri, "diagnostics": diagnostics}, ensure_ascii=False)
 
 
-def _diagnostic(one: Finding, case: CaseFile) -> dict[str, object]:
+def _diagnostic(one: CaseFinding, case: CaseFile) -> dict[str, object]:
     line = one.line - 1
     return {
         "range": {
@@ -91,7 +94,7 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def sarif(checked: Checked) -> Iterator[str]:
+def sarif(checked: VerifiedText) -> Iterator[str]:
     """Yield the lines of a SARIF log."""
     run = {
         "tool": {"driver": {"name": _TOOL, "version": __version__, "rules": [*_rules()]}},
@@ -112,7 +115,7 @@ def _rules() -> Iterator[dict[str, object]]:
         }
 
 
-def _rule(kind: Kind) -> str:
+def _rule(kind: FindingKind) -> str:
     return kind.value.replace(" ", "-")
 
 
@@ -121,7 +124,7 @@ def _invocation(errors: Sequence[str]) -> dict[str, object]:
     return {"executionSuccessful": not errors, "toolExecutionNotifications": notes}
 
 
-def _result(one: Finding, folder: Path) -> dict[str, object]:
+def _result(one: CaseFinding, folder: Path) -> dict[str, object]:
     name = _relative(one.path, folder)
     if Path(name).is_absolute():
         place = {"uri": Path(name).as_uri()}
@@ -137,7 +140,7 @@ def _result(one: Finding, folder: Path) -> dict[str, object]:
     }
 
 
-def _message(one: Finding) -> str:
+def _message(one: CaseFinding) -> str:
     """Return all that is said of a finding, a line for each thing."""
     lines = [
         f"{one.command}: {one.message}",
@@ -154,7 +157,7 @@ def _relative(path: str, folder: Path) -> str:
     return (full.relative_to(folder) if full.is_relative_to(folder) else full).as_posix()
 
 
-FORMATS: dict[str, Callable[[Checked], Iterator[str]]] = {
+FORMATS: dict[str, Callable[[VerifiedText], Iterator[str]]] = {
     "github": github,
     "sarif": sarif,
     "lsp-lines": lsp_lines,

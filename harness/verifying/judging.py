@@ -12,7 +12,7 @@ from harness.records import Reply, Step, Verdict
 from harness.specifications.record import Specification
 from harness.text import some
 from harness.verifying.near import near
-from harness.verifying.records import Asked, Finding, Kind
+from harness.verifying.records import CaseFinding, FindingKind, OracleAnswer
 from harness.visible import one_line
 
 _SHOWN = 60  # characters of an answer
@@ -20,7 +20,7 @@ _A_POINT = re.compile(r"(.*?)([A-Za-z])([0-9]+)", re.ASCII)
 _NEVER = ("pass", "resign", "A0", "I1", "Z99")  # no moves, on any board of Gomoku
 
 
-class Judge:
+class ExpectationJudge:
     """Holds the expectations of one file against what the oracle knows."""
 
     def __init__(self, path: str, specification: Specification, dialect: Dialect) -> None:
@@ -28,7 +28,9 @@ class Judge:
         self._specification = specification
         self._dialect = dialect
 
-    def findings(self, asked: Asked, mistaken: Iterable[tuple[str, Reply]]) -> Iterator[Finding]:
+    def findings(
+        self, asked: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
+    ) -> Iterator[CaseFinding]:
         """Yield what is wrong with a test.
 
         ``mistaken``: the replies of mistaken engines to it, with the names of their mistakes.
@@ -41,7 +43,7 @@ class Judge:
             else:
                 yield from self._strict(asked, mistaken)
         except UndecidedError as error:
-            yield self._finding(Kind.WRONG, asked, str(error))
+            yield self._finding(FindingKind.WRONG, asked, str(error))
 
     def accepts(self, step: Step, text: str) -> bool:
         """Return whether a test passes with this answer; a star changes nothing in that."""
@@ -53,42 +55,44 @@ class Judge:
 
     # --- the kinds ---
 
-    def _error(self, asked: Asked) -> Iterator[Finding]:
+    def _error(self, asked: OracleAnswer) -> Iterator[CaseFinding]:
         if self._dialect.expects_errors and self._passes(asked.step, asked.right):
             return
         text = f"the right answer is an error: {one_line(asked.right.text, _SHOWN)}"
-        yield self._finding(Kind.WRONG, asked, text)
+        yield self._finding(FindingKind.WRONG, asked, text)
 
-    def _open(self, asked: Asked) -> Iterator[Finding]:
+    def _open(self, asked: OracleAnswer) -> Iterator[CaseFinding]:
         answers = asked.readings or ()
         if asked.step.pattern is None or (answers and self._all(asked.step, answers)):
             return  # whatever the document means, the answer is accepted
         text = f"the document leaves the answer open: {asked.why_open}"
         either = " or ".join(one_line(answer, _SHOWN) or "nothing" for answer in answers)
-        yield self._finding(Kind.OPEN, asked, text, either)
+        yield self._finding(FindingKind.OPEN, asked, text, either)
 
-    def _strict(self, asked: Asked, mistaken: Iterable[tuple[str, Reply]]) -> Iterator[Finding]:
+    def _strict(
+        self, asked: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
+    ) -> Iterator[CaseFinding]:
         forms = self._forms(asked)
         refused = [text for text in forms if not self.accepts(asked.step, text)]
         if len(refused) == len(forms):
             yield self._wrong(asked)
         elif refused:
             text = f"it refuses {_quoted(refused)}, which is right, too"
-            yield self._finding(Kind.TIGHT, asked, text, self._better(asked))
+            yield self._finding(FindingKind.TIGHT, asked, text, self._better(asked))
         elif text := next(self._wrongly_accepted(asked, mistaken), ""):
-            yield self._finding(Kind.LOOSE, asked, text, self._better(asked))
+            yield self._finding(FindingKind.LOOSE, asked, text, self._better(asked))
 
-    def _forms(self, asked: Asked) -> tuple[str, ...]:
+    def _forms(self, asked: OracleAnswer) -> tuple[str, ...]:
         if asked.choices:
             return tuple(dict.fromkeys(t for one in asked.choices for t in (one, one.lower())))
         return equivalence.forms(asked.step.command, asked.right, self._specification)
 
-    def _wrong(self, asked: Asked) -> Finding:
+    def _wrong(self, asked: OracleAnswer) -> CaseFinding:
         text = f"the right answer is {_quoted([asked.right.text])}"
-        return self._finding(Kind.WRONG, asked, text, self._better(asked))
+        return self._finding(FindingKind.WRONG, asked, text, self._better(asked))
 
     def _wrongly_accepted(
-        self, asked: Asked, mistaken: Iterable[tuple[str, Reply]]
+        self, asked: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
     ) -> Iterator[str]:
         """Yield a sentence for each wrong answer that is accepted."""
         if asked.is_free:
@@ -105,7 +109,7 @@ class Judge:
             if self._is_wrong(asked, text) and self.accepts(step, text):
                 yield _accepted(text)
 
-    def _is_wrong(self, asked: Asked, text: str) -> bool:
+    def _is_wrong(self, asked: OracleAnswer, text: str) -> bool:
         if text == asked.right.text:
             return False
         got = Reply(True, text.strip(), "", 0.0)
@@ -116,7 +120,7 @@ class Judge:
 
     # --- findings ---
 
-    def _better(self, asked: Asked) -> str:
+    def _better(self, asked: OracleAnswer) -> str:
         """Return the expectation that accepts what it should, and no more."""
         if asked.choices:
             return f"(?i)({'|'.join(choice.lower() for choice in asked.choices)})"
@@ -124,10 +128,12 @@ class Judge:
             return ""
         return equivalence.expression(asked.step.command, asked.right, self._specification)
 
-    def _finding(self, kind: Kind, asked: Asked, message: str, expected: str = "") -> Finding:
+    def _finding(
+        self, kind: FindingKind, asked: OracleAnswer, message: str, expected: str = ""
+    ) -> CaseFinding:
         step = asked.step
         found = step.pattern.text if step.pattern else "any answer but an error"
-        return Finding(
+        return CaseFinding(
             kind, self._path, step.line, step.text, message, found, expected, asked.reason
         )
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from harness.records import Reply, Step
 
 
-class Kind(enum.Enum):
+class FindingKind(enum.Enum):
     """What may be wrong with a line of a case file, the worst first."""
 
     WRONG = "wrong"  # the right answer is refused, in every form
@@ -20,10 +20,10 @@ class Kind(enum.Enum):
     DUPLICATE = "duplicate"  # an earlier test asks the same
 
 
-class Finding(NamedTuple):
+class CaseFinding(NamedTuple):
     """One fault of a case file."""
 
-    kind: Kind
+    kind: FindingKind
     path: str
     line: int
     command: str  # as in the file, number included
@@ -33,7 +33,7 @@ class Finding(NamedTuple):
     reason: str = ""  # why the right answer is right
 
 
-class Asked(NamedTuple):
+class OracleAnswer(NamedTuple):
     """A test, and what the oracle knows of it."""
 
     step: Step
@@ -51,4 +51,4 @@ class Verified(NamedTuple):
     files: int
     tests: int
     unchecked: int  # tests of settings, and of commands that the assignment does not define
-    findings: tuple[Finding, ...]  # in the order of the files and lines
+    findings: tuple[CaseFinding, ...]  # in the order of the files and lines

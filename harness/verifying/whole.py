@@ -19,8 +19,8 @@ from harness.records import CaseFile, Reply
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
 from harness.verifying.asking import asked
-from harness.verifying.judging import Judge
-from harness.verifying.records import Asked, Finding, Kind, Verified
+from harness.verifying.judging import ExpectationJudge
+from harness.verifying.records import CaseFinding, FindingKind, OracleAnswer, Verified
 from oracle.mistakes import Breakdown
 from oracle.natures import Natures
 
@@ -39,7 +39,7 @@ def verify(
     Raises:
         CaseError: nothing tells the assignment of a file.
     """
-    findings: list[Finding] = []
+    findings: list[CaseFinding] = []
     first: Places = {}
     tests = unchecked = 0
     in_folder = cache(_in_folder)  # many files, few folders
@@ -81,14 +81,17 @@ def specification_of(
 
 
 def _of_file(
-    case: CaseFile, told: Sequence[Asked | Finding], specification: Specification, dialect: str
-) -> tuple[list[Finding], int]:
+    case: CaseFile,
+    told: Sequence[OracleAnswer | CaseFinding],
+    specification: Specification,
+    dialect: str,
+) -> tuple[list[CaseFinding], int]:
     """Return what is wrong with the tests of a file, and how many could not be checked."""
-    judge = Judge(case.path, specification, dialect_of(case, named(dialect)))
+    judge = ExpectationJudge(case.path, specification, dialect_of(case, named(dialect)))
     answers = mistaken_answers(case, specification)
     findings, unchecked = [], 0
     for one in told:
-        if isinstance(one, Finding):
+        if isinstance(one, CaseFinding):
             findings.append(one)
         elif is_judged(one.step.command, specification):
             findings += judge.findings(one, answers.get(one.step.line, ()))
@@ -106,7 +109,7 @@ def mistaken_answers(
     for mistake in specification.settled_mistakes:
         if used.isdisjoint(mistake.commands):
             continue  # it would answer as the right engine does
-        for step, raw in mistaken.answers(case, mistaken.wrong_engine(mistake)):
+        for step, raw in mistaken.answers(case, mistaken.mutant_engine(mistake)):
             if step.is_test and not isinstance(raw, Breakdown):
                 reply = reply_of(raw)
                 answers.setdefault(step.line, {}).setdefault(raw, (mistake.name, reply))
@@ -114,19 +117,24 @@ def mistaken_answers(
 
 
 def _asked_before(
-    case: CaseFile, told: Sequence[Asked | Finding], specification: Specification, first: Places
-) -> list[Finding]:
+    case: CaseFile,
+    told: Sequence[OracleAnswer | CaseFinding],
+    specification: Specification,
+    first: Places,
+) -> list[CaseFinding]:
     """Return the tests that ask what one before asked; to ask again within a game is no fault."""
     findings = []
     games = dict(_games(case, specification.commands))
-    known = {one.step.line for one in told if isinstance(one, Asked) and not one.is_free}
+    known = {one.step.line for one in told if isinstance(one, OracleAnswer) and not one.is_free}
     for step, identity in identities(case, specification):
         if step.line not in known:
             continue  # what an engine's own choice led to, or a set-up that was refused
         path, game, line = first.setdefault(identity, (case.path, games[step.line], step.line))
         if (path, game) != (case.path, games[step.line]):
             text = f"{path}:{line} asks the same, but for a symmetry or an exchange of colors"
-            findings.append(Finding(Kind.DUPLICATE, case.path, step.line, step.text, text))
+            findings.append(
+                CaseFinding(FindingKind.DUPLICATE, case.path, step.line, step.text, text)
+            )
     return findings
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple, Protocol
 
-from harness.vocabulary.boards import Board
-from harness.vocabulary.transformations import Change, draw
+from harness.vocabulary.boards import BoardKind
+from harness.vocabulary.transformations import Transformation, draw
 from oracle.color import BLACK, WHITE
 from oracle.gtp.protocol import Engine
 from oracle.position import Position
@@ -17,13 +17,13 @@ from oracle.vertex import vertex
 class Beginning(Protocol):
     """What a scene's commands are about before the first of them."""
 
-    def draw(self, kind: str, random: Random) -> Change | None:
+    def draw(self, kind: str, random: Random) -> Transformation | None:
         """Return a change of this kind; None: there is none."""
 
-    def opening(self, settings: Sequence[str], change: Change) -> list[str]:
+    def opening(self, settings: Sequence[str], change: Transformation) -> list[str]:
         """Return the commands that lead here under a change, with the settings in force."""
 
-    def command(self, command: str, change: Change) -> str:
+    def command(self, command: str, change: Transformation) -> str:
         """Return a command as it reads then."""
 
     def allows(self, engine: Engine, command: str) -> bool:
@@ -34,13 +34,13 @@ class Laid(NamedTuple):
     """A position that the oracle knows."""
 
     position: Position
-    board: Board
+    board: BoardKind
 
-    def draw(self, kind: str, random: Random) -> Change | None:
+    def draw(self, kind: str, random: Random) -> Transformation | None:
         """Return a change of this kind; see :class:`Beginning`."""
         return draw(kind, self.position.grid, random, self.board.size)
 
-    def opening(self, settings: Sequence[str], change: Change) -> list[str]:
+    def opening(self, settings: Sequence[str], change: Transformation) -> list[str]:
         """Return the commands that lay the stones; see :class:`Beginning`."""
         shape = self.position.grid
         size = [] if self.board.is_fixed else [f"boardsize {change.shape(shape).rows}"]
@@ -53,7 +53,7 @@ class Laid(NamedTuple):
         setup = [f"gogui-setup {' '.join(stones)}"] if stones else []
         return [*size, "clear_board", *made, *setup]
 
-    def command(self, command: str, change: Change) -> str:
+    def command(self, command: str, change: Transformation) -> str:
         """Return a command as it reads then; see :class:`Beginning`."""
         return change.command(command, self.position.grid)
 

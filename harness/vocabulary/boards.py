@@ -6,7 +6,7 @@ from harness.typed import NamedTuple
 from oracle.vertex import GTP_LETTERS
 
 
-class Board(NamedTuple):
+class BoardKind(NamedTuple):
     """What the board of a game is like."""
 
     captures: bool = True  # as in Go, and not in Gomoku
@@ -16,4 +16,4 @@ class Board(NamedTuple):
     letters: str = GTP_LETTERS  # of the columns
 
 
-GO, GOMOKU = Board(), Board(captures=False)
+GO, GOMOKU = BoardKind(), BoardKind(captures=False)

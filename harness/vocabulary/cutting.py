@@ -9,20 +9,20 @@ from __future__ import annotations
 from functools import cache
 
 from harness.vocabulary import made
-from harness.vocabulary.scenes import Board, Moment
+from harness.vocabulary.scenes import SceneMoment, StoneBits
 from oracle.grid import Grid, each_bit, grid
 from oracle.rules.capture import captured_of_both, is_legal, played
 from oracle.symmetry import image
 
 
-def corner(moment: Moment, size: int, symmetry: int) -> Moment:
+def corner(moment: SceneMoment, size: int, symmetry: int) -> SceneMoment:
     """Return the stones of one of the four corners, whatever led to them."""
     places = _places(moment.shape, size, symmetry)
-    cut = Board(*(_cut(mask, places) for mask in moment.board))
+    cut = StoneBits(*(_cut(mask, places) for mask in moment.board))
     return _told(moment, size)._replace(before=cut, board=cut, color=0, move=0)
 
 
-def corner_with_move(moment: Moment, size: int) -> Moment | None:
+def corner_with_move(moment: SceneMoment, size: int) -> SceneMoment | None:
     """Return the corner in which the last move does what it did on the whole board.
 
     None when there is no such corner, or when the cut leaves stones without liberties.
@@ -32,7 +32,7 @@ def corner_with_move(moment: Moment, size: int) -> Moment | None:
         taken = _cut(moment.taken, places)
         if moment.move not in places or taken.bit_count() < moment.taken.bit_count():
             continue
-        before = Board(*(_cut(mask, places) for mask in moment.before))
+        before = StoneBits(*(_cut(mask, places) for mask in moment.before))
         move = places[moment.move]
         after = _after(size, before, moment.color, move)
         if after and before.stones & ~after.stones == taken:
@@ -40,7 +40,7 @@ def corner_with_move(moment: Moment, size: int) -> Moment | None:
     return None
 
 
-def _after(size: int, before: Board, color: int, move: int) -> Board | None:
+def _after(size: int, before: StoneBits, color: int, move: int) -> StoneBits | None:
     """Return the board after a move on a cut board; None where that is no legal one."""
     shape, mine, theirs = grid(size), before.of(color), before.of(3 - color)
     if any(captured_of_both(shape, *before)):
@@ -50,7 +50,7 @@ def _after(size: int, before: Board, color: int, move: int) -> Board | None:
     return made.sides(color, *played(shape, mine, theirs, move))
 
 
-def _told(moment: Moment, size: int) -> Moment:
+def _told(moment: SceneMoment, size: int) -> SceneMoment:
     origin = moment.origin.but(f"the {size} by {size} points of a corner, cut out")
     return moment._replace(origin=origin, size=size)
 

@@ -1,6 +1,6 @@
 """What an assignment looks for in positions, and how it asks about them.
 
-``features.py`` of each specification makes a :class:`Kind` of these.
+``features.py`` of each specification makes a :class:`FeatureKind` of these.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from harness.vocabulary.scenes import Moment, Step
+from harness.vocabulary.scenes import SceneCommand, SceneMoment
 from oracle.grid import Grid, each_bit
 from oracle.vertex import vertex
 
 Files = tuple[tuple[str, str], ...]
-Finder = Callable[[Moment], str]
-Asker = Callable[[Moment, Random], list[Step]]
-Maker = Callable[[Random], Moment | None]
+Finder = Callable[[SceneMoment], str]
+Asker = Callable[[SceneMoment, Random], list[SceneCommand]]
+Maker = Callable[[Random], SceneMoment | None]
 
 
 class Feature(NamedTuple):
@@ -28,22 +28,24 @@ class Feature(NamedTuple):
     find: Finder  # the kind of answer, "" when the moment does not have it
     steps: Asker
     make: Maker  # a moment which may have it
-    files: Callable[[Moment, Random], Files] = lambda moment, random: ()
+    files: Callable[[SceneMoment, Random], Files] = lambda moment, random: ()
     least: int = 1  # scenes with it, where there is room
 
 
-class Kind(NamedTuple):
+class FeatureKind(NamedTuple):
     """What tests of a specification are made about."""
 
     game: str  # whose records it reads: "go" or "gomoku"
     sizes: range  # of boards
     features: tuple[Feature, ...]
-    fitting: Callable[[Moment], Iterable[Moment]]  # the moment itself, or what is cut out of it
+    fitting: Callable[
+        [SceneMoment], Iterable[SceneMoment]
+    ]  # the moment itself, or what is cut out of it
     swaps: bool  # whether exchanging the colors leaves the meaning as it is
     marks: str = ".XO"  # empty, black and white in the pictures of comments
 
 
-def whole(moment: Moment) -> list[Moment]:
+def whole(moment: SceneMoment) -> list[SceneMoment]:
     """Return the moment as it is."""
     return [moment]
 
@@ -58,23 +60,25 @@ def rim(shape: Grid) -> int:
 # --- commands ----------------------------------------------------------------------------------
 
 
-def names(moment: Moment, mask: int) -> list[str]:
+def names(moment: SceneMoment, mask: int) -> list[str]:
     """Return the vertices of a mask."""
     shape = moment.shape
     return [vertex(shape.point(bit)) for bit in each_bit(mask)]
 
 
-def play(moment: Moment, color: int, bit: int) -> Step:
+def play(moment: SceneMoment, color: int, bit: int) -> SceneCommand:
     """Return the command that plays a stone."""
-    return Step(f"play {' BW'[color]} {vertex(moment.shape.point(bit))}")
+    return SceneCommand(f"play {' BW'[color]} {vertex(moment.shape.point(bit))}")
 
 
-def new_board(moment: Moment) -> list[Step]:
+def new_board(moment: SceneMoment) -> list[SceneCommand]:
     """Return the commands that begin a game."""
-    return [Step(f"boardsize {moment.size}"), Step("clear_board")]
+    return [SceneCommand(f"boardsize {moment.size}"), SceneCommand("clear_board")]
 
 
-def stones(moment: Moment, black: int, white: int, random: Random, last: int = 0) -> list[Step]:
+def stones(
+    moment: SceneMoment, black: int, white: int, random: Random, last: int = 0
+) -> list[SceneCommand]:
     """Return ``play`` commands for stones, one color after the other as long as both have some.
 
     The order is drawn, and any order is legal where the stones are: a chain that is not complete
@@ -107,23 +111,23 @@ def _first(black: int, white: int, last: int) -> int:
     return 1 if black > white else 2
 
 
-def up_to_last(moment: Moment, random: Random) -> list[Step]:
+def up_to_last(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Return the commands for the board before the last move, and that move."""
     before = moment.before
     steps = [*new_board(moment), *stones(moment, before.black, before.white, random)]
     return [*steps, play(moment, moment.color, moment.move)] if moment.move else steps
 
 
-def as_it_lies(moment: Moment, random: Random) -> list[Step]:
+def as_it_lies(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Return the commands for the board, whatever moves led to it."""
     return [*new_board(moment), *stones(moment, *moment.board, random)]
 
 
-def laid(moment: Moment) -> list[Step]:
+def laid(moment: SceneMoment) -> list[SceneCommand]:
     """Return the commands that lay the stones without playing, as few as possible."""
     commands = []
     for color, mask in zip("BW", moment.board, strict=True):
         if mask:
             words = " ".join(f"{color} {name}" for name in names(moment, mask))
-            commands.append(Step(f"gogui-setup {words}"))
+            commands.append(SceneCommand(f"gogui-setup {words}"))
     return [*new_board(moment), *commands]

@@ -18,7 +18,7 @@ _NAMED = re.compile(r'"[^"]*"|\b[A-Za-z][0-9]+\b')  # a copied argument, a verte
 _SOLE_BLANKS = re.compile(r"^ *$", re.MULTILINE)
 
 
-class Form(NamedTuple):
+class AnswerForm(NamedTuple):
     """How the answer to a command may be written.
 
     Two answers are the same when ``normal`` makes the same text of both.
@@ -30,7 +30,7 @@ class Form(NamedTuple):
     is_exact: bool = True  # whether the specification determines the answer
 
 
-Forms = Mapping[str, Form]  # by the name of the command
+Forms = Mapping[str, AnswerForm]  # by the name of the command
 
 
 def literally(text: str) -> str:
@@ -81,23 +81,23 @@ def _picture_expression(text: str) -> str:
     return literally(_picture(text)).replace(r"\n\n", r"\n *\n")
 
 
-EXACT = Form(_unchanged, literally, lambda text: (text,))
-CASELESS = Form(_lower, _any_case, _cases)
-SCORE = Form(_score, _score_expression, _score_samples)
-PICTURE = Form(
+EXACT = AnswerForm(_unchanged, literally, lambda text: (text,))
+CASELESS = AnswerForm(_lower, _any_case, _cases)
+SCORE = AnswerForm(_score, _score_expression, _score_samples)
+PICTURE = AnswerForm(
     _picture,
     _picture_expression,
     lambda text: (text, _SOLE_BLANKS.sub("  ", text)),
 )
 # A move where any legal one will do. Which are legal, the answer alone does not tell.
-MOVE = Form(
+MOVE = AnswerForm(
     lambda text: "a move" if _A_MOVE.fullmatch(text) else text,
     lambda text: _MOVE,
     _cases,
     is_exact=False,
 )
 # Settings succeed; GTP gives them no result, and nobody reads it.
-SETTING = Form(lambda text: "", lambda text: ".*", lambda text: (text,), is_exact=False)
+SETTING = AnswerForm(lambda text: "", lambda text: ".*", lambda text: (text,), is_exact=False)
 UNDEFINED = SETTING._replace(normal=lambda text: "undefined")
 
 # What every GTP engine has (GTP version 2, section 6.3).

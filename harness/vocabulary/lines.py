@@ -6,7 +6,7 @@ from random import Random
 from typing import NamedTuple
 
 from harness.vocabulary import made
-from harness.vocabulary.scenes import Board, Moment
+from harness.vocabulary.scenes import SceneMoment, StoneBits
 from oracle.grid import Grid, grid
 from oracle.rules.lines import fives, fives_along, long_lines, steps, window
 
@@ -34,7 +34,7 @@ class Won(NamedTuple):
     points: int
 
 
-def won(moment: Moment) -> Won | None:
+def won(moment: SceneMoment) -> Won | None:
     """Return the line of five or more that the last stone completed, if it did."""
     shape, board = moment.shape, moment.board
     if not moment.move or any(fives(shape, mask) for mask in moment.before):
@@ -48,7 +48,7 @@ def won(moment: Moment) -> Won | None:
     return Won(name, lines[0])
 
 
-def is_over(moment: Moment) -> bool:
+def is_over(moment: SceneMoment) -> bool:
     """Return whether somebody has won or the board is full."""
     shape, board = moment.shape, moment.board
     return board.stones == shape.full or any(fives(shape, mask) for mask in board)
@@ -74,12 +74,12 @@ def line(random: Random, size: int, direction: int, length: int = 5) -> int:
     return random.choice(at_edge if at_edge and random.random() < 0.6 else lines)
 
 
-def completed(random: Random, size: int, points: int, color: int, *, end: bool) -> Moment:
+def completed(random: Random, size: int, points: int, color: int, *, end: bool) -> SceneMoment:
     """Return the moment in which a line was completed, by a stone at an end of it or within."""
     shape = grid(size)
     places = shape.points(points)
     inner = places[1:-1]
     move = shape.bit(random.choice([places[0], places[-1]] if end or not inner else inner))
-    before = made.added(Board(), color, points & ~move)
+    before = made.added(StoneBits(), color, points & ~move)
     before = made.sprinkled(random, shape, before, points, points.bit_count() + 1)
     return made.after("gomoku", size, before, color, move, made.added(before, color, move))

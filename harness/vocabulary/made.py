@@ -7,7 +7,7 @@ from functools import reduce
 from operator import or_
 from random import Random
 
-from harness.vocabulary.scenes import EMPTY, MADE, Board, Moment
+from harness.vocabulary.scenes import EMPTY, MADE, SceneMoment, StoneBits
 from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
 from oracle.rules.capture import captured_of_both, is_legal, legal, played
@@ -17,29 +17,29 @@ from oracle.rules.lines import fives
 from oracle.rules.policy import rule_based
 
 
-def board_moment(kind: str, size: int, board: Board = EMPTY, color: int = 0) -> Moment:
+def board_moment(kind: str, size: int, board: StoneBits = EMPTY, color: int = 0) -> SceneMoment:
     """Return a moment that no known move led to; the turn is that after ``color``'s."""
     number = board.stones.bit_count()
-    return Moment(MADE, kind, size, number, board, color, 0, board)
+    return SceneMoment(MADE, kind, size, number, board, color, 0, board)
 
 
 def after(  # noqa: PLR0913, PLR0917 - as a moment has them
-    kind: str, size: int, before: Board, color: int, move: int, board: Board
-) -> Moment:
+    kind: str, size: int, before: StoneBits, color: int, move: int, board: StoneBits
+) -> SceneMoment:
     """Return a moment after a known move."""
-    return Moment(MADE, kind, size, before.stones.bit_count() + 1, before, color, move, board)
+    return SceneMoment(MADE, kind, size, before.stones.bit_count() + 1, before, color, move, board)
 
 
 # --- Go ----------------------------------------------------------------------------------------
 
 
-def go_game(random: Random, size: int, moves: int | None = None) -> Moment | None:
+def go_game(random: Random, size: int, moves: int | None = None) -> SceneMoment | None:
     """Return the end of a game of Go between two that play anywhere but into their own eyes.
 
     ``moves``: how many at most; none: until nothing is left to play. None when nobody can move.
     """
     shape, now, color = grid(size), EMPTY, 1
-    last: Moment | None = None
+    last: SceneMoment | None = None
     for _ in range(2 * size * size if moves is None else moves):
         mine, theirs = now.of(color), now.of(3 - color)
         sensible = legal(shape, mine, theirs) & ~eyes(shape, mine, theirs)
@@ -53,14 +53,14 @@ def go_game(random: Random, size: int, moves: int | None = None) -> Moment | Non
     return last
 
 
-def go_anytime(random: Random, sizes: Sequence[int]) -> Moment | None:
+def go_anytime(random: Random, sizes: Sequence[int]) -> SceneMoment | None:
     """Return a moment of a random game, late ones more often than early ones."""
     size = random.choice(sizes)
     most = size * size
     return go_game(random, size, None if random.random() < 0.3 else random.randint(1, 2 * most))
 
 
-def carved(random: Random, sizes: Sequence[int]) -> Moment | None:
+def carved(random: Random, sizes: Sequence[int]) -> SceneMoment | None:
     """Return the end of a game with some stones taken away, so that regions have room."""
     ended = go_game(random, random.choice(sizes))
     if ended is None:
@@ -69,14 +69,14 @@ def carved(random: Random, sizes: Sequence[int]) -> Moment | None:
     return board_moment("go", ended.size, without(ended.board, gone))
 
 
-def ko_fight(random: Random, size: int) -> Moment | None:
+def ko_fight(random: Random, size: int) -> SceneMoment | None:
     """Return the capture that begins a ko, laid somewhere among a few stones."""
     color = random.choice((1, 2))
     shape = grid(size)
     point = any_bit(shape.full, random)
     beside = list(each_bit(neighbours(shape, point)))
     move = random.choice(beside)
-    board = added(Board(), 3 - color, neighbours(shape, move) & ~point | point)
+    board = added(StoneBits(), 3 - color, neighbours(shape, move) & ~point | point)
     board = added(board, color, neighbours(shape, point) & ~move)
     if board.black & board.white:
         return None
@@ -92,7 +92,7 @@ def ko_fight(random: Random, size: int) -> Moment | None:
 # --- Gomoku ------------------------------------------------------------------------------------
 
 
-def gomoku_game(random: Random, size: int, moves: int, skill: float) -> Moment:
+def gomoku_game(random: Random, size: int, moves: int, skill: float) -> SceneMoment:
     """Return a moment of a Gomoku game; of ``skill``'s share of the moves the policy is asked."""
     shape, now, color = grid(size), EMPTY, 1
     last = board_moment("gomoku", size)
@@ -109,7 +109,7 @@ def gomoku_game(random: Random, size: int, moves: int, skill: float) -> Moment:
     return last
 
 
-def gomoku_full(random: Random, size: int, empty: int = 0) -> Moment:
+def gomoku_full(random: Random, size: int, empty: int = 0) -> SceneMoment:
     """Return a board that has only so many empty points, the colors drawn as in a game.
 
     On 5 by 5 every other such board has no five, on 7 by 7 one in fifty.
@@ -119,18 +119,18 @@ def gomoku_full(random: Random, size: int, empty: int = 0) -> Moment:
     random.shuffle(bits)
     stones = len(bits) - empty
     black = (stones + 1) // 2
-    board = Board(reduce(or_, bits[:black], 0), reduce(or_, bits[black:stones], 0))
+    board = StoneBits(reduce(or_, bits[:black], 0), reduce(or_, bits[black:stones], 0))
     move, color = (bits[black - 1], 1) if stones % 2 else (bits[stones - 1], 2)
     return after("gomoku", size, without(board, move), color, move, board)
 
 
-def is_in_turn(moment: Moment) -> bool:
+def is_in_turn(moment: SceneMoment) -> bool:
     """Return whether players who take turns, Black first, may have laid these stones."""
     black, white = (mask.bit_count() for mask in moment.board)
     return black - white == moment.to_play - 1
 
 
-def in_turn(random: Random, moment: Moment) -> Moment:
+def in_turn(random: Random, moment: SceneMoment) -> SceneMoment:
     """Return the moment with as many more stones as turns ask for, away from all others if it can.
 
     None of them makes a five. Where there is no room for all, the moment is not in turn.
@@ -148,7 +148,7 @@ def in_turn(random: Random, moment: Moment) -> Moment:
     return after("gomoku", moment.size, board, color, moment.move, whole)
 
 
-def _lonely(random: Random, shape: Grid, board: Board, keep: int, color: int) -> int:
+def _lonely(random: Random, shape: Grid, board: StoneBits, keep: int, color: int) -> int:
     """Return a point for another stone, 0 if there is none."""
     free = shape.full & ~board.stones & ~keep
     rows = board.stones | neighbours(shape, board.stones)
@@ -164,12 +164,12 @@ def _lonely(random: Random, shape: Grid, board: Board, keep: int, color: int) ->
 # --- stones on a board -------------------------------------------------------------------------
 
 
-def sides(color: int, mine: int, theirs: int) -> Board:
+def sides(color: int, mine: int, theirs: int) -> StoneBits:
     """Return a board from the stones of a color and those of the other."""
-    return Board(mine, theirs) if color == 1 else Board(theirs, mine)
+    return StoneBits(mine, theirs) if color == 1 else StoneBits(theirs, mine)
 
 
-def added(board: Board, color: int, bits: int) -> Board:
+def added(board: StoneBits, color: int, bits: int) -> StoneBits:
     """Return the board with one color's stones added."""
     return (
         board._replace(black=board.black | bits)
@@ -178,9 +178,9 @@ def added(board: Board, color: int, bits: int) -> Board:
     )
 
 
-def without(board: Board, bits: int) -> Board:
+def without(board: StoneBits, bits: int) -> StoneBits:
     """Return the board with points emptied."""
-    return Board(board.black & ~bits, board.white & ~bits)
+    return StoneBits(board.black & ~bits, board.white & ~bits)
 
 
 def scattered(random: Random, within: int, share: float) -> int:
@@ -188,7 +188,7 @@ def scattered(random: Random, within: int, share: float) -> int:
     return reduce(or_, (bit for bit in each_bit(within) if random.random() < share), 0)
 
 
-def sprinkled(random: Random, shape: Grid, board: Board, keep: int, most: int) -> Board:
+def sprinkled(random: Random, shape: Grid, board: StoneBits, keep: int, most: int) -> StoneBits:
     """Add as many stones of both colors, at most, on empty points outside ``keep``.
 
     None of them makes a five, nor an own line where it could matter: what depends on that is for

@@ -1,7 +1,7 @@
 """Positions that tests are made about, from game records or from nothing. All immutable.
 
-Game record → :class:`Played` → :class:`Moment` → :class:`Find` (a moment and one of its features)
-→ :class:`Scene` (commands).
+Game record → :class:`Played` → :class:`SceneMoment` → :class:`Find` (a moment and one of its
+features) → :class:`Scene` (commands).
 
 Boards travel between processes as integers: the bits of :mod:`oracle.grid`.
 """
@@ -15,14 +15,14 @@ from oracle.position import Position
 from oracle.rules.flood import neighbours
 
 
-class Origin(NamedTuple):
+class SceneOrigin(NamedTuple):
     """Where a position comes from."""
 
     text: str  # for a reader: file and game
     game: str  # names the game, whatever file it is in and however it is turned; "" if made
     changes: tuple[str, ...] = ()  # what has been done to the position, for a reader
 
-    def but(self, change: str) -> Origin:
+    def but(self, change: str) -> SceneOrigin:
         """Return the origin of a changed position."""
         return self._replace(changes=(*self.changes, change))
 
@@ -32,10 +32,10 @@ class Origin(NamedTuple):
         return f"{self.text} ({'; '.join(self.changes)})" if self.changes else self.text
 
 
-MADE = Origin("made at random", "")
+MADE = SceneOrigin("made at random", "")
 
 
-class Board(NamedTuple):
+class StoneBits(NamedTuple):
     """Stones: one integer of bits for each color."""
 
     black: int = 0
@@ -51,30 +51,30 @@ class Board(NamedTuple):
         return self.black | self.white
 
 
-EMPTY = Board()
+EMPTY = StoneBits()
 
 
 class Played(NamedTuple):
     """A game as far as it is sound: ``boards[n]`` is the board after ``n`` moves."""
 
-    origin: Origin
+    origin: SceneOrigin
     kind: str  # "go" or "gomoku"
     size: int
     moves: list[tuple[int, int]]  # color, and its bit; 0 is a pass
-    boards: list[Board]
+    boards: list[StoneBits]
 
 
-class Moment(NamedTuple):
+class SceneMoment(NamedTuple):
     """A board, and the move that led to it."""
 
-    origin: Origin
+    origin: SceneOrigin
     kind: str
     size: int
     number: int  # moves so far
-    before: Board
+    before: StoneBits
     color: int  # of the last move; 0 when there was none
     move: int  # its bit; 0 for a pass or none
-    board: Board
+    board: StoneBits
 
     @property
     def shape(self) -> Grid:
@@ -109,10 +109,10 @@ class Find(NamedTuple):
     rank: int  # the lowest ranks are kept: a number that the key gives
     feature: str
     answer: str  # what kind of answer is expected, such as "B" or "draw"
-    moment: Moment
+    moment: SceneMoment
 
 
-class Step(NamedTuple):
+class SceneCommand(NamedTuple):
     """A command of a scene."""
 
     command: str
@@ -124,5 +124,5 @@ class Scene(NamedTuple):
     """A position that is set up and asked about: a few tests that belong together."""
 
     find: Find
-    steps: tuple[Step, ...]
+    steps: tuple[SceneCommand, ...]
     files: tuple[tuple[str, str], ...] = ()  # board files: name and content

@@ -1,7 +1,7 @@
 """Ways to ask the same question otherwise: how each command of a case file reads then. Pure.
 
-A :class:`Change` is one of four kinds. None mixes with another, so that a program with a fault on
-one side of the board, or with one color, fails the images of one kind only.
+A :class:`Transformation` is one of four kinds. None mixes with another, so that a program with a
+fault on one side of the board, or with one color, fails the images of one kind only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _GROWTH = (1, 2, 3)  # rows and columns
 _MIRROR, _FLIP, _TURN = 1, 2, 4
 
 
-class Change(NamedTuple):
+class Transformation(NamedTuple):
     """How a position is asked about otherwise."""
 
     kind: str
@@ -70,7 +70,7 @@ class Change(NamedTuple):
         return dressed(vertex(self.point(point, shape)), word)
 
 
-UNCHANGED = Change("")
+UNCHANGED = Transformation("")
 
 
 def dressed(text: str, like: str) -> str:
@@ -86,7 +86,7 @@ def _negated(number: str) -> str:
     return f"-{number}" if number.strip("0.") else number
 
 
-def draw(kind: str, shape: Grid, random: Random, usual: int = 0) -> Change | None:
+def draw(kind: str, shape: Grid, random: Random, usual: int = 0) -> Transformation | None:
     """Return a change of this kind, drawn for a board; None: there is none of this kind.
 
     ``usual``: the size of the board that the game is played on; 0: any.
@@ -94,13 +94,13 @@ def draw(kind: str, shape: Grid, random: Random, usual: int = 0) -> Change | Non
     if shape.rows != shape.columns:
         return None
     if kind == SYMMETRY:
-        return Change(kind, symmetry=random.choice(ALL[1:]))
+        return Transformation(kind, symmetry=random.choice(ALL[1:]))
     if kind == LARGER:
         if shape.rows == usual:
             return None  # the game is played on no other
         fits = [growth for growth in _GROWTH if shape.rows + growth <= _LARGEST]
-        return Change(kind, growth=random.choice(fits)) if fits else None
-    return Change(kind)
+        return Transformation(kind, growth=random.choice(fits)) if fits else None
+    return Transformation(kind)
 
 
 def reordered(commands: list[str], random: Random) -> list[str]:

@@ -12,7 +12,7 @@ mean, and plays the stones one by one, so that some may be captured on the way.
 
 from __future__ import annotations
 
-from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.boards.text import block, decode, quoted
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.errors import FormatError
@@ -24,7 +24,9 @@ _COLORS = {".": EMPTY, "#": BLACK, "o": WHITE}
 _ROW = "a row's number and then a '.', '#' or 'o' for each point, with blanks between them"
 
 
-def read_diagram(data: bytes, file: str | None = None, choice: Choice | None = None) -> Snapshot:
+def read_diagram(
+    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
     """Read a diagram, any rectangle up to 25 by 25.
 
     Raises :class:`FormatError` with file and line, what was found there and what was expected.

@@ -6,7 +6,7 @@ a black stone and a 2 indicating a white stone", and "Sample game board file".
 
 from __future__ import annotations
 
-from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.boards.text import block, decode, quoted
 from oracle.errors import FormatError
 from oracle.grid import MAX_SIZE
@@ -15,7 +15,9 @@ from oracle.position import Position
 _ROW = "a row of 0, 1 and 2 with blanks between them"
 
 
-def read_digits(data: bytes, file: str | None = None, choice: Choice | None = None) -> Snapshot:
+def read_digits(
+    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
     """Read a text board, any rectangle up to 25 by 25.
 
     Raises :class:`FormatError` with file and line, what was found there and what was expected.

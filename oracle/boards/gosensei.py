@@ -5,7 +5,7 @@ Columns are A to I, with the I, and the board is always 9 by 9.
 
 from __future__ import annotations
 
-from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.boards.text import decode, lines_of, quoted
 from oracle.color import BLACK, EMPTY, NAMES, WHITE
 from oracle.errors import FormatError, FormatErrors
@@ -22,7 +22,9 @@ _COLORS = {"b": BLACK, "w": WHITE}
 # --- board files: "stonecolor column row" ------------------------------------------------------
 
 
-def read_gosensei(data: bytes, file: str | None = None, choice: Choice | None = None) -> Snapshot:
+def read_gosensei(
+    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
     """Read a board file: one stone on each line, blank lines between them allowed.
 
     Raises :class:`FormatErrors` with **every** line that is wrong: an invalid stone color, column
@@ -114,7 +116,9 @@ def draw_gosensei(position: Position) -> str:
     return f"\n{_BETWEEN}\n".join(rows) + f"\n\n{_LABELS}"
 
 
-def read_picture(data: bytes, file: str | None = None, choice: Choice | None = None) -> Snapshot:
+def read_picture(
+    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
     """Read a board picture.
 
     Only the rows with numbers count: what stands between and below them is not looked at.

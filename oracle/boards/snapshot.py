@@ -65,7 +65,7 @@ class Snapshot:
         return self.moves[-1][1] if self.moves else None
 
 
-class Choice:
+class SnapshotChoice:
     """Which moment of a file is meant; each format heeds what it can, and refuses the rest.
 
     Attributes: ``number``, the game of an SGF collection, from 1, or None; ``move``, how many

@@ -8,7 +8,7 @@ import textwrap
 
 from oracle.color import NAMES
 from oracle.commands import options as shared
-from oracle.commands.options import Parser
+from oracle.commands.options import OptionParser
 from oracle.draw import Diagram, draw_text
 from oracle.explanation import Explanation, is_underspecified
 from oracle.komi import plain_text
@@ -54,18 +54,18 @@ class Answer:
         return bool(self.readings) and is_underspecified(self.readings)
 
 
-def question(name: str, description: str, rules: str | None = None) -> Parser:
+def question(name: str, description: str, rules: str | None = None) -> OptionParser:
     """Return the parser of a command that asks about one position.
 
     ``rules`` is the game that the question is about, if it is about one.
     """
-    parser = Parser(name, description, rules)
+    parser = OptionParser(name, description, rules)
     shared.add_position(parser)
     add_output(parser)
     return parser
 
 
-def run(arguments: list[str], parser: Parser, ask: Ask, letters: str = GTP_LETTERS) -> int:
+def run(arguments: list[str], parser: OptionParser, ask: Ask, letters: str = GTP_LETTERS) -> int:
     """Read the options and the position, ask, and print; return the exit status.
 
     ``letters`` are those of the columns in the answers.
@@ -84,7 +84,7 @@ def run(arguments: list[str], parser: Parser, ask: Ask, letters: str = GTP_LETTE
     return 0
 
 
-def add_output(parser: Parser) -> None:
+def add_output(parser: OptionParser) -> None:
     """Add the options that say how to answer."""
     output = parser.add_argument_group("how to answer")
     output.add_argument("--json", action="store_true", help="as JSON, for programs")

@@ -6,7 +6,7 @@ import argparse
 
 from oracle.color import BLACK, NAMES, color_of
 from oracle.errors import OracleError
-from oracle.formats import FORMATS, Choice, Snapshot, read_position
+from oracle.formats import FORMATS, Snapshot, SnapshotChoice, read_position
 from oracle.grid import MAX_SIZE
 from oracle.komi import parse_komi
 from oracle.vertex import parse_vertex
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oracle.vertex import Point
 
 
-class Parser(argparse.ArgumentParser):
+class OptionParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
     def __init__(self, name: str, description: str, rules: str | None = None) -> None:
@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
 # --- which position ------------------------------------------------------------------------------
 
 
-def add_position(parser: Parser, needed: bool = True) -> None:
+def add_position(parser: OptionParser, needed: bool = True) -> None:
     """Add the file, which may be ``needed`` or not, and the options that choose from it."""
     parser.add_argument(
         "file",
@@ -85,7 +85,7 @@ def add_position(parser: Parser, needed: bool = True) -> None:
 
 def read(options: argparse.Namespace) -> Snapshot:
     """Return the position that the options choose, by the rules of the command's game."""
-    choice = Choice(
+    choice = SnapshotChoice(
         number=options.game,
         move=options.move,
         variation=options.variation,
@@ -98,7 +98,7 @@ def read(options: argparse.Namespace) -> Snapshot:
     return read_position(options.file, options.format, choice)
 
 
-def add_rules(parser: Parser) -> None:
+def add_rules(parser: OptionParser) -> None:
     """Add ``--rules`` for a command that is about any game."""
     parser.add_argument(
         "--rules",
@@ -110,7 +110,9 @@ def add_rules(parser: Parser) -> None:
 # --- whose move, which points --------------------------------------------------------------------
 
 
-def add_color(parser: Parser, what: str, default: str = "whose turn it is, else black") -> None:
+def add_color(
+    parser: OptionParser, what: str, default: str = "whose turn it is, else black"
+) -> None:
     """Add ``--color``."""
     parser.add_argument(
         "--color", type=color, metavar="COLOR", help=f"{what}: b, w, black or white ({default})"

@@ -8,10 +8,10 @@ import sys
 from oracle.color import BLACK, NAMES
 from oracle.commands import options as shared
 from oracle.commands.ask import can_draw_unicode, print_notes, print_text
-from oracle.commands.options import Parser
+from oracle.commands.options import OptionParser
 from oracle.errors import OracleError
 from oracle.grid import grid
-from oracle.play import Table, converse
+from oracle.play import GameTable, converse
 from oracle.position import Position
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ points such as C3, pass, undo, score, board, save FILE, help or quit.
 
 def main(arguments: list[str]) -> int:
     """Run the game and return the exit status."""
-    parser = Parser("play", DESCRIPTION, rules="go")
+    parser = OptionParser("play", DESCRIPTION, rules="go")
     shared.add_position(parser, needed=False)
     shared.add_color(parser, "who begins")
     parser.add_argument("--ascii", action="store_true", help="draw the board in plain ASCII")
@@ -44,15 +44,15 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _table(options: argparse.Namespace) -> Table:
+def _table(options: argparse.Namespace) -> GameTable:
     """Return a table with an empty board, or with the game of a file to go on with."""
     unicode = not options.ascii and can_draw_unicode()
     if options.file is None:
         board = grid(*(options.size or (USUAL_SIZE, USUAL_SIZE)))
-        return Table(Position(board), options.color or BLACK, unicode=unicode)
+        return GameTable(Position(board), options.color or BLACK, unicode=unicode)
     snapshot = shared.read(options)
     print_notes(snapshot)
     if options.color and snapshot.to_play and options.color != snapshot.to_play:
         raise OracleError(f"{options.file}: it is {NAMES[snapshot.to_play].capitalize()}'s turn")
     turn = snapshot.to_play or options.color or BLACK
-    return Table(snapshot.start, turn, snapshot.moves, unicode=unicode)
+    return GameTable(snapshot.start, turn, snapshot.moves, unicode=unicode)

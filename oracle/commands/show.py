@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from oracle.boards.snapshot import Snapshot
     from oracle.position import Position
-    from oracle.sgf import Game
+    from oracle.sgf import SgfGame
 
 DESCRIPTION = """\
 The position itself, as a picture and with what is known of it; or the games of an SGF file; or
@@ -81,14 +81,14 @@ def _list_games(options: argparse.Namespace) -> None:
         ask.print_text("\n".join(_game_line(game) for game in found))
 
 
-def _game(game: Game) -> dict[str, object]:
+def _game(game: SgfGame) -> dict[str, object]:
     from oracle.sgf.header import title
 
     facts = {"number": game.number, "nodes": game.nodes, "fault": game.fault}
     return facts | {"title": title(game.root)}
 
 
-def _game_line(game: Game) -> str:
+def _game_line(game: SgfGame) -> str:
     facts = _game(game)
     damage = f"; damaged: {game.fault}" if game.fault else ""
     return f"{game.number:3}  {facts['title'] or 'without title'} ({game.nodes} nodes{damage})"

@@ -15,7 +15,7 @@ name           what it is                                                      m
 
 from __future__ import annotations
 
-from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.formats.detect import FORMATS, read_position
 
-__all__ = ["FORMATS", "Choice", "Snapshot", "read_position"]
+__all__ = ["FORMATS", "Snapshot", "SnapshotChoice", "read_position"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.boards.text import Lines, decode, lines_of, quoted
 from oracle.errors import FormatError
 from oracle.natures import BOARD, SIZE, STANDARD
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 _GOMOKU = ("gogui-rules_", "policy")
 
 
-def read_case(data: bytes, file: str | None = None, choice: Choice | None = None) -> Snapshot:
+def read_case(
+    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
     """Replay the commands of a ``.gtp`` file that set up a position.
 
     Args:
@@ -31,10 +33,10 @@ def read_case(data: bytes, file: str | None = None, choice: Choice | None = None
     """
     from oracle.gtp import new_engine
 
-    choice = choice or Choice()
+    choice = choice or SnapshotChoice()
     lines = [(number, line.strip()) for number, line in lines_of(decode(data))]
     game = choice.game or _game(lines)
-    replay = _Replay(new_engine(game), file)
+    replay = _FileReplay(new_engine(game), file)
     replay.run(lines[: _stop(lines, choice, file)])
     if replay.spoiled:
         raise replay.spoiled
@@ -72,7 +74,7 @@ def _has_size(lines: Lines) -> bool:
     return any(SIZE in STANDARD[_name(line)].sets for _, line in lines)
 
 
-def _stop(lines: Lines, choice: Choice, file: str | None) -> int:
+def _stop(lines: Lines, choice: SnapshotChoice, file: str | None) -> int:
     """Return how many lines come before the chosen place."""
     if choice.test is not None:
         return _before_test(lines, choice.test, file)
@@ -100,7 +102,7 @@ def _before_test(lines: Lines, test: int, file: str | None) -> int:
     return found[0] - 1
 
 
-class _Replay:
+class _FileReplay:
     """An engine that is given a file's commands.
 
     ``spoiled`` is why the position is not known: a command's effect depends on the engine. It is

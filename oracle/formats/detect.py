@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib import import_module
 
-from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.boards.text import decode, lines_of, quoted, read_bytes
 from oracle.errors import FormatError
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Reader = Callable[[bytes, str | None, Choice | None], Snapshot]
+    Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
 
 # What each format lets choose (attributes of Choice); the text boards are one position. Which game
 # is played may be said of any: that matters only where there are moves.
@@ -51,7 +51,7 @@ _GAME_RECORD = re.compile(r"\(\s*;")
 def read_position(
     path: str,
     kind: str | None = None,
-    choice: Choice | None = None,
+    choice: SnapshotChoice | None = None,
 ) -> Snapshot:
     """Read a position from a file of any format (``-`` is standard input).
 
@@ -65,7 +65,7 @@ def read_position(
     """
     data = read_bytes(path)
     name = kind or detect(data, path)
-    choice = choice or Choice()
+    choice = choice or SnapshotChoice()
     _refuse_unheeded(name, choice, path)
     module, function = _READERS[name]
     reader: Reader = getattr(import_module(module), function)
@@ -93,10 +93,10 @@ def detect(data: bytes, path: str = "") -> str:
     raise FormatError(f"found {quoted(first)}; expected {known}", path or None, number)
 
 
-def _refuse_unheeded(name: str, choice: Choice, path: str) -> None:
+def _refuse_unheeded(name: str, choice: SnapshotChoice, path: str) -> None:
     """Raise :class:`FormatError` for a choice that this format cannot heed."""
-    default = Choice()
-    for attribute in Choice.__slots__:
+    default = SnapshotChoice()
+    for attribute in SnapshotChoice.__slots__:
         heeded = attribute in FORMATS[name] or attribute == "game"
         if not heeded and getattr(choice, attribute) != getattr(default, attribute):
             others = " and ".join(other for other in FORMATS if attribute in FORMATS[other])

@@ -23,7 +23,7 @@ EITHER_FIRST = frozenset({(BLACK, WHITE), (WHITE, BLACK)})
 BLACK_FIRST = frozenset({(BLACK, WHITE)})
 
 
-class State(Moment):
+class GoState(Moment):
     """One moment of a game of Go.
 
     Attributes beside those of every moment: ``ko``, the bit that ``to_play`` may not take back,
@@ -48,7 +48,7 @@ class State(Moment):
         """Return the stones of a color and those of its opponent."""
         return self.position.stones(color), self.position.stones(opponent(color))
 
-    def after(self, color: int, point: Point) -> State:
+    def after(self, color: int, point: Point) -> GoState:
         """Return the state after a legal stone."""
         shape = self.position.grid
         stone = shape.bit(point)
@@ -59,7 +59,7 @@ class State(Moment):
         is_ko = prisoners.bit_count() == 1 and neighbours(shape, stone) & ~theirs == prisoners
         count = list(self.prisoners)
         count[color] += prisoners.bit_count()
-        return State(
+        return GoState(
             Position(shape, *((mine, theirs) if color == BLACK else (theirs, mine))),
             opponent(color),
             prisoners if is_ko else 0,
@@ -67,7 +67,7 @@ class State(Moment):
             (color, point),
         )
 
-    def after_suicide(self, color: int, point: Point) -> State:
+    def after_suicide(self, color: int, point: Point) -> GoState:
         """Return the state after a stone that takes nothing and leaves its chain no liberty."""
         shape, stone = self.position.grid, self.position.grid.bit(point)
         mine = self.position.stones(color) | stone
@@ -76,14 +76,14 @@ class State(Moment):
         count[opponent(color)] += lost.bit_count()
         position = self.position.with_stones(color, mine & ~lost)
         moved = (color, point)
-        return State(position, opponent(color), 0, (0, count[BLACK], count[WHITE]), moved)
+        return GoState(position, opponent(color), 0, (0, count[BLACK], count[WHITE]), moved)
 
-    def turned(self, color: int) -> State:
+    def turned(self, color: int) -> GoState:
         """Return the same state with another color to play, who may take any ko."""
-        return State(self.position, color, 0, self.prisoners, self.move)
+        return GoState(self.position, color, 0, self.prisoners, self.move)
 
 
-class GoGame(History[State]):
+class GoGame(History[GoState]):
     """A game of Go from an empty board or a given position.
 
     Colors need not alternate (GTP version 2, section 6.3.3 *play*: "consecutive moves of the
@@ -101,7 +101,7 @@ class GoGame(History[State]):
         to_play: int = BLACK,
         ending: frozenset[tuple[int, int]] = EITHER_FIRST,
     ) -> None:
-        super().__init__(State(position, to_play))
+        super().__init__(GoState(position, to_play))
         self.ending = ending
 
     @classmethod
@@ -170,7 +170,7 @@ class GoGame(History[State]):
         """
         now = self._states[-1]
         if point is None:
-            after = State(now.position, opponent(color), 0, now.prisoners, (color, None))
+            after = GoState(now.position, opponent(color), 0, now.prisoners, (color, None))
         else:
             reason = self.refusal(color, point)
             if reason is not None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from oracle.vertex import Move, Point
 
 
-class State(Moment):
+class GomokuState(Moment):
     """One moment of a game of Gomoku.
 
     Attributes beside those of every moment: ``winner``, the color of the first five, or ``EMPTY``;
@@ -38,7 +38,7 @@ class State(Moment):
         self.winner = winner
         self.in_turn = in_turn
 
-    def after(self, color: int, point: Point) -> State:
+    def after(self, color: int, point: Point) -> GomokuState:
         """Return the moment after a stone on an empty point."""
         stones = self.position.stones(color) | self.position.grid.bit(point)
         position = self.position.with_stones(color, stones)
@@ -46,14 +46,14 @@ class State(Moment):
         if winner == EMPTY and fives(position.grid, stones):
             winner = color
         in_turn = self.in_turn and color == self.to_play
-        return State(position, opponent(color), winner, (color, point), in_turn=in_turn)
+        return GomokuState(position, opponent(color), winner, (color, point), in_turn=in_turn)
 
-    def turned(self, color: int) -> State:
+    def turned(self, color: int) -> GomokuState:
         """Return the same moment with another color to play, which is out of turn."""
-        return State(self.position, color, self.winner, self.move, in_turn=False)
+        return GomokuState(self.position, color, self.winner, self.move, in_turn=False)
 
 
-class GomokuGame(History[State]):
+class GomokuGame(History[GomokuState]):
     """A game of Gomoku from an empty board or a given position.
 
     Colors need not alternate; after a move it is the other color's turn. Play goes on after the
@@ -65,7 +65,7 @@ class GomokuGame(History[State]):
     __slots__ = ()
 
     def __init__(self, position: Position, to_play: int = BLACK) -> None:
-        super().__init__(State(position, to_play, winner(position)))
+        super().__init__(GomokuState(position, to_play, winner(position)))
 
     @property
     def winner(self) -> int:

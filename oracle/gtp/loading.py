@@ -10,11 +10,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.boards.snapshot import Choice, Snapshot
+    from oracle.boards.snapshot import Snapshot, SnapshotChoice
     from oracle.gtp.protocol import Table
     from oracle.gtp.session import Session
 
-    Reader = Callable[[bytes, str | None, Choice | None], Snapshot]
+    Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
 
 
 def loadsgf(session: Session, words: list[str]) -> str:
@@ -33,14 +33,16 @@ def loadsgf(session: Session, words: list[str]) -> str:
 
 def _record(session: Session, path: str, move: int | None) -> Snapshot:
     """Return the moment of a game record: as engines read it, or to the letter if strict."""
-    from oracle.boards.snapshot import Choice
+    from oracle.boards.snapshot import SnapshotChoice
     from oracle.boards.text import read_bytes
 
     if session.strict:
         from oracle.sgf import read_sgf as read
     else:
         from oracle.sgf.load import load_sgf as read
-    snapshot = read(read_bytes(path, session.folder), path, Choice(move=move, game=session.record))
+    snapshot = read(
+        read_bytes(path, session.folder), path, SnapshotChoice(move=move, game=session.record)
+    )
     if session.record is None and snapshot.game == "gomoku":
         raise FormatError("it is a game of Gomoku, GM[4]")
     return snapshot

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         def __call__(self, function: F, /) -> F: ...
 
 
-Place: TypeAlias = "str | Part"  # where a mistake stands: the name of a command, or a part
+Place: TypeAlias = "str | EnginePart"  # where a mistake stands: the name of a command, or a part
 
 
 class Breakdown(Exception):  # noqa: N818 - no error, but what the mistake does
@@ -64,7 +64,7 @@ def crash_without(points: int, right: Callable[..., Any], session: Any, about: A
 # --- the right engine in parts -----------------------------------------------------------------
 
 
-class Part:
+class EnginePart:
     """A piece of the right engine; called with the session and what it is asked about.
 
     Attributes: ``right``, what it does where no mistake stands in it; ``uses``, the parts that it
@@ -73,7 +73,7 @@ class Part:
 
     __slots__ = ("right", "uses")
 
-    def __init__(self, right: Callable[..., Any], uses: tuple[Part, ...]) -> None:
+    def __init__(self, right: Callable[..., Any], uses: tuple[EnginePart, ...]) -> None:
         self.right = right
         self.uses = uses
 
@@ -85,21 +85,21 @@ class Part:
         return f"<part {self.right.__name__}>"
 
 
-def part(*uses: Part) -> Callable[[Callable[..., Any]], Part]:
+def part(*uses: EnginePart) -> Callable[[Callable[..., Any]], EnginePart]:
     """Return a decorator that makes a part of a function of the session and what else it needs."""
-    return lambda right: Part(right, uses)
+    return lambda right: EnginePart(right, uses)
 
 
 class Route(NamedTuple):
     """A command that goes through parts; while all are right, it answers as the right one."""
 
     command: Wrong  # handed the right one first
-    uses: tuple[Part, ...]
+    uses: tuple[EnginePart, ...]
 
 
-def reached(uses: Iterable[Part], closed: Collection[Place] = ()) -> set[Part]:
+def reached(uses: Iterable[EnginePart], closed: Collection[Place] = ()) -> set[EnginePart]:
     """Return these parts and all that they use; nothing is reached through those ``closed``."""
-    found: set[Part] = set()
+    found: set[EnginePart] = set()
     left = list(uses)
     while left:
         one = left.pop()
@@ -119,7 +119,7 @@ class Commands(dict):  # type: ignore[type-arg]
 
     def __init__(self, right: Table) -> None:
         super().__init__(right)
-        self.parts: dict[Part, Callable[..., Any]] = {}
+        self.parts: dict[EnginePart, Callable[..., Any]] = {}
         self.memory: dict[str, Any] = {}
 
 
@@ -267,7 +267,7 @@ class Shelf:
 
         return register
 
-    def rule(self, *parts: Part) -> Register:
+    def rule(self, *parts: EnginePart) -> Register:
         """Return a decorator for a function that stands in parts, and needs no session.
 
         Where its first argument is called ``right``, it is handed the right function so, too.

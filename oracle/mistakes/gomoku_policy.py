@@ -15,7 +15,14 @@ from oracle.mistakes.lines import (
     unpacked,
 )
 from oracle.mistakes.parts import gomoku as parts
-from oracle.mistakes.parts.gomoku import Board, both_ends, considered, gap, last_state, written
+from oracle.mistakes.parts.gomoku import (
+    PolicyBoard,
+    both_ends,
+    considered,
+    gap,
+    last_state,
+    written,
+)
 from oracle.rules import policy as rules
 from oracle.rules.lines import almost_open_fours, long_lines, steps
 from oracle.vertex import Point
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
     from oracle.mistakes.bank import Place
     from oracle.mistakes.lines import Windows
 
-    Moves = Callable[[Board], int]
+    Moves = Callable[[PolicyBoard], int]
 
 SHELF = Shelf("gomoku-policy", parts.ROUTES)
 mistake = SHELF.mistake
@@ -68,7 +75,7 @@ def before_policy(place: Place) -> Callable[[Callable[..., str]], None]:
 
 
 @completing
-def gapped_fours_missed(board: Board, stones: int) -> int:
+def gapped_fours_missed(board: PolicyBoard, stones: int) -> int:
     """As if only four stones side by side could become a five: gaps are not seen."""
     found = 0
     for step in board.steps:
@@ -77,25 +84,27 @@ def gapped_fours_missed(board: Board, stones: int) -> int:
 
 
 @win
-def win_not_seen(board: Board) -> int:
+def win_not_seen(board: PolicyBoard) -> int:
     """As if there were no moves of type Win."""
     return 0
 
 
 @completing
-def win_by_exactly_five(right: Callable[[Board, int], int], board: Board, stones: int) -> int:
+def win_by_exactly_five(
+    right: Callable[[PolicyBoard, int], int], board: PolicyBoard, stones: int
+) -> int:
     """As if a move that makes six in a row did not win."""
     moves = each_bit(right(board, stones))
     return sum(bit for bit in moves if _makes_five_only(board, stones | bit, bit))
 
 
-def _makes_five_only(board: Board, stones: int, move: int) -> bool:
+def _makes_five_only(board: PolicyBoard, stones: int, move: int) -> bool:
     lines = long_lines(board.grid, stones)
     return any(line & move and line.bit_count() == 5 for line in lines)
 
 
 @block_win
-def one_end_blocked(right: Moves, board: Board) -> int:
+def one_end_blocked(right: Moves, board: PolicyBoard) -> int:
     """As if an open four, .OOOO., could be blocked at one end only."""
     block = right(board)
     for step in board.steps:
@@ -107,14 +116,14 @@ def one_end_blocked(right: Moves, board: Board) -> int:
 
 
 @SHELF.rule(parts.win, parts.block_win)
-def first_threat_only(right: Moves, board: Board) -> int:
+def first_threat_only(right: Moves, board: PolicyBoard) -> int:
     """As if only the first move found of a type counted."""
     moves = right(board)
     return moves & -moves
 
 
 @block_win
-def hopeless_not_blocked(right: Moves, board: Board) -> int:
+def hopeless_not_blocked(right: Moves, board: PolicyBoard) -> int:
     """As if nothing need be blocked when not all can be."""
     block = right(board)
     return block if block.bit_count() < 2 else 0
@@ -139,7 +148,7 @@ def block_before_open_four() -> tuple[str, ...]:
 
 
 @completing
-def rows_wrap_around(board: Board, stones: int) -> int:
+def rows_wrap_around(board: PolicyBoard, stones: int) -> int:
     """As if a row went on at the other edge of the board."""
     shape, width = board.grid, board.grid.columns
     flat, empty = packed(shape, stones), packed(shape, board.empty)
@@ -159,25 +168,25 @@ def falling_diagonals_missed(session: GomokuSession, shape: Grid) -> tuple[int, 
 
 
 @open_four
-def open_four_without_empty_end(board: Board) -> int:
+def open_four_without_empty_end(board: PolicyBoard) -> int:
     """As if a four with one empty end were an open four."""
     return open_fours(board.mine, board.empty, board.steps, int.__or__)
 
 
 @open_four
-def gapped_open_fours_missed(board: Board) -> int:
+def gapped_open_fours_missed(board: PolicyBoard) -> int:
     """As if .X.XX. could not become an open four."""
     return open_fours(board.mine, board.empty, board.steps, places=(0, 3))
 
 
 @open_four
-def diagonal_open_fours_missed(board: Board) -> int:
+def diagonal_open_fours_missed(board: PolicyBoard) -> int:
     """As if an open four lay in a row or a column, never on a diagonal."""
     return open_fours(board.mine, board.empty, board.steps[:2])
 
 
 @open_four
-def one_of_two_open_fours(board: Board) -> int:
+def one_of_two_open_fours(board: PolicyBoard) -> int:
     """As if .XXX. with room on both sides had one move to an open four, at its far end."""
     found = 0
     for step in board.steps:
@@ -188,7 +197,7 @@ def one_of_two_open_fours(board: Board) -> int:
 
 
 @open_four
-def edge_as_empty(board: Board) -> int:
+def edge_as_empty(board: PolicyBoard) -> int:
     """As if there were an empty point beyond the edge of the board."""
     up = board.grid.stride  # all is moved up, for there is nothing below row 0
     room = (1 << (board.grid.rows + 2) * up + 1) - 1
@@ -198,7 +207,7 @@ def edge_as_empty(board: Board) -> int:
 
 
 @open_four
-def ends_of_split_three_listed(right: Moves, board: Board) -> int:
+def ends_of_split_three_listed(right: Moves, board: PolicyBoard) -> int:
     """As if the ends of .X.XX. made an open four, as the gap does."""
     found = right(board)
     for step in board.steps:
@@ -207,7 +216,7 @@ def ends_of_split_three_listed(right: Moves, board: Board) -> int:
 
 
 @open_four
-def open_three_is_open_four(right: Moves, board: Board) -> int:
+def open_three_is_open_four(right: Moves, board: PolicyBoard) -> int:
     """As if three in a row with empty ends were an open four already."""
     found = right(board)
     for step in board.steps:
@@ -224,25 +233,25 @@ def open_three_is_open_four(right: Moves, board: Board) -> int:
 
 
 @block_open_four
-def random_where_block_exists(board: Board) -> int:
+def random_where_block_exists(board: PolicyBoard) -> int:
     """As if there were no moves of type BlockOpenFour."""
     return 0
 
 
 @split
-def split_three_gap_alone(board: Board, windows: Windows, step: int) -> int:
+def split_three_gap_alone(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if .OO.O. could be blocked in the gap alone."""
     return gap(windows, step)
 
 
 @split
-def split_three_not_seen(board: Board, windows: Windows, step: int) -> int:
+def split_three_not_seen(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if .OO.O. were no threat."""
     return 0
 
 
 @solid
-def one_sided_three_not_seen(board: Board, windows: Windows, step: int) -> int:
+def one_sided_three_not_seen(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if X.OOO.., a three that can grow to one side only, were no threat."""
     second, _, _, fifth = windows
     free = fifth & second << step  # from the point before the three on
@@ -250,20 +259,20 @@ def one_sided_three_not_seen(board: Board, windows: Windows, step: int) -> int:
 
 
 @solid
-def third_block_lost(board: Board, windows: Windows, step: int) -> int:
+def third_block_lost(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if X.OOO.. had two blocks: the third, two steps from the stones, is lost."""
     return near_blocks(windows, step)
 
 
 @solid
-def third_block_lost_at_the_edge(board: Board, windows: Windows, step: int) -> int:
+def third_block_lost_at_the_edge(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if |.OOO.. at the edge had two blocks: the third, two steps from the stones, is lost."""
     third = third_blocks(windows, step, lambda steps: shifted(board.grid.full, steps))
     return near_blocks(windows, step) | third
 
 
 @solid
-def third_block_lost_beside_a_stone(board: Board, windows: Windows, step: int) -> int:
+def third_block_lost_beside_a_stone(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if X.OOO.., but not the same at the edge, had two blocks: the third is lost."""
     third = third_blocks(windows, step, lambda steps: ~shifted(board.mine, steps))
     return near_blocks(windows, step) | third
@@ -283,7 +292,7 @@ SHELF.add(
 
 
 @block_open_four
-def third_block_answered_is_lost(board: Board) -> int:
+def third_block_answered_is_lost(board: PolicyBoard) -> int:
     """As if the third block of X.OOO.. counted only where the opponent then has nothing urgent."""
     near = blocks(board, lambda *of: both_ends(*of) | gap(*of) | near_blocks(*of))
     third = 0
@@ -293,7 +302,7 @@ def third_block_answered_is_lost(board: Board) -> int:
     return near | third
 
 
-def blocks(board: Board, rule: Callable[[Windows, int], int]) -> int:
+def blocks(board: PolicyBoard, rule: Callable[[Windows, int], int]) -> int:
     """Return the blocks by a rule on the windows .eXXX. .XeXX. .XXeX. .XXXe. of each direction."""
     found = 0
     for step in board.steps:
@@ -307,7 +316,7 @@ def shifted(points: int, steps: int) -> int:
 
 
 @solid
-def outer_points_block(board: Board, windows: Windows, step: int) -> int:
+def outer_points_block(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if every empty point of ..OOO.. were a block, the outer ones too."""
     second, _, _, fifth = windows
     inner = second << step | fifth << 4 * step
@@ -316,7 +325,7 @@ def outer_points_block(board: Board, windows: Windows, step: int) -> int:
 
 @mistake(parts.block_open_four, is_open=True)
 def only_blocks_that_stop_all(
-    right: Callable[..., int], session: GomokuSession, board: Board
+    right: Callable[..., int], session: GomokuSession, board: PolicyBoard
 ) -> int:
     """As if only a move counted that stops every open four."""
 
@@ -393,12 +402,12 @@ def rules_after_a_five(right: Callable[..., str], session: GomokuSession) -> str
     """As if the policy went on after a five, with all its rules."""
     if not session.game.position.empty:
         return right(session)
-    board = Board(session, parts.side(session))
+    board = PolicyBoard(session, parts.side(session))
     return written(session, board, *considered(session, board, parts.policy_in_force(session)))
 
 
 def _at_end(session: GomokuSession, kind: str, moves: int) -> str:
-    return written(session, Board(session, parts.side(session)), kind, moves)
+    return written(session, PolicyBoard(session, parts.side(session)), kind, moves)
 
 
 @mistake(parts.policy_at_end)
@@ -443,7 +452,11 @@ def rows_from_the_top(session: GomokuSession, point: Point) -> Point:
 
 @mistake(parts.listed)
 def third_blocks_twice(
-    right: Callable[..., list[Point]], session: GomokuSession, board: Board, kind: str, moves: int
+    right: Callable[..., list[Point]],
+    session: GomokuSession,
+    board: PolicyBoard,
+    kind: str,
+    moves: int,
 ) -> list[Point]:
     """As if the third block of X.OOO.., two steps from the stones, were listed once more."""
     again = blocks(board, third_blocks) & moves if kind == "BlockOpenFour" else 0
@@ -452,7 +465,11 @@ def third_blocks_twice(
 
 @mistake(parts.listed)
 def duplicates(
-    right: Callable[..., list[Point]], session: GomokuSession, board: Board, kind: str, moves: int
+    right: Callable[..., list[Point]],
+    session: GomokuSession,
+    board: PolicyBoard,
+    kind: str,
+    moves: int,
 ) -> list[Point]:
     """As if a move were listed once for every line in which it is found."""
     found = right(session, board, kind, moves)

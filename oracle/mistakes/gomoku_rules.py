@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.games.gomoku import State
+    from oracle.games.gomoku import GomokuState
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.protocol import Command
 
@@ -36,7 +36,7 @@ wins = SHELF.rule(parts.won)  # told the state, all stones of the color that pla
 
 
 @wins
-def exactly_five(state: State, stones: int, last: int) -> bool:
+def exactly_five(state: GomokuState, stones: int, last: int) -> bool:
     """As if six or more in a row did not win."""
     for step in steps(state.position.grid):
         fives = fives_along(stones, step)
@@ -46,39 +46,39 @@ def exactly_five(state: State, stones: int, last: int) -> bool:
 
 
 @wins
-def four_wins(state: State, stones: int, last: int) -> bool:
+def four_wins(state: GomokuState, stones: int, last: int) -> bool:
     """As if four in a row won."""
     lines = (stones & stones >> s & stones >> 2 * s & stones >> 3 * s for s in directions(state))
     return any(lines)
 
 
 @wins
-def only_one_diagonal(state: State, stones: int, last: int) -> bool:
+def only_one_diagonal(state: GomokuState, stones: int, last: int) -> bool:
     """As if lines that run down to the right did not win."""
     return any(fives_along(stones, step) for step in directions(state)[:3])
 
 
 @wins
-def no_diagonals(state: State, stones: int, last: int) -> bool:
+def no_diagonals(state: GomokuState, stones: int, last: int) -> bool:
     """As if only rows and columns won."""
     return any(fives_along(stones, step) for step in directions(state)[:2])
 
 
 @wins
-def only_rows(state: State, stones: int, last: int) -> bool:
+def only_rows(state: GomokuState, stones: int, last: int) -> bool:
     """As if only rows won."""
     return bool(fives_along(stones, 1))
 
 
 @wins
-def diagonal_of_knight_steps(state: State, stones: int, last: int) -> bool:
+def diagonal_of_knight_steps(state: GomokuState, stones: int, last: int) -> bool:
     """As if lines that run up to the right went two columns for each row, as a knight goes."""
     right, up, rising, falling = directions(state)
     return any(fives_along(stones, step) for step in (right, up, rising + 1, falling))
 
 
 @wins
-def wrap_around_the_edge(state: State, stones: int, last: int) -> bool:
+def wrap_around_the_edge(state: GomokuState, stones: int, last: int) -> bool:
     """As if a row went on at the other edge of the board."""
     width = state.position.grid.columns
     flat = packed(state.position.grid, stones)
@@ -86,7 +86,7 @@ def wrap_around_the_edge(state: State, stones: int, last: int) -> bool:
 
 
 @wins
-def last_row_and_column_missed(state: State, stones: int, last: int) -> bool:
+def last_row_and_column_missed(state: GomokuState, stones: int, last: int) -> bool:
     """As if the last row and the last column were not on the board."""
     shape = state.position.grid
     edge = row_of(shape, shape.rows - 1) | sum(
@@ -96,7 +96,7 @@ def last_row_and_column_missed(state: State, stones: int, last: int) -> bool:
 
 
 @wins
-def five_seen_from_its_end_only(state: State, stones: int, last: int) -> bool:
+def five_seen_from_its_end_only(state: GomokuState, stones: int, last: int) -> bool:
     """As if a five counted only when its last stone is at one of its ends."""
     for step in directions(state):
         found = fives_along(stones, step)
@@ -106,25 +106,25 @@ def five_seen_from_its_end_only(state: State, stones: int, last: int) -> bool:
 
 
 @wins
-def only_black_wins(state: State, stones: int, last: int) -> bool:
+def only_black_wins(state: GomokuState, stones: int, last: int) -> bool:
     """As if only Black could win."""
     return bool(stones == state.position.black and fives(state.position.grid, stones))
 
 
 @wins
-def nobody_wins(state: State, stones: int, last: int) -> bool:
+def nobody_wins(state: GomokuState, stones: int, last: int) -> bool:
     """As if five in a row did not end the game."""
     return False
 
 
 @wins
-def stones_of_both_colors_in_line(state: State, stones: int, last: int) -> bool:
+def stones_of_both_colors_in_line(state: GomokuState, stones: int, last: int) -> bool:
     """As if five stones in a row won, whatever their colors."""
     position = state.position
     return bool(fives(position.grid, position.black | position.white))
 
 
-def directions(state: State) -> tuple[int, int, int, int]:
+def directions(state: GomokuState) -> tuple[int, int, int, int]:
     """Return the steps to the right, up, up right and up left."""
     return steps(state.position.grid)
 

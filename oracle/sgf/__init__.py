@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from oracle.errors import SgfError
 from oracle.sgf.read import read_sgf
-from oracle.sgf.tree import Game, Node, games
+from oracle.sgf.tree import Node, SgfGame, games
 from oracle.sgf.write import write_sgf
 
-__all__ = ["Game", "Node", "SgfError", "games", "read_sgf", "write_sgf"]
+__all__ = ["Node", "SgfError", "SgfGame", "games", "read_sgf", "write_sgf"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from oracle.boards.snapshot import Choice
+    from oracle.boards.snapshot import SnapshotChoice
     from oracle.komi import Komi
 
     Value = TypeVar("Value")
@@ -37,7 +37,7 @@ class Header:
         self.title = title
 
 
-def read_header(root: Node, choice: Choice, faults: Faults) -> Header:
+def read_header(root: Node, choice: SnapshotChoice, faults: Faults) -> Header:
     """Return what the first node says.
 
     A game and a size that cannot be understood are errors; a komi and a handicap, faults.
@@ -68,7 +68,7 @@ def _value(
         return None
 
 
-def _game(root: Node, choice: Choice, faults: Faults) -> str:
+def _game(root: Node, choice: SnapshotChoice, faults: Faults) -> str:
     """Return the chosen game, else the stated one."""
     if choice.game is None:
         return _value(root, "GM", values.game, faults.error) or "go"
@@ -78,7 +78,7 @@ def _game(root: Node, choice: Choice, faults: Faults) -> str:
     return choice.game
 
 
-def _assumed(game: str, choice: Choice, faults: Faults) -> Grid:
+def _assumed(game: str, choice: SnapshotChoice, faults: Faults) -> Grid:
     """Return the board where none is stated."""
     if choice.size:
         return grid(*choice.size)

@@ -11,7 +11,7 @@ Source: GNU Go 3.8, ``engine/interface.c``, by what it does.
 
 from __future__ import annotations
 
-from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.color import BLACK, WHITE, opponent
 from oracle.errors import IllegalMove
 from oracle.games.go import GoGame
@@ -33,7 +33,9 @@ _COLORS = {"1": "b", "2": "w"}
 _OF_THE_GAME = ("GM", "SZ", "KM", "HA")
 
 
-def load_sgf(data: bytes, file: str | None = None, choice: Choice | None = None) -> Snapshot:
+def load_sgf(
+    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
     """Read the position before a move of a file's first game, along its first variations.
 
     Args:
@@ -43,10 +45,10 @@ def load_sgf(data: bytes, file: str | None = None, choice: Choice | None = None)
 
     Raises :class:`SgfError` naming node, property and reason.
     """
-    choice = choice or Choice()
+    choice = choice or SnapshotChoice()
     game = games(data, file)[0]
     faults = Faults(file, "", keep=False)
-    header = read_header(_once(game.root), Choice(game=choice.game), faults)
+    header = read_header(_once(game.root), SnapshotChoice(game=choice.game), faults)
     loading = _Loading(header, faults)
     ended = loading.follow(game.root, choice.move)
     if ended and game.fault:

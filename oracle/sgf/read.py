@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from oracle.boards.snapshot import Choice, Snapshot
+from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.errors import SgfError
 from oracle.sgf.faults import Faults, where
 from oracle.sgf.header import read_header
 from oracle.sgf.replay import MOVES, Replay
-from oracle.sgf.tree import Game, Node, games
+from oracle.sgf.tree import Node, SgfGame, games
 
 
-def read_sgf(data: bytes, file: str | None = None, choice: Choice | None = None) -> Snapshot:
+def read_sgf(
+    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
     """Read the position after some moves of a game.
 
     Args:
@@ -26,7 +28,7 @@ def read_sgf(data: bytes, file: str | None = None, choice: Choice | None = None)
 
     Raises :class:`SgfError` naming game, node, property and reason.
     """
-    choice = choice or Choice()
+    choice = choice or SnapshotChoice()
     found = games(data, file)
     game = _choose(found, choice.number, file)
     faults = Faults(file, f"game {game.number}, " if len(found) > 1 else "", choice.keep_faults)
@@ -50,7 +52,7 @@ def read_sgf(data: bytes, file: str | None = None, choice: Choice | None = None)
     )
 
 
-def _choose(found: list[Game], number: int | None, file: str | None) -> Game:
+def _choose(found: list[SgfGame], number: int | None, file: str | None) -> SgfGame:
     has = "1 game" if len(found) == 1 else f"{len(found)} games"
     if number is None and len(found) > 1:
         raise SgfError(f"the file has {has}; choose one by its number", file)
@@ -105,7 +107,7 @@ def _moves(node: Node) -> list[tuple[str, str]]:
     ]
 
 
-def _check_end(game: Game, replay: Replay, last: int | None, faults: Faults) -> None:
+def _check_end(game: SgfGame, replay: Replay, last: int | None, faults: Faults) -> None:
     """Check that the line was sound, and long enough for the chosen move."""
     if game.fault:
         faults.fault(game.fault, "the rest of the game cannot be read")

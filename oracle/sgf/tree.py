@@ -34,7 +34,7 @@ class Node:
         self.children: list[Node] = []
 
 
-class Game:
+class SgfGame:
     """One game of a file.
 
     Attributes: ``number``, from 1; ``root``, its first node; ``nodes``, how many it has;
@@ -50,7 +50,7 @@ class Game:
         self.fault = fault
 
 
-def games(data: bytes, file: str | None = None) -> list[Game]:
+def games(data: bytes, file: str | None = None) -> list[SgfGame]:
     """Return all games of a file.
 
     A game that is cut off or damaged has a ``fault`` and the nodes before it. Where a game does
@@ -63,7 +63,7 @@ def games(data: bytes, file: str | None = None) -> list[Game]:
     text, guess = decode(data)
     doubt = _DOUBT.format(guess) if guess else ""
     spelled = _spell(text.encode("utf-8", "replace"))
-    found: list[Game] = []
+    found: list[SgfGame] = []
     start = _START.search(spelled)
     while start:
         tokens, end = tokenise(spelled, start.start())
@@ -72,7 +72,9 @@ def games(data: bytes, file: str | None = None) -> list[Game]:
         ended = _is_balanced(tokens)
         if not ended:
             fault = fault or f"{builder.place}: {_stop(spelled, end)}"
-        found.append(Game(len(found) + 1, root, builder.count, fault + (doubt if fault else "")))
+        found.append(
+            SgfGame(len(found) + 1, root, builder.count, fault + (doubt if fault else ""))
+        )
         start = _START.search(spelled, end) if ended else None
     if not found:
         raise SgfError("found no game record; expected one that begins with '(;'", file)

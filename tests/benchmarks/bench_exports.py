@@ -32,7 +32,7 @@ def results():
     wrong = [one for one in MISTAKES.values() if one.assignment == "go-scoring"]
     kinds = []
     for place, mistake in enumerate(wrong):
-        engines = [mistaken.wrong_engine(mistake)] + [
+        engines = [mistaken.mutant_engine(mistake)] + [
             specification("go-scoring").right_engine()
         ] * (place % 3 == 0)
         kinds += [[result_of(case, engine) for case in cases] for engine in engines]

@@ -17,10 +17,10 @@ from statistics import median
 from typing import NamedTuple
 
 import oracle
-from harness.fuzzing.engines import Piped, Program, launchers
+from harness.fuzzing.engines import FuzzedProgram, Piped, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
-from harness.fuzzing.search import Budget
+from harness.fuzzing.search import FuzzBudget
 from harness.options import UNTRUSTED, Options
 from harness.specifications import specification
 from harness.vocabulary.script import BOARDS
@@ -34,7 +34,7 @@ LIMITS = UNTRUSTED._replace(timeout=5.0)
 
 
 @contextmanager
-def piped(mistake: Mistake, folder: Path) -> Iterator[Program]:
+def piped(mistake: Mistake, folder: Path) -> Iterator[FuzzedProgram]:
     # Where files of scripts are laid is shown, and not the folder around it: of the one in which
     # it starts, an engine would have a copy.
     (folder / BOARDS).mkdir()
@@ -48,7 +48,7 @@ def piped(mistake: Mistake, folder: Path) -> Iterator[Program]:
 
 
 @contextmanager
-def in_process(mistake: Mistake, folder: Path) -> Iterator[Program]:
+def in_process(mistake: Mistake, folder: Path) -> Iterator[FuzzedProgram]:
     yield InProcess(lambda: mistaken_engine(mistake, playouts=0), folder)
 
 
@@ -79,7 +79,7 @@ def row(mistake: Mistake, way: Callable[..., object], seed: int) -> Row:
         folder.chmod(0o755)
         with way(mistake, folder) as program:  # type: ignore[attr-defined]
             judge = judge_of(specification(mistake.assignment), folder)
-            fuzzer = Fuzzer(program, judge, Budget(PATIENCE, 0), seed)
+            fuzzer = Fuzzer(program, judge, FuzzBudget(PATIENCE, 0), seed)
             found = next(fuzzer.findings(), None)
     spent = time.monotonic() - began, processor() - cpu
     made = Row(mistake, *spent, *(found.script.commands, found.mistakes) if found else ((), ()))

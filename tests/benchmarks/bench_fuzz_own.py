@@ -37,7 +37,7 @@ from harness.engine.session import groups
 from harness.fuzzing.engines import Piped, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
-from harness.fuzzing.search import Budget
+from harness.fuzzing.search import FuzzBudget
 from harness.options import Limits, Options
 from harness.vocabulary.script import line_of
 from tests.benchmarks.processor import processor
@@ -98,7 +98,7 @@ def fuzz(found, words, room, conversations):
             Piped(words, launcher, LIMITS, room, specification.commands, spoken)
         ) as piped:
             program = Recorder(piped)
-            budget = Budget(0, conversations)
+            budget = FuzzBudget(0, conversations)
             fuzzer = Fuzzer(program, judge_of(specification, room), budget, 0)
             program.batches, program._first = [], []
             began, spent = time.perf_counter(), processor()

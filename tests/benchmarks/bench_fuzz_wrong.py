@@ -19,7 +19,7 @@ from harness.engine.protocols import named
 from harness.fuzzing.engines import Piped, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
-from harness.fuzzing.search import Budget
+from harness.fuzzing.search import FuzzBudget
 from harness.options import Limits, Options
 from tests.benchmarks.processor import processor
 from tests.harness.own_games import GAMES, OWN, wrong
@@ -59,7 +59,7 @@ def row(game: str, name: str) -> Row:
                       named(found.protocol))
             ) as piped,
         ):  # fmt: skip
-            fuzzer = Fuzzer(piped, judge_of(specification, folder), Budget(PATIENCE, 0), 0)
+            fuzzer = Fuzzer(piped, judge_of(specification, folder), FuzzBudget(PATIENCE, 0), 0)
             finding = next(fuzzer.findings(), None)
         seconds = time.monotonic() - began
         specification.truth.close()  # so that the reference's seconds are counted

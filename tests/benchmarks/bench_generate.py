@@ -67,7 +67,7 @@ def by_parser(records):
 def kept(path, assignment="go-scoring"):
     """Return what is kept of a collection, read in this process."""
     kind = specification(assignment).kind
-    wanted = reading.Wanted(kind, choices.choices(0), Moves(), kind.sizes, None)
+    wanted = reading.HarvestOptions(kind, choices.choices(0), Moves(), kind.sizes, None)
     return reading.harvest([path], wanted, 1, lambda done, games: None)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
-from harness.fuzzing.search import Budget
+from harness.fuzzing.search import FuzzBudget
 from harness.records import Failure, FailureKind
 from harness.specifications import specification
 from harness.specifications.truth import reply_of
@@ -19,7 +19,7 @@ from oracle.mistakes import Breakdown, Hang
 
 
 class Known(NamedTuple):
-    """What an engine did at once; see :class:`harness.fuzzing.engines.Hearing`."""
+    """What an engine did at once; see :class:`harness.fuzzing.engines.ScriptHearing`."""
 
     found: list[Any]
 
@@ -35,7 +35,7 @@ class Known(NamedTuple):
 
 
 class InProcess:
-    """See :class:`harness.fuzzing.engines.Program`; ``start`` returns a new engine."""
+    """See :class:`harness.fuzzing.engines.FuzzedProgram`; ``start`` returns a new engine."""
 
     def __init__(self, start: Callable[[], Any], folder: Path) -> None:
         self.start = start
@@ -87,4 +87,4 @@ def fuzzed(
         folder = Path(name)
         program = InProcess(start, folder)
         judge = judge_of(specification(assignment), folder)
-        yield Fuzzer(program, judge, Budget(seconds, examples), seed)
+        yield Fuzzer(program, judge, FuzzBudget(seconds, examples), seed)

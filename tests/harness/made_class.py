@@ -40,7 +40,7 @@ from harness.grading.records import (
     Submission,
     Suspicion,
 )
-from harness.judging.mistaken import wrong_engine
+from harness.judging.mistaken import mutant_engine
 from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import CaseFile, Diagnosis, Failure, FailureKind, FileResult, Reply, Verdict
@@ -161,7 +161,7 @@ def case(kind: str, name: str) -> CaseFile:
 def answered(kind: str, name: str, mistake: str) -> FileResult:
     """What an engine answers, with a mistake or (empty) with none."""
     engine = (
-        wrong_engine(named(mistake)) if mistake else specification("go-scoring").right_engine()
+        mutant_engine(named(mistake)) if mistake else specification("go-scoring").right_engine()
     )
     found = result_of(case(kind, name), engine)
     return found._replace(name="Go1", version="1.0", seconds=0.125, cpu_seconds=0.1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from harness.history.records import FileKept, RunKept, State, Test, TestResult
+from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestResult
 
 WORDS = {"P": "passed", "F": "FAILED", "x": "failed", "X": "PASSED", "-": "not run"}
 
 
-def made_test(path: str = "a.tst", id_: int = 10, command: str = "score") -> Test:
-    return Test(path, id_, command, 0)
+def made_test(path: str = "a.tst", id_: int = 10, command: str = "score") -> TestIdentity:
+    return TestIdentity(path, id_, command, 0)
 
 
 def made_run(number: int, results: Sequence[TestResult], **changed: object) -> RunKept:
@@ -26,7 +26,7 @@ def made_run(number: int, results: Sequence[TestResult], **changed: object) -> R
         for path, found in by_path.items()
     )
     started = f"2026-03-{number:02d}T08:30:00Z"
-    run = RunKept(number, started, State.WHOLE, "./engine", "d1", "host", "0.1.0", files)
+    run = RunKept(number, started, RunState.WHOLE, "./engine", "d1", "host", "0.1.0", files)
     return run._replace(**changed)  # type: ignore[arg-type]
 
 
@@ -61,9 +61,9 @@ def rich_history() -> list[RunKept]:
             ),
         ]
         runs.append(made_run(place + 1, results, engine=version))
-    runs[4] = runs[4]._replace(state=State.INTERRUPTED)
+    runs[4] = runs[4]._replace(state=RunState.INTERRUPTED)
     other = made_run(13, [made_result("F")], program="./other")
-    last = made_run(14, [], state=State.BEGUN)
+    last = made_run(14, [], state=RunState.BEGUN)
     return [*runs, other, last]
 
 

@@ -22,10 +22,10 @@ from harness.declared.engine import ReferenceEngine
 from harness.declared.refusing import refuses
 from harness.fuzzing.by_reference import ByReference
 from harness.fuzzing.fuzzer import Fuzzer
-from harness.fuzzing.search import Budget
+from harness.fuzzing.search import FuzzBudget
 from harness.generating import choices
 from harness.generating.own.drafting import Drafter
-from harness.generating.own.producing import Produced, Request, produce
+from harness.generating.own.producing import ProducedTests, TestRequest, produce
 from harness.judging import mistaken
 from harness.reading import casefile
 from harness.reading.dialect import named
@@ -108,7 +108,7 @@ class WithStatus(InProcess):
 
 
 class InMemory:
-    """A reference in this process; see :class:`harness.declared.reference.Reference`."""
+    """A reference in this process; see :class:`harness.declared.reference.ReferenceProgram`."""
 
     def __init__(self, start: Callable[[], Any], declaration: Declaration, folder: Path) -> None:
         self.declaration = declaration
@@ -229,14 +229,14 @@ def fuzzed(
         judge = ByReference(declared.specification, reference, folder)
         make = InProcess if declared.protocol == "gtp" else WithStatus
         program = make(partial(Dying, start), folder)
-        yield Fuzzer(program, judge, Budget(0, examples), seed)
+        yield Fuzzer(program, judge, FuzzBudget(0, examples), seed)
 
 
-def generated(game: str, most: int, seed: int = 0) -> Produced:
+def generated(game: str, most: int, seed: int = 0) -> ProducedTests:
     """Return a set of tests by a reference and wrong programs that are all in this process."""
     declared = assignment.find(str(OWN / GAMES[game][0]))
     reference = InMemory(right(game), declared.declaration, declared.place)
     specification = replace(declared.specification, told=reference)
     drafter = Drafter(specification, declared.declaration, declared.place)
     bench = WrongInMemory(game, specification)
-    return produce(Request(choices.choices(seed), most), drafter, bench, print)
+    return produce(TestRequest(choices.choices(seed), most), drafter, bench, print)

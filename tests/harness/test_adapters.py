@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.adapters.adapter import ADAPTERS
-from harness.adapters.inside.board import Board, Refusal
+from harness.adapters.inside.board import AdapterBoard, Refusal
 from harness.adapters.inside.gosensei import Gosensei, parts
 from harness.adapters.inside.playing import alternating
-from harness.adapters.inside.reading import Reader
+from harness.adapters.inside.reading import BoardReader
 from harness.adapters.inside.terminal import SIZE
 from harness.adapters.inside.ways import Way
 from oracle.errors import IllegalMove
@@ -25,7 +25,7 @@ SETTINGS = {key: field.default for key, field in ADAPTERS["java-go"].items()}
 # --- the board, against the oracle's game
 
 
-def oracle_point(board: Board, point):
+def oracle_point(board: AdapterBoard, point):
     return None if point is None else (board.rows - 1 - point[1], point[0])
 
 
@@ -33,7 +33,7 @@ def oracle_point(board: Board, point):
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32))
 def test_the_board_plays_as_the_oracle_does(columns, rows, seed):
     choice = random.Random(seed)
-    board, game = Board(columns, rows), GoGame(Position(grid(rows, columns)))
+    board, game = AdapterBoard(columns, rows), GoGame(Position(grid(rows, columns)))
     points = [None, *((x, y) for x in range(columns) for y in range(rows))]
     for _ in range(40):
         color, point = choice.choice((B, W)), choice.choice(points)
@@ -48,7 +48,7 @@ def test_the_board_plays_as_the_oracle_does(columns, rows, seed):
 
 
 def test_vertices_skip_i_and_count_from_below():
-    board = Board(11, 11)
+    board = AdapterBoard(11, 11)
     assert (board.point("a1"), board.point("L11"), board.point("J9")) == ((0, 10), (10, 0), (8, 2))
     assert board.vertex((8, 2)) == "J9"
     for wrong in ("I1", "A12", "A0", "M1"):
@@ -151,7 +151,7 @@ def printed(signs: str, join: str, label: str = "", after: str = "") -> list[str
 def test_boards_are_read_however_they_are_framed(lines):
     before = ["Welcome to Go!", "1 2 0 1", *printed("012", " ")[::-1], "", "Your move:"]
     text = "\n".join([*before, *lines, "Black to play > "])
-    assert Reader(SETTINGS, SIZE).last_board(text) == STONES
+    assert BoardReader(SETTINGS, SIZE).last_board(text) == STONES
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_boards_are_read_however_they_are_framed(lines):
     ["", "no board", "\n".join(printed("012", " ")[1:]), "\n\n\n".join(printed("012", " "))],
 )
 def test_what_is_no_whole_board_is_none(text):
-    assert Reader(SETTINGS, SIZE).last_board(text) is None
+    assert BoardReader(SETTINGS, SIZE).last_board(text) is None
 
 
 def test_no_two_ways_to_count_type_the_same_for_the_probe():

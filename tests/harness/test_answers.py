@@ -17,7 +17,7 @@ from harness.reading.dialect import named
 from harness.reading.gathered import gather
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Reply, Verdict
 from harness.specifications import specification
-from harness.verifying.records import Kind
+from harness.verifying.records import FindingKind
 from harness.verifying.whole import verify
 
 TEXT = b"""\
@@ -344,12 +344,12 @@ komi 0
     [
         ("0\n= 1", []),
         ("@0\n= 1", []),
-        ("B+1\n= 1", [Kind.WRONG]),
-        ("= -1", [Kind.WRONG]),
-        ("@.*\n= 1", [Kind.LOOSE]),
+        ("B+1\n= 1", [FindingKind.WRONG]),
+        ("= -1", [FindingKind.WRONG]),
+        ("@.*\n= 1", [FindingKind.LOOSE]),
     ],
 )
-def test_expectations_are_verified(answer: str, kinds: list[Kind]) -> None:
+def test_expectations_are_verified(answer: str, kinds: list[FindingKind]) -> None:
     case = read(SCORE.format(answer))
     found = verify([case], specification("go-scoring"))
     assert [(one.kind, one.line) for one in found.findings] == [(kind, 7) for kind in kinds]
@@ -358,7 +358,7 @@ def test_expectations_are_verified(answer: str, kinds: list[Kind]) -> None:
 def test_a_refusal_that_is_expected_is_right() -> None:
     case = read("boardsize 3\n= 1\n?play b z9\n= 1\n?play b z9\n= -1\n")
     found = verify([case], specification("go-scoring"))
-    assert [(one.kind, one.line) for one in found.findings] == [(Kind.UNREACHABLE, 3)]
+    assert [(one.kind, one.line) for one in found.findings] == [(FindingKind.UNREACHABLE, 3)]
 
 
 def test_convert_writes_files_and_overwrites_none(

@@ -16,7 +16,7 @@ from harness.assignments.at_home import at_home
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt
-from harness.judging.mistaken import wrong_engine
+from harness.judging.mistaken import mutant_engine
 from harness.reading import casefile
 from harness.report.context import Repeating
 from harness.report.views import Views
@@ -78,7 +78,7 @@ def lines_on_the_page(case_file: str) -> list[str]:
     """The command lines on the page of a student who fails a shipped case file."""
     assignment = find("go-scoring")
     case = casefile.read(str(folder() / "go-scoring" / case_file))
-    file = result_of(case, wrong_engine(named("neutral-points-to-white")))
+    file = result_of(case, mutant_engine(named("neutral-points-to-white")))
     found = (Attempt("me", PUBLIC, case_file, file),)
     graded = marked(submission("me", student("me", "Me", 1)), found)
     result = made_class()._replace(assignment=assignment, graded=(graded,))

@@ -18,7 +18,7 @@ import pytest
 from harness.cli.grade import main
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.fuzzing.search import Budget
+from harness.fuzzing.search import FuzzBudget
 from harness.grading.auditing import looking, saved
 from harness.reading import casefile
 from harness.work import canonical_json
@@ -170,7 +170,7 @@ def words(folder: Path, *more: str) -> list[str]:
 def conversations(number: int) -> Iterator[None]:
     """Let audits draw so many conversations, however busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(looking, "Budget", lambda seconds, examples: Budget(0, number))
+        patch.setattr(looking, "FuzzBudget", lambda seconds, examples: FuzzBudget(0, number))
         yield
 
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from harness.assignments import assignment as assignments
-from harness.fuzzing.fuzzer import Finding
-from harness.fuzzing.judging import Difference
+from harness.fuzzing.fuzzer import FuzzFinding
+from harness.fuzzing.judging import WrongReply
 from harness.grading.auditing import looking, saved
 from harness.grading.auditing.audit import _shows, nearly_full
 from harness.grading.records import Audited, Graded, Marks, PartMark, Submission, WrongAnswer
@@ -55,8 +55,8 @@ def test_nearly_full_marks_are_nine_tenths_of_the_points_for_case_files(tmp_path
     ],
 )
 def test_only_what_the_submission_answers_each_time_is_told(name, got, shown, sure):
-    found = Difference(0, "score", "an error", "B+3", got)
-    finding = Finding(Script(("score",)), found, (), shown, 3, 1.0, 1)
+    found = WrongReply(0, "score", "an error", "B+3", got)
+    finding = FuzzFinding(Script(("score",)), found, (), shown, 3, 1.0, 1)
     assert looking.is_sure(finding, assignments.find(name)) is sure
 
 

@@ -17,12 +17,12 @@ from harness.declared.declaration import (
     SETS,
     STARTS,
     Argument,
-    Command,
-    Game,
+    DeclaredCommand,
+    DeclaredGame,
     Over,
     read,
 )
-from harness.declared.following import State, place_of, vertex_of
+from harness.declared.following import ConversationState, place_of, vertex_of
 from harness.errors import AssignmentError
 from harness.reading import pattern
 
@@ -69,7 +69,7 @@ def declared(tmp_path, text):
 
 def test_a_declaration_is_read_as_it_stands(tmp_path):
     found = declared(tmp_path, NOGO)
-    assert found.game == Game(
+    assert found.game == DeclaredGame(
         sizes=((2, 2), (3, 3), (3, 6)),
         refused="(?i)illegal move",
         over=Over("gogui-rules_final_result", "black|white"),
@@ -88,7 +88,7 @@ def test_a_declaration_is_read_as_it_stands(tmp_path):
 
 def test_what_is_forgotten_has_a_default(tmp_path):
     found = declared(tmp_path, '[[command]]\nname = "score"\n')
-    assert found.game == Game()
+    assert found.game == DeclaredGame()
     assert found.game.turns == ALTERNATE
     assert found.reference is None
     assert [(one.name, one.kind) for one in found.commands] == [
@@ -158,7 +158,9 @@ def test_an_error_names_the_key_and_what_is_expected(tmp_path, text, key, messag
 
 def form(reply, refused="", refusals=FREE):
     reply = (reply,) if isinstance(reply, str) else reply
-    return forms.form_of(Command("x", ASKS, reply=reply), Game(refused=refused, refusals=refusals))
+    return forms.form_of(
+        DeclaredCommand("x", ASKS, reply=reply), DeclaredGame(refused=refused, refusals=refusals)
+    )
 
 
 # how, a right reply, those that are the same, others
@@ -231,7 +233,7 @@ def test_a_refusal_that_says_all_is_well_is_compared_as_one():
 
 
 def test_a_conversation_is_followed(tmp_path):
-    state = State(declared(tmp_path, NOGO))
+    state = ConversationState(declared(tmp_path, NOGO))
     for line in ("boardsize 3", "policy pattern", "play b a1", "play w B2"):
         state.hear(line)
     state.hear("play b b2", refused=True)
@@ -253,10 +255,10 @@ def test_a_conversation_is_followed(tmp_path):
 @pytest.mark.parametrize(
     ("game", "place", "text"),
     [
-        (Game(), (8, 0), "j1"),
-        (Game(letters="ABCDEFGHI"), (8, 0), "i1"),
-        (Game(vertices="x y"), (1, 2), "1 2"),
-        (Game(vertices="x y", origin=1), (1, 2), "2 3"),
+        (DeclaredGame(), (8, 0), "j1"),
+        (DeclaredGame(letters="ABCDEFGHI"), (8, 0), "i1"),
+        (DeclaredGame(vertices="x y"), (1, 2), "1 2"),
+        (DeclaredGame(vertices="x y", origin=1), (1, 2), "2 3"),
     ],
 )
 def test_places_are_named_as_the_game_has_it(game, place, text):
@@ -267,5 +269,5 @@ def test_places_are_named_as_the_game_has_it(game, place, text):
 
 @pytest.mark.parametrize("text", ["", "pass", "a", "1a", "a0", "ä1", "a1 b2"])
 def test_what_is_no_place_is_none(text):
-    assert place_of(text, Game()) is None
+    assert place_of(text, DeclaredGame()) is None
     assert re.fullmatch(r"\d+ \d+", text) is None

@@ -76,7 +76,7 @@ def public(assignment):
 def test_the_right_mistake_is_named_and_no_other(cases, name):
     """The public cases alone tell every two mistakes apart, and so do all together."""
     mistake = MISTAKES[name]
-    engine = mistaken.wrong_engine
+    engine = mistaken.mutant_engine
     found = diagnose([result_of(case, engine(mistake)) for case in cases(mistake.assignment)])
     assert found is not None
     assert names(found) == [name]
@@ -108,7 +108,7 @@ def test_no_mistake_breaks_down_unless_it_is_meant_to(assignment):
     for one in MISTAKES.values():
         if one.assignment == assignment:
             for case in shipped(assignment):
-                last = list(mistaken.answers(case, mistaken.wrong_engine(one)))[-1][1]
+                last = list(mistaken.answers(case, mistaken.mutant_engine(one)))[-1][1]
                 assert isinstance(last, str) or type(last) is Hang or "Index" in str(last)
 
 
@@ -335,7 +335,7 @@ def test_where_six_or_more_mistakes_fit_nothing_is_said():
     fit = [
         one.name
         for one in specification("go-scoring").mistakes
-        if mistaken.failing(case, mistaken.wrong_engine(one), named("gogui"))
+        if mistaken.failing(case, mistaken.mutant_engine(one), named("gogui"))
     ]
     assert len(fit) > diagnosis.TOO_MANY
     answers = {}

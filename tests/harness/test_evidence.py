@@ -11,7 +11,7 @@ from harness.report.evidence import Evidence, evidence
 from harness.report.html.board import board, figure
 from harness.report.view import view
 from oracle.color import BLACK, WHITE
-from oracle.draw import Course, Diagram
+from oracle.draw import Diagram, PositionCourse
 from oracle.grid import grid
 from oracle.position import Position
 from oracle.vertex import parse_vertex, vertex
@@ -78,7 +78,9 @@ def at(*names):
 
 def test_all_that_is_drawn_is_said():
     position = Position(grid(9)).placed(at("C3")[0], BLACK).placed(at("D4")[0], WHITE)
-    course = Course(Position(grid(9)), ((BLACK, at("C3")[0]), (WHITE, at("D4")[0])), True, (2, 0))
+    course = PositionCourse(
+        Position(grid(9)), ((BLACK, at("C3")[0]), (WHITE, at("D4")[0])), True, (2, 0)
+    )
     marks = {at("A1")[0]: "b", at("J9")[0]: "w", at("E5")[0]: "n", at("F6")[0]: "?"}
     diagram = Diagram(position, at("D4")[0], marks, "last move: W D4", course=course)
     found = Evidence(at("C3"), at("A2"), at("B2"), at("G7"))

@@ -29,7 +29,7 @@ def files(material):
 # A platform that knows students by their key and takes whole points.
 SCHOOL = """\
 from harness.errors import UsageError
-from harness.grading.exports.roster import Form
+from harness.grading.exports.roster import SheetForm
 
 
 def form(sheet, columns, title, shown):
@@ -37,7 +37,7 @@ def form(sheet, columns, title, shown):
     if who not in sheet.header:
         raise UsageError(f"{sheet.name} has no column {who!r}")
     place = sheet.header.index(who)
-    return Form(
+    return SheetForm(
         sheet=sheet,
         grade=sheet.header.index(points),
         ids=lambda row: [("canvas", sheet.cell(row, place))],

@@ -35,7 +35,7 @@ from harness.grading.records import (
     PartMark,
     Suspicion,
 )
-from harness.judging.mistaken import wrong_engine
+from harness.judging.mistaken import mutant_engine
 from harness.reading import casefile
 from harness.records import Diagnosis, Exchange, Failure, FailureKind, FileResult
 from harness.report.views import Views
@@ -225,7 +225,7 @@ play w a7
 @pytest.mark.parametrize("visible_", VISIBLE)
 def test_the_oracles_reason_and_board_are_private_too(visible_, tmp_path):
     case = casefile.parse(SECRET_CASE, "secret.gtp")
-    file = result_of(case, wrong_engine(named("neutral-points-to-white")))
+    file = result_of(case, mutant_engine(named("neutral-points-to-white")))
     seen = Views(specification("go-scoring"), PLACE).of(file, "secret.gtp")
     (reason,), (board,) = seen.reasons.values(), seen.boards.values()
     assert "W+1.5" in reason

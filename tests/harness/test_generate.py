@@ -22,8 +22,8 @@ from harness.verifying.whole import verify
 from harness.vocabulary import made
 from harness.vocabulary.cutting import corner, corner_with_move
 from harness.vocabulary.features import stones
-from harness.vocabulary.scenes import Board, Played
-from oracle.formats import Choice
+from harness.vocabulary.scenes import Played, StoneBits
+from oracle.formats import SnapshotChoice
 from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.mistakes import ASSIGNMENTS
@@ -123,7 +123,7 @@ def test_a_game_is_replayed_as_the_careful_reader_does(seed):
     record = go_record(seed) if seed % 2 else gomoku_record(seed)
     played = replaying.replay(games(record)[0].root, "x")
     for number in range(0, len(played.moves) + 1, 7):
-        right = read_sgf(record, choice=Choice(move=number)).position
+        right = read_sgf(record, choice=SnapshotChoice(move=number)).position
         assert played.boards[number] == (right.black, right.white)
     assert len(played.moves) == len(read_sgf(record).moves)
 
@@ -201,7 +201,7 @@ def test_moves(text, numbers, end):
 
 
 def test_moves_beyond_the_end_are_left_out():
-    played = Played(made.MADE, "go", 5, [(1, 1)] * 12, [Board()] * 13)
+    played = Played(made.MADE, "go", 5, [(1, 1)] * 12, [StoneBits()] * 13)
     assert moves.parse("10,20,end").of(played, choices.choices(0)) == [10, 12]
 
 

@@ -20,7 +20,7 @@ from harness.exits import ExitCode
 from harness.generating import choices
 from harness.generating.own import openings, writing
 from harness.generating.own.drafting import Drafter
-from harness.generating.own.producing import Request, produce
+from harness.generating.own.producing import TestRequest, produce
 from harness.generating.own.records import Draft, Opening
 from harness.reading import casefile, conversion
 from harness.reading.answers import ANSWERS
@@ -80,7 +80,7 @@ class Numbers:
 
 
 def chosen(bench, most=5, **more):
-    request = Request(choices.choices(0), most, **more)
+    request = TestRequest(choices.choices(0), most, **more)
     return produce(request, Numbers(), bench, lambda _: None)
 
 

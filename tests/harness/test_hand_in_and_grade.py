@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pytest
 
 from harness.assignments import assignment
-from harness.judging.mistaken import failing, wrong_engine
+from harness.judging.mistaken import failing, mutant_engine
 from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import CaseFile
@@ -250,7 +250,7 @@ def private_cases(one: Graded) -> list[CaseFile]:
 
 def wrong_lines(one: Graded, case: CaseFile) -> set[int]:
     """Return the tests that Ben's mistake fails, by the oracle."""
-    return failing(case, wrong_engine(mistake_named(one.exam.mistake)), named("gogui"))
+    return failing(case, mutant_engine(mistake_named(one.exam.mistake)), named("gogui"))
 
 
 # --- what came of it

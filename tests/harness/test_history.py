@@ -16,7 +16,7 @@ import pytest
 from harness.cli import main
 from harness.errors import ReportError, UsageError
 from harness.history import document, keeping, statistics, store, text
-from harness.history.records import State
+from harness.history.records import RunState
 from harness.history.trends import trends
 from harness.report.paint import Paint
 from tests import golden
@@ -263,8 +263,8 @@ def test_long_lists_are_cut_short():
 
 def kept(path, runs):
     for run in runs:
-        number = store.enter(path, run._replace(state=State.BEGUN))
-        if run.state is not State.BEGUN:
+        number = store.enter(path, run._replace(state=RunState.BEGUN))
+        if run.state is not RunState.BEGUN:
             store.complete(path, run._replace(number=number))
 
 
@@ -291,7 +291,7 @@ def test_a_run_as_it_is_kept(path):
     store.complete(path, run)
     (found,) = store.read(path)[1]
     assert (found.state, found.program, "jobs 2" in found.circumstances) == (
-        State.INTERRUPTED,
+        RunState.INTERRUPTED,
         "./engine",
         True,
     )
@@ -331,14 +331,14 @@ def test_runs_side_by_side_lose_nothing(path):
 
 def test_half_a_run_is_never_kept(path):
     run = rich_history()[0]
-    number = store.enter(path, run._replace(state=State.BEGUN))
+    number = store.enter(path, run._replace(state=RunState.BEGUN))
     broken = made_result("P", test=made_test(command=None))  # fails in the middle
     results = (*run.files[0].results, broken)
     files = (run.files[0]._replace(results=results),)
     with pytest.raises(ReportError):
         store.complete(path, run._replace(number=number, files=files))
     (found,) = store.read(path)[1]
-    assert (found.state, found.files) == (State.BEGUN, ())
+    assert (found.state, found.files) == (RunState.BEGUN, ())
 
 
 def spoilt(path, how):
@@ -512,11 +512,11 @@ def test_a_run_that_is_interrupted_is_kept_as_such(here):
     )
     assert "passed" in run.stdout.readline()
     (begun,) = store.read("h.sqlite")[1]
-    assert begun.state is State.BEGUN
+    assert begun.state is RunState.BEGUN
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=60)
     (found,) = store.read("h.sqlite")[1]
-    assert found.state is State.INTERRUPTED
+    assert found.state is RunState.INTERRUPTED
     assert [one.verdict for one in found.files[0].results] == ["passed", "not run", "not run"]
 
 

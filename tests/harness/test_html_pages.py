@@ -20,11 +20,11 @@ from harness.records import Repeat
 from harness.report import files, html, json
 from harness.report.baseline import compare
 from harness.report.html.card import card, title
-from harness.report.html.names import Log, link, page_names
+from harness.report.html.names import LogPages, link, page_names
 from harness.report.html.script import LOG_SCRIPT, LOG_SHA256, SCRIPT, SHA256
 from harness.report.html.times import step_times
 from harness.report.html.ways import ways
-from harness.report.markup import Markup, Shared, escape, joined
+from harness.report.markup import Markup, SharedMarkup, escape, joined
 from harness.report.tally import tally
 from harness.report.view import view
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
@@ -324,7 +324,9 @@ def test_a_failed_test_shows_what_each_command_of_it_took():
     assert 'd="M5 36v-8.5"' in drawn
     assert "875 ms in all, the longest 500 ms: line 3, boardsize 5" in drawn
     assert step_times(file, 3, 3) == "", "one alone stands with the test"
-    assert "Times of 3 commands" in card(view(file), file.outcomes[1], Log(["x.out.html"], [1]))
+    assert "Times of 3 commands" in card(
+        view(file), file.outcomes[1], LogPages(["x.out.html"], [1])
+    )
 
 
 def test_keys_lead_into_what_may_scroll():
@@ -365,7 +367,7 @@ def test_pages_are_cut_and_every_link_leads_somewhere(tmp_path, monkeypatch):
 
 
 # What is shared is the harness's own; all else may be anything.
-PARTS = st.lists(st.text() | st.text().map(Markup) | st.text('<a b>"✓').map(Shared))
+PARTS = st.lists(st.text() | st.text().map(Markup) | st.text('<a b>"✓').map(SharedMarkup))
 
 
 @given(PARTS)
@@ -378,7 +380,7 @@ def test_what_pages_share_is_written_like_all_else(tmp_path_factory, parts):
 
 
 def test_what_is_shared_is_markup():
-    both = Shared("<b>"), Markup("<i>")
+    both = SharedMarkup("<b>"), Markup("<i>")
     assert joined(both) == Markup("%s%s") % both == "<b><i>"
     assert escape(both[0]) is both[0]
 

@@ -20,7 +20,7 @@ from harness.vocabulary.transformations import (
     LARGER,
     ORDER,
     SYMMETRY,
-    Change,
+    Transformation,
     draw,
     reordered,
 )
@@ -312,21 +312,21 @@ def test_settings_outlive_a_board_in_an_image_too():
 @pytest.mark.parametrize(
     ("change", "command", "wanted"),
     [
-        (Change(SYMMETRY, symmetry=1), "play b a1", "play b e1"),
-        (Change(SYMMETRY, symmetry=2), "play BLACK A1", "play BLACK A5"),
-        (Change(SYMMETRY, symmetry=4), "play White B1", "play White A2"),
-        (Change(SYMMETRY, symmetry=4), "play W pass", "play W pass"),
-        (Change(SYMMETRY, symmetry=1), "play B a9", "play B a9"),  # not on the board
-        (Change(SYMMETRY, symmetry=1), "gogui-setup B A1 W B2", "gogui-setup B E1 W D2"),
-        (Change(COLORS), "play b a1", "play w a1"),
-        (Change(COLORS), "play Black A1", "play White A1"),
-        (Change(COLORS), "play WHITE a1", "play BLACK a1"),
-        (Change(COLORS), "play green a1", "play green a1"),
-        (Change(COLORS), "komi 6.5", "komi -6.5"),
-        (Change(COLORS), "komi -2", "komi 2"),
-        (Change(COLORS), "komi 0.0", "komi 0.0"),
-        (Change(COLORS), "score black", "score white"),
-        (Change(LARGER, growth=2), "play b e5", "play b e5"),
+        (Transformation(SYMMETRY, symmetry=1), "play b a1", "play b e1"),
+        (Transformation(SYMMETRY, symmetry=2), "play BLACK A1", "play BLACK A5"),
+        (Transformation(SYMMETRY, symmetry=4), "play White B1", "play White A2"),
+        (Transformation(SYMMETRY, symmetry=4), "play W pass", "play W pass"),
+        (Transformation(SYMMETRY, symmetry=1), "play B a9", "play B a9"),  # not on the board
+        (Transformation(SYMMETRY, symmetry=1), "gogui-setup B A1 W B2", "gogui-setup B E1 W D2"),
+        (Transformation(COLORS), "play b a1", "play w a1"),
+        (Transformation(COLORS), "play Black A1", "play White A1"),
+        (Transformation(COLORS), "play WHITE a1", "play BLACK a1"),
+        (Transformation(COLORS), "play green a1", "play green a1"),
+        (Transformation(COLORS), "komi 6.5", "komi -6.5"),
+        (Transformation(COLORS), "komi -2", "komi 2"),
+        (Transformation(COLORS), "komi 0.0", "komi 0.0"),
+        (Transformation(COLORS), "score black", "score white"),
+        (Transformation(LARGER, growth=2), "play b e5", "play b e5"),
     ],
 )
 def test_a_command_is_translated_word_by_word(change, command, wanted):
@@ -336,7 +336,7 @@ def test_a_command_is_translated_word_by_word(change, command, wanted):
 @given(st.sampled_from(ALL), st.integers(2, 19), st.data())
 def test_a_symmetry_moves_points_as_the_oracle_does(symmetry, size, data):
     point = data.draw(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)))
-    change = Change(SYMMETRY, symmetry=symmetry)
+    change = Transformation(SYMMETRY, symmetry=symmetry)
     name = change.command(f"play b {vertex(point)}", grid(size)).split()[-1]
     rows = [[0] * size for _ in range(size)]
     rows[size - 1 - point[0]][point[1]] = 1

@@ -19,7 +19,7 @@ from sgfmill.sgf import Sgf_game
 
 from harness.grading.exports import writing as exports
 from harness.grading.records import PUBLIC, Attempt
-from harness.judging.mistaken import wrong_engine
+from harness.judging.mistaken import mutant_engine
 from harness.report import html
 from harness.report.view import view
 from oracle.mistakes import MISTAKES
@@ -321,7 +321,7 @@ def test_many_failures_take_few_sheets_and_no_card_is_cut(browser, tmp_path):
     """What a card begins with and what it ends with stand on one sheet."""
     mistake = MISTAKES["neutral-points-to-white"]
     found = [
-        Attempt("ada", PUBLIC, Path(case.path).name, result_of(case, wrong_engine(mistake)))
+        Attempt("ada", PUBLIC, Path(case.path).name, result_of(case, mutant_engine(mistake)))
         for case in shipped("go-scoring")
     ]
     one = marked(submission("ada", student("ada", "Ada", 1)), tuple(found))

@@ -41,7 +41,7 @@ def engines(assignment):
         if assignment in one.assignments
     }
     return found | {
-        one.name: (lambda one=one: mistaken.wrong_engine(one))
+        one.name: (lambda one=one: mistaken.mutant_engine(one))
         for one in MISTAKES.values()
         if one.assignment == assignment and one.is_open
     }

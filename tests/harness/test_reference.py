@@ -9,7 +9,7 @@ from harness.assignments import assignment
 from harness.declared.choosing import accepts, choices
 from harness.declared.declaration import read
 from harness.declared.drawing import Drawer
-from harness.declared.process import Program
+from harness.declared.process import ProgramStart
 from harness.declared.reference import digest
 from harness.declared.specifying import specify
 from harness.errors import ReferenceFailedError
@@ -115,7 +115,7 @@ def test_in_one_process_a_changed_reference_is_asked_anew(open_place, reference,
 
 def test_a_program_beside_the_declaration_is_looked_for_there(open_place):
     """Its digest does not hang on where the harness is started."""
-    program = Program(("./engine",), open_place, {})
+    program = ProgramStart(("./engine",), open_place, {})
     (open_place / "engine").write_text("one")
     before = digest(program)
     (open_place / "engine").write_text("two")

@@ -23,7 +23,7 @@ from harness.fuzzing.engines import Piped
 from harness.fuzzing.likeness import Likeness
 from harness.fuzzing.looking import Heard
 from harness.fuzzing.relay import Answered
-from harness.fuzzing.search import Asker, Budget
+from harness.fuzzing.search import FuzzBudget, ScriptSender
 from harness.fuzzing.unasked import Unasked
 from harness.fuzzing.under_way import UnderWay
 from harness.options import PROTOCOLS, Limits
@@ -225,7 +225,7 @@ def test_who_kills_an_engine_in_a_batch_is_told_and_no_other_is_blamed(
     batch[place] = Script(deadly)
     words = [sys.executable, "-S", "-E", str(program)]
     with closing(Piped(words, PlainLauncher, Limits(), tmp_path)) as piped:
-        asker = Asker(piped, Causes(Nobody()), Budget(0, 0))  # type: ignore[arg-type]
+        asker = ScriptSender(piped, Causes(Nobody()), FuzzBudget(0, 0))  # type: ignore[arg-type]
         for count in range(3):  # processes are sent more scripts, the later they are started
             heard = [one.trace for one in asker.begin(batch).heard()]
             assert [trace.script for trace in heard] == batch, count

@@ -19,7 +19,7 @@ import pytest
 from harness.assignments.assignment import VISIBLE
 from harness.grading.exports import writing as exports
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, ClassResult
-from harness.judging.mistaken import wrong_engine
+from harness.judging.mistaken import mutant_engine
 from harness.reading import casefile
 from harness.reading.expectation import examples, in_words
 from harness.records import FileResult, Verdict
@@ -69,7 +69,7 @@ DIGEST = hashlib.sha256(SECRET.encode()).hexdigest()
 def failed(text: str, name: str = NAME) -> FileResult:
     """The result of a private case file, all of whose tests fail."""
     case = casefile.parse(text.encode(), name)
-    file = result_of(case, wrong_engine(named("komi-twice")))
+    file = result_of(case, mutant_engine(named("komi-twice")))
     wrong = tuple(one._replace(verdict=Verdict.FAILED) for one in file.outcomes)
     return file._replace(outcomes=wrong)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.grading.marks.suspicion import THRESHOLD, chance, fisher, pairs, suspicion
 from harness.grading.records import IMAGE, PUBLIC, Attempt
-from harness.judging.mistaken import folder_of, wrong_engine
+from harness.judging.mistaken import folder_of, mutant_engine
 from harness.reading.casefile import parse
 from harness.records import Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.runner import not_run
@@ -35,7 +35,7 @@ def test_a_right_engine_is_not_reported(assignment):
 def test_no_mistake_comes_near_the_threshold(assignment, seed):
     honest = [one for one in MISTAKES.values() if one.assignment == assignment]
     chances = [
-        chance(pairs(attempts(assignment, lambda one=one: wrong_engine(one), seed)))
+        chance(pairs(attempts(assignment, lambda one=one: mutant_engine(one), seed)))
         for one in honest
     ]
     assert min(chances) > 0.5 > 10 * THRESHOLD

@@ -12,7 +12,7 @@ import pytest
 
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
-from harness.fuzzing.search import Budget
+from harness.fuzzing.search import FuzzBudget
 from harness.judging import strength
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
@@ -105,7 +105,7 @@ def fuzzed(folder: Path) -> object:
     """What fuzzing finds of an engine that reads boards, and what explains it."""
     name, own = MISTAKE.name, specification(MISTAKE.assignment)
     program, judge = Boards(name, folder), judge_of(own, folder)
-    found = next(Fuzzer(program, judge, Budget(0, 100), 3).findings(), None)
+    found = next(Fuzzer(program, judge, FuzzBudget(0, 100), 3).findings(), None)
     assert found is not None
     assert found.script.files
     return found.script, found.difference, found.mistakes

@@ -17,9 +17,9 @@ import pytest
 from harness.adapters import adapter
 from harness.adapters.adapter import ADAPTERS
 from harness.adapters.inside import patience
-from harness.adapters.inside.board import Board, TimeOut
+from harness.adapters.inside.board import AdapterBoard, TimeOut
 from harness.adapters.inside.methods import Methods
-from harness.adapters.inside.patience import Patience, counted
+from harness.adapters.inside.patience import TimeLeft, counted
 from harness.assignments import workspace
 from harness.assignments.building import build
 from harness.engine.process import EngineProcess
@@ -63,7 +63,7 @@ def test_the_limit_by_the_clock_for_one_that_has_a_share_of_a_processor(
     now, own = [50.0], [0.3]
     monkeypatch.setattr(patience.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(patience.time, "clock_gettime", lambda _: own[0])
-    one = Patience(1, 1.0)
+    one = TimeLeft(1, 1.0)
     while left := one.left():
         now[0] += left
         own[0] += left * share
@@ -74,7 +74,7 @@ def test_the_limit_by_the_clock_for_one_that_has_a_share_of_a_processor(
 def test_a_program_that_has_ended_is_no_error(monkeypatch):
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
-    assert Patience(child.pid, 1.0).left() == pytest.approx(0.25)
+    assert TimeLeft(child.pid, 1.0).left() == pytest.approx(0.25)
 
 
 # --- calls of a program -------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def methods(classes):
 
 
 def ask(methods, how):
-    return methods.ask("isCaptured", Board(2, 2, {}), how, 0)
+    return methods.ask("isCaptured", AdapterBoard(2, 2, {}), how, 0)
 
 
 def test_a_method_on_a_busy_machine_is_not_late(methods):
@@ -251,9 +251,9 @@ def test_a_method_that_sleeps_or_computes_for_ever_is_late(how, methods):
 GAME = """\
 import pathlib, sys
 from tests.harness.test_time_of_calls import SETTINGS, Methods, ask
-from harness.adapters.inside.terminal import Game
+from harness.adapters.inside.terminal import TerminalGame
 folder = pathlib.Path(sys.argv[1])
-game = Game(SETTINGS | {"seconds": 0.05}, folder, "Go")
+game = TerminalGame(SETTINGS | {"seconds": 0.05}, folder, "Go")
 print("begun:", game.ended or "waits")
 game.type("x")
 print("then:", game.ended)

@@ -16,7 +16,7 @@ from harness.reading.pattern import read_gogui
 from harness.specifications import specification
 from harness.specifications.truth import reply_of
 from harness.verifying.near import near
-from harness.verifying.records import Kind
+from harness.verifying.records import FindingKind
 from harness.verifying.whole import specification_of, verify
 from harness.vocabulary import forms
 from oracle.mistakes import ASSIGNMENTS
@@ -55,78 +55,82 @@ def found(text, assignment=None):
 
 # assignment, text, kind, line
 FAULTS = [
-    ("go-scoring", GO + "#? [W\\+8\\.5]", Kind.WRONG, 5),
+    ("go-scoring", GO + "#? [W\\+8\\.5]", FindingKind.WRONG, 5),
     ("go-scoring", GO + "#? [B\\+8\\.5]", None, 0),
     ("go-scoring", GO + "#? [B\\+8\\.5]*", None, 0),
-    ("go-scoring", GO + "#? [!W.*]", Kind.LOOSE, 5),
-    ("go-scoring", GO + "#? [!B\\+8\\.5]", Kind.WRONG, 5),
-    ("go-scoring", GO + "#? [B\\+8.5]", Kind.LOOSE, 5),
-    ("go-scoring", GO + "#? [.*]", Kind.LOOSE, 5),
-    ("go-scoring", GO + "#? [B\\+8\\.5|B\\+7\\.5]", Kind.LOOSE, 5),
-    ("go-scoring", GO + "#?", Kind.LOOSE, 5),
-    ("go-scoring", WHOLE + "#? [B\\+9]", Kind.TIGHT, 5),
-    ("go-scoring", WHOLE + "#? [B\\+9\\.0]", Kind.TIGHT, 5),
+    ("go-scoring", GO + "#? [!W.*]", FindingKind.LOOSE, 5),
+    ("go-scoring", GO + "#? [!B\\+8\\.5]", FindingKind.WRONG, 5),
+    ("go-scoring", GO + "#? [B\\+8.5]", FindingKind.LOOSE, 5),
+    ("go-scoring", GO + "#? [.*]", FindingKind.LOOSE, 5),
+    ("go-scoring", GO + "#? [B\\+8\\.5|B\\+7\\.5]", FindingKind.LOOSE, 5),
+    ("go-scoring", GO + "#?", FindingKind.LOOSE, 5),
+    ("go-scoring", WHOLE + "#? [B\\+9]", FindingKind.TIGHT, 5),
+    ("go-scoring", WHOLE + "#? [B\\+9\\.0]", FindingKind.TIGHT, 5),
     ("go-scoring", WHOLE + "#? [B\\+9(\\.0)?]", None, 0),
-    ("go-scoring", WHOLE + "#? [B\\+9(\\.0)*]", Kind.LOOSE, 5),
-    ("go-scoring", WHOLE + "#? [B\\+9(.0)?]", Kind.LOOSE, 5),
-    ("go-scoring", WHOLE + "#? [(a*)*b]", Kind.WRONG, 5),
-    ("go-scoring", "boardsize 3\nkomi 0\n10 score\n#? [0(\\.0)?]", Kind.LOOSE, 3),
-    ("go-scoring", "boardsize 3\nplay B A9\nkomi 0\n10 name\n", Kind.UNREACHABLE, 2),
-    ("go-scoring", "boardsize 3\nkomi 0\nquit\n10 score\n#? [0]", Kind.UNREACHABLE, 4),
+    ("go-scoring", WHOLE + "#? [B\\+9(\\.0)*]", FindingKind.LOOSE, 5),
+    ("go-scoring", WHOLE + "#? [B\\+9(.0)?]", FindingKind.LOOSE, 5),
+    ("go-scoring", WHOLE + "#? [(a*)*b]", FindingKind.WRONG, 5),
+    ("go-scoring", "boardsize 3\nkomi 0\n10 score\n#? [0(\\.0)?]", FindingKind.LOOSE, 3),
+    ("go-scoring", "boardsize 3\nplay B A9\nkomi 0\n10 name\n", FindingKind.UNREACHABLE, 2),
+    ("go-scoring", "boardsize 3\nkomi 0\nquit\n10 score\n#? [0]", FindingKind.UNREACHABLE, 4),
     ("go-scoring", "10 final_score\n#? [B\\+1000]", None, 0),
     ("go-scoring", "10 play B B2\n#? [anything]*", None, 0),
-    ("java-go", "10 is_legal black Z99\n#? [false]", Kind.WRONG, 1),
+    ("java-go", "10 is_legal black Z99\n#? [false]", FindingKind.WRONG, 1),
     ("gomoku-rules", FIVE + "10 gogui-rules_final_result\n#? [black]", None, 0),
-    ("gomoku-rules", FIVE + "10 gogui-rules_final_result\n#? [black|white]", Kind.LOOSE, 8),
+    ("gomoku-rules", FIVE + "10 gogui-rules_final_result\n#? [black|white]", FindingKind.LOOSE, 8),
     ("gomoku-rules", FIVE + "10 gogui-rules_final_result\n#? [(?i)black]", None, 0),
     ("gomoku-rules", FIVE + "10 genmove w\n#? [resign]", None, 0),
-    ("gomoku-rules", FIVE + "10 genmove b\n#? [resign]", Kind.OPEN, 8),
+    ("gomoku-rules", FIVE + "10 genmove b\n#? [resign]", FindingKind.OPEN, 8),
     ("gomoku-rules", FIVE + "10 genmove b\n#?", None, 0),
-    ("gomoku-rules", "10 play b a1\n#? []\n" + FIVE + "play W A1\n", Kind.UNREACHABLE, 10),
-    ("gomoku-rules", "10 play b a1\n#? []\n" + FIVE + "play W A3\n", Kind.UNREACHABLE, 10),
+    ("gomoku-rules", "10 play b a1\n#? []\n" + FIVE + "play W A1\n", FindingKind.UNREACHABLE, 10),
+    ("gomoku-rules", "10 play b a1\n#? []\n" + FIVE + "play W A3\n", FindingKind.UNREACHABLE, 10),
     ("gomoku-rules", FIVE + "play W A1\n", None, 0),  # no test, no fault
-    ("gomoku-rules", "boardsize 5\n10 play b i1\n#? [.*]", Kind.OPEN, 2),
+    ("gomoku-rules", "boardsize 5\n10 play b i1\n#? [.*]", FindingKind.OPEN, 2),
     ("gomoku-rules", 'boardsize 5\n10 play c a1\n#? [illegal move: "c" wrong color]',
-     Kind.TIGHT, 2),
+     FindingKind.TIGHT, 2),
     ("gomoku-rules", 'boardsize 5\n10 play C a1\n#? [(?i)illegal move: "c" wrong color]', None, 0),
     ("gomoku-rules", 'boardsize 5\n10 play C a1\n#? [(?i)illegal move: "c.*" wrong color]',
-     Kind.LOOSE, 2),
+     FindingKind.LOOSE, 2),
     ("gomoku-rules", "boardsize 5\n10 genmove b\n#? [(?i)[a-e][1-5]]", None, 0),
-    ("gomoku-rules", "boardsize 5\n10 genmove b\n#? [[A-E][1-5]]", Kind.TIGHT, 2),
-    ("gomoku-rules", "boardsize 5\n10 genmove b\n#? [(?i)[a-e][0-5]]", Kind.LOOSE, 2),
-    ("gomoku-rules", "boardsize 5\n10 genmove b\n#? [pass]", Kind.WRONG, 2),
-    ("gomoku-rules", "boardsize 5\nplay B A1\n10 genmove w\n#? [(?i)[a-e][1-5]]", Kind.LOOSE, 3),
+    ("gomoku-rules", "boardsize 5\n10 genmove b\n#? [[A-E][1-5]]", FindingKind.TIGHT, 2),
+    ("gomoku-rules", "boardsize 5\n10 genmove b\n#? [(?i)[a-e][0-5]]", FindingKind.LOOSE, 2),
+    ("gomoku-rules", "boardsize 5\n10 genmove b\n#? [pass]", FindingKind.WRONG, 2),
+    ("gomoku-rules", "boardsize 5\nplay B A1\n10 genmove w\n#? [(?i)[a-e][1-5]]",
+     FindingKind.LOOSE, 3),
     ("gomoku-rules", "boardsize 5\nplay B A1\n10 genmove w\n#? [(?i)(?!a1)[a-e][1-5]]", None, 0),
     # what the engine chose is not known, so that a list may be described
     ("gomoku-rules", "boardsize 5\ngenmove b\n10 gogui-rules_legal_moves\n"
      "#? [(?i)([a-e][1-5] ){23}[a-e][1-5]]", None, 0),
     ("gomoku-rules", "boardsize 5\ngenmove b\n10 gogui-rules_legal_moves\n"
-     "#? [(?i)([a-e][1-5] ){24}[a-e][1-5]]", Kind.WRONG, 3),
-    ("gomoku-rules", "boardsize 4\n10 gogui-rules_final_result\n#? [unknown]", Kind.OPEN, 2),
+     "#? [(?i)([a-e][1-5] ){24}[a-e][1-5]]", FindingKind.WRONG, 3),
+    ("gomoku-rules", "boardsize 4\n10 gogui-rules_final_result\n#? [unknown]",
+     FindingKind.OPEN, 2),
     # a set-up that the document leaves open is reported once, with what it makes of the tests
     ("go-scoring", "boardsize 3\nkomi 0\nplay black B2\nplay white A1\n10 score\n#? [0]",
-     Kind.OPEN, 3),
-    ("go-scoring", GO.replace("play B B2", "5 play black B2") + "#? [B\\+8\\.5]", Kind.OPEN, 4),
+     FindingKind.OPEN, 3),
+    ("go-scoring", GO.replace("play B B2", "5 play black B2") + "#? [B\\+8\\.5]",
+     FindingKind.OPEN, 4),
     ("gomoku-rules", "boardsize 7\n10 play BLACK A1\n20 gogui-rules_side_to_move\n#? [white]",
-     Kind.OPEN, 2),
-    ("gomoku-rules", "boardsize 7\n10 play black A1\n#? [.*]", Kind.OPEN, 2),
+     FindingKind.OPEN, 2),
+    ("gomoku-rules", "boardsize 7\n10 play black A1\n#? [.*]", FindingKind.OPEN, 2),
     ("gomoku-rules", "boardsize 7\nplay W A1\n10 gogui-rules_side_to_move\n#? [black]", None, 0),
     ("gomoku-policy", "boardsize 7\nplay W A1\nplay W A2\n", None, 0),
-    ("gomoku-policy", "boardsize 7\nplay W A1\nplay W A2\n10 name\n", Kind.OPEN, 2),
+    ("gomoku-policy", "boardsize 7\nplay W A1\nplay W A2\n10 name\n", FindingKind.OPEN, 2),
     ("gomoku-policy", "policy random\nboardsize 10\n10 policy_moves\n#? [(?i)Random A1 A10.*]",
-     Kind.OPEN, 3),
-    ("gomoku-rules", "boardsize 10\n10 gogui-rules_legal_moves\n#? [a1 a2.*]", Kind.OPEN, 2),
+     FindingKind.OPEN, 3),
+    ("gomoku-rules", "boardsize 10\n10 gogui-rules_legal_moves\n#? [a1 a2.*]",
+     FindingKind.OPEN, 2),
     ("gomoku-rules", "boardsize 10\n10 gogui-rules_legal_moves\n#? [(?i)([a-hjk]1?[0-9] ?)+]",
      None, 0),  # any order
-    ("gomoku-policy", THREES + "#? [(?i)BlockOpenFour A2 B2 B5 F2 F5]", Kind.OPEN, 15),
+    ("gomoku-policy", THREES + "#? [(?i)BlockOpenFour A2 B2 B5 F2 F5]", FindingKind.OPEN, 15),
     ("gomoku-policy", THREES + "#? [(?i)(Block|Rand).*]", None, 0),  # either reading passes
-    ("gosensei", "clear_board\n10 eyes\n#? [There are 0 eyes for black.]", Kind.LOOSE, 2),
+    ("gosensei", "clear_board\n10 eyes\n#? [There are 0 eyes for black.]", FindingKind.LOOSE, 2),
     ("gosensei", "clear_board\n10 eyes\n#? [There are 0 eyes for black\\.]", None, 0),
     ("gosensei", "clear_board\n10 is_valid no-such-file\n#? [false]", None, 0),
     ("java-go", "clear_board\n10 is_over\n#? [false]", None, 0),
     ("java-go", "play B pass\nplay W pass\nplay B A1\n10 is_over\n#? [false]",
-     Kind.UNREACHABLE, 3),
-    ("java-go", "clear_board\n10 score black\n#? [0.*]", Kind.LOOSE, 2),
+     FindingKind.UNREACHABLE, 3),
+    ("java-go", "clear_board\n10 score black\n#? [0.*]", FindingKind.LOOSE, 2),
 ]  # fmt: skip
 
 
@@ -174,32 +178,35 @@ HIDDEN = [
 
 @pytest.mark.parametrize(("assignment", "text", "lines"), HIDDEN)
 def test_what_follows_a_refused_set_up_is_unreachable_and_not_wrong(assignment, text, lines):
-    assert found(text, assignment) == [(Kind.UNREACHABLE, line) for line in lines]
+    assert found(text, assignment) == [(FindingKind.UNREACHABLE, line) for line in lines]
 
 
 def test_a_question_that_is_refused_hides_nothing_though_it_sounds_like_a_move():
     text = "boardsize 3\n10 can_play b z9\n20 score b\n#? [0]"
-    assert found(text, "java-go") == [(Kind.WRONG, 2)]
+    assert found(text, "java-go") == [(FindingKind.WRONG, 2)]
 
 
 def test_a_move_that_a_test_expects_to_be_played_and_is_refused():
     text = "boardsize 5\n10 play B Z9\n#? []\n20 gogui-rules_side_to_move\n#? [white]"
-    assert found(text, "gomoku-rules") == [(Kind.WRONG, 2), (Kind.UNREACHABLE, 4)]
+    assert found(text, "gomoku-rules") == [(FindingKind.WRONG, 2), (FindingKind.UNREACHABLE, 4)]
 
 
 def test_under_gnugos_dialect_a_set_up_without_a_pattern_must_be_silent():
     case = casefile.parse(b"10 loadsgf missing.sgf\n20 score\n#? [0]\n", "some.tst", "gnugo")
     verified = verify([case], specification("go-scoring"), "gnugo")
     assert [(one.kind, one.line) for one in verified.findings] == [
-        (Kind.UNREACHABLE, 1),
-        (Kind.UNREACHABLE, 2),
+        (FindingKind.UNREACHABLE, 1),
+        (FindingKind.UNREACHABLE, 2),
     ]
     assert "line 1" in verified.findings[1].message
 
 
 def test_a_test_that_cannot_be_reached_repeats_none():
     text = WHOLE + "#? [B\\+9(\\.0)?]\n" + WHOLE.replace("play B", "play B A9\nplay B")
-    assert found(text + "#? [B\\+9(\\.0)?]") == [(Kind.UNREACHABLE, 10), (Kind.UNREACHABLE, 12)]
+    assert found(text + "#? [B\\+9(\\.0)?]") == [
+        (FindingKind.UNREACHABLE, 10),
+        (FindingKind.UNREACHABLE, 12),
+    ]
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
@@ -242,13 +249,13 @@ def planted(path, expectation):
 @pytest.mark.parametrize("path", PUBLIC)
 def test_a_wrong_expectation_is_found_everywhere(path):
     tests, found = planted(path, lambda step, right: forms.literally(f"{right.text}x"))
-    assert found == {step.line: Kind.WRONG for step in tests}
+    assert found == {step.line: FindingKind.WRONG for step in tests}
 
 
 @pytest.mark.parametrize("path", PUBLIC)
 def test_an_expectation_of_anything_is_too_loose_everywhere(path):
     tests, found = planted(path, lambda step, right: ".*")
-    assert found == {step.line: Kind.LOOSE for step in tests}
+    assert found == {step.line: FindingKind.LOOSE for step in tests}
 
 
 @pytest.mark.parametrize("path", PUBLIC)
@@ -262,7 +269,7 @@ def test_the_oracles_own_words_are_too_tight_where_there_are_others(path):
         return forms.literally(right.text)
 
     _, found = planted(path, words)
-    assert found == dict.fromkeys(several, Kind.TIGHT)
+    assert found == dict.fromkeys(several, FindingKind.TIGHT)
 
 
 # --- the same question twice -------------------------------------------------------------------
@@ -274,7 +281,7 @@ SWAPPED = "boardsize 5\nclear_board\nkomi -1\nplay W B5\nplay B C3\n20 score\n#?
 
 @pytest.mark.parametrize("second", [CORNER, TURNED, SWAPPED])
 def test_a_question_is_the_same_turned_and_with_colors_exchanged(second):
-    assert found(CORNER + second) == [(Kind.DUPLICATE, 13)]
+    assert found(CORNER + second) == [(FindingKind.DUPLICATE, 13)]
 
 
 @pytest.mark.parametrize(
@@ -337,7 +344,7 @@ def scored(draw):
 def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
     text, replies = drawn
     if not all(reply.ok for reply in replies):
-        assert (Kind.UNREACHABLE, 1) not in found(text + "#?", "go-scoring")
+        assert (FindingKind.UNREACHABLE, 1) not in found(text + "#?", "go-scoring")
         return
     right = replies[-1]
     exact = equivalence.expression("score", right, specification("go-scoring"))
@@ -347,9 +354,9 @@ def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
         if not equivalence.same("score", right, got, specification("go-scoring")):
             literal = forms.literally(other)
             ((kind, _),) = found(f"{text}#? [{literal}]", "go-scoring")
-            assert kind is Kind.WRONG
+            assert kind is FindingKind.WRONG
             ((kind, _),) = found(f"{text}#? [{exact}|{literal}]", "go-scoring")
-            assert kind is Kind.LOOSE
+            assert kind is FindingKind.LOOSE
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)

@@ -9,7 +9,7 @@ import pytest
 from harness.cli import main
 from harness.reading import casefile
 from harness.verifying import in_place
-from harness.verifying.records import Finding, Kind
+from harness.verifying.records import CaseFinding, FindingKind
 from oracle import __version__
 from tests import golden
 
@@ -106,23 +106,23 @@ LOG = thing("version runs", **{"$schema": TEXT, "version": {"const": "2.1.0"}, "
 
 
 def finding(kind, path, line=1, text="10 score"):
-    return Finding(kind, path, line, text, "it is odd\x1b[1m")
+    return CaseFinding(kind, path, line, text, "it is odd\x1b[1m")
 
 
 def log(*found, errors=(), folder=Path("/work")):
-    (text,) = in_place.sarif(in_place.Checked((), found, errors, folder))
+    (text,) = in_place.sarif(in_place.VerifiedText((), found, errors, folder))
     read = json.loads(text)
     jsonschema.validate(read, LOG)
     return read["runs"][0]
 
 
 def test_a_log_is_as_the_standard_has_it():
-    run = log(*(finding(kind, "a.gtp", 7) for kind in Kind), errors=["b.gtp:1: odd"])
+    run = log(*(finding(kind, "a.gtp", 7) for kind in FindingKind), errors=["b.gtp:1: odd"])
     rules = run["tool"]["driver"]["rules"]
     assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == [
         one["ruleId"] for one in run["results"]
     ]
-    assert len({one["ruleId"] for one in run["results"]}) == len(Kind)
+    assert len({one["ruleId"] for one in run["results"]}) == len(FindingKind)
     assert run["invocations"][0]["executionSuccessful"] is False
     assert "\x1b" not in json.dumps(run["results"], ensure_ascii=False)
 
@@ -138,7 +138,7 @@ NAMES = [
 
 @pytest.mark.parametrize(("path", "uri", "base"), NAMES)
 def test_names_are_addresses_below_the_folder_if_they_can_be(path, uri, base):
-    (result,) = log(finding(Kind.WRONG, path))["results"]
+    (result,) = log(finding(FindingKind.WRONG, path))["results"]
     place = result["locations"][0]["physicalLocation"]["artifactLocation"]
     assert (place["uri"], place.get("uriBaseId")) == (uri, base)
 
@@ -147,8 +147,10 @@ def test_names_are_addresses_below_the_folder_if_they_can_be(path, uri, base):
 
 
 def test_nothing_in_a_file_ends_or_begins_a_command_of_github():
-    hostile = finding(Kind.WRONG, "a,b:c\n::error::x.gtp", 3, "10 x\r\n::set-output name=a::b%0A")
-    (line,) = in_place.github(in_place.Checked((), [hostile], (), Path("/work")))
+    hostile = finding(
+        FindingKind.WRONG, "a,b:c\n::error::x.gtp", 3, "10 x\r\n::set-output name=a::b%0A"
+    )
+    (line,) = in_place.github(in_place.VerifiedText((), [hostile], (), Path("/work")))
     title = "title=gtp-harness verify%3A wrong"
     assert line.startswith(f"::error file=a%2Cb%3Ac%0A%3A%3Aerror%3A%3Ax.gtp,line=3,{title}::")
     assert len(line.splitlines()) == 1
@@ -157,7 +159,9 @@ def test_nothing_in_a_file_ends_or_begins_a_command_of_github():
 
 def test_a_range_is_counted_in_utf_16():
     case = casefile.parse("10 say 𝄞é\n#? [a]\n".encode(), "a.gtp")
-    checked = in_place.Checked([case], [finding(Kind.LOOSE, "a.gtp")], (), Path("/work"))
+    checked = in_place.VerifiedText(
+        [case], [finding(FindingKind.LOOSE, "a.gtp")], (), Path("/work")
+    )
     (line,) = in_place.lsp_lines(checked)
     (one,) = json.loads(line)["diagnostics"]
     assert one["range"]["end"] == {"line": 0, "character": 10}

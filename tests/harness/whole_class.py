@@ -27,7 +27,7 @@ from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.judging.mistaken import answers, failing, wrong_engine
+from harness.judging.mistaken import answers, failing, mutant_engine
 from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import CaseFile
@@ -299,17 +299,17 @@ def failures(case: CaseFile, mistake: Mistake, goes_on: bool = True) -> int:
     begins. Else it has used up its processor time, and the rest of the file is lost.
     """
     if not breaks(case, mistake):
-        return len(failing(case, wrong_engine(mistake), named("gogui")))
+        return len(failing(case, mutant_engine(mistake), named("gogui")))
     found, broken = 0, False
     for board in boards(case):
         broken = (broken and not goes_on) or breaks(board, mistake)
-        found += broken or bool(failing(board, wrong_engine(mistake), named("gogui")))
+        found += broken or bool(failing(board, mutant_engine(mistake), named("gogui")))
     return found
 
 
 def breaks(case: CaseFile, mistake: Mistake) -> bool:
     """Whether an engine that makes a mistake hangs or crashes somewhere."""
-    return any(isinstance(raw, Breakdown) for _, raw in answers(case, wrong_engine(mistake)))
+    return any(isinstance(raw, Breakdown) for _, raw in answers(case, mutant_engine(mistake)))
 
 
 def boards(case: CaseFile) -> Iterator[CaseFile]:

@@ -15,7 +15,7 @@ from oracle.boards.gosensei import (
 )
 from oracle.color import BLACK, WHITE
 from oracle.errors import FormatError, FormatErrors
-from oracle.formats import FORMATS, Choice, read_position
+from oracle.formats import FORMATS, SnapshotChoice, read_position
 from oracle.formats.detect import detect
 from oracle.grid import grid
 from oracle.position import Position
@@ -274,7 +274,7 @@ play w e5
 def case(tmp_path, text=CASE, **choice):
     path = tmp_path / "case.gtp"
     path.write_text(text)
-    return read_position(str(path), choice=Choice(**choice))
+    return read_position(str(path), choice=SnapshotChoice(**choice))
 
 
 @pytest.mark.parametrize(
@@ -435,7 +435,7 @@ def test_a_choice_that_a_format_cannot_heed_is_refused(tmp_path, kind, choice, r
     path = tmp_path / "file"
     path.write_text(CONTENTS[kind])
     with pytest.raises(FormatError, match=reason):
-        read_position(str(path), choice=Choice(**choice))
+        read_position(str(path), choice=SnapshotChoice(**choice))
 
 
 def test_files_that_cannot_be_opened(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from oracle.boards.digits import parse_digits
 from oracle.color import BLACK, WHITE
 from oracle.grid import grid
-from oracle.play import Table
+from oracle.play import GameTable
 from oracle.position import Position
 from oracle.sgf import read_sgf
 from tests.oracle.program import ENVIRONMENT, WORDS
@@ -218,7 +218,7 @@ def test_wrong_options_are_one_line(sit_down, tmp_path):
 
 def test_white_s_pass_and_then_black_s_do_not_end_the_game():
     """java-go.txt, "The Game": "The game ends when black followed by white skip a go"."""
-    table = Table(Position(grid(3)))
+    table = GameTable(Position(grid(3)))
     for move in ("a1", "pass", "pass"):
         table.handle(move)
     assert table.is_open
@@ -229,7 +229,7 @@ def test_white_s_pass_and_then_black_s_do_not_end_the_game():
 def test_the_score_counts_prisoners_and_territory():
     """java-go.txt, "Scoring": "Each empty space surrounded by one colour ... along with each
     prisoner"."""
-    table = Table(Position(grid(3)), unicode=False)
+    table = GameTable(Position(grid(3)), unicode=False)
     answer = [table.handle(move) for move in ("a2", "a1", "b1")][-1]
     assert "Black plays B1 and takes 1 white stone." in answer
     assert (table.score(BLACK), table.score(WHITE)) == (1 + 7, 0)
@@ -245,11 +245,11 @@ def test_the_score_counts_prisoners_and_territory():
 
 def test_stones_without_liberties_on_the_first_board_count_twice():
     """As in the document's own count: the stone as a prisoner, its point as territory."""
-    table = Table(parse_digits("0 1 0\n1 2 1\n0 1 0"))
+    table = GameTable(parse_digits("0 1 0\n1 2 1\n0 1 0"))
     assert table.score(BLACK) == 4 + 2
 
 
 def test_nobody_wins_on_an_empty_board():
-    table = Table(Position(grid(2)))
+    table = GameTable(Position(grid(2)))
     assert "nobody wins" in [table.handle("pass"), table.handle("pass")][1]
     assert read_sgf(table.record()).title == "0"

@@ -11,7 +11,7 @@ from sgfmill import sgf_moves
 from oracle.boards.diagram import parse_diagram
 from oracle.color import BLACK, WHITE
 from oracle.errors import SgfError
-from oracle.formats import Choice
+from oracle.formats import SnapshotChoice
 from oracle.games.go import GoGame
 from oracle.grid import grid
 from oracle.position import Position
@@ -20,7 +20,7 @@ from oracle.sgf import games, read_sgf, write_sgf
 
 def read(text, **choice):
     data = text if isinstance(text, bytes) else text.encode()
-    return read_sgf(data, "g.sgf", Choice(**choice))
+    return read_sgf(data, "g.sgf", SnapshotChoice(**choice))
 
 
 def rows(snapshot):
@@ -534,7 +534,7 @@ def test_sound_games_are_what_sgfmill_makes_of_them(seed):
         if point is not None:
             board.play(*point, color)
         if number % 9 == 0 or number == len(plays):
-            position = read_sgf(data, choice=Choice(move=number)).position
+            position = read_sgf(data, choice=SnapshotChoice(move=number)).position
             points = {(c, p) for c, p in board.list_occupied_points()}
             found = {
                 ("bw"[color - 1], point)

@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from oracle.errors import SgfError
-from oracle.formats import Choice, Snapshot
+from oracle.formats import Snapshot, SnapshotChoice
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.sgf import read_sgf
@@ -42,7 +42,7 @@ mutations = st.lists(
     max_size=4,
 )
 choices = st.builds(
-    Choice,
+    SnapshotChoice,
     number=st.sampled_from([None, 1, 1, 2, 3, 9]),
     move=st.sampled_from([None, None, 0, 1, 3, 7, 1000]),
     variation=st.sampled_from([(), (), (1,), (2,), (2, 2), (0,)]),
@@ -74,7 +74,7 @@ def replayed(snapshot: Snapshot) -> object:
     return game.position
 
 
-def check(data: bytes, choice: Choice) -> None:
+def check(data: bytes, choice: SnapshotChoice) -> None:
     try:
         snapshot = read_sgf(data, "game.sgf", choice)
     except SgfError as error:
@@ -102,7 +102,7 @@ def test_a_mutated_file_gives_a_position_or_an_sgf_error(seed, changes, choice):
 @pytest.mark.soak(5_000)
 @settings(max_examples=500, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(FRAGMENTS + SEEDS[:1]), max_size=12), choices)
-@example([b"(;SZ[3]", b";B[aa]", b"))", b"(;"], Choice())
+@example([b"(;SZ[3]", b";B[aa]", b"))", b"(;"], SnapshotChoice())
 def test_pieces_in_any_order_give_a_position_or_an_sgf_error(pieces, choice):
     check(b"(;" + b"".join(pieces), choice)
 
@@ -117,14 +117,14 @@ def test_every_cut_of_every_seed_gives_a_position_or_an_sgf_error():
     for seed in SEEDS:
         for length in range(len(seed)):
             for keep in (False, True):
-                check(seed[:length], Choice(number=1, keep_faults=keep))
+                check(seed[:length], SnapshotChoice(number=1, keep_faults=keep))
 
 
 def test_deep_nesting_costs_no_stack():
     depth = 20_000
     tree = b"(;SZ[9]" + b"(;" * depth + b"B[aa]" + b")" * depth + b")"
     assert read_sgf(tree).position.black.bit_count() == 1
-    check(b"(;" * depth, Choice())
+    check(b"(;" * depth, SnapshotChoice())
 
 
 def test_large_hostile_files_are_read_in_bounded_time():
@@ -139,5 +139,5 @@ def test_large_hostile_files_are_read_in_bounded_time():
         b"(;" + b"AB" * many,
         b"(;SZ[3]" + b";B[]" * (many // 10) + b")",
     ):
-        check(data, Choice())
-        check(data, Choice(number=1, keep_faults=True))
+        check(data, SnapshotChoice())
+        check(data, SnapshotChoice(number=1, keep_faults=True))

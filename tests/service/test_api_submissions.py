@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from harness.cli import submit
 from harness.client import Client, place_of
-from harness.client.client import Place
+from harness.client.client import RemoteAssignment
 from harness.errors import ServerError, UsageError
 from harness.service.app import guarded
 from harness.service.people import entering
@@ -172,7 +172,7 @@ def test_a_lost_request_is_sent_again_under_the_same_key(tmp_path):
     client, requests, pauses = asked(
         httpx.ReadTimeout("late"), busy, httpx.Response(201, json={"id": "1"})
     )
-    assert client.submit(Place(BASE, "c", "a"), file) == {"id": "1"}
+    assert client.submit(RemoteAssignment(BASE, "c", "a"), file) == {"id": "1"}
     assert len({one.headers["idempotency-key"] for one in requests}) == 1
     assert [one.read() for one in requests] == [RIGHT] * 3
     assert pauses == [1.0, 7.0]
@@ -205,4 +205,4 @@ def test_an_address_of_something_else_is_told(address):
 
 def test_the_address_of_a_page_leads_to_its_assignment():
     found = place_of("https://a.org:8000/courses/1f/assignments/2e/")
-    assert found == Place("https://a.org:8000", "1f", "2e")
+    assert found == RemoteAssignment("https://a.org:8000", "1f", "2e")

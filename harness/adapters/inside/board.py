@@ -40,7 +40,7 @@ def other(color: int) -> int:
     return BLACK + WHITE - color
 
 
-class Board:
+class AdapterBoard:
     """A board that is never changed; ``ko`` is what the color after the last may not retake."""
 
     def __init__(
@@ -86,13 +86,13 @@ class Board:
                     waiting.append(near)
         return chain, free
 
-    def after(self, color: int, point: Point | None) -> Board:
+    def after(self, color: int, point: Point | None) -> AdapterBoard:
         """Return the board after a move (None: a pass); :class:`Refusal` if it is illegal."""
         if point is None:
-            return Board(self.columns, self.rows, self.stones)
+            return AdapterBoard(self.columns, self.rows, self.stones)
         if point in self.stones or self.ko == (point, color):
             raise Refusal("illegal move")
-        board = Board(self.columns, self.rows, self.stones | {point: color})
+        board = AdapterBoard(self.columns, self.rows, self.stones | {point: color})
         taken = board.taken_by(color, point)
         for stone in taken:
             del board.stones[stone]

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from .patience import Patience
+from .patience import TimeLeft
 
 PATIENCE = 8  # times the processor seconds allowed: a program may wait, or the machine be busy
 _MOST = 1 << 16  # bytes of either stream
@@ -41,7 +41,7 @@ def call(words: list[str], folder: Path, seconds: float) -> Call:
         )
     except OSError as error:
         return Call("", "", f"could not be executed ({error.strerror})")
-    streams, cut = _read(process, Patience(process.pid, seconds * PATIENCE))
+    streams, cut = _read(process, TimeLeft(process.pid, seconds * PATIENCE))
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     output, errors = (text.decode(errors="replace").replace("\r\n", "\n") for text in streams)
@@ -65,7 +65,7 @@ def describe(status: int, seconds: float) -> str:
     return f"ended with exit status {status}" if status else ""
 
 
-def _read(process: subprocess.Popen[bytes], patience: Patience) -> tuple[list[bytearray], str]:
+def _read(process: subprocess.Popen[bytes], patience: TimeLeft) -> tuple[list[bytearray], str]:
     """Return what it wrote until it closed both streams, and why it was cut off, if it was."""
     assert process.stdout
     assert process.stderr

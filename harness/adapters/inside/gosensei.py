@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .board import BLACK, WHITE, Board, Refusal, TimeOut
+from .board import BLACK, WHITE, AdapterBoard, Refusal, TimeOut
 from .calling import Call, call, quoted
-from .protocol import Engine
+from .protocol import AdapterEngine
 
 _COLUMNS = "abcdefghi"  # with i, unlike GTP's
 _COLORS = {"b": BLACK, "w": WHITE}
@@ -27,7 +27,7 @@ _SENTENCE = re.compile(r"\bThere (is|are)\b")
 _ENOUGH = 3  # calls with one option that did not end; after them it is not called with it
 
 
-class Gosensei(Engine):
+class Gosensei(AdapterEngine):
     """Answers with the program's sentences. ``file``: a board file that was loaded as it is."""
 
     name = "gosensei"
@@ -46,7 +46,7 @@ class Gosensei(Engine):
             "is_valid": self.is_valid,
         }
 
-    def set(self, board: Board) -> None:
+    def set(self, board: AdapterBoard) -> None:
         """Go on with a board, which is no file's."""
         super().set(board)
         self._file: Path | None = None
@@ -54,7 +54,9 @@ class Gosensei(Engine):
     def load_board(self, words: list[str]) -> str:
         """Go on with a board file: the program will be given that very file."""
         file = _existing(words)
-        self.set(Board(9, 9, dict(_stones(file.read_text(encoding="utf-8", errors="replace")))))
+        self.set(
+            AdapterBoard(9, 9, dict(_stones(file.read_text(encoding="utf-8", errors="replace"))))
+        )
         self._file = file
         return ""
 
@@ -172,7 +174,7 @@ def _stones(text: str) -> Iterator[tuple[tuple[int, int], int]]:
             yield (_COLUMNS.index(column), 9 - int(row)), _COLORS[color]
 
 
-def _as_file(board: Board) -> str:
+def _as_file(board: AdapterBoard) -> str:
     letters = {BLACK: "b", WHITE: "w"}
     stones = sorted(board.stones.items())
     return "".join(f"{letters[color]} {_COLUMNS[x]} {9 - y}\n" for (x, y), color in stones)

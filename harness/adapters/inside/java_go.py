@@ -10,15 +10,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .board import Board, Refusal, color_of
+from .board import AdapterBoard, Refusal, color_of
 from .methods import Methods
-from .protocol import Engine
+from .protocol import AdapterEngine
 
 if TYPE_CHECKING:
     from .playing import Player
 
 
-class JavaGo(Engine):
+class JavaGo(AdapterEngine):
     """Answers with what the methods return, and with what the game does."""
 
     name = "java-go"
@@ -52,7 +52,7 @@ class JavaGo(Engine):
         except (OSError, ValueError):
             raise Refusal(f"cannot load file: {path.name}") from None
         stones = {(x, y): n for y, row in enumerate(rows) for x, n in enumerate(row) if n}
-        self.set(Board(len(rows[0]), len(rows), stones))
+        self.set(AdapterBoard(len(rows[0]), len(rows), stones))
         return ""
 
     def is_captured(self, words: list[str]) -> str:

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .board import Board, Refusal, TimeOut
-from .patience import Patience
+from .board import AdapterBoard, Refusal, TimeOut
+from .patience import TimeLeft
 
 # Started in a third of the time, with fewer threads, and with no more memory than a student needs.
 JAVA = ("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx256m")
@@ -36,14 +36,14 @@ class Methods:
         self._hung: dict[str, int] = {}
         self._java: subprocess.Popen[bytes] | None = None
 
-    def at_point(self, name: str, board: Board, point: tuple[int, int], *more: int) -> str:
+    def at_point(self, name: str, board: AdapterBoard, point: tuple[int, int], *more: int) -> str:
         """Ask a method with two coordinates; return the value as text, or raise Refusal."""
         if self._axes == "auto":
             self._axes = self._found_axes()
             self._hung.clear()  # what was asked to find out is held against nobody
         return self.ask(name, board, *self._ordered(point, self._axes), *more)
 
-    def ask(self, name: str, board: Board, *arguments: int) -> str:
+    def ask(self, name: str, board: AdapterBoard, *arguments: int) -> str:
         """Ask a method; return the value as text.
 
         Raises:
@@ -64,7 +64,9 @@ class Methods:
             self._tell_change(name, shown, text, change, board)
         return text
 
-    def _tell_change(self, name: str, shown: str, text: str, change: str, board: Board) -> None:
+    def _tell_change(
+        self, name: str, shown: str, text: str, change: str, board: AdapterBoard
+    ) -> None:
         """Only isCaptured must leave the board alone: how would a position be captured by asking?
 
         "calculate the current score" and legality are often worked out by taking stones off.
@@ -75,7 +77,7 @@ class Methods:
             raise Refusal(f"{shown} answered {text}, but changed the board: {where}")
         print(f"note: {shown} changed the board it was given: {where}", file=sys.stderr)
 
-    def _exchange(self, name: str, board: Board, arguments: tuple[int, ...]) -> str:
+    def _exchange(self, name: str, board: AdapterBoard, arguments: tuple[int, ...]) -> str:
         digits = "".join(str(digit) for row in board.digits() for digit in row)
         words = [name, board.rows, board.columns, digits, *arguments]
         java = self._java or self._start()
@@ -119,19 +121,19 @@ class Methods:
         the diagonal is not. Where the methods are too wrong to tell, x is the column, as in
         mathematics.
         """
-        lone = Board(5, 5, {(3, 1): 1})
+        lone = AdapterBoard(5, 5, {(3, 1): 1})
         for axes in (X_COLUMN, X_ROW):
             if self._tells(axes, "isLegal", lone, "false", "true", 1):
                 return axes
         beside = dict.fromkeys(((2, 1), (4, 1), (3, 0), (3, 2)), 1)
-        taken = Board(5, 5, {(3, 1): 2, **beside, (0, 4): 2, (1, 3): 1})
+        taken = AdapterBoard(5, 5, {(3, 1): 2, **beside, (0, 4): 2, (1, 3): 1})
         for axes in (X_COLUMN, X_ROW):
             if self._tells(axes, "isCaptured", taken, "true", "false"):
                 return axes
         return X_COLUMN
 
     def _tells(
-        self, axes: str, name: str, board: Board, there: str, across: str, *more: int
+        self, axes: str, name: str, board: AdapterBoard, there: str, across: str, *more: int
     ) -> bool:
         try:
             return (
@@ -157,7 +159,7 @@ class Methods:
 def _line(java: subprocess.Popen[bytes], seconds: float) -> str | None:
     """Return the next line that Java writes, "" at its end, None if there is none in time."""
     assert java.stdout
-    found, patience = b"", Patience(java.pid, seconds)
+    found, patience = b"", TimeLeft(java.pid, seconds)
     while not found.endswith(b"\n"):
         if not select.select([java.stdout], [], [], patience.left())[0]:
             if patience.left():

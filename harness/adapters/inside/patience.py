@@ -20,7 +20,7 @@ _LEAST = 0.1  # of the time counts always, so that there is an end
 _SHORTEST = 0.01  # seconds
 
 
-class Patience:
+class TimeLeft:
     """The time that is left for a program."""
 
     def __init__(self, program: int, seconds: float) -> None:

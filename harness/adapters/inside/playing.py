@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .board import BLACK, WHITE, Board, Point, Refusal, other
-from .terminal import SIZE, Game, said
+from .board import BLACK, WHITE, AdapterBoard, Point, Refusal, other
+from .terminal import SIZE, TerminalGame, said
 from .ways import Ways
 
 Move = tuple[int, Point | None]  # a color, and a point or (None) a pass
@@ -22,7 +22,7 @@ class Player:
         self._settings = settings
         self._folder = folder
         self._ways = Ways(settings, folder)
-        self._game: Game | None = None
+        self._game: TerminalGame | None = None
         self._played: list[Move] = []
         self._prisoners: list[int] = []  # after each of them, how many stones it took
 
@@ -65,11 +65,11 @@ class Player:
     # --- a game as far as some moves ---
 
     @property
-    def _current(self) -> Game:
+    def _current(self) -> TerminalGame:
         assert self._game is not None
         return self._game
 
-    def _after(self, moves: list[Move]) -> Game:
+    def _after(self, moves: list[Move]) -> TerminalGame:
         """Return a game in which these moves have been played."""
         if self._game is None or self._played != moves[: len(self._played)]:
             self._begin()
@@ -81,7 +81,7 @@ class Player:
     def _begin(self) -> None:
         way = self._ways.found()
         self.close()
-        self._game = Game(self._settings, self._folder, way.main)
+        self._game = TerminalGame(self._settings, self._folder, way.main)
         self._played, self._prisoners = [], []
 
     def _type(self, move: Move) -> None:
@@ -127,5 +127,5 @@ def alternating(moves: list[Move]) -> list[Move]:
 
 def _name(move: Move) -> str:
     color, point = move
-    where = Board(SIZE, SIZE).vertex(point) if point else "pass"
+    where = AdapterBoard(SIZE, SIZE).vertex(point) if point else "pass"
     return f"{'black' if color == BLACK else 'white'} {where}"

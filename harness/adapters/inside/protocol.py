@@ -1,7 +1,8 @@
 """GTP version 2 for adapters: a line comes in, a reply goes out.
 
-An engine's commands are its methods in :attr:`Engine.commands`; one that raises :class:`Refusal`
-is answered with ``?`` and its text. Whatever the student's program does, the adapter lives on.
+An engine's commands are its methods in :attr:`AdapterEngine.commands`; one that raises
+:class:`Refusal` is answered with ``?`` and its text. Whatever the student's program does, the
+adapter lives on.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .board import Board, Refusal, color_of
+from .board import AdapterBoard, Refusal, color_of
 
 SYNTAX = "syntax error"
 Command = Callable[[list[str]], str]
 
 
-class Engine:
+class AdapterEngine:
     """The commands that both adapters have. ``before`` has the boards that ``undo`` goes back to.
 
     ``moves`` are those since the board was last set, as (color, point or None for a pass);
@@ -46,13 +47,13 @@ class Engine:
             "gogui-setup": self.setup,
             "load_board": self.load_board,
         }
-        self.set(Board(self.size, self.size))
+        self.set(AdapterBoard(self.size, self.size))
 
-    def set(self, board: Board) -> None:
+    def set(self, board: AdapterBoard) -> None:
         """Go on with a board and no moves."""
         self.board = board
         self.moves: list[tuple[int, tuple[int, int] | None]] = []
-        self.before: list[Board] = []
+        self.before: list[AdapterBoard] = []
         self.begun = not board.stones and (board.columns, board.rows) == (self.size, self.size)
 
     def handle(self, line: str) -> str:
@@ -91,12 +92,12 @@ class Engine:
         size = int(words[0])
         if size not in self.sizes:
             raise Refusal("unacceptable size")
-        self.set(Board(size, size))
+        self.set(AdapterBoard(size, size))
         return ""
 
     def clear_board(self, _words: list[str]) -> str:
         """Empty the board."""
-        self.set(Board(self.board.columns, self.board.rows))
+        self.set(AdapterBoard(self.board.columns, self.board.rows))
         return ""
 
     def play(self, words: list[str]) -> str:
@@ -121,7 +122,7 @@ class Engine:
         """Put stones as they are, without rules."""
         pairs = list(zip(words[::2], words[1::2], strict=True))
         stones = {self.board.point(vertex): color_of(color) for color, vertex in pairs}
-        self.set(Board(self.board.columns, self.board.rows, self.board.stones | stones))
+        self.set(AdapterBoard(self.board.columns, self.board.rows, self.board.stones | stones))
         return ""
 
     def load_board(self, words: list[str]) -> str:
@@ -136,7 +137,7 @@ def _closed(text: str) -> str:
     return "\n".join([first, *(line or " " for line in rest)])
 
 
-def serve(engine: Engine) -> None:
+def serve(engine: AdapterEngine) -> None:
     """Answer the lines of standard input, until ``quit`` or the end."""
     try:
         for line in sys.stdin.buffer:

@@ -12,7 +12,7 @@ _FRAME = re.compile(r"[|\[\](),:;]")
 _COLOR_CODES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
 
-class Reader:
+class BoardReader:
     """Knows the signs of empty points and stones, and the size of the board."""
 
     def __init__(self, settings: dict[str, Any], size: int) -> None:

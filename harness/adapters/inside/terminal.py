@@ -20,8 +20,8 @@ from pexpect.popen_spawn import PopenSpawn
 from .board import Refusal, TimeOut
 from .calling import PATIENCE, describe, limit_processor_time, quoted
 from .methods import JAVA, class_path
-from .patience import Patience
-from .reading import Reader, Shown
+from .patience import TimeLeft
+from .reading import BoardReader, Shown
 
 SIZE = 11  # java-go.txt: "The grid we will use for this assignment is an 11x11 board."
 NO_SUCH_CLASS = 64  # this exit status, the next and the sign are Shim.java's
@@ -39,7 +39,7 @@ class _Pipes(PopenSpawn):  # type: ignore[misc]
     Those of pexpect are of the machine's clock, which may jump.
     """
 
-    patience: Patience
+    patience: TimeLeft
 
     def read_nonblocking(self, size: int, _timeout: float | None = None) -> bytes:
         """As pexpect wants it."""
@@ -50,7 +50,7 @@ class _Pipes(PopenSpawn):  # type: ignore[misc]
         return bytes(found)
 
 
-class Game:
+class TerminalGame:
     """One game under way, in a Java process of its own."""
 
     def __init__(self, settings: dict[str, Any], folder: Path, main: str) -> None:
@@ -60,7 +60,7 @@ class Game:
         self.status = 0  # then
         self._seconds: float = settings["seconds"]
         self._patience = 2 * PATIENCE * self._seconds
-        self._reader = Reader(settings, SIZE)
+        self._reader = BoardReader(settings, SIZE)
         mode = ("gtpharness.Shim", "play", str(folder / settings["classes"]), main)
         self._java = _Pipes(
             [*JAVA, "-cp", class_path(folder, settings), *mode],
@@ -88,7 +88,7 @@ class Game:
     def _listen(self) -> None:
         """Read until the game waits for input, or ends."""
         # The first moment takes as long as Java does to start.
-        self._java.patience = Patience(self._java.pid, self._patience)
+        self._java.patience = TimeLeft(self._java.pid, self._patience)
         found = self._java.expect_exact([_ENQUIRY, pexpect.EOF, pexpect.TIMEOUT], timeout=None)
         self.output += (self._java.before or b"").decode(errors="replace")
         if found == 1:
@@ -127,7 +127,7 @@ class Game:
             self._java.wait()
 
 
-def said(game: Game) -> str:
+def said(game: TerminalGame) -> str:
     """Return the last words of a game, as the end of an error."""
     lines = [line for line in game.output.splitlines() if not _STACK.match(line)]
     words = "\n".join(lines).strip()[-_LAST_WORDS:]

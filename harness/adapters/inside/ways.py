@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .board import BLACK, Point, Refusal
-from .terminal import NO_SUCH_CLASS, SIZE, Game, said
+from .terminal import NO_SUCH_CLASS, SIZE, TerminalGame, said
 
 _PROBES: tuple[Point, Point] = ((2, 4), (8, 3))  # no two ways to count agree on the first
 _COUNTINGS = {
@@ -64,7 +64,7 @@ class Ways:
         self._trouble = Refusal("no class has a method main")
         for main in map(str, range(20)) if wanted == "auto" else [wanted]:
             for form in self._settings["moves"]:
-                game = Game(self._settings, self._folder, main)
+                game = TerminalGame(self._settings, self._folder, main)
                 try:
                     if game.status == NO_SUCH_CLASS:
                         return None
@@ -77,7 +77,7 @@ class Ways:
                     game.close()
         return None
 
-    def _try_form(self, game: Game, main: str, form: str) -> Way | None:
+    def _try_form(self, game: TerminalGame, main: str, form: str) -> Way | None:
         """Type one move in a form; return the way if a stone appears where it then belongs."""
         ways = [Way(main, form, *counting, "") for counting in self._countings(form)]
         typed = ways[0].typed(_PROBES[0])
@@ -99,7 +99,7 @@ class Ways:
     def _with_pass(self, way: Way) -> Way | None:
         """Return the way with its word for a pass: after it, the other color is to move."""
         for skip in self._settings["passes"]:
-            game = Game(self._settings, self._folder, way.main)
+            game = TerminalGame(self._settings, self._folder, way.main)
             try:
                 for typed in (way.typed(_PROBES[0]), skip, way.typed(_PROBES[1])):
                     game.type(typed)

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from harness.declared.allowing import Allowing
-from harness.declared.declaration import ASKS, CHOOSES, MOVES, Command, Declaration
+from harness.declared.declaration import ASKS, CHOOSES, MOVES, Declaration, DeclaredCommand
 from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
 from harness.declared.forms import found_anywhere
@@ -87,7 +87,7 @@ class Drafter:
             command = (drawer.bad if is_bad else drawer.command)(declared, state)
             yield from self._at(engine, setup, declared, command, random)
 
-    def _may_be_asked(self, declared: Command) -> bool:
+    def _may_be_asked(self, declared: DeclaredCommand) -> bool:
         """Whether replies to a command tell anything."""
         if declared.kind == MOVES:
             return bool(declared.arguments and (self._declaration.game.refused or declared.bad))
@@ -102,7 +102,7 @@ class Drafter:
         self,
         engine: ReferenceEngine,
         setup: Draft,
-        declared: Command,
+        declared: DeclaredCommand,
         command: str,
         random: Random,
     ) -> Iterator[Draft]:
@@ -134,7 +134,7 @@ class Drafter:
                 found = equivalence.expression(name, right, self._specification)
                 yield after._replace(command=name, expression=found)
 
-    def _asks_alone(self) -> list[Command]:
+    def _asks_alone(self) -> list[DeclaredCommand]:
         """Return the questions without arguments that have one answer."""
         asks = self._declaration.of_kind(ASKS)
         return [one for one in asks if not (one.is_free or one.arguments)]
@@ -163,7 +163,7 @@ class Drafter:
         )
 
     def _expression(
-        self, declared: Command, command: str, right: Reply, choices: Sequence[str]
+        self, declared: DeclaredCommand, command: str, right: Reply, choices: Sequence[str]
     ) -> str:
         """Return what accepts the right answers to a command and no other; "": it is no test."""
         if self._is_unsaid(right):
@@ -177,7 +177,7 @@ class Drafter:
         return equivalence.expression(command, right, self._specification)
 
     @staticmethod
-    def _sure(declared: Command, right: Reply) -> tuple[str, ...]:
+    def _sure(declared: DeclaredCommand, right: Reply) -> tuple[str, ...]:
         """Return the only right answer; of a solver that gives up another one may know more."""
         gives_up = declared.keeps and right.text.lower() in map(str.lower, declared.instead)
         return () if gives_up or not right.text else (right.text,)

@@ -13,8 +13,8 @@ from harness.generating.choices import Choices
 from harness.generating.own import writing
 from harness.generating.own.drafting import Drafter
 from harness.generating.own.records import Draft
-from harness.generating.records import Bench
-from harness.judging.strength import Wrong
+from harness.generating.records import TestBench
+from harness.judging.strength import KnownWrong
 
 _LENGTHS = (2, 4, 8, 16, 32)  # of conversations, in turn: short ones are read
 _LONGER = (16, 32, 64)  # where engines get away: games that are played to the end
@@ -26,7 +26,7 @@ _EFFORT = 0.02  # what a command of the set-up counts against a test
 _TOGETHER = 200  # tests of one case file that is put to engines
 
 
-class Request(NamedTuple):
+class TestRequest(NamedTuple):
     """What set is wanted."""
 
     choices: Choices
@@ -36,27 +36,27 @@ class Request(NamedTuple):
     only_survivors: bool = False  # take only what catches an engine these leave alive
 
 
-class Produced(NamedTuple):
+class ProducedTests(NamedTuple):
     """A set of tests, and how it came about."""
 
     drafts: tuple[Draft, ...]
     drawn: Counter[str]  # command: tests that could be made
-    engines: tuple[Wrong, ...]
+    engines: tuple[KnownWrong, ...]
     beside: int
     caught: int  # by these tests, put to the engines as they are written
 
     @property
-    def survivors(self) -> list[Wrong]:
+    def survivors(self) -> list[KnownWrong]:
         """The engines that nothing catches."""
         done = self.caught | self.beside
         return [one for place, one in enumerate(self.engines) if not done >> place & 1]
 
 
 def produce(
-    request: Request, drafter: Drafter, bench: Bench, on_step: Callable[[str], None]
-) -> Produced:
+    request: TestRequest, drafter: Drafter, bench: TestBench, on_step: Callable[[str], None]
+) -> ProducedTests:
     """Return the set of tests that a request asks for."""
-    pool = _Pool(request, drafter, bench)
+    pool = _DrawnTests(request, drafter, bench)
     chosen: list[Draft] = []
     caught = 0
     for number in range(_ROUNDS):
@@ -70,13 +70,13 @@ def produce(
     if not chosen:
         chosen, caught = pool.chosen()
     drawn = Counter(one.name for one in pool.drafts)
-    return Produced(tuple(chosen), drawn, bench.engines, request.beside, caught)
+    return ProducedTests(tuple(chosen), drawn, bench.engines, request.beside, caught)
 
 
-class _Pool:
+class _DrawnTests:
     """The tests drawn so far, and what each of them catches."""
 
-    def __init__(self, request: Request, drafter: Drafter, bench: Bench) -> None:
+    def __init__(self, request: TestRequest, drafter: Drafter, bench: TestBench) -> None:
         self.drafts: list[Draft] = []
         self._request = request
         self._drafter = drafter

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from harness.generating.own.producing import Produced
+from harness.generating.own.producing import ProducedTests
 from harness.text import number_of
 
 _USED = ("files", "games", "used")
@@ -26,7 +26,7 @@ class Sources(NamedTuple):
     unsaid: Counter[str]  # commands whose right answer was an error
 
 
-def report(produced: Produced, sources: Sources) -> Iterator[str]:
+def report(produced: ProducedTests, sources: Sources) -> Iterator[str]:
     """Yield the lines of the report."""
     records, openings, unsaid = sources
     if records["files"]:
@@ -51,7 +51,7 @@ def report(produced: Produced, sources: Sources) -> Iterator[str]:
     yield from _engines(produced)
 
 
-def _engines(produced: Produced) -> Iterator[str]:
+def _engines(produced: ProducedTests) -> Iterator[str]:
     total, alive = len(produced.engines), [one.name for one in produced.survivors]
     if total:
         yield f"{total - len(alive)} of {number_of(total, 'engine')} caught"

@@ -30,7 +30,7 @@ from harness.vocabulary.transformations import (
     KINDS,
     ORDER,
     UNCHANGED,
-    Change,
+    Transformation,
     reordered,
 )
 from oracle.gtp.protocol import Engine
@@ -176,7 +176,7 @@ def _translated(
     return _Image([f"# From line {first}: {change}.", *opening, *stage.kept], stage.tests)
 
 
-def _commands(scene: _Scene, change: Change, random: Random) -> list[str]:
+def _commands(scene: _Scene, change: Transformation, random: Random) -> list[str]:
     """Return what is sent for each command of the scene."""
     commands = [one.step.command for one in scene.asked]
     if change.kind == ORDER:
@@ -207,7 +207,7 @@ class _Stage:
         self.kept: list[str] = []
         self.tests = 0
 
-    def play(self, asked: _AnsweredCommand, command: str, change: Change) -> bool:
+    def play(self, asked: _AnsweredCommand, command: str, change: Transformation) -> bool:
         """Take the next command; return whether what follows is still known."""
         builds = _builds(asked, self._specification)
         if not self._start.allows(self._engine, command):

@@ -17,11 +17,11 @@ from typing import NamedTuple
 from harness.assignments import workspace
 from harness.errors import EngineError
 from harness.fuzzing.engines import Piped
-from harness.fuzzing.fuzzer import Finding, Fuzzer
+from harness.fuzzing.fuzzer import Fuzzer, FuzzFinding
 from harness.fuzzing.home import hypothesis_at_home_in
 from harness.fuzzing.judges import judge_of
-from harness.fuzzing.judging import Judge
-from harness.fuzzing.search import Budget
+from harness.fuzzing.judging import ReplyJudge
+from harness.fuzzing.search import FuzzBudget
 from harness.fuzzing.writing import write
 from harness.grading.attempts.orders import GradingContext, bench_of, handed
 from harness.grading.attempts.units import GradingUnit
@@ -99,7 +99,7 @@ class Looker:
         specification = self._assignment.specification
         assert specification is not None  # see audit.require_oracle()
         with hypothesis_at_home_in(folder), closing(program):
-            budget, judge = Budget(self._seconds, 0), judge_of(specification, place)
+            budget, judge = FuzzBudget(self._seconds, 0), judge_of(specification, place)
             fuzzer = Fuzzer(program, judge, budget, _SEED)
             found = list(fuzzer.findings())
         sure = [one for one in found if is_sure(one, self._assignment)]
@@ -113,7 +113,7 @@ class Looker:
         return lambda: next(turns).launcher(case, room, shown)
 
     def _cases(
-        self, found: Sequence[Finding], judge: Judge, folder: Path
+        self, found: Sequence[FuzzFinding], judge: ReplyJudge, folder: Path
     ) -> Iterator[WrongAnswerFiles]:
         """Yield each finding as a case file, with the files beside it."""
         for number, finding in enumerate(found, 1):
@@ -124,7 +124,7 @@ class Looker:
             yield WrongAnswerFiles(_wrong(name, finding), tuple(sorted(texts)))
 
 
-def is_sure(finding: Finding, assignment: Assignment) -> bool:
+def is_sure(finding: FuzzFinding, assignment: Assignment) -> bool:
     """Whether a finding showed each time, and it was the submission that answered.
 
     Errors may be an adapter's own: it refuses what a program cannot be asked, such as a game on a
@@ -134,7 +134,7 @@ def is_sure(finding: Finding, assignment: Assignment) -> bool:
     return not finding.is_flaky and not (assignment.adapter and is_refused)
 
 
-def _wrong(name: str, finding: Finding) -> WrongAnswer:
+def _wrong(name: str, finding: FuzzFinding) -> WrongAnswer:
     found = finding.difference
     sentences = tuple(one.sentence for one in finding.mistakes)
     return WrongAnswer(name, found.command, found.kind, found.right, found.got, sentences)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.banks import storing
-from harness.banks.records import Bank, Entry
+from harness.banks.records import Bank, BankEntry
 from harness.errors import ArchiveError, UsageError
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.banking import anonymous
@@ -73,7 +73,7 @@ class AnonymousProgram(NamedTuple):
 class Added(NamedTuple):
     """What came of it."""
 
-    entries: tuple[Entry, ...]  # that are new
+    entries: tuple[BankEntry, ...]  # that are new
     left_out: tuple[tuple[str, str], ...]  # key and reason, sorted by key
 
 
@@ -137,7 +137,7 @@ class BankSelection:
         for key, name in zip(ordered, _free_names(before), strict=False):
             program = self._programs[key]
             storing.add_files(folder, name, program.files, program.run)
-            entries.append(Entry(name, _sentence(self._behaviours[key]), folder=name))
+            entries.append(BankEntry(name, _sentence(self._behaviours[key]), folder=name))
             self._leave(chosen[key], _SAME.format(name))
         return Added(tuple(entries), tuple(sorted(self._left_out.items())))
 

@@ -21,8 +21,8 @@ from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measure
 from harness.records import Build, FileResult, Outcome
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.log import Links, conversation, part_cuts
-from harness.report.html.names import Log, link
-from harness.report.html.parts import KINDS, LOOK, Frame, box, in_words, page
+from harness.report.html.names import LogPages, link
+from harness.report.html.parts import KINDS, LOOK, PageFrame, box, in_words, page
 from harness.report.html.times import in_words as time_in_words
 from harness.report.html.trouble import troubles
 from harness.report.markup import NOTHING, Markup, escape, joined
@@ -105,7 +105,7 @@ class _Evidence:
         up = f"../{PAGE}"
         crumbs = ((f"{self._result.assignment.title}: the class", up), (name, ""))
         has_boards = any(view.remarkable for view in self._views.values())
-        frame = Frame(
+        frame = PageFrame(
             crumbs, status=_pager(neighbors), boards=has_boards, script=True, style=EVIDENCE
         )
         return page(f"{name}: evidence", self._body(name), frame)
@@ -182,7 +182,7 @@ class _Evidence:
     def _result_of(self, anchor: str, attempt: Attempt, view: FileView) -> Iterator[Markup]:
         file = view.file
         begin = part_cuts(file)
-        log = Log([""], [1], anchor) if len(begin) == 1 else None
+        log = LogPages([""], [1], anchor) if len(begin) == 1 else None
         yield from troubles(file, log)
         yield legend_on_paper([view])
         cards = view.remarkable[:_CARDS]
@@ -202,7 +202,7 @@ class _Evidence:
         yield _stderr(anchor, file)
 
     def _card(
-        self, anchor: str, attempt: Attempt, view: FileView, outcome: Outcome, log: Log | None
+        self, anchor: str, attempt: Attempt, view: FileView, outcome: Outcome, log: LogPages | None
     ) -> Markup:
         line = view.file.case.steps[outcome.step].line
         row = self._places.test((attempt.kind, attempt.case, line))

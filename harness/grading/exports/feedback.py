@@ -22,7 +22,7 @@ from harness.report.context import Contexts, contexts
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.parts import (
     KEYS,
-    Frame,
+    PageFrame,
     as_class,
     badge,
     box,
@@ -73,7 +73,7 @@ def student_page(title: str, student: str, body: Markup) -> Iterator[Markup]:
     ``title``: of the assignment.
     """
     head = Markup('<p class="sub">%s</p><h1>%s</h1>\n') % (title, student)
-    frame = Frame(boards='<details class="card test"' in body, script=True, style=STYLE)
+    frame = PageFrame(boards='<details class="card test"' in body, script=True, style=STYLE)
     return page(f"{title}: {student}", (head, body), frame)
 
 

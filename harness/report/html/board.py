@@ -13,7 +13,7 @@ from functools import lru_cache
 from harness.report.evidence import Evidence
 from harness.report.markup import NOTHING, Markup, joined
 from oracle.color import BLACK, EMPTY, WHITE
-from oracle.draw import Course, Diagram, describe, star_points
+from oracle.draw import Diagram, PositionCourse, describe, star_points
 from oracle.grid import Grid
 from oracle.position import Position
 from oracle.vertex import Point, vertex
@@ -379,7 +379,7 @@ def _steps(diagram: Diagram) -> Markup:
 @lru_cache(512)
 def _kept(diagram: Diagram, komi: str, command: str) -> Markup:
     """Return what led to the position, as attributes for the script."""
-    course = diagram.course or Course(diagram.position, ())
+    course = diagram.course or PositionCourse(diagram.position, ())
     grid, start = diagram.position.grid, course.start
     laid = [
         f"{' bw'[color]}{vertex(point)}"

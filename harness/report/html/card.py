@@ -16,7 +16,7 @@ from harness.report.count import Count
 from harness.report.difference import Segment
 from harness.report.evidence import evidence
 from harness.report.html.board import figure, is_large, owners_on_paper
-from harness.report.html.names import Log
+from harness.report.html.names import LogPages
 from harness.report.html.parts import KINDS, LOOK, both_sides, command_line, dot, pill
 from harness.report.html.times import in_words, step_times
 from harness.report.markup import NOTHING, Markup, escape, joined
@@ -43,7 +43,7 @@ _REST = Markup(
 def card(  # noqa: PLR0913 - what pages differ in
     view: FileView,
     outcome: Outcome,
-    log: Log | None = None,
+    log: LogPages | None = None,
     anchor: str = "T",
     *,
     context: Context | None = None,
@@ -85,7 +85,7 @@ class Cards:
         self,
         view: FileView,
         outcome: Outcome,
-        log: Log | None = None,
+        log: LogPages | None = None,
         anchor: str = "T",
         *,
         context: Context | None = None,
@@ -126,7 +126,7 @@ def _around_place(  # noqa: PLR0913 - as above
     outcome: Outcome,
     told: Context,
     *,
-    log: Log | None,
+    log: LogPages | None,
     anchor: str,
     folder: str | None,
     is_open: bool,
@@ -331,7 +331,7 @@ def _reason(text: str) -> Markup:
     return _told("Because", Markup("<p>%s</p>") % text) if text else NOTHING
 
 
-def _pattern(step: Step, log: Log | None) -> Markup:
+def _pattern(step: Step, log: LogPages | None) -> Markup:
     """Return the expression, a click away, where it tells more; a log is for authors."""
     pattern = step.pattern
     if not log or pattern is None or expectation.is_literal(pattern):
@@ -384,7 +384,7 @@ _COPIES = Markup(
 )
 
 
-def _actions(view: FileView, outcome: Outcome, log: Log | None, others: Markup) -> Markup:
+def _actions(view: FileView, outcome: Outcome, log: LogPages | None, others: Markup) -> Markup:
     step, actions = view.file.case.steps[outcome.step], NOTHING
     if outcome.step in view.boards:
         name = os.path.basename(view.file.case.path).partition(".")[0] or "test"

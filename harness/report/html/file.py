@@ -8,12 +8,12 @@ from functools import lru_cache
 
 from harness.reading import expectation
 from harness.records import Outcome, Pattern, RunResult, Step, Verdict
-from harness.report.html.names import Log, link, part_name
+from harness.report.html.names import LogPages, link, part_name
 from harness.report.html.parts import (
     KEYS,
     KINDS,
     LOOK,
-    Frame,
+    PageFrame,
     badge,
     choices,
     dot,
@@ -44,7 +44,7 @@ _KNOWN = 2_000  # cells that are kept: those of many tests, and of many files, a
 
 
 def file_pages(
-    view: FileView, run: RunResult, name: str, log: Log, folder: str | None = None
+    view: FileView, run: RunResult, name: str, log: LogPages, folder: str | None = None
 ) -> Iterator[tuple[str, Iterator[Markup]]]:
     """Yield the names and the contents of the pages about one file.
 
@@ -78,7 +78,7 @@ class _Pages:
     """The pages about one file; the first has what is about the file as a whole."""
 
     def __init__(
-        self, view: FileView, run: RunResult, name: str, log: Log, folder: str | None
+        self, view: FileView, run: RunResult, name: str, log: LogPages, folder: str | None
     ) -> None:
         self._view, self._run, self._name, self._log = view, run, name, log
         self._folder = folder
@@ -88,10 +88,10 @@ class _Pages:
         self._contexts: Contexts | None = None
         self._has_script = bool(self._shown) or len(view.file.outcomes) > _FEW
 
-    def frame(self, part: int) -> Frame:
+    def frame(self, part: int) -> PageFrame:
         """Return what stands around a page."""
         crumbs = (("All files", "index.html"), (self._view.file.case.path, ""))
-        return Frame(
+        return PageFrame(
             crumbs,
             status=self._status(),
             aside=self._contents(part),

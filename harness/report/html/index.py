@@ -8,7 +8,7 @@ from harness.records import RunResult, Verdict
 from harness.report.html.file import card_addresses
 from harness.report.html.names import link
 from harness.report.html.parts import (
-    Frame,
+    PageFrame,
     bar,
     box,
     choices,
@@ -55,7 +55,7 @@ def index_page(
         _repeat(run, views),
     ]
     has_boards = any(view.tally.failed and view.boards for view in views)
-    frame = Frame(boards=has_boards, script=True)
+    frame = PageFrame(boards=has_boards, script=True)
     return page("Regression test summary", body, frame)
 
 

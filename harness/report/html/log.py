@@ -11,8 +11,8 @@ from itertools import accumulate, pairwise
 from operator import add, attrgetter
 
 from harness.records import Exchange, FileResult, Reply, RunResult, Step
-from harness.report.html.names import Log, link, log_links, log_name, part_name
-from harness.report.html.parts import Frame, box, choices, items, page, part_links, run_facts
+from harness.report.html.names import LogPages, link, log_links, log_name, part_name
+from harness.report.html.parts import PageFrame, box, choices, items, page, part_links, run_facts
 from harness.report.markup import NOTHING, Markup, joined
 from harness.typed import NamedTuple
 
@@ -70,15 +70,15 @@ def log_pages(
         body = _body(file, run, name, (part, len(cuts) - 1), (end - first, stream))
         heading = f"Log: {file.case.path}" + (f", part {part}" if part > 1 else "")
         crumbs = (("All files", "index.html"), (file.case.path, link(name)), ("Log", ""))
-        frame = Frame(crumbs, script=end - first > _FEW, log=True)
+        frame = PageFrame(crumbs, script=end - first > _FEW, log=True)
         yield part_name(log_name(name), part), page(heading, body, frame)
 
 
-def log_of(file: FileResult, name: str, begin: Sequence[int] = ()) -> Log:
+def log_of(file: FileResult, name: str, begin: Sequence[int] = ()) -> LogPages:
     """Return the addresses of one file's log; ``begin`` as above."""
     steps = file.case.steps
     starts = [1, *(steps[cut - 1].line + 1 for cut in (begin or part_cuts(file))[1:])]
-    return Log(log_links(name, len(starts)), starts)
+    return LogPages(log_links(name, len(starts)), starts)
 
 
 def part_cuts(file: FileResult) -> list[int]:

@@ -45,7 +45,7 @@ def _free(name: str, taken: set[str]) -> str:
     return tried
 
 
-class Log:
+class LogPages:
     """The addresses of a log, which may be cut into parts.
 
     ``links``: of the parts; "": the page that links to it has it. ``starts``: the first line of

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from harness.records import FileResult, RunResult, Verdict
 from harness.report.html.names import link, part_name
 from harness.report.html.style import PLAIN, STYLE
-from harness.report.markup import NOTHING, Markup, Shared, escape, joined
+from harness.report.markup import NOTHING, Markup, SharedMarkup, escape, joined
 from harness.report.tally import Tally, phrases
 from harness.report.view import WORDS
 
@@ -61,7 +61,7 @@ _PILLS = {
 }
 
 
-class Frame:
+class PageFrame:
     """What stands around a page's body.
 
     ``crumbs``: the way here, as pairs of a name and an address; the last one is the page itself,
@@ -92,10 +92,10 @@ class Frame:
         self.style = style
 
 
-_PLAIN = Frame()
+_PLAIN = PageFrame()
 
 
-def page(title: str, body: Iterable[Markup], frame: Frame = _PLAIN) -> Iterator[Markup]:
+def page(title: str, body: Iterable[Markup], frame: PageFrame = _PLAIN) -> Iterator[Markup]:
     """Yield a whole page, in the parts of its ``body``."""
     kind = frame.script, frame.log
     yield _HEAD % (_policy(*kind), title)
@@ -121,24 +121,26 @@ def _policy(has_script: bool, is_log: bool) -> Markup:
 
 
 @lru_cache(16)
-def _beginning(has_boards: bool, style: str) -> Shared:
+def _beginning(has_boards: bool, style: str) -> SharedMarkup:
     """Return the style, with what a page adds to it, and what follows up to the way here."""
     parts = [Markup(STYLE if has_boards else PLAIN), _BODY % Markup(style)]
     if has_boards:
         from harness.report.html.board import DEFINITIONS
 
         parts.append(DEFINITIONS)
-    return Shared(joined([*parts, _TOP % _LOGO]))
+    return SharedMarkup(joined([*parts, _TOP % _LOGO]))
 
 
 @cache
-def _end(has_script: bool, is_log: bool) -> Shared:
+def _end(has_script: bool, is_log: bool) -> SharedMarkup:
     """Return the end of a page, with its script."""
     if not has_script:
-        return Shared(_FOOT + _END)
+        return SharedMarkup(_FOOT + _END)
     from harness.report.html.script import LOG_SCRIPT, SCRIPT
 
-    return Shared(joined([_FOOT, Markup(_SCRIPT % (LOG_SCRIPT if is_log else SCRIPT)), _END]))
+    return SharedMarkup(
+        joined([_FOOT, Markup(_SCRIPT % (LOG_SCRIPT if is_log else SCRIPT)), _END])
+    )
 
 
 def _crumbs(crumbs: Sequence[tuple[str, str]]) -> Markup:

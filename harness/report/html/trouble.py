@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.records import Failure, FileResult, Step
-from harness.report.html.names import Log
+from harness.report.html.names import LogPages
 from harness.report.html.parts import box, items
 from harness.report.markup import NOTHING, Markup, joined
 from harness.report.view import Break, breaks, crash_of, paths_of_crashes, setup_errors
@@ -40,7 +40,7 @@ class Crashes:
 
 
 def troubles(
-    file: FileResult, log: Log | None = None, crashes: Crashes | None = None
+    file: FileResult, log: LogPages | None = None, crashes: Crashes | None = None
 ) -> tuple[Markup, ...]:
     """Return a framed notice for each kind of trouble, empty where there is none of it.
 
@@ -51,14 +51,14 @@ def troubles(
     return _failures(file, log, known), _setup_errors(file, log), _warnings(file)
 
 
-def place(step: Step, log: Log | None) -> Markup:
+def place(step: Step, log: LogPages | None) -> Markup:
     """Return where a command stands, as a link if there is a log to lead to."""
     if log:
         return Markup('<a href="%s">line %s</a>') % (log.at(step.line), step.line)
     return Markup("line %s") % step.line
 
 
-def _failures(file: FileResult, log: Log | None, crashes: Crashes) -> Markup:
+def _failures(file: FileResult, log: LogPages | None, crashes: Crashes) -> Markup:
     told = [crashes.told(one, file.case.path) for one in file.failures]
     boxes = [
         _break(one, log, _why(one.failure, before, crashes))
@@ -79,7 +79,7 @@ def _why(failure: Failure, before: str, crashes: Crashes) -> Markup:
     return told + Markup("<p>%s</p>") % everywhere if everywhere else told
 
 
-def _break(one: Break, log: Log | None, why: Markup) -> tuple[str, Markup]:
+def _break(one: Break, log: LogPages | None, why: Markup) -> tuple[str, Markup]:
     """Return the title and the text of a notice of one time that the engine broke."""
     where = NOTHING
     if step := one.step:
@@ -94,7 +94,7 @@ def _break(one: Break, log: Log | None, why: Markup) -> tuple[str, Markup]:
     return f"The engine broke: {one.failure.kind.value}", joined((why, where, rest))
 
 
-def _stderr(file: FileResult, log: Log | None) -> Markup:
+def _stderr(file: FileResult, log: LogPages | None) -> Markup:
     tail = "\n".join(file.stderr.rstrip().splitlines()[-_TAIL:])
     if not tail:
         return NOTHING
@@ -103,7 +103,7 @@ def _stderr(file: FileResult, log: Log | None) -> Markup:
     return shown % (more, tail)
 
 
-def _setup_errors(file: FileResult, log: Log | None) -> Markup:
+def _setup_errors(file: FileResult, log: LogPages | None) -> Markup:
     refused = setup_errors(file)
     if not refused:
         return NOTHING
@@ -113,7 +113,7 @@ def _setup_errors(file: FileResult, log: Log | None) -> Markup:
     return box(title, items([*listed, rest] if rest else listed), "warn")
 
 
-def _refused(file: FileResult, index: int, log: Log | None) -> Markup:
+def _refused(file: FileResult, index: int, log: LogPages | None) -> Markup:
     step, reply = file.case.steps[index], file.replies[index]
     answer = one_line(reply.raw, _CELL) if reply else ""
     shown = Markup("%s: <code>%s</code> &rarr; <code>%s</code>")

@@ -10,8 +10,8 @@ from harness.vocabulary import made
 from harness.vocabulary.features import (
     Asker,
     Feature,
+    FeatureKind,
     Finder,
-    Kind,
     Maker,
     as_it_lies,
     new_board,
@@ -20,18 +20,18 @@ from harness.vocabulary.features import (
     up_to_last,
     whole,
 )
-from harness.vocabulary.scenes import Board, Moment, Step
+from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.grid import grid
 from oracle.montecarlo import any_bit
 from oracle.rules.area import area
 from oracle.rules.flood import regions
 
-_ASK = Step("score", asked=True)
+_ASK = SceneCommand("score", asked=True)
 _SMALL = (2, 3, 4, 5, 6, 7, 8, 9)
 _KOMIS = (0, 0.5, 2.5, 3.5, 5.5, 6.5, 7.5)
 
 
-class Look(NamedTuple):
+class ScoreFacts(NamedTuple):
     """What a board is worth: the points of nobody, Black's lead, and the empty regions."""
 
     neutral: int
@@ -41,87 +41,87 @@ class Look(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def look(moment: Moment) -> Look:
+def look(moment: SceneMoment) -> ScoreFacts:
     """Return what a board is worth."""
     shape, (black, white) = moment.shape, moment.board
     by_black, by_white, neutral = area(shape, black, white)
     shared = tuple(region.bit_count() for region in regions(shape, neutral))
     territory = (by_black | by_white) & ~(black | white)
     owned = sum(1 for _ in regions(shape, territory)) if territory else 0
-    return Look(neutral, by_black.bit_count() - by_white.bit_count(), shared, owned)
+    return ScoreFacts(neutral, by_black.bit_count() - by_white.bit_count(), shared, owned)
 
 
 def _side(lead: float) -> str:
     return "B" if lead > 0 else "W" if lead < 0 else "0"
 
 
-def _on_board(moment: Moment) -> str:
+def _on_board(moment: SceneMoment) -> str:
     return _side(look(moment).lead)
 
 
 # --- when a board has a feature -----------------------------------------------------------------
 
 
-def _neutral_points(moment: Moment) -> str:
+def _neutral_points(moment: SceneMoment) -> str:
     seen = look(moment)
     return _on_board(moment) if 1 in seen.neutral_regions and seen.owned > 1 else ""
 
 
-def _shared_regions(moment: Moment) -> str:
+def _shared_regions(moment: SceneMoment) -> str:
     seen = look(moment)
     shared = [size for size in seen.neutral_regions if 2 <= size <= 6]
     return _on_board(moment) if shared and len(shared) == len(seen.neutral_regions) else ""
 
 
-def _many_regions(moment: Moment) -> str:
+def _many_regions(moment: SceneMoment) -> str:
     return _on_board(moment) if look(moment).owned >= moment.size else ""
 
 
 def _capture(least: int, most: int) -> Finder:
-    def find(moment: Moment) -> str:
+    def find(moment: SceneMoment) -> str:
         taken = moment.taken.bit_count()
         return _on_board(moment) if least <= taken <= most else ""
 
     return find
 
 
-def _ko(moment: Moment) -> str:
+def _ko(moment: SceneMoment) -> str:
     return _on_board(moment) if moment.ko else ""
 
 
-def _settled(moment: Moment) -> str:
+def _settled(moment: SceneMoment) -> str:
     seen = look(moment)
     few = seen.neutral.bit_count() * 4 <= moment.size**2
     return _on_board(moment) if few and seen.owned > 1 else ""
 
 
-def _draw(moment: Moment) -> str:
+def _draw(moment: SceneMoment) -> str:
     return "0" if _settled(moment) and abs(look(moment).lead) < 100 else ""
 
 
-def _tiny(moment: Moment) -> str:
+def _tiny(moment: SceneMoment) -> str:
     return _on_board(moment) if moment.size <= 3 and moment.board.stones else ""
 
 
-def _large(moment: Moment) -> str:
+def _large(moment: SceneMoment) -> str:
     return _on_board(moment) if moment.size >= 10 and look(moment).owned else ""
 
 
-def _single_region(moment: Moment) -> str:
+def _single_region(moment: SceneMoment) -> str:
     seen = look(moment)
     return _on_board(moment) if seen.owned == 1 and not seen.neutral else ""
 
 
-def _nothing_owned(moment: Moment) -> str:
+def _nothing_owned(moment: SceneMoment) -> str:
     few = 0 < moment.board.stones.bit_count() <= 2 * moment.size
     return _on_board(moment) if few and not look(moment).owned else ""
 
 
-def _empty(moment: Moment) -> str:
+def _empty(moment: SceneMoment) -> str:
     return "0" if not moment.board.stones else ""
 
 
-def _inner_region(moment: Moment) -> str:
+def _inner_region(moment: SceneMoment) -> str:
     """Some region away from the edge, so that territory is not all at the edge."""
     shape, board = moment.shape, moment.board
     by_black, by_white, _ = area(shape, *board)
@@ -133,85 +133,92 @@ def _inner_region(moment: Moment) -> str:
 # --- what is asked ------------------------------------------------------------------------------
 
 
-def _komi(value: float) -> Step:
-    return Step(f"komi {value:g}")
+def _komi(value: float) -> SceneCommand:
+    return SceneCommand(f"komi {value:g}")
 
 
-def _usual(moment: Moment, random: Random) -> list[Step]:
+def _usual(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [_komi(random.choice(_KOMIS)), _ASK]
 
 
-def _scored(moment: Moment, random: Random) -> list[Step]:
+def _scored(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*as_it_lies(moment, random), *_usual(moment, random)]
 
 
-def _scored_after_move(moment: Moment, random: Random) -> list[Step]:
+def _scored_after_move(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*up_to_last(moment, random), *_usual(moment, random)]
 
 
 def _with_komi(*offsets: float) -> Asker:
     """Ask with a komi that leaves Black one of these leads."""
 
-    def steps(moment: Moment, random: Random) -> list[Step]:
+    def steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
         komi = look(moment).lead - random.choice(offsets)
         return [*as_it_lies(moment, random), _komi(komi), _ASK]
 
     return steps
 
 
-def _twice(moment: Moment, random: Random) -> list[Step]:
+def _twice(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Ask, and ask again with another komi."""
     first, second = random.sample(_KOMIS, 2)
     return [*as_it_lies(moment, random), _komi(first), _ASK, _komi(second), _ASK]
 
 
-def _below_zero(moment: Moment, random: Random) -> list[Step]:
+def _below_zero(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*as_it_lies(moment, random), _komi(-random.choice(_KOMIS[1:])), _ASK]
 
 
-def _cleared(moment: Moment, random: Random) -> list[Step]:
+def _cleared(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Play the board with colors exchanged first, and clear it."""
     black, white = moment.board
     old = stones(moment, white, black, random)
-    board = [*new_board(moment), *old, Step("clear_board"), *stones(moment, black, white, random)]
+    board = [
+        *new_board(moment),
+        *old,
+        SceneCommand("clear_board"),
+        *stones(moment, black, white, random),
+    ]
     return [*board, *_usual(moment, random)]
 
 
 # --- positions made -----------------------------------------------------------------------------
 
 
-def _anytime(random: Random) -> Moment | None:
+def _anytime(random: Random) -> SceneMoment | None:
     return made.go_anytime(random, _SMALL)
 
 
 def _ended(*sizes: int) -> Maker:
-    def make(random: Random) -> Moment | None:
+    def make(random: Random) -> SceneMoment | None:
         return made.go_game(random, random.choice(sizes))
 
     return make
 
 
-def _ko_fight(random: Random) -> Moment | None:
+def _ko_fight(random: Random) -> SceneMoment | None:
     return made.ko_fight(random, random.choice(_SMALL[1:]))
 
 
-def _opening(random: Random) -> Moment | None:
+def _opening(random: Random) -> SceneMoment | None:
     return made.go_game(random, random.choice(_SMALL[2:]), random.randint(2, 9))
 
 
-def _no_stone(random: Random) -> Moment:
+def _no_stone(random: Random) -> SceneMoment:
     return made.board_moment("go", random.choice((2, 5, 7, 9, 13, 19)))
 
 
-def _one_color(random: Random) -> Moment:
+def _one_color(random: Random) -> SceneMoment:
     """A few stones of one color, on which the whole board hangs."""
     size = random.choice(_SMALL[1:])
     shape = grid(size)
     mask = any_bit(shape.full, random) | made.scattered(random, shape.full, 0.05)
-    return made.board_moment("go", size, Board(mask) if random.random() < 0.5 else Board(0, mask))
+    return made.board_moment(
+        "go", size, StoneBits(mask) if random.random() < 0.5 else StoneBits(0, mask)
+    )
 
 
-def _carved(random: Random) -> Moment | None:
+def _carved(random: Random) -> SceneMoment | None:
     return made.carved(random, _SMALL[2:])
 
 
@@ -245,4 +252,4 @@ FEATURES = (
     Feature("large-board", "boards of 10 by 10 and more", _large, _scored, _ended(10, 13, 19)),
 )  # fmt: skip
 
-KIND = Kind("go", range(2, 26), FEATURES, whole, swaps=True)
+KIND = FeatureKind("go", range(2, 26), FEATURES, whole, swaps=True)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from harness.vocabulary import made
 from harness.vocabulary.features import (
     Feature,
+    FeatureKind,
     Finder,
-    Kind,
     Maker,
     new_board,
     play,
@@ -20,19 +20,19 @@ from harness.vocabulary.features import (
     whole,
 )
 from harness.vocabulary.lines import DIRECTIONS, completed, is_over, line, windows, won
-from harness.vocabulary.scenes import Board, Moment, Step
+from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.grid import each_bit, grid
 from oracle.mistakes.lines import fives_made, packed, third_blocks, unpacked
 from oracle.montecarlo import any_bit
 from oracle.rules import policy as rules
 from oracle.rules.lines import almost_open_fours, fives, long_lines, steps, window
 
-_MOVES = Step("policy_moves", asked=True)
-_RULES = Step("policy rule_based")
+_MOVES = SceneCommand("policy_moves", asked=True)
+_RULES = SceneCommand("policy rule_based")
 _SIZES = (7, 7, 7, 8, 9, 10)  # the assignment's own is 7
 
 
-class Look(NamedTuple):
+class PolicyFacts(NamedTuple):
     """The moves of each type for the side to move, whether they come first or not."""
 
     types: dict[str, int]
@@ -42,13 +42,13 @@ class Look(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def look(moment: Moment) -> Look:
+def look(moment: SceneMoment) -> PolicyFacts:
     """Return the moves of each type."""
     mine, theirs = moment.board.of(moment.to_play), moment.board.of(3 - moment.to_play)
     if is_over(moment) or (mine and not theirs):  # who moves next must not have moved last
-        return Look({}, "", mine, theirs)
+        return PolicyFacts({}, "", mine, theirs)
     found = dict(zip(rules.TYPES, rules.by_urgency(moment.shape, mine, theirs), strict=True))
-    return Look(found, next(kind for kind, moves in found.items() if moves), mine, theirs)
+    return PolicyFacts(found, next(kind for kind, moves in found.items() if moves), mine, theirs)
 
 
 # --- when a board has a feature -----------------------------------------------------------------
@@ -59,7 +59,7 @@ def _type(kind: str) -> Finder:
 
 
 def _several(kind: str) -> Finder:
-    def find(moment: Moment) -> str:
+    def find(moment: SceneMoment) -> str:
         seen = look(moment)
         return kind if seen.first == kind and seen.types[kind].bit_count() > 1 else ""
 
@@ -69,7 +69,7 @@ def _several(kind: str) -> Finder:
 def _both(first: str, second: str) -> Finder:
     """Two types have different moves, and the first counts."""
 
-    def find(moment: Moment) -> str:
+    def find(moment: SceneMoment) -> str:
         seen = look(moment)
         differ = seen.first == first and seen.types[second] & ~seen.types[first]
         return first if differ else ""
@@ -77,7 +77,7 @@ def _both(first: str, second: str) -> Finder:
     return find
 
 
-def _gap(moment: Moment) -> str:
+def _gap(moment: SceneMoment) -> str:
     """A five is completed from within."""
     seen = look(moment)
     if seen.first not in ("Win", "BlockWin"):
@@ -94,7 +94,7 @@ def _gap(moment: Moment) -> str:
 def _along(direction: int) -> Finder:
     """Some move of the first type belongs to a line of one direction."""
 
-    def find(moment: Moment) -> str:
+    def find(moment: SceneMoment) -> str:
         seen, step = look(moment), steps(moment.shape)[direction]
         if seen.first in ("", "Random"):
             return ""
@@ -105,7 +105,7 @@ def _along(direction: int) -> Finder:
     return find
 
 
-def _lines(moment: Moment, side: int, along: list[int], kind: str) -> int:
+def _lines(moment: SceneMoment, side: int, along: list[int], kind: str) -> int:
     """Return the windows of a type in some directions."""
     shape = moment.shape
     empty, found = shape.full & ~moment.board.stones, 0
@@ -118,7 +118,7 @@ def _lines(moment: Moment, side: int, along: list[int], kind: str) -> int:
     return found
 
 
-def _overline(moment: Moment) -> str:
+def _overline(moment: SceneMoment) -> str:
     """A winning move that makes six or more and no five."""
     seen = look(moment)
     if seen.first not in ("Win", "BlockWin"):
@@ -131,7 +131,7 @@ def _overline(moment: Moment) -> str:
     return ""
 
 
-def _crossing(moment: Moment) -> str:
+def _crossing(moment: SceneMoment) -> str:
     """A point completes lines of two directions: it is listed once."""
     seen = look(moment)
     if seen.first not in ("Win", "BlockWin"):
@@ -147,12 +147,12 @@ def _crossing(moment: Moment) -> str:
     return seen.first if twice else ""
 
 
-def _windows_of(moment: Moment, side: int) -> list[tuple[int, int, int, int]]:
+def _windows_of(moment: SceneMoment, side: int) -> list[tuple[int, int, int, int]]:
     empty = moment.shape.full & ~moment.board.stones
     return [almost_open_fours(side, empty, step) for step in steps(moment.shape)]
 
 
-def _split(moment: Moment) -> str:
+def _split(moment: SceneMoment) -> str:
     """The moves come from a three with a gap."""
     seen = look(moment)
     if seen.first not in ("OpenFour", "BlockOpenFour"):
@@ -161,7 +161,7 @@ def _split(moment: Moment) -> str:
     return seen.first if any(w[1] | w[2] for w in _windows_of(moment, side)) else ""
 
 
-def _edge_blocked(moment: Moment) -> str:
+def _edge_blocked(moment: SceneMoment) -> str:
     """A three that can become an open four on one side only: three points block it."""
     seen = look(moment)
     if seen.first != "BlockOpenFour":
@@ -169,14 +169,14 @@ def _edge_blocked(moment: Moment) -> str:
     return seen.first if _third_blocks(moment) else ""
 
 
-def _third_blocks(moment: Moment) -> int:
+def _third_blocks(moment: SceneMoment) -> int:
     """Return the blocks two steps away from the other color's threes."""
     theirs = moment.board.of(3 - moment.to_play)
     along = zip(_windows_of(moment, theirs), steps(moment.shape), strict=True)
     return reduce(or_, starmap(third_blocks, along))
 
 
-def _answered(moment: Moment) -> str:
+def _answered(moment: SceneMoment) -> str:
     """A third block leaves the other color no open four, but something to block in turn."""
     seen = look(moment)
     if seen.first != "BlockOpenFour":
@@ -190,7 +190,7 @@ def _answered(moment: Moment) -> str:
     return ""
 
 
-def _free_three(moment: Moment) -> str:
+def _free_three(moment: SceneMoment) -> str:
     """A three that can become an open four on both sides: two points block it."""
     seen = look(moment)
     if seen.first != "BlockOpenFour":
@@ -199,7 +199,7 @@ def _free_three(moment: Moment) -> str:
     return seen.first if any(f[3] & f[0] << step for step, f in pairs) else ""
 
 
-def _half_open(moment: Moment) -> str:
+def _half_open(moment: SceneMoment) -> str:
     """Three or four with one end closed make no open four."""
     seen = look(moment)
     empty = moment.shape.full & ~moment.board.stones
@@ -211,14 +211,14 @@ def _half_open(moment: Moment) -> str:
     return ""
 
 
-def _two_in_a_row(moment: Moment) -> str:
+def _two_in_a_row(moment: SceneMoment) -> str:
     """Two stones with room around them are no three."""
     seen = look(moment)
     two = any(seen.mine & seen.mine >> step for step in steps(moment.shape))
     return "Random" if seen.first == "Random" and two else ""
 
 
-def _wraps(moment: Moment) -> str:
+def _wraps(moment: SceneMoment) -> str:
     """A win that only a board without edges would have."""
     seen = look(moment)
     if not seen.first or seen.types["Win"] | seen.types["BlockWin"]:
@@ -233,23 +233,23 @@ def _wraps(moment: Moment) -> str:
     return ""
 
 
-def _ended(moment: Moment) -> str:
+def _ended(moment: SceneMoment) -> str:
     return "none" if won(moment) else ""
 
 
-def _full(moment: Moment) -> str:
+def _full(moment: SceneMoment) -> str:
     shape, board = moment.shape, moment.board
     drawn = board.stones == shape.full and not any(fives(shape, mask) for mask in board)
     return "none" if drawn else ""
 
 
-def _one_choice(moment: Moment) -> str:
+def _one_choice(moment: SceneMoment) -> str:
     seen = look(moment)
     only = seen.first in ("Win", "BlockWin") and seen.types[seen.first].bit_count() == 1
     return seen.first if only else ""
 
 
-def _urgent(moment: Moment) -> str:
+def _urgent(moment: SceneMoment) -> str:
     """The rules would say something else than the random policy."""
     seen = look(moment)
     return "Random" if seen.first not in ("", "Random") else ""
@@ -258,7 +258,7 @@ def _urgent(moment: Moment) -> str:
 # --- what is asked ------------------------------------------------------------------------------
 
 
-def _set_up(moment: Moment, random: Random) -> list[Step]:
+def _set_up(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Return the commands for the board; the last stone is such that the right side moves."""
     if moment.move:
         before = stones(moment, *moment.before, random)
@@ -267,28 +267,34 @@ def _set_up(moment: Moment, random: Random) -> list[Step]:
     return [*new_board(moment), *stones(moment, *moment.board, random, last=last)]
 
 
-def _rule_based(moment: Moment, random: Random) -> list[Step]:
+def _rule_based(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [_RULES, *_set_up(moment, random), _MOVES]
 
 
-def _random_policy(moment: Moment, random: Random) -> list[Step]:
-    return [Step("policy random"), *_set_up(moment, random), _MOVES, _RULES, _MOVES]
+def _random_policy(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+    return [SceneCommand("policy random"), *_set_up(moment, random), _MOVES, _RULES, _MOVES]
 
 
-def _default(moment: Moment, random: Random) -> list[Step]:
+def _default(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Ask before any policy is set: such a scene comes first in its file."""
     return [*_set_up(moment, random), _MOVES]
 
 
-def _kept(moment: Moment, random: Random) -> list[Step]:
+def _kept(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Set the policy before the board."""
     board = _set_up(moment, random)
-    return [Step(f"boardsize {moment.size}"), _RULES, Step("clear_board"), *board, _MOVES]
+    return [
+        SceneCommand(f"boardsize {moment.size}"),
+        _RULES,
+        SceneCommand("clear_board"),
+        *board,
+        _MOVES,
+    ]
 
 
-def _genmove(moment: Moment, random: Random) -> list[Step]:
+def _genmove(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     why = "The policy leaves one move."
-    ask = Step(f"genmove {' bw'[moment.to_play]}", asked=True, why=why)
+    ask = SceneCommand(f"genmove {' bw'[moment.to_play]}", asked=True, why=why)
     return [_RULES, *_set_up(moment, random), ask]
 
 
@@ -303,24 +309,24 @@ _CLOSED = ("OXXX..", "..XXXO", "OXX.X.", "O.XXX.O", "OXXX.")
 def _patterns(*patterns: str, most: int = 4) -> Maker:
     """Return what lays one to three of some patterns on a board, among a few other stones."""
 
-    def make(random: Random) -> Moment | None:
+    def make(random: Random) -> SceneMoment | None:
         size = random.choice(_SIZES)
-        board, used = Board(), 0
+        board, used = StoneBits(), 0
         for _ in range(random.choice((1, 1, 1, 2, 2, 3))):
             laid = _laid(random, size, random.choice(patterns), board, used)
             if laid:
                 board, used = laid
         board = made.sprinkled(random, grid(size), board, used, most)
         to_play = random.choice((1, 2))
-        board = board if to_play == 1 else Board(board.white, board.black)
+        board = board if to_play == 1 else StoneBits(board.white, board.black)
         return made.board_moment("gomoku", size, board, 3 - to_play)
 
     return make
 
 
 def _laid(
-    random: Random, size: int, pattern: str, board: Board, used: int
-) -> tuple[Board, int] | None:
+    random: Random, size: int, pattern: str, board: StoneBits, used: int
+) -> tuple[StoneBits, int] | None:
     """Lay a pattern somewhere, X as Black and O as White, where nothing has been laid."""
     shape = grid(size)
     direction = random.randrange(4)
@@ -344,7 +350,7 @@ def _other(*patterns: str) -> tuple[str, ...]:
     return tuple(one.translate(str.maketrans("XO", "OX")) for one in patterns)
 
 
-def _across(random: Random) -> Moment:
+def _across(random: Random) -> SceneMoment:
     """Make four that would be five with a point at the other edge."""
     size = random.choice(_SIZES)
     shape, first = grid(size), random.randint(1, 4)
@@ -352,32 +358,32 @@ def _across(random: Random) -> Moment:
     points = [(row, size - 1 - place) for place in range(first)]
     points += [(row + 1, place) for place in range(5 - first)]
     points.pop(random.randrange(5))
-    board = made.sprinkled(random, shape, Board(shape.mask(points)), 0, 3)
-    board = board if random.random() < 0.5 else Board(board.white, board.black)
+    board = made.sprinkled(random, shape, StoneBits(shape.mask(points)), 0, 3)
+    board = board if random.random() < 0.5 else StoneBits(board.white, board.black)
     return made.board_moment("gomoku", size, board, random.choice((1, 2)))
 
 
-def _cross(random: Random) -> Moment:
+def _cross(random: Random) -> SceneMoment:
     """Make two fours that the same point completes."""
     size = random.choice(_SIZES)
     shape = grid(size)
     point = any_bit(shape.full, random)
-    board = Board()
+    board = StoneBits()
     for direction in random.sample(range(4), 2):
         step = steps(shape)[direction]
         lines = [window(start, step, 5) for start in windows(shape, direction, 5)]
         lines = [one for one in lines if one & point]
         board = made.added(board, 1, random.choice(lines) & ~point if lines else 0)
     board = made.sprinkled(random, shape, board, point, 6)
-    board = board if random.random() < 0.5 else Board(board.white, board.black)
+    board = board if random.random() < 0.5 else StoneBits(board.white, board.black)
     return made.board_moment("gomoku", size, board, random.choice((1, 2)))
 
 
-def _threatening(random: Random) -> Moment | None:
+def _threatening(random: Random) -> SceneMoment | None:
     """Make a three of which the third block belongs to a line of one's own."""
     size = random.choice(_SIZES)
     shape = grid(size)
-    laid = _laid(random, size, random.choice(("X.OOO..", "..OOO.X")), Board(), 0)
+    laid = _laid(random, size, random.choice(("X.OOO..", "..OOO.X")), StoneBits(), 0)
     if laid is None:
         return None
     board, used = laid
@@ -387,23 +393,23 @@ def _threatening(random: Random) -> Moment | None:
     own = reduce(or_, random.sample(beside, random.choice((2, 2, 3))))
     board = made.added(board, 1, own & shape.full & ~used)
     color = random.choice((1, 2))
-    board = board if color == 1 else Board(board.white, board.black)
+    board = board if color == 1 else StoneBits(board.white, board.black)
     return made.board_moment("gomoku", size, board, 3 - color)
 
 
-def _won(random: Random) -> Moment | None:
+def _won(random: Random) -> SceneMoment | None:
     size = random.choice(_SIZES)
     five = line(random, size, random.randrange(4))
     return completed(random, size, five, random.choice((1, 2)), end=random.random() < 0.5)
 
 
-def _no_five(random: Random) -> Moment:
+def _no_five(random: Random) -> SceneMoment:
     return made.gomoku_full(random, random.choice((5, 5, 6)))
 
 
-def _few(random: Random) -> Moment:
+def _few(random: Random) -> SceneMoment:
     size = random.choice(_SIZES)
-    board = made.sprinkled(random, grid(size), Board(), 0, 6)
+    board = made.sprinkled(random, grid(size), StoneBits(), 0, 6)
     return made.board_moment("gomoku", size, board, random.choice((1, 2)))
 
 
@@ -413,10 +419,10 @@ def _fair(feature: Feature) -> Feature:
     gomoku-policy.txt: "play commands will be for the color toPlay", and Black begins.
     """
 
-    def find(moment: Moment) -> str:
+    def find(moment: SceneMoment) -> str:
         return feature.find(moment) if made.is_in_turn(moment) else ""
 
-    def make(random: Random) -> Moment | None:
+    def make(random: Random) -> SceneMoment | None:
         moment = feature.make(random)
         return moment and made.in_turn(random, moment)
 
@@ -482,4 +488,4 @@ _FEATURES = (
 )  # fmt: skip
 
 FEATURES = tuple(map(_fair, _FEATURES))
-KIND = Kind("gomoku", range(5, 20), FEATURES, whole, swaps=False)
+KIND = FeatureKind("gomoku", range(5, 20), FEATURES, whole, swaps=False)

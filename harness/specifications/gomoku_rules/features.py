@@ -11,8 +11,8 @@ from harness.vocabulary import made
 from harness.vocabulary.features import (
     Asker,
     Feature,
+    FeatureKind,
     Finder,
-    Kind,
     Maker,
     as_it_lies,
     names,
@@ -21,7 +21,7 @@ from harness.vocabulary.features import (
     whole,
 )
 from harness.vocabulary.lines import DIRECTIONS, completed, edge, is_over, line, won
-from harness.vocabulary.scenes import Board, Moment, Step
+from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.color import NAMES
 from oracle.grid import Grid, each_bit, grid
 from oracle.mistakes.lines import packed
@@ -31,16 +31,16 @@ from oracle.rules.flood import neighbours
 from oracle.rules.lines import fives, fives_along, steps, window
 from oracle.vertex import GTP_LETTERS
 
-_RESULT = Step("gogui-rules_final_result", asked=True)
-_LEGAL = Step("gogui-rules_legal_moves", asked=True)
+_RESULT = SceneCommand("gogui-rules_final_result", asked=True)
+_LEGAL = SceneCommand("gogui-rules_legal_moves", asked=True)
 _SMALL = (5, 6, 7, 8, 9)
 _LISTED = 9  # from 10 by 10 on the order of legal moves is open
 _CHOSEN = 7  # a test of genmove on an empty board names all points
 _WRONG_COLORS = ("c", "x", "green", "red")
 
 
-def _side(why: str) -> Step:
-    return Step("gogui-rules_side_to_move", asked=True, why=why)
+def _side(why: str) -> SceneCommand:
+    return SceneCommand("gogui-rules_side_to_move", asked=True, why=why)
 
 
 # --- when a board has a feature -----------------------------------------------------------------
@@ -49,7 +49,7 @@ def _side(why: str) -> Step:
 def _won_along(direction: str) -> Finder:
     """Return a finder of wins in one direction; the answer tells the edge, too."""
 
-    def find(moment: Moment) -> str:
+    def find(moment: SceneMoment) -> str:
         found = won(moment)
         if not found or found.direction != direction:
             return ""
@@ -58,19 +58,19 @@ def _won_along(direction: str) -> Finder:
     return find
 
 
-def _won_from_within(moment: Moment) -> str:
+def _won_from_within(moment: SceneMoment) -> str:
     found = won(moment)
     ends = moment.shape.points(found.points) if found else []
     within = found and moment.shape.point(moment.move) not in (ends[0], ends[-1])
     return NAMES[moment.color] if within else ""
 
 
-def _overline(moment: Moment) -> str:
+def _overline(moment: SceneMoment) -> str:
     found = won(moment)
     return NAMES[moment.color] if found and found.points.bit_count() > 5 else ""
 
 
-def _far_line(moment: Moment) -> str:
+def _far_line(moment: SceneMoment) -> str:
     """A line that reaches row 10 or the column J."""
     found = won(moment)
     places = moment.shape.points(found.points) if found else []
@@ -78,18 +78,18 @@ def _far_line(moment: Moment) -> str:
     return NAMES[moment.color] if far else ""
 
 
-def _has_won(moment: Moment) -> str:
+def _has_won(moment: SceneMoment) -> str:
     return NAMES[moment.color] if won(moment) else ""
 
 
-def _goes_on(moment: Moment) -> str:
+def _goes_on(moment: SceneMoment) -> str:
     return "unknown" if moment.board.stones and not is_over(moment) else ""
 
 
-def _nearly(count: int, rest: Callable[[Board, int], int]) -> Finder:
+def _nearly(count: int, rest: Callable[[StoneBits, int], int]) -> Finder:
     """Return a finder of windows of five with ``count`` stones of one color among ``rest``."""
 
-    def find(moment: Moment) -> str:
+    def find(moment: SceneMoment) -> str:
         if not _goes_on(moment):
             return ""
         return "unknown" if _has_window(moment, count, rest) else ""
@@ -97,7 +97,7 @@ def _nearly(count: int, rest: Callable[[Board, int], int]) -> Finder:
     return find
 
 
-def _has_window(moment: Moment, count: int, rest: Callable[[Board, int], int]) -> bool:
+def _has_window(moment: SceneMoment, count: int, rest: Callable[[StoneBits, int], int]) -> bool:
     shape, board = moment.shape, moment.board
     for color in (1, 2):
         mine, others = board.of(color), rest(board, color) & shape.full
@@ -109,7 +109,7 @@ def _has_window(moment: Moment, count: int, rest: Callable[[Board, int], int]) -
     return False
 
 
-def _wraps(moment: Moment) -> str:
+def _wraps(moment: SceneMoment) -> str:
     """A five that only a board without edges would have."""
     if not _goes_on(moment):
         return ""
@@ -119,12 +119,12 @@ def _wraps(moment: Moment) -> str:
     return "unknown" if any(fives_along(f, step) for f in flats for step in across) else ""
 
 
-def _full(moment: Moment) -> str:
+def _full(moment: SceneMoment) -> str:
     full = moment.board.stones == moment.shape.full
     return "draw" if full and not any(fives(moment.shape, mask) for mask in moment.board) else ""
 
 
-def _one_left(moment: Moment) -> str:
+def _one_left(moment: SceneMoment) -> str:
     """One empty point, on which neither color makes a five."""
     shape, board = moment.shape, moment.board
     left = shape.full & ~board.stones
@@ -133,7 +133,7 @@ def _one_left(moment: Moment) -> str:
     return "unknown"
 
 
-def _pocketed(moment: Moment) -> str:
+def _pocketed(moment: SceneMoment) -> str:
     """One empty point, with stones of one color around it."""
     around = neighbours(moment.shape, moment.shape.full & ~moment.board.stones)
     if not _one_left(moment):
@@ -141,16 +141,16 @@ def _pocketed(moment: Moment) -> str:
     return next((NAMES[color] for color in (1, 2) if not around & ~moment.board.of(color)), "")
 
 
-def _blank(moment: Moment) -> str:
+def _blank(moment: SceneMoment) -> str:
     return "" if moment.board.stones else "unknown"
 
 
-def _small_blank(moment: Moment) -> str:
+def _small_blank(moment: SceneMoment) -> str:
     """An empty board on which all that genmove may answer can be read."""
     return _blank(moment) if moment.size <= _CHOSEN else ""
 
 
-def _knight(moment: Moment) -> str:
+def _knight(moment: SceneMoment) -> str:
     """Five stones of a color, each a knight's step from the last, are no line."""
     found = [one for one in _rides(moment.shape) for mask in moment.board if not one & ~mask]
     return _goes_on(moment) if found else ""
@@ -164,11 +164,11 @@ def _rides(shape: Grid) -> list[int]:
     return [shape.mask(points) for points in fives if points[-1] in shape]
 
 
-def _legal(moment: Moment) -> str:
+def _legal(moment: SceneMoment) -> str:
     return "moves" if moment.size <= _LISTED and _goes_on(moment) else ""
 
 
-def _surrounded(moment: Moment) -> str:
+def _surrounded(moment: SceneMoment) -> str:
     """Stones without liberties, that the last move would have taken in Go."""
     if not moment.move or not _goes_on(moment):
         return ""
@@ -176,22 +176,22 @@ def _surrounded(moment: Moment) -> str:
     return "occupied" if taken(moment.shape, mine, theirs, moment.move) else ""
 
 
-def _hole(moment: Moment) -> int:
+def _hole(moment: SceneMoment) -> int:
     """Return an empty point with nothing but stones of the last color around it, or 0."""
     shape, board = moment.shape, moment.board
     other = shape.full & ~board.of(moment.color or 1)
     return shape.full & ~board.stones & ~neighbours(shape, other)
 
 
-def _suicide(moment: Moment) -> str:
+def _suicide(moment: SceneMoment) -> str:
     return "accepted" if moment.color and _goes_on(moment) and _hole(moment) else ""
 
 
-def _black_moved(moment: Moment) -> str:
+def _black_moved(moment: SceneMoment) -> str:
     return "black" if moment.color == 1 and not is_over(moment) else ""
 
 
-def _uneven(moment: Moment) -> str:
+def _uneven(moment: SceneMoment) -> str:
     black, white = (mask.bit_count() for mask in moment.board)
     uneven = abs(black - white) > 1 and moment.move and not is_over(moment)
     return NAMES[moment.to_play] if uneven else ""
@@ -200,54 +200,54 @@ def _uneven(moment: Moment) -> str:
 # --- what is asked ------------------------------------------------------------------------------
 
 
-def _result(moment: Moment, random: Random) -> list[Step]:
+def _result(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*up_to_last(moment, random), _RESULT]
 
 
-def _result_and_list(moment: Moment, random: Random) -> list[Step]:
+def _result_and_list(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     listed = [_LEGAL] if moment.size <= _LISTED or is_over(moment) else []
     return [*up_to_last(moment, random), _RESULT, *listed]
 
 
-def _list(moment: Moment, random: Random) -> list[Step]:
+def _list(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*up_to_last(moment, random), _LEGAL]
 
 
-def _turn(moment: Moment, random: Random) -> list[Step]:
+def _turn(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     why = f"The last stone was {NAMES[moment.color].capitalize()}'s, whoever played before it."
     return [*up_to_last(moment, random), _side(why)]
 
 
-def _new_game(moment: Moment, random: Random) -> list[Step]:
-    return [*up_to_last(moment, random), Step(f"boardsize {moment.size}"), _RESULT]
+def _new_game(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+    return [*up_to_last(moment, random), SceneCommand(f"boardsize {moment.size}"), _RESULT]
 
 
-def _new_turn(moment: Moment, random: Random) -> list[Step]:
+def _new_turn(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     side = _side("A new game begins with Black.")
-    return [*up_to_last(moment, random), Step("clear_board"), side]
+    return [*up_to_last(moment, random), SceneCommand("clear_board"), side]
 
 
-def _error(reason: str, *words: Callable[[Moment, Random], str]) -> Asker:
+def _error(reason: str, *words: Callable[[SceneMoment, Random], str]) -> Asker:
     """Return what asks for an error, and whose turn it is after it."""
 
-    def steps(moment: Moment, random: Random) -> list[Step]:
+    def steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
         color, point = (word(moment, random) for word in words)
-        error = Step(f"play {color} {point}", asked=True, why=f"{reason} comes first.")
+        error = SceneCommand(f"play {color} {point}", asked=True, why=f"{reason} comes first.")
         turn = _side("An illegal move changes nothing: it is still the same color's turn.")
         return [*up_to_last(moment, random), error, turn]
 
     return steps
 
 
-def _right_color(moment: Moment, random: Random) -> str:
+def _right_color(moment: SceneMoment, random: Random) -> str:
     return " bw"[moment.to_play]
 
 
-def _wrong_color(moment: Moment, random: Random) -> str:
+def _wrong_color(moment: SceneMoment, random: Random) -> str:
     return random.choice(_WRONG_COLORS)
 
 
-def _off_board(moment: Moment, random: Random) -> str:
+def _off_board(moment: SceneMoment, random: Random) -> str:
     """Return a vertex one row or column beyond the edge."""
     size = moment.size
     beyond = GTP_LETTERS[size].lower()
@@ -255,11 +255,11 @@ def _off_board(moment: Moment, random: Random) -> str:
     return random.choice((f"{column}{size + 1}", f"{beyond}{row}"))
 
 
-def _stone(moment: Moment, random: Random) -> str:
+def _stone(moment: SceneMoment, random: Random) -> str:
     return random.choice(names(moment, moment.board.stones)).lower()
 
 
-def _take_again(moment: Moment, random: Random) -> list[Step]:
+def _take_again(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Play on a stone that Go would have taken off."""
     mine, theirs = moment.before.of(moment.color), moment.before.of(3 - moment.color)
     dead = next(each_bit(taken(moment.shape, mine, theirs, moment.move)))
@@ -268,48 +268,48 @@ def _take_again(moment: Moment, random: Random) -> list[Step]:
     return [*up_to_last(moment, random), again._replace(asked=True, why=why)]
 
 
-def _fill(moment: Moment, random: Random) -> list[Step]:
+def _fill(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Play on a point without liberties."""
     stone = play(moment, moment.to_play, next(each_bit(_hole(moment))))
     why = "Gomoku knows no suicide: any empty point will do, and the answer is empty."
     return [*up_to_last(moment, random), stone._replace(asked=True, why=why)]
 
 
-def _resign(moment: Moment, random: Random) -> list[Step]:
+def _resign(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     why = f"{NAMES[moment.color].capitalize()} has five in a row: the other color resigns."
-    ask = Step(f"genmove {' bw'[moment.to_play]}", asked=True, why=why)
+    ask = SceneCommand(f"genmove {' bw'[moment.to_play]}", asked=True, why=why)
     return [*up_to_last(moment, random), ask]
 
 
-def _pass(moment: Moment, random: Random) -> list[Step]:
-    ask = Step(
+def _pass(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+    ask = SceneCommand(
         f"genmove {random.choice('bw')}", asked=True, why="The board is full and nobody has won."
     )
     return [*up_to_last(moment, random), ask, _RESULT]
 
 
-def _genmove(moment: Moment, random: Random) -> list[Step]:
+def _genmove(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     why = "The board is empty: any point will do."
-    ask = Step(f"genmove {' bw'[moment.to_play]}", asked=True, why=why)
+    ask = SceneCommand(f"genmove {' bw'[moment.to_play]}", asked=True, why=why)
     return [*as_it_lies(moment, random), ask]
 
 
-def _last_in_pocket(moment: Moment, random: Random) -> list[Step]:
+def _last_in_pocket(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Let the color that has all stones around the last point fill it."""
     why = "One empty point is left. Gomoku knows no suicide."
-    ask = Step(f"genmove {_pocketed(moment)[0]}", asked=True, why=why)
+    ask = SceneCommand(f"genmove {_pocketed(moment)[0]}", asked=True, why=why)
     return [*up_to_last(moment, random), ask]
 
 
-def _last_point(moment: Moment, random: Random) -> list[Step]:
+def _last_point(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Let the color that is not to move fill the last point."""
     color = moment.color
-    ask = Step(f"genmove {' bw'[color]}", asked=True, why="One empty point is left.")
+    ask = SceneCommand(f"genmove {' bw'[color]}", asked=True, why="One empty point is left.")
     turn = _side(f"{NAMES[color].capitalize()} has just played, though it was not its turn.")
     return [*up_to_last(moment, random), ask, turn, _RESULT]
 
 
-def _not_asked(moment: Moment, random: Random) -> list[Step]:
+def _not_asked(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*as_it_lies(moment, random), _RESULT]
 
 
@@ -317,7 +317,7 @@ def _not_asked(moment: Moment, random: Random) -> list[Step]:
 
 
 def _line(direction: int | None = None, length: int = 5, sizes: range = range(6, 11)) -> Maker:
-    def make(random: Random) -> Moment | None:
+    def make(random: Random) -> SceneMoment | None:
         size, color = random.choice(sizes), random.choice((1, 2))
         along = random.randrange(4) if direction is None else direction
         points = line(random, size, along, length)
@@ -329,7 +329,7 @@ def _line(direction: int | None = None, length: int = 5, sizes: range = range(6,
 def _four(others: bool) -> Maker:
     """Four in a window of five, the fifth point of which is empty or the other color's."""
 
-    def make(random: Random) -> Moment | None:
+    def make(random: Random) -> SceneMoment | None:
         found = _line(sizes=range(5, 9))(random)
         if found is None:
             return None
@@ -341,14 +341,14 @@ def _four(others: bool) -> Maker:
     return make
 
 
-def _last_of(random: Random, size: int, board: Board) -> Moment:
+def _last_of(random: Random, size: int, board: StoneBits) -> SceneMoment:
     """Return the moment in which one of the stones was the last."""
     color = random.choice([color for color in (1, 2) if board.of(color)])
     move = any_bit(board.of(color), random)
     return made.after("gomoku", size, made.without(board, move), color, move, board)
 
 
-def _across(random: Random) -> Moment:
+def _across(random: Random) -> SceneMoment:
     """Make five that go on at the other edge."""
     size = random.choice(range(5, 9))
     shape = grid(size)
@@ -356,7 +356,7 @@ def _across(random: Random) -> Moment:
     points = [(row, size - 1 - place) for place in range(first)]
     points += [(row + 1, place) for place in range(5 - first)]
     color = random.choice((1, 2))
-    board = made.added(Board(), color, shape.mask(points))
+    board = made.added(StoneBits(), color, shape.mask(points))
     return _last_of(random, size, made.sprinkled(random, shape, board, 0, 5))
 
 
@@ -364,7 +364,7 @@ def _no_stone(*sizes: int) -> Maker:
     return lambda random: made.board_moment("gomoku", random.choice(sizes))
 
 
-def _pocket(random: Random) -> Moment:
+def _pocket(random: Random) -> SceneMoment:
     """Fill a board but for one point, around which one color has all."""
     size, color = random.choice(_SMALL[:2]), random.choice((1, 2))
     shape, board = grid(size), made.gomoku_full(random, size, 1).board
@@ -372,25 +372,25 @@ def _pocket(random: Random) -> Moment:
     return _last_of(random, size, made.added(made.without(board, around), color, around))
 
 
-def _ride(random: Random) -> Moment:
+def _ride(random: Random) -> SceneMoment:
     size, color = random.choice((9, 9, 10)), random.choice((1, 2))
     return completed(random, size, random.choice(_rides(grid(size))), color, end=False)
 
 
-def _anytime(random: Random) -> Moment:
+def _anytime(random: Random) -> SceneMoment:
     size = random.choice(_SMALL)
     return made.gomoku_game(random, size, random.randint(1, size * size), 0.3)
 
 
-def _short(random: Random) -> Moment:
+def _short(random: Random) -> SceneMoment:
     size = random.choice((5, 6, 7, 8, 9, 10, 13, 19))
     return made.gomoku_game(random, size, random.randint(3, 12), 0.2)
 
 
-def _uneven_game(random: Random) -> Moment:
+def _uneven_game(random: Random) -> SceneMoment:
     size = random.choice(_SMALL)
     shape = grid(size)
-    board = Board(made.scattered(random, shape.full, 0.12))
+    board = StoneBits(made.scattered(random, shape.full, 0.12))
     return (
         _last_of(random, size, made.sprinkled(random, shape, board, 0, 3))
         if (board.black)
@@ -398,13 +398,13 @@ def _uneven_game(random: Random) -> Moment:
     )
 
 
-def _encircled(random: Random) -> Moment:
+def _encircled(random: Random) -> SceneMoment:
     """Surround a stone or a point on a board of few others."""
     size, color = random.choice(_SMALL), random.choice((1, 2))
     shape = grid(size)
     inner = any_bit(shape.full, random)
     around = neighbours(shape, inner)
-    board = made.added(Board(), color, around)
+    board = made.added(StoneBits(), color, around)
     if random.random() < 0.5:
         board = made.added(board, 3 - color, inner)
     board = made.sprinkled(random, shape, board, inner | around, 4)
@@ -413,17 +413,17 @@ def _encircled(random: Random) -> Moment:
 
 
 def _no_five(empty: int) -> Maker:
-    def make(random: Random) -> Moment:
+    def make(random: Random) -> SceneMoment:
         return made.gomoku_full(random, random.choice(_SMALL[:3]), empty)
 
     return make
 
 
-def _empty_of(board: Board, color: int) -> int:
+def _empty_of(board: StoneBits, color: int) -> int:
     return ~board.stones
 
 
-def _opponent_of(board: Board, color: int) -> int:
+def _opponent_of(board: StoneBits, color: int) -> int:
     return board.of(3 - color)
 
 
@@ -473,4 +473,4 @@ FEATURES = (
     Feature("not-over", "the game goes on", _goes_on, _not_asked, _anytime),
 )  # fmt: skip
 
-KIND = Kind("gomoku", range(5, 20), FEATURES, whole, swaps=True)
+KIND = FeatureKind("gomoku", range(5, 20), FEATURES, whole, swaps=True)

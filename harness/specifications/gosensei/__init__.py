@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.specifications.record import Specification
 from harness.vocabulary import facts
-from harness.vocabulary.boards import Board
+from harness.vocabulary.boards import BoardKind
 from harness.vocabulary.forms import EXACT, PICTURE, SET_UP
 from harness.vocabulary.transformations import COLORS, LARGER
 from harness.vocabulary.wordings import YES_OR_NO, Wording
@@ -26,7 +26,7 @@ SPECIFICATION = Specification(
         "is_valid": Nature(needs=NOTHING, names_file=True),
         **dict.fromkeys(("eyes", "twoeyes", "eyespaces", "display"), ASKS),
     },
-    board=Board(size=9, is_fixed=True, format="gosensei", letters=SENSEI_LETTERS),
+    board=BoardKind(size=9, is_fixed=True, format="gosensei", letters=SENSEI_LETTERS),
     legend={
         "e": "an eye",
         "f": "a false eye",

@@ -13,14 +13,14 @@ from harness.vocabulary.cutting import corner
 from harness.vocabulary.features import (
     Asker,
     Feature,
+    FeatureKind,
     Files,
     Finder,
-    Kind,
     Maker,
     as_it_lies,
     laid,
 )
-from harness.vocabulary.scenes import Board, Moment, Step
+from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
 from oracle.rules import eyes as rules
@@ -36,11 +36,11 @@ _SHAPE = grid(SIZE)
 _EDGE = _SHAPE.full & ~_SHAPE.mask([(r, c) for r in range(1, 8) for c in range(1, 8)])
 _CORNERS = _SHAPE.mask([(0, 0), (0, 8), (8, 0), (8, 8)])
 _EYES, _TWO, _SPACES, _DISPLAY = (
-    Step(name, asked=True) for name in ("eyes", "twoeyes", "eyespaces", "display")
+    SceneCommand(name, asked=True) for name in ("eyes", "twoeyes", "eyespaces", "display")
 )
 
 
-class Look(NamedTuple):
+class EyeFacts(NamedTuple):
     """What a board shows of Black: masks of points."""
 
     eyes: int
@@ -51,7 +51,7 @@ class Look(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def look(moment: Moment) -> Look:
+def look(moment: SceneMoment) -> EyeFacts:
     """Return what a board shows."""
     black, white = moment.board
     empty = _SHAPE.full & ~(black | white)
@@ -62,7 +62,7 @@ def look(moment: Moment) -> Look:
         eyes = rules.eyes(_SHAPE, black, white)
         near = rules.close_two_eyes(_SHAPE, black, white)
     spaces = rules.eye_spaces(_SHAPE, black, white)
-    return Look(eyes, inner & ~eyes, spaces, near, empty)
+    return EyeFacts(eyes, inner & ~eyes, spaces, near, empty)
 
 
 def _many(count: int) -> str:
@@ -77,14 +77,14 @@ def _parts(mask: int) -> int:
 
 
 def _eye_at(within: int) -> Finder:
-    def find(moment: Moment) -> str:
+    def find(moment: SceneMoment) -> str:
         seen = look(moment)
         return _many(seen.eyes.bit_count()) if seen.eyes & within else ""
 
     return find
 
 
-def _missing(moment: Moment, by_white: bool) -> str:
+def _missing(moment: SceneMoment, by_white: bool) -> str:
     """An eye one of whose diagonal neighbors is empty, or white."""
     seen, white = look(moment), moment.board.white
     other = white if by_white else seen.empty
@@ -96,17 +96,17 @@ def _missing(moment: Moment, by_white: bool) -> str:
     return ""
 
 
-def _false_eye(moment: Moment) -> str:
+def _false_eye(moment: SceneMoment) -> str:
     seen = look(moment)
     return _many(seen.eyes.bit_count()) if seen.false else ""
 
 
-def _no_eye(moment: Moment) -> str:
+def _no_eye(moment: SceneMoment) -> str:
     seen = look(moment)
     return "none" if moment.board.black and not seen.eyes else ""
 
 
-def _stone_eye(moment: Moment) -> str:
+def _stone_eye(moment: SceneMoment) -> str:
     """A black stone in the middle of black stones."""
     black = moment.board.black
     inner = black & ~neighbours(_SHAPE, _SHAPE.full & ~black)
@@ -114,23 +114,23 @@ def _stone_eye(moment: Moment) -> str:
     return _many(look(moment).eyes.bit_count()) if full else ""
 
 
-def _white_eye(moment: Moment) -> str:
+def _white_eye(moment: SceneMoment) -> str:
     found = rules.eyes(_SHAPE, moment.board.white, moment.board.black)
     return _many(look(moment).eyes.bit_count()) if found else ""
 
 
-def _two_eyes(moment: Moment) -> str:
+def _two_eyes(moment: SceneMoment) -> str:
     seen = look(moment)
     return _many(seen.near.bit_count()) if seen.near else ""
 
 
-def _lonely_eye(moment: Moment) -> str:
+def _lonely_eye(moment: SceneMoment) -> str:
     """Eyes, one of which has no other near."""
     seen = look(moment)
     return _many(seen.near.bit_count()) if seen.eyes & ~seen.near else ""
 
 
-def _eyes_apart(moment: Moment) -> str:
+def _eyes_apart(moment: SceneMoment) -> str:
     """Two eyes that are near, but neither in one line nor side by side."""
     seen = look(moment)
     if not seen.near:
@@ -140,28 +140,28 @@ def _eyes_apart(moment: Moment) -> str:
     return _many(seen.near.bit_count()) if seen.eyes & both & ~line else ""
 
 
-def _three_apart(moment: Moment) -> str:
+def _three_apart(moment: SceneMoment) -> str:
     """Eyes that are three rows and three columns from one another: not near."""
     seen = look(moment)
     near, wider = seen.near, rules.company(_SHAPE, seen.eyes, 3, 3)
     return _many(near.bit_count()) if seen.eyes & wider & ~near else ""
 
 
-def _three_eyes(moment: Moment) -> str:
+def _three_eyes(moment: SceneMoment) -> str:
     return "several" if look(moment).near.bit_count() > 2 else ""
 
 
-def _space(moment: Moment) -> str:
+def _space(moment: SceneMoment) -> str:
     seen = look(moment)
     return _many(_parts(seen.spaces)) if seen.spaces else ""
 
 
-def _space_at_edge(moment: Moment) -> str:
+def _space_at_edge(moment: SceneMoment) -> str:
     seen = look(moment)
     return _many(_parts(seen.spaces)) if seen.spaces & _EDGE else ""
 
 
-def _shared_space(moment: Moment) -> str:
+def _shared_space(moment: SceneMoment) -> str:
     """A region with black and white stones around it, beside some black ones."""
     if not look(moment).spaces:
         return ""
@@ -170,7 +170,7 @@ def _shared_space(moment: Moment) -> str:
     return _many(_parts(look(moment).spaces)) if shared else ""
 
 
-def _open_space(moment: Moment) -> str:
+def _open_space(moment: SceneMoment) -> str:
     """A region between black stones that are not connected."""
     black, white = moment.board
     by_black, by_white = reach(_SHAPE, black, white)
@@ -178,7 +178,7 @@ def _open_space(moment: Moment) -> str:
     return _many(_parts(look(moment).spaces)) if several else ""
 
 
-def _diagonal_spaces(moment: Moment) -> str:
+def _diagonal_spaces(moment: SceneMoment) -> str:
     """Spaces that touch along a diagonal."""
     spaces = look(moment).spaces
     first = next(regions(_SHAPE, spaces), 0)
@@ -188,32 +188,32 @@ def _diagonal_spaces(moment: Moment) -> str:
     return _many(_parts(spaces)) if first and joined else ""
 
 
-def _white_space(moment: Moment) -> str:
+def _white_space(moment: SceneMoment) -> str:
     found = rules.eye_spaces(_SHAPE, moment.board.white, moment.board.black)
     return _many(_parts(look(moment).spaces)) if found else ""
 
 
-def _no_space(moment: Moment) -> str:
+def _no_space(moment: SceneMoment) -> str:
     return "none" if moment.board.black and not look(moment).spaces else ""
 
 
-def _empty(moment: Moment) -> str:
+def _empty(moment: SceneMoment) -> str:
     return "none" if not moment.board.stones else ""
 
 
-def _one_color(moment: Moment) -> str:
+def _one_color(moment: SceneMoment) -> str:
     return "none" if moment.board.white and not moment.board.black else ""
 
 
-def _stones(moment: Moment) -> str:
+def _stones(moment: SceneMoment) -> str:
     return "picture" if 3 <= moment.board.stones.bit_count() <= 40 else ""
 
 
-def _for_file(moment: Moment) -> str:
+def _for_file(moment: SceneMoment) -> str:
     return "true" if 2 <= moment.board.stones.bit_count() <= 24 else ""
 
 
-def _nine(moment: Moment) -> str:
+def _nine(moment: SceneMoment) -> str:
     """A board file with a stone in its ninth column, which the document calls i."""
     ninth = _SHAPE.mask([(row, 8) for row in range(SIZE)])
     return _for_file(moment) if moment.board.stones & ninth else ""
@@ -222,10 +222,10 @@ def _nine(moment: Moment) -> str:
 # --- what is asked ------------------------------------------------------------------------------
 
 
-def _ask(*asked: Step) -> Asker:
+def _ask(*asked: SceneCommand) -> Asker:
     """Return what sets the board up by moves, if its stones have liberties, and asks."""
 
-    def steps(moment: Moment, random: Random) -> list[Step]:
+    def steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
         dead = any(captured_of_both(_SHAPE, *moment.board))
         board = laid(moment) if dead else as_it_lies(moment, random)
         return [*board[1:], *asked]  # the board is always 9 by 9
@@ -238,7 +238,7 @@ def _name(content: str) -> str:
     return f"boards/{hashlib.sha256(content.encode()).hexdigest()[:12]}.txt"
 
 
-def _lines(moment: Moment, random: Random) -> list[str]:
+def _lines(moment: SceneMoment, random: Random) -> list[str]:
     found = [
         f"{sign} {SENSEI_LETTERS[column].lower()} {row + 1}"
         for sign, mask in zip("bw", moment.board, strict=True)
@@ -280,15 +280,17 @@ def _good(lines: list[str], random: Random) -> list[str]:
 def _board_file(name: str, sentence: str, find: Finder, change: Change, *, valid: bool) -> Feature:
     """Return the feature of a board file: whether it is valid, and the eyes of one that is."""
 
-    def files(moment: Moment, random: Random) -> Files:
+    def files(moment: SceneMoment, random: Random) -> Files:
         content = "\n".join(change(_lines(moment, random), random)) + "\n"
         return ((_name(content), content),)
 
-    def steps(moment: Moment, random: Random) -> list[Step]:
+    def steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
         ((file, _),) = files(moment, random)
-        ask = Step(f"is_valid {file}", asked=True, why=f"{sentence[:1].upper()}{sentence[1:]}.")
+        ask = SceneCommand(
+            f"is_valid {file}", asked=True, why=f"{sentence[:1].upper()}{sentence[1:]}."
+        )
         if valid:
-            return [Step("clear_board"), ask, Step(f"load_board {file}"), _DISPLAY]
+            return [SceneCommand("clear_board"), ask, SceneCommand(f"load_board {file}"), _DISPLAY]
         return [*laid(moment)[1:], ask, _DISPLAY]
 
     return Feature(
@@ -304,14 +306,14 @@ def _board_file(name: str, sentence: str, find: Finder, change: Change, *, valid
 # --- positions made -----------------------------------------------------------------------------
 
 
-def _black(random: Random, share: float) -> Board:
+def _black(random: Random, share: float) -> StoneBits:
     """Return a board with much black, a little white, and holes."""
     black = made.scattered(random, _SHAPE.full, share)
     white = made.scattered(random, _SHAPE.full & ~black, random.choice((0, 0.1, 0.3)))
-    return Board(black, white)
+    return StoneBits(black, white)
 
 
-def _around(random: Random, spots: int, size: int) -> Board:
+def _around(random: Random, spots: int, size: int) -> StoneBits:
     """Surround a few spots of so many points with black stones, some diagonals left out."""
     black = holes = 0
     for _ in range(spots):
@@ -325,7 +327,7 @@ def _around(random: Random, spots: int, size: int) -> Board:
     black &= ~holes
     rest = _SHAPE.full & ~black & ~holes
     white = made.scattered(random, rest, random.choice((0, 0.05, 0.2)))
-    return Board(black, white)
+    return StoneBits(black, white)
 
 
 def flood_once(shape: Grid, points: int) -> int:
@@ -334,23 +336,23 @@ def flood_once(shape: Grid, points: int) -> int:
     return (row | row << shape.stride | row >> shape.stride) & shape.full
 
 
-def _eyed(random: Random) -> Moment:
+def _eyed(random: Random) -> SceneMoment:
     board = _around(random, random.choice((1, 1, 2, 2, 3, 4)), 1)
     return made.board_moment("go", SIZE, board)
 
 
-def _spaced(random: Random) -> Moment:
+def _spaced(random: Random) -> SceneMoment:
     board = _around(random, random.choice((1, 1, 2, 3)), random.choice((2, 2, 3, 4)))
     return made.board_moment("go", SIZE, board)
 
 
-def _two_apart(random: Random) -> Moment:
+def _two_apart(random: Random) -> SceneMoment:
     """Make two eyes three rows and three columns from one another."""
     row, column, mirror = random.randrange(6), random.randrange(6), random.random() < 0.5
     points = [(row, column), (row + 3, column + 3)]
     holes = _SHAPE.mask([(r, 8 - c) if mirror else (r, c) for r, c in points])
     square = flood_once(_SHAPE, holes) & ~holes
-    return made.board_moment("go", SIZE, Board(square & ~_spare_corner(random, holes)))
+    return made.board_moment("go", SIZE, StoneBits(square & ~_spare_corner(random, holes)))
 
 
 def _spare_corner(random: Random, holes: int) -> int:
@@ -359,57 +361,59 @@ def _spare_corner(random: Random, holes: int) -> int:
     return any_bit(flood_once(_SHAPE, holes) & ~beside & ~holes, random)
 
 
-def _bands(random: Random) -> Moment:
+def _bands(random: Random) -> SceneMoment:
     """Make a region between two walls that nothing connects, not even a diagonal."""
     low = random.randint(0, 4)
     high = random.randint(low + 3, 8)
     upright = random.random() < 0.5
     walls = [(line, place) for line in (low, high) for place in range(SIZE)]
     black = _SHAPE.mask([(place, line) if upright else (line, place) for line, place in walls])
-    board = Board(black, made.scattered(random, _SHAPE.full & ~black, random.choice((0, 0.03))))
+    board = StoneBits(
+        black, made.scattered(random, _SHAPE.full & ~black, random.choice((0, 0.03)))
+    )
     return made.board_moment("go", SIZE, board)
 
 
 def _swapped(make: Maker) -> Maker:
     """Return what makes the same for White, and something for Black beside it."""
 
-    def swapped(random: Random) -> Moment | None:
+    def swapped(random: Random) -> SceneMoment | None:
         first, second = make(random), make(random)
         if first is None or second is None:
             return None
         white, black = first.board.black, second.board.black
         near = flood_once(_SHAPE, flood_once(_SHAPE, white))
-        board = Board(black & ~near, white)
+        board = StoneBits(black & ~near, white)
         return made.board_moment("go", SIZE, board)
 
     return swapped
 
 
-def _dense(random: Random) -> Moment:
+def _dense(random: Random) -> SceneMoment:
     return made.board_moment("go", SIZE, _black(random, random.uniform(0.6, 0.9)))
 
 
-def _few(random: Random) -> Moment:
-    board = Board(*(made.scattered(random, _SHAPE.full, 0.06) for _ in range(2)))
-    return made.board_moment("go", SIZE, Board(board.black, board.white & ~board.black))
+def _few(random: Random) -> SceneMoment:
+    board = StoneBits(*(made.scattered(random, _SHAPE.full, 0.06) for _ in range(2)))
+    return made.board_moment("go", SIZE, StoneBits(board.black, board.white & ~board.black))
 
 
-def _blank(random: Random) -> Moment:
+def _blank(random: Random) -> SceneMoment:
     return made.board_moment("go", SIZE)
 
 
-def _only_white(random: Random) -> Moment:
-    return made.board_moment("go", SIZE, Board(0, made.scattered(random, _SHAPE.full, 0.1)))
+def _only_white(random: Random) -> SceneMoment:
+    return made.board_moment("go", SIZE, StoneBits(0, made.scattered(random, _SHAPE.full, 0.1)))
 
 
-def _game(random: Random) -> Moment | None:
+def _game(random: Random) -> SceneMoment | None:
     return made.go_anytime(random, (SIZE,))
 
 
 # --- boards of other sizes ----------------------------------------------------------------------
 
 
-def _fitting(moment: Moment) -> list[Moment]:
+def _fitting(moment: SceneMoment) -> list[SceneMoment]:
     """Return the moment, or of a larger board one of its corners of 9 by 9."""
     if moment.size == SIZE:
         return [moment]
@@ -466,4 +470,4 @@ FEATURES = (
                 _bad("w 4 e", "b 7 a", "b 2 h"), valid=False),
 )  # fmt: skip
 
-KIND = Kind("go", range(9, 20), FEATURES, _fitting, swaps=False, marks=".bw")
+KIND = FeatureKind("go", range(9, 20), FEATURES, _fitting, swaps=False, marks=".bw")

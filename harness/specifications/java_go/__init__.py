@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.specifications.record import Specification
 from harness.vocabulary import facts
-from harness.vocabulary.boards import Board
+from harness.vocabulary.boards import BoardKind
 from harness.vocabulary.forms import EXACT, SET_UP
 from harness.vocabulary.wordings import YES_OR_NO, Wording
 from oracle.natures import ASKS
@@ -22,7 +22,7 @@ SPECIFICATION = Specification(
     },
     signs=r"(is_captured|is_legal|can_play|is_over|score ).*",
     natures=dict.fromkeys(("score", "is_captured", "can_play", "is_over"), ASKS),
-    board=Board(size=11, format="text"),  # "The grid we will use … is an 11x11 board."
+    board=BoardKind(size=11, format="text"),  # "The grid we will use … is an 11x11 board."
     legend={
         "?": "asked about",
         "L": "a liberty",

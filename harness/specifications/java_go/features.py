@@ -12,8 +12,8 @@ from harness.vocabulary.cutting import corner_with_move
 from harness.vocabulary.features import (
     Asker,
     Feature,
+    FeatureKind,
     Finder,
-    Kind,
     as_it_lies,
     laid,
     names,
@@ -22,7 +22,7 @@ from harness.vocabulary.features import (
     rim,
     up_to_last,
 )
-from harness.vocabulary.scenes import Moment, Step
+from harness.vocabulary.scenes import SceneCommand, SceneMoment
 from oracle.color import NAMES
 from oracle.grid import each_bit
 from oracle.rules.area import area
@@ -35,7 +35,7 @@ _SIZES = (3, 4, 5, 6, 7, 8, 9, 11)
 _PLAYED_ON = 11
 
 
-class Look(NamedTuple):
+class CaptureFacts(NamedTuple):
     """What the moves on a board would do, for the color to move."""
 
     mine: int
@@ -46,12 +46,14 @@ class Look(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def look(moment: Moment) -> Look:
+def look(moment: SceneMoment) -> CaptureFacts:
     """Return what the moves on a board would do."""
     shape, board = moment.shape, moment.board
     mine, theirs = board.of(moment.to_play), board.of(3 - moment.to_play)
     empty = shape.full & ~board.stones
-    return Look(mine, theirs, empty, empty & ~neighbours(shape, empty), area(shape, *board)[2])
+    return CaptureFacts(
+        mine, theirs, empty, empty & ~neighbours(shape, empty), area(shape, *board)[2]
+    )
 
 
 class Holes(NamedTuple):
@@ -63,7 +65,7 @@ class Holes(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def holes(moment: Moment, color: int) -> Holes:
+def holes(moment: SceneMoment, color: int) -> Holes:
     """Return what a color's stones do on the points without an empty neighbor."""
     mine, theirs = moment.board.of(color), moment.board.of(3 - color)
     shape, found = moment.shape, [0, 0, 0]
@@ -76,7 +78,7 @@ def holes(moment: Moment, color: int) -> Holes:
     return Holes(*found)
 
 
-def _holes(moment: Moment, which: str) -> int:
+def _holes(moment: SceneMoment, which: str) -> int:
     """Return the points of one kind, for either color."""
     return int(getattr(holes(moment, 1), which) | getattr(holes(moment, 2), which))
 
@@ -89,17 +91,17 @@ def _points(mask: int, answer: str) -> str:
 
 
 def _taken(least: int, most: int) -> Finder:
-    def find(moment: Moment) -> str:
+    def find(moment: SceneMoment) -> str:
         return "several" if least <= moment.taken.bit_count() <= most else ""
 
     return find
 
 
-def _ko(moment: Moment) -> str:
+def _ko(moment: SceneMoment) -> str:
     return NAMES[moment.to_play] if moment.ko else ""
 
 
-def _snapback(moment: Moment) -> str:
+def _snapback(moment: SceneMoment) -> str:
     """The last move took one stone, and can be taken back with others at once."""
     seen = look(moment)
     if moment.taken.bit_count() != 1 or moment.ko:
@@ -108,28 +110,28 @@ def _snapback(moment: Moment) -> str:
     return NAMES[moment.to_play] if back & moment.move and back.bit_count() > 1 else ""
 
 
-def _several_chains(moment: Moment) -> str:
+def _several_chains(moment: SceneMoment) -> str:
     """The last move took two chains or more."""
     return "several" if sum(1 for _ in regions(moment.shape, moment.taken)) > 1 else ""
 
 
-def _edge_taken(moment: Moment) -> str:
+def _edge_taken(moment: SceneMoment) -> str:
     return "at the edge" if moment.taken & rim(moment.shape) else ""
 
 
-def _suicide(moment: Moment) -> str:
+def _suicide(moment: SceneMoment) -> str:
     return _points(_holes(moment, "suicides"), "false")
 
 
-def _rescue(moment: Moment) -> str:
+def _rescue(moment: SceneMoment) -> str:
     return _points(_holes(moment, "rescues"), "true")
 
 
-def _join(moment: Moment) -> str:
+def _join(moment: SceneMoment) -> str:
     return _points(_holes(moment, "joins"), "true")
 
 
-def _friend_in_atari(moment: Moment) -> int:
+def _friend_in_atari(moment: SceneMoment) -> int:
     """Return points where a stone joins a friend and yet has no liberty."""
     found = 0
     for color in (1, 2):
@@ -138,11 +140,11 @@ def _friend_in_atari(moment: Moment) -> int:
     return found
 
 
-def _friend(moment: Moment) -> str:
+def _friend(moment: SceneMoment) -> str:
     return _points(_friend_in_atari(moment), "false")
 
 
-def _territory(moment: Moment) -> str:
+def _territory(moment: SceneMoment) -> str:
     """Regions of more than a point that belong to one color, and some that do not."""
     neutral = look(moment).neutral
     own = look(moment).empty & ~neutral
@@ -150,35 +152,35 @@ def _territory(moment: Moment) -> str:
     return "both" if large and neutral else ""
 
 
-def _settled(moment: Moment) -> str:
+def _settled(moment: SceneMoment) -> str:
     neutral = look(moment).neutral
     return "points" if moment.board.stones and neutral.bit_count() * 3 < moment.size**2 else ""
 
 
-def _empty(moment: Moment) -> str:
+def _empty(moment: SceneMoment) -> str:
     return "nothing" if not moment.board.stones else ""
 
 
-def _stones(moment: Moment) -> str:
+def _stones(moment: SceneMoment) -> str:
     return "move" if moment.move and moment.board.stones.bit_count() > 2 else ""
 
 
-def _room(moment: Moment) -> str:
+def _room(moment: SceneMoment) -> str:
     return _stones(moment) if _free(moment) else ""
 
 
-def _free(moment: Moment) -> list[int]:
+def _free(moment: SceneMoment) -> list[int]:
     """Return the empty points beside another one: a stone may be put there."""
     empty = look(moment).empty
     return [bit for bit in each_bit(empty) if neighbours(moment.shape, bit) & empty]
 
 
-def _exchanged(moment: Moment) -> str:
+def _exchanged(moment: SceneMoment) -> str:
     """After a ko, both have a move elsewhere that changes nothing near it."""
     return NAMES[moment.to_play] if moment.ko and len(_elsewhere(moment)) == 2 else ""
 
 
-def _elsewhere(moment: Moment) -> list[int]:
+def _elsewhere(moment: SceneMoment) -> list[int]:
     """Return a point for each color to play on, with room around, not near the ko."""
     shape, seen = moment.shape, look(moment)
     near = neighbours(shape, moment.ko | neighbours(shape, moment.ko)) | moment.ko
@@ -191,31 +193,31 @@ def _elsewhere(moment: Moment) -> list[int]:
 # --- what is asked ------------------------------------------------------------------------------
 
 
-def _color(moment: Moment, *, last: bool) -> str:
+def _color(moment: SceneMoment, *, last: bool) -> str:
     return NAMES[moment.color if last else moment.to_play]
 
 
-def _captured(name: str) -> Step:
-    return Step(f"is_captured {name}", asked=True)
+def _captured(name: str) -> SceneCommand:
+    return SceneCommand(f"is_captured {name}", asked=True)
 
 
-def _score(color: str) -> Step:
-    return Step(f"score {color[0]}", asked=True)
+def _score(color: str) -> SceneCommand:
+    return SceneCommand(f"score {color[0]}", asked=True)
 
 
-def _legal(color: int, name: str) -> Step:
-    return Step(f"is_legal {NAMES[color][0]} {name}", asked=True)
+def _legal(color: int, name: str) -> SceneCommand:
+    return SceneCommand(f"is_legal {NAMES[color][0]} {name}", asked=True)
 
 
-def _can(color: str, name: str, why: str) -> Step:
-    return Step(f"can_play {color[0]} {name}", asked=True, why=why)
+def _can(color: str, name: str, why: str) -> SceneCommand:
+    return SceneCommand(f"can_play {color[0]} {name}", asked=True, why=why)
 
 
-def _prisoners(color: str, why: str) -> Step:
-    return Step(f"captures {color[0]}", asked=True, why=why)
+def _prisoners(color: str, why: str) -> SceneCommand:
+    return SceneCommand(f"captures {color[0]}", asked=True, why=why)
 
 
-def _lying(moment: Moment, random: Random) -> list[Step]:
+def _lying(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Ask for a captured stone that still lies on the board, for the score, and for the stone
     again: asking changes nothing.
     """
@@ -224,7 +226,7 @@ def _lying(moment: Moment, random: Random) -> list[Step]:
     return [*laid(moment), _captured(dead), _score(NAMES[owner]), _legal(owner, dead)]
 
 
-def _beside_lying(moment: Moment, random: Random) -> list[Step]:
+def _beside_lying(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Ask for a captured stone, and for a stone beside it that is not."""
     dead = _captured_now(moment)
     alive = neighbours(moment.shape, dead) & moment.board.stones & ~dead
@@ -233,17 +235,17 @@ def _beside_lying(moment: Moment, random: Random) -> list[Step]:
 
 
 @lru_cache(maxsize=8)
-def _captured_now(moment: Moment) -> int:
+def _captured_now(moment: SceneMoment) -> int:
     black, white = captured_of_both(moment.shape, *moment.board)
     return black | white
 
 
-def _dead(moment: Moment) -> str:
+def _dead(moment: SceneMoment) -> str:
     count = _captured_now(moment).bit_count()
     return "" if not count else "one" if count == 1 else "several"
 
 
-def _dead_chain(moment: Moment) -> str:
+def _dead_chain(moment: SceneMoment) -> str:
     """A captured chain, some stone of which has no opponent beside it."""
     shape, dead = moment.shape, _captured_now(moment)
     inner = dead & ~neighbours(shape, shape.full & ~dead)
@@ -251,28 +253,28 @@ def _dead_chain(moment: Moment) -> str:
     return "several" if inner or joined else ""
 
 
-def _dead_at_edge(moment: Moment) -> str:
+def _dead_at_edge(moment: SceneMoment) -> str:
     return "at the edge" if _captured_now(moment) & rim(moment.shape) else ""
 
 
-def _living(moment: Moment) -> str:
+def _living(moment: SceneMoment) -> str:
     """A chain whose only liberty is diagonal to, or far from, the stone asked for."""
     return _points(_inner_stones(moment), "false")
 
 
-def _inner_stones(moment: Moment) -> int:
+def _inner_stones(moment: SceneMoment) -> int:
     """Return stones without a liberty of their own in chains that have one."""
     shape, board = moment.shape, moment.board
     empty = shape.full & ~board.stones
     return board.stones & ~neighbours(shape, empty) & ~_captured_now(moment)
 
 
-def _ask_living(moment: Moment, random: Random) -> list[Step]:
+def _ask_living(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     stone = random.choice(names(moment, _inner_stones(moment)))
     return [*laid(moment), _captured(stone), _score(random.choice(("black", "white")))]
 
 
-def _ask_territory(moment: Moment, random: Random) -> list[Step]:
+def _ask_territory(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     neutral = look(moment).neutral
     own = look(moment).empty & ~neutral
     large = [region for region in regions(moment.shape, own) if region.bit_count() > 1]
@@ -281,11 +283,11 @@ def _ask_territory(moment: Moment, random: Random) -> list[Step]:
     return [*as_it_lies(moment, random), _captured(inside), _captured(shared)]
 
 
-def _ask_score(moment: Moment, random: Random) -> list[Step]:
+def _ask_score(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*as_it_lies(moment, random), _score("black"), _score("white")]
 
 
-def _ask_empty(moment: Moment, random: Random) -> list[Step]:
+def _ask_empty(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     point = random.choice(names(moment, moment.shape.full))
     return [*new_board(moment), _captured(point), _score(random.choice(("black", "white")))]
 
@@ -293,7 +295,7 @@ def _ask_empty(moment: Moment, random: Random) -> list[Step]:
 def _ask_legal(which: str) -> Asker:
     """Return what asks for a point of one kind, for the color it concerns."""
 
-    def steps(moment: Moment, random: Random) -> list[Step]:
+    def steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
         points = {color: getattr(holes(moment, color), which) for color in (1, 2)}
         color = random.choice([color for color, mask in points.items() if mask])
         name = random.choice(names(moment, points[color]))
@@ -302,7 +304,7 @@ def _ask_legal(which: str) -> Asker:
     return steps
 
 
-def _ask_friend(moment: Moment, random: Random) -> list[Step]:
+def _ask_friend(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     colors = [
         color
         for color in (1, 2)
@@ -314,12 +316,12 @@ def _ask_friend(moment: Moment, random: Random) -> list[Step]:
     return [*as_it_lies(moment, random), _legal(color, name)]
 
 
-def _ask_occupied(moment: Moment, random: Random) -> list[Step]:
+def _ask_occupied(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     name = random.choice(names(moment, moment.board.stones))
     return [*as_it_lies(moment, random), _legal(random.choice((1, 2)), name)]
 
 
-def _after_capture(moment: Moment, random: Random) -> list[Step]:
+def _after_capture(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Play the capture; ask for its prisoners, and whether their points are free."""
     color, name = _color(moment, last=True), random.choice(names(moment, moment.taken))
     count = moment.taken.bit_count()
@@ -327,7 +329,7 @@ def _after_capture(moment: Moment, random: Random) -> list[Step]:
     return [*up_to_last(moment, random), _prisoners(color, why), _captured(name)]
 
 
-def _ask_ko(moment: Moment, random: Random) -> list[Step]:
+def _ask_ko(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Try to take back at once: the game forbids it, the bare board does not; filling is free."""
     color, other = _color(moment, last=False), _color(moment, last=True)
     name = names(moment, moment.ko)[0]
@@ -335,12 +337,12 @@ def _ask_ko(moment: Moment, random: Random) -> list[Step]:
     return [
         *up_to_last(moment, random),
         _can(color, name, no),
-        Step(f"is_legal {color[0]} {name}", asked=True),
+        SceneCommand(f"is_legal {color[0]} {name}", asked=True),
         _can(other, name, "Ko does not keep the color that took from filling its point."),
     ]
 
 
-def _ask_later(moment: Moment, random: Random) -> list[Step]:
+def _ask_later(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Let both play elsewhere: then the ko may be taken."""
     first, second = _elsewhere(moment)
     name = names(moment, moment.ko)[0]
@@ -350,7 +352,7 @@ def _ask_later(moment: Moment, random: Random) -> list[Step]:
     return [*up_to_last(moment, random), *away, _can(color, name, why)]
 
 
-def _ask_snapback(moment: Moment, random: Random) -> list[Step]:
+def _ask_snapback(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Take back at once more than one stone: that is no ko."""
     color = _color(moment, last=False)
     name = names(moment, moment.taken)[0]
@@ -362,10 +364,10 @@ def _ask_snapback(moment: Moment, random: Random) -> list[Step]:
     return [*up_to_last(moment, random), _can(color, name, why), back, many]
 
 
-def _ask_new_game(moment: Moment, random: Random) -> list[Step]:
+def _ask_new_game(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     color = _color(moment, last=True)
     why = "A new game has no prisoners."
-    return [*up_to_last(moment, random), Step("clear_board"), _prisoners(color, why)]
+    return [*up_to_last(moment, random), SceneCommand("clear_board"), _prisoners(color, why)]
 
 
 def _ask_passes(*passes: str) -> Asker:
@@ -373,12 +375,16 @@ def _ask_passes(*passes: str) -> Asker:
     over = passes[-2:] == ("B", "W")
     why = "Black passed and White after it." if over else "Not Black and then White passed."
 
-    def steps(moment: Moment, random: Random) -> list[Step]:
+    def steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
         commands = [
-            play(moment, 2, _free(moment)[0]) if one == "w" else Step(f"play {one} pass")
+            play(moment, 2, _free(moment)[0]) if one == "w" else SceneCommand(f"play {one} pass")
             for one in passes
         ]
-        return [*up_to_last(moment, random), *commands, Step("is_over", asked=True, why=why)]
+        return [
+            *up_to_last(moment, random),
+            *commands,
+            SceneCommand("is_over", asked=True, why=why),
+        ]
 
     return steps
 
@@ -386,32 +392,32 @@ def _ask_passes(*passes: str) -> Asker:
 # --- positions made -----------------------------------------------------------------------------
 
 
-def _anytime(random: Random) -> Moment | None:
+def _anytime(random: Random) -> SceneMoment | None:
     return made.go_anytime(random, _SIZES)
 
 
-def _in_game(random: Random) -> Moment | None:
+def _in_game(random: Random) -> SceneMoment | None:
     return made.go_anytime(random, (_PLAYED_ON,))
 
 
-def _short_game(random: Random) -> Moment | None:
+def _short_game(random: Random) -> SceneMoment | None:
     return made.go_game(random, _PLAYED_ON, random.randint(4, 9))
 
 
-def _ended(random: Random) -> Moment | None:
+def _ended(random: Random) -> SceneMoment | None:
     return made.go_game(random, random.choice(_SIZES))
 
 
-def _carved(random: Random) -> Moment | None:
+def _carved(random: Random) -> SceneMoment | None:
     return made.carved(random, _SIZES)
 
 
-def _short(random: Random) -> Moment | None:
+def _short(random: Random) -> SceneMoment | None:
     size = random.choice(_SIZES[2:])
     return made.go_game(random, size, random.randint(4, 9))
 
 
-def _still_lying(random: Random) -> Moment | None:
+def _still_lying(random: Random) -> SceneMoment | None:
     """Return a capture before the captured stones have been taken off."""
     moment = _anytime(random)
     if moment is None or not moment.taken:
@@ -420,11 +426,11 @@ def _still_lying(random: Random) -> Moment | None:
     return moment._replace(before=board, board=board, move=0)
 
 
-def _blank(random: Random) -> Moment:
+def _blank(random: Random) -> SceneMoment:
     return made.board_moment("go", random.choice((1, 3, 5, 9, 11)))
 
 
-def _snap(random: Random) -> Moment | None:
+def _snap(random: Random) -> SceneMoment | None:
     """Return a snapback: a stone thrown in is taken, and its taker with the rest."""
     for _ in range(20):
         size = _PLAYED_ON
@@ -436,7 +442,7 @@ def _snap(random: Random) -> Moment | None:
     return None
 
 
-def _thrown_in(start: Moment) -> Iterator[Moment]:
+def _thrown_in(start: SceneMoment) -> Iterator[SceneMoment]:
     """Yield moments in which a stone just played in was taken."""
     shape, color = start.shape, start.color
     mine, theirs = start.board.of(3 - color), start.board.of(color)
@@ -451,11 +457,11 @@ def _thrown_in(start: Moment) -> Iterator[Moment]:
                 yield made.after("go", start.size, before, color, answer, board)
 
 
-def _ko_fight(random: Random) -> Moment | None:
+def _ko_fight(random: Random) -> SceneMoment | None:
     return made.ko_fight(random, _PLAYED_ON)
 
 
-def _fitting(moment: Moment) -> list[Moment]:
+def _fitting(moment: SceneMoment) -> list[SceneMoment]:
     """Return the moment and, for a capture, its corner of 11 by 11 and the board it came from.
 
     On the last, the captured stones have not been taken off.
@@ -468,7 +474,7 @@ def _fitting(moment: Moment) -> list[Moment]:
     return [moment, cut, _lying_still(cut)] if cut else [moment]
 
 
-def _lying_still(moment: Moment) -> Moment:
+def _lying_still(moment: SceneMoment) -> SceneMoment:
     board = made.added(moment.before, moment.color, moment.move)
     origin = moment.origin.but("the captured stones still on the board")
     return moment._replace(origin=origin, before=board, board=board, move=0)
@@ -529,4 +535,4 @@ def _played(feature: Feature) -> Feature:
 
 FEATURES = (*_ON_BOARDS, *map(_played, _IN_GAMES))
 
-KIND = Kind("go", range(1, 26), FEATURES, _fitting, swaps=True)
+KIND = FeatureKind("go", range(1, 26), FEATURES, _fitting, swaps=True)

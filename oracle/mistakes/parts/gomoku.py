@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oracle.games.gomoku import State
+    from oracle.games.gomoku import GomokuState
     from oracle.grid import Grid
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.protocol import Command
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 REASONS = ("wrong color", "wrong coordinate", "occupied")
 
 
-def last_state(session: GomokuSession) -> State:
+def last_state(session: GomokuSession) -> GomokuState:
     """Return the game's last moment, which a mistake may change behind its back."""
     return session.game._states[-1]
 
@@ -73,7 +73,7 @@ def refuse(session: GomokuSession, words: list[str], argument: str, reason: str)
 
 
 @part()
-def won(session: GomokuSession, state: State, stones: int, last: int) -> bool:
+def won(session: GomokuSession, state: GomokuState, stones: int, last: int) -> bool:
     """Return whether the last of some stones, all of one color, has won."""
     return bool(fives(state.position.grid, stones))
 
@@ -154,7 +154,7 @@ def _legal_moves(right: Command, session: GomokuSession, words: list[str]) -> st
 # --- the policy: Win and BlockWin --------------------------------------------------------------
 
 
-class Board:
+class PolicyBoard:
     """What a policy looks at.
 
     Attributes: ``grid``; the masks ``mine``, ``theirs`` and ``empty``; ``steps``, of the lines.
@@ -178,7 +178,7 @@ def lines(session: GomokuSession, shape: Grid) -> tuple[int, ...]:
 
 
 @part()
-def completing(session: GomokuSession, board: Board, stones: int) -> int:
+def completing(session: GomokuSession, board: PolicyBoard, stones: int) -> int:
     """Return the points that complete a five of some stones."""
     found = 0
     for step in board.steps:
@@ -187,13 +187,13 @@ def completing(session: GomokuSession, board: Board, stones: int) -> int:
 
 
 @part(completing)
-def win(session: GomokuSession, board: Board) -> int:
+def win(session: GomokuSession, board: PolicyBoard) -> int:
     """Return the moves of type Win."""
     return int(completing(session, board, board.mine))
 
 
 @part(completing)
-def block_win(session: GomokuSession, board: Board) -> int:
+def block_win(session: GomokuSession, board: PolicyBoard) -> int:
     """Return the moves of type BlockWin."""
     return int(completing(session, board, board.theirs))
 
@@ -202,13 +202,13 @@ def block_win(session: GomokuSession, board: Board) -> int:
 
 
 @part()
-def open_four(session: GomokuSession, board: Board) -> int:
+def open_four(session: GomokuSession, board: PolicyBoard) -> int:
     """Return the moves of type OpenFour."""
     return open_fours(board.mine, board.empty, board.steps)
 
 
 @part()
-def split(session: GomokuSession, board: Board, windows: Windows, step: int) -> int:
+def split(session: GomokuSession, board: PolicyBoard, windows: Windows, step: int) -> int:
     """Return the blocks of the threes with a gap."""
     return both_ends(windows, step) | gap(windows, step)
 
@@ -226,13 +226,13 @@ def gap(windows: Windows, step: int) -> int:
 
 
 @part()
-def solid(session: GomokuSession, board: Board, windows: Windows, step: int) -> int:
+def solid(session: GomokuSession, board: PolicyBoard, windows: Windows, step: int) -> int:
     """Return the blocks of the threes without a gap."""
     return near_blocks(windows, step) | third_blocks(windows, step)
 
 
 @part(split, solid)
-def block_open_four(session: GomokuSession, board: Board) -> int:
+def block_open_four(session: GomokuSession, board: PolicyBoard) -> int:
     """Return the moves of type BlockOpenFour."""
     found = 0
     for step in board.steps:
@@ -251,7 +251,7 @@ def urgency(session: GomokuSession) -> tuple[str, ...]:
 
 
 @part(urgency, win, block_win, open_four, block_open_four)
-def types(session: GomokuSession, board: Board) -> Types:
+def types(session: GomokuSession, board: PolicyBoard) -> Types:
     """Return the moves of each type, as ``rule_based`` sees them."""
     kinds = {"Win": win, "BlockWin": block_win, "OpenFour": open_four}
     kinds["BlockOpenFour"] = block_open_four
@@ -279,7 +279,7 @@ def heading(session: GomokuSession, kind: str) -> str:
 
 
 @part()
-def listed(session: GomokuSession, board: Board, kind: str, moves: int) -> list[Point]:
+def listed(session: GomokuSession, board: PolicyBoard, kind: str, moves: int) -> list[Point]:
     """Return the moves in a list, in any order."""
     return board.grid.points(moves)
 
@@ -296,7 +296,7 @@ def policy_at_end(session: GomokuSession) -> str:
     return ""
 
 
-def considered(session: GomokuSession, board: Board, policy: str) -> tuple[str, int]:
+def considered(session: GomokuSession, board: PolicyBoard, policy: str) -> tuple[str, int]:
     """Return the first type that has moves, and these."""
     if policy == "random":
         return "Random", board.empty
@@ -304,7 +304,7 @@ def considered(session: GomokuSession, board: Board, policy: str) -> tuple[str, 
     return next(((kind, moves) for kind, moves in found.items() if moves), ("", 0))
 
 
-def written(session: GomokuSession, board: Board, kind: str, moves: int) -> str:
+def written(session: GomokuSession, board: PolicyBoard, kind: str, moves: int) -> str:
     """Return moves as ``policy_moves`` writes them."""
     points = listed(session, board, kind, moves)
     points = sorted(points, key=lambda point: place_of_move(session, point))
@@ -314,7 +314,7 @@ def written(session: GomokuSession, board: Board, kind: str, moves: int) -> str:
 def _policy_moves(right: Command, session: GomokuSession, words: list[str]) -> str:
     if session.game.is_over:
         return str(policy_at_end(session))
-    board = Board(session, side(session))
+    board = PolicyBoard(session, side(session))
     return written(session, board, *considered(session, board, policy_in_force(session)))
 
 
@@ -351,7 +351,7 @@ def at_end(session: GomokuSession, color: int) -> str | None:
 @part(types, lines)
 def choices(session: GomokuSession, color: int) -> int:
     """Return the points of which it plays any."""
-    board = Board(session, color)
+    board = PolicyBoard(session, color)
     return considered(session, board, session.policy)[1]
 
 

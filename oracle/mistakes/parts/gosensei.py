@@ -13,7 +13,7 @@ from oracle.rules.flood import regions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.boards.snapshot import Choice, Snapshot
+    from oracle.boards.snapshot import Snapshot, SnapshotChoice
     from oracle.grid import Grid
     from oracle.gtp.gosensei import GosenseiSession
     from oracle.gtp.loading import Reader
@@ -88,7 +88,7 @@ def text(session: GosenseiSession, written: str) -> str:
 def _reader(session: GosenseiSession) -> Reader:
     """Return how the session reads the bytes of a board file."""
 
-    def read(data: bytes, file: str | None, choice: Choice | None) -> Snapshot:
+    def read(data: bytes, file: str | None, choice: SnapshotChoice | None) -> Snapshot:
         return read_gosensei(text(session, decode(data)).encode(), file)
 
     return read

@@ -23,7 +23,7 @@ from harness.grading.exports.class_page.style import CLASS
 from harness.grading.exports.feedback import unsafe
 from harness.grading.exports.material import CaseSummary, Files, Material, as_file
 from harness.grading.records import IMAGE, ClassResult
-from harness.report.html.parts import Frame, facts, page
+from harness.report.html.parts import PageFrame, facts, page
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import number_of
 
@@ -60,7 +60,7 @@ def class_page(
     """
     known = ClassOverview(result, seen)
     points = attention.points(known, notes)
-    frame = Frame(
+    frame = PageFrame(
         status=_STATUS % len(points) if points else NOTHING,
         boards=wrong.has_boards(known),
         script=bool(result.graded),

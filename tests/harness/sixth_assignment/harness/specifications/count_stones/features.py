@@ -5,24 +5,24 @@ from __future__ import annotations
 from random import Random
 
 from harness.vocabulary import made
-from harness.vocabulary.features import Feature, Kind, up_to_last, whole
-from harness.vocabulary.scenes import Moment, Step
+from harness.vocabulary.features import Feature, FeatureKind, up_to_last, whole
+from harness.vocabulary.scenes import SceneCommand, SceneMoment
 
 
-def _both_colors(moment: Moment) -> str:
+def _both_colors(moment: SceneMoment) -> str:
     return "both" if moment.board.black and moment.board.white else ""
 
 
-def _capture(moment: Moment) -> str:
+def _capture(moment: SceneMoment) -> str:
     return "captured" if moment.taken else ""
 
 
-def _counted(moment: Moment, random: Random) -> list[Step]:
+def _counted(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     loser = "bw"[moment.color == 1]
-    return [*up_to_last(moment, random), Step(f"stones {loser}", asked=True)]
+    return [*up_to_last(moment, random), SceneCommand(f"stones {loser}", asked=True)]
 
 
-def _anytime(random: Random) -> Moment | None:
+def _anytime(random: Random) -> SceneMoment | None:
     return made.go_anytime(random, (3, 4, 5))
 
 
@@ -30,4 +30,4 @@ FEATURES = (
     Feature("both-colors", "stones of one color only", _both_colors, _counted, _anytime),
     Feature("capture", "captured stones are gone", _capture, _counted, _anytime),
 )
-KIND = Kind("go", range(2, 20), FEATURES, whole, swaps=True)
+KIND = FeatureKind("go", range(2, 20), FEATURES, whole, swaps=True)
