@@ -9,18 +9,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby, islice
 
 from harness.errors import ReportError, UsageError
 from harness.report.markup import SharedMarkup
 from harness.visible import encode_visible
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 STDOUT = ("-", "/dev/stdout")  # what names standard output
 _BATCH = 1_000  # parts written at once; a part is a line or a few
@@ -40,16 +36,11 @@ def write(
     it is called with whole batches. ``lasting``: whether the text should be there even after a
     power failure right now; if not, it is written in half the time.
 
-    Raises :class:`ReportError` when the file cannot be written. (It is opened by hand because a
-    run may write hundreds, and pathlib's way takes twice the time.)
+    Raises :class:`ReportError` when the file cannot be written.
     """
-    try:
-        with _opened(path, lasting=lasting) as file:
-            rest = iter(parts)
-            while batch := list(islice(rest, _BATCH)):
-                file.write(_encoded(batch, encode))
-    except OSError as error:
-        raise ReportError(f"cannot write {_named(path)}: {error.strerror}") from error
+    rest = iter(parts)
+    batches = iter(lambda: list(islice(rest, _BATCH)), [])
+    _write(path, (_encoded(batch, encode) for batch in batches), lasting=lasting)
 
 
 def _encoded(parts: list[str], encode: Callable[[str], bytes]) -> bytes:
@@ -75,9 +66,15 @@ def write_bytes(path: str, data: bytes) -> None:
 
     Raises :class:`ReportError` when it cannot be written.
     """
+    _write(path, [data])
+
+
+def _write(path: str, pieces: Iterable[bytes], *, lasting: bool = True) -> None:
     try:
-        with _opened(path) as file:
-            file.write(data)
+        if path in STDOUT:
+            _write_to_stdout(pieces)
+        else:
+            _write_file(path, pieces, lasting)
     except OSError as error:
         raise ReportError(f"cannot write {_named(path)}: {error.strerror}") from error
 
@@ -86,13 +83,13 @@ def _named(path: str) -> str:
     return "to standard output" if path in STDOUT else path
 
 
-@contextmanager
-def _opened(path: str, *, lasting: bool = True) -> Iterator[BinaryIO]:
-    if path in STDOUT:
-        sys.stdout.flush()
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
+def _write_to_stdout(pieces: Iterable[bytes]) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.writelines(pieces)
+    sys.stdout.buffer.flush()
+
+
+def _write_file(path: str, pieces: Iterable[bytes], lasting: bool) -> None:
     place, mode = _place(path)
     beside = _beside(place)
     try:
@@ -100,12 +97,10 @@ def _opened(path: str, *, lasting: bool = True) -> Iterator[BinaryIO]:
     except OSError:  # the folder takes no new file, but the old one may be written
         opened = None
     if opened is None:
-        with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _NEW), "wb") as file:
-            yield file
+        _fill(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _NEW), pieces)
         return
     try:
-        with os.fdopen(opened, "wb") as file:
-            yield file
+        _fill(opened, pieces)
         if not lasting:  # ext4 writes what is renamed onto a file to the disk at once
             with suppress(FileNotFoundError):
                 os.unlink(place)
@@ -116,16 +111,32 @@ def _opened(path: str, *, lasting: bool = True) -> Iterator[BinaryIO]:
         raise
 
 
+def _fill(descriptor: int, pieces: Iterable[bytes]) -> None:
+    """Write a file and close it. (By hand: a run may write hundreds, and a stream of Python's own
+    costs as much as the writing.)
+    """
+    try:
+        for piece in pieces:
+            rest = piece
+            while rest:  # a disk that is nearly full takes a part first
+                rest = rest[os.write(descriptor, rest) :]
+    finally:
+        os.close(descriptor)
+
+
 def _place(path: str) -> tuple[str, int | None]:
     """Return where a file really lies, and its mode; None: it is a pipe, a device or a folder."""
     try:
-        status = os.lstat(path)
-        if stat.S_ISLNK(status.st_mode):
-            status = os.stat(path)
-            path = os.path.realpath(path) if stat.S_ISREG(status.st_mode) else path
+        mode = os.lstat(path).st_mode
     except FileNotFoundError:
-        return os.path.realpath(path), _NEW
-    return path, stat.S_IMODE(status.st_mode) if stat.S_ISREG(status.st_mode) else None
+        return path, _NEW
+    if stat.S_ISLNK(mode):
+        try:
+            mode = os.stat(path).st_mode
+        except FileNotFoundError:  # a link to what is to be made
+            return os.path.realpath(path), _NEW
+        path = os.path.realpath(path) if stat.S_ISREG(mode) else path
+    return path, stat.S_IMODE(mode) if stat.S_ISREG(mode) else None
 
 
 def _beside(place: str) -> str:
