@@ -13,6 +13,7 @@ from harness.service.pages import (
     entrance,
     gradings,
     own_mark,
+    private,
     student,
     submission,
     tokens,
@@ -25,7 +26,7 @@ from oracle import __version__
 
 ROUTES = (
     *(entrance.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(student.ROUTES, own_mark.ROUTES, tokens.ROUTES),
+    *(student.ROUTES, own_mark.ROUTES, private.ROUTES, tokens.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
     operating.ROUTES,
     operating.FOR_TOKENS,

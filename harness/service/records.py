@@ -25,6 +25,7 @@ RIGHTS = {
 
 # What a job does.
 CHECK, PLAN, GRADE, CONCLUDE = "check", "plan", "grade", "conclude"
+DRAFT, MEASURE = "draft", "measure"  # positions for private cases; what private cases catch
 
 # How far a job is.
 WAITING, LEASED, DONE, FAULT = "waiting", "leased", "done", "fault"
@@ -181,7 +182,7 @@ class Job(NamedTuple):
     id: str
     kind: str
     assignment: str
-    about: str  # the id of an upload, or of a grading
+    about: str  # the id of an upload, of a grading, of a draft; or a digest of case files
     key: str = ""  # of the submission; empty: all
     state: str = WAITING
     deaths: int = 0  # of workers that had it

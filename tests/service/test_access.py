@@ -21,16 +21,18 @@ from harness.service.people import entering
 from harness.service.people.secrets import form_token
 from harness.service.records import (
     ASSISTANT,
+    DRAFT,
     RIGHTS,
     ROLES,
     STUDENT,
     TEACHER,
     Assigned,
     Grading,
+    Job,
     Member,
     Upload,
 )
-from harness.service.storage import belongings, courses, uploads
+from harness.service.storage import belongings, courses, queue, uploads
 from harness.service.storage.rows import new_id
 from harness.service.web import access
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
@@ -48,6 +50,7 @@ ONE = "/courses/{course}/assignments/{assignment}"
 UPLOAD, GRADING = f"{ONE}/uploads/{{upload}}", f"{ONE}/gradings/{{grading}}"
 FREE = {"student": STUDENT, "code": "0", "name": "page.js", "token": "0"}
 ENTRANT = f"{ONE}/students/{{student}}"
+DRAFTED = f"{ONE}/private/drafts/{{draft}}"
 API = "/api/v1/courses/{course}"
 SUBMISSIONS = f"{API}/assignments/{{assignment}}/submissions"
 
@@ -70,7 +73,14 @@ MAY = {
     "POST /courses/{course}/assistants/change": {TEACHER},
     f"GET {ONE}": HERE,
     f"POST {ONE}/uploads": {STUDENT, MATE},
+    f"GET {ONE}/private": {TEACHER},
     f"POST {ONE}/private": {TEACHER},
+    f"POST {ONE}/private/remove": {TEACHER},
+    f"POST {ONE}/private/drafts": {TEACHER},
+    f"GET {DRAFTED}": {TEACHER},
+    f"POST {DRAFTED}/drop": {TEACHER},
+    f"POST {DRAFTED}/exchange": {TEACHER},
+    f"POST {DRAFTED}/write": {TEACHER},
     f"GET {UPLOAD}": OWN,
     f"GET {UPLOAD}/events": OWN,
     f"GET {UPLOAD}/file": OWN,
@@ -109,7 +119,7 @@ MAY = {
     f"POST {SUBMISSIONS}/{{upload}}/withdraw": {STUDENT},
 }
 _TURNED_AWAY = (303, 401, 403, 404)  # 303: to where one signs in
-_NOT_THERE = re.compile("there is no such (course|assignment|submission|grading|student)")
+_NOT_THERE = re.compile("there is no such (course|assignment|submission|grading|student|draft)")
 
 
 class World(NamedTuple):
@@ -155,7 +165,8 @@ def _course(act, people, prefix):
     uploads.UPLOADS.add(act.db, upload)
     belongings.give(act.db, upload.id, [STUDENT])
     grading = uploads.GRADINGS.add(act.db, Grading(new_id(), assignment, owner, 1.0))
-    found = {"course": course, "assignment": assignment, "upload": upload.id}
+    draft = queue.put(act.db, Job("", DRAFT, assignment, new_id())).about
+    found = {"course": course, "assignment": assignment, "upload": upload.id, "draft": draft}
     return {**found, "grading": grading.id, **FREE}
 
 
@@ -236,7 +247,7 @@ def test_a_form_without_its_token_is_refused(world, route):
     assert world.client.post(path, data=data, headers=headers).status_code == 403
 
 
-@pytest.mark.parametrize("name", ["assignment", "upload", "grading", "student"])
+@pytest.mark.parametrize("name", ["assignment", "upload", "grading", "student", "draft"])
 @pytest.mark.parametrize("route", [one for one in MAY if "{assignment}" in one])
 def test_what_is_of_another_course_is_not_there(world, route, name):
     if f"{{{name}" not in route:
@@ -294,7 +305,7 @@ RIGHT_OF = {  # what opens a route for an assistant; nothing else does
     f"POST {ENTRANT}/comment": "comment",
     f"POST {ENTRANT}/override": "override",
     f"POST {ENTRANT}/override/end": "override",
-    f"POST {ONE}/private": "cases",
+    **{one: "cases" for one in MAY if one.startswith(f"POST {ONE}/private")},
     f"POST {ONE}/gradings": "grade",
 }
 

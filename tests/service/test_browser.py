@@ -45,6 +45,7 @@ def files(tmp_path_factory):
     room = tmp_path_factory.mktemp("disk")
     (room / "roster.csv").write_text(ROSTER)
     (room / "mine.gtp").write_text("1 twice 21\n#? [42]\n")
+    (room / "game.sgf").write_text("(;GM[1]SZ[5];B[bb];W[cb];B[bc];W[cc];B[bd];W[cd])")
     for name, body in (("right", "return 2 * n"), ("wrong", "return 2 * n if n != 2 else 5")):
         (room / f"{name}.tgz").write_bytes(small_class.submission(body))
     return room
@@ -127,10 +128,36 @@ def withdraw(world, student, archive):
     hand_in(world, student, archive)
 
 
+def find_positions(world, tess, files):
+    """Positions of a game record: one is dropped, one exchanged, none becomes a case file."""
+    tess.choose("Game records", files / "game.sgf")
+    tess.press("Find positions")
+    tess.look("draft-waiting")
+    work(world.service)
+    tess.page.get_by_role("button", name="Make the case file").wait_for()
+    tess.look("draft")
+    for action, change in (("Drop", -1), ("Exchange", 0)):
+        before = boards(tess)
+        tess.answer(f"{action} position 1")
+        after = boards(tess)
+        assert len(after) == len(before) + change and before[0] not in after
+    tess.follow("Private cases")
+    tess.page.get_by_text("mine.gtp").wait_for()
+    tess.look("private")
+
+
+def boards(who):
+    """Return the ids of the positions on a page."""
+    return [one.get_attribute("id") for one in who.page.locator("article.position").all()]
+
+
 def grade(world, tess, assignment, files):
     tess.go(assignment)
+    tess.follow("Private case files")
     tess.choose("A private case file", files / "mine.gtp")
     tess.press("Add it")
+    find_positions(world, tess, files)
+    tess.go(assignment)
     tess.press("Grade all submissions")
     tess.look("grading-running")
     work(world.service)

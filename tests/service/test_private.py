@@ -64,7 +64,13 @@ def _paths(course, page, grading):
     """Return the addresses of all routes, about what is the student's own."""
     names = ("course", "assignment", "upload")
     ids = dict(zip(names, page.url.path.split("/")[2::2], strict=True))
-    ids |= {"grading": grading.rpartition("/")[2], "name": "class.json", "code": "0", "token": "0"}
+    ids |= {
+        "grading": grading.rpartition("/")[2],
+        "name": "class.json",
+        "code": "0",
+        "token": "0",
+        "draft": "0",
+    }
     ids |= {"student": "ada"}
     for route in application(None).routes:
         if isinstance(route, APIRoute) and "GET" in route.methods:

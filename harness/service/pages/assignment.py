@@ -14,21 +14,17 @@ from starlette.datastructures import UploadFile
 
 from harness.assignments import assignment as assignments
 from harness.errors import UsageError
-from harness.grading.taking_in.sources.pieces import safe
-from harness.reading import casefile
-from harness.service.courses import making, roster
+from harness.service.courses import roster
 from harness.service.courses.extending import latest
 from harness.service.handing_in import belonging, taking
 from harness.service.handing_in.belonging import Heap
-from harness.service.pages.course import uploaded
-from harness.service.records import CASES, CHECK, DONE, FAULT, Job, Upload
+from harness.service.records import CHECK, DONE, FAULT, Job, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.web import rendering
-from harness.service.web.access import MEMBERS, STUDENTS, Here, Now, Routes, whoever_may
+from harness.service.web.access import MEMBERS, STUDENTS, Here, Now, Routes
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
-_LARGEST = 4 << 20  # bytes of a case file
 _PIECE = 1 << 20
 _STATES = {"": "received", DONE: "checked", FAULT: "could not be checked: ask your teacher"}
 
@@ -67,7 +63,6 @@ def show(here: Now) -> Response:
         closed=closed,
         is_released=is_released,
         gradings=gradings,
-        private=_private(here) if here.is_staff else [],
         archive=assignments.find(known.assigned.source).archive.name,
     )
 
@@ -89,11 +84,6 @@ def listed(db: Connection, found: list[Upload], heaps: Iterable[Heap]) -> list[S
     counting = belonging.counting(heaps)
     jobs = {one.id: job_of(queue.of(db, one.id)) for one in found}
     return [Shown(one, state(one, jobs[one.id]), one.id in counting) for one in found]
-
-
-def _private(here: Here) -> list[str]:
-    folder = making.private_folder(here.service.settings.made(here.sure().assigned.id))
-    return sorted(path.name for path in folder.glob("*"))
 
 
 def job_of(jobs: list[Job]) -> Job | None:
@@ -138,22 +128,3 @@ def hand_in(here: Now) -> Response:
     return RedirectResponse(
         f"/courses/{known.course.id}/assignments/{known.assigned.id}/uploads/{upload.id}", 303
     )
-
-
-@ROUTES.at("POST", f"{_PATH}/private", whoever_may(CASES))
-def add_private(here: Now) -> Response:
-    """Add a private case file, or put another one in the place of one of the same name."""
-    known = here.sure()
-    file = here.form.get("file")
-    name = file.filename if isinstance(file, UploadFile) and file.filename else ""
-    data = uploaded(here, _LARGEST)
-    name = f"{safe(Path(name).stem)}.gtp"
-    casefile.parse(data, name)  # a mistake in it is told now
-    folder = making.private_folder(here.service.settings.made(known.assigned.id))
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = folder.with_name(f".{name}.new")
-    unfinished.write_bytes(data)
-    unfinished.replace(folder / name)
-    with here.service.database.acting(here.by) as act:
-        act.note("private case file added", known.assigned.id, name=name)
-    return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)

@@ -20,9 +20,11 @@ from harness.service.records import (
     CHECK,
     CONCLUDE,
     DONE,
+    DRAFT,
     FAULT,
     GRADE,
     LEASED,
+    MEASURE,
     PLAN,
     WAITING,
     Job,
@@ -36,7 +38,7 @@ _LITTLE = 3.0  # seconds that a job is put off
 MOST_DEATHS = 3
 _LATE = "9999"  # sorts behind every deadline
 # Of jobs that nobody waits for in front of a page: behind the first two of a student.
-_TURNS = {CHECK: 0, PLAN: 0, GRADE: 2, CONCLUDE: 2}
+_TURNS = {CHECK: 0, PLAN: 0, DRAFT: 0, MEASURE: 1, GRADE: 2, CONCLUDE: 2}
 _UNFINISHED = JOB.c.state.in_((WAITING, LEASED))
 _ORDER = (JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
 

@@ -22,6 +22,7 @@ from starlette.datastructures import FormData
 from harness.service.handing_in import belonging
 from harness.service.people import entering, secrets
 from harness.service.records import (
+    DRAFT,
     RIGHTS,
     ROLES,
     STAFF,
@@ -30,12 +31,13 @@ from harness.service.records import (
     Assigned,
     Course,
     Grading,
+    Job,
     Member,
     Person,
     Token,
     Upload,
 )
-from harness.service.storage import courses, uploads
+from harness.service.storage import courses, queue, uploads
 from harness.service.web.problems import documented
 from harness.service.web.service import Service
 
@@ -101,6 +103,7 @@ class Here(NamedTuple):
     upload: Upload | None = None
     grading: Grading | None = None
     student: str = ""  # the key of the student or group that the path names
+    draft: Job | None = None  # that finds positions for private cases
     form: FormData = FormData()
 
     @property
@@ -185,6 +188,13 @@ def _student(db: Connection, here: Here, name: str) -> Here:
     return here._replace(student=name)
 
 
+def _draft(db: Connection, here: Here, name: str) -> Here:
+    found = queue.JOBS.find(db, kind=DRAFT, about=name, assignment=here.sure().assigned.id)
+    if found is None or not here.is_staff:
+        raise Refused(404, "there is no such draft")
+    return here._replace(draft=found)
+
+
 _Look = Callable[[Connection, Here, str], Here]
 # By the names of the parts of a path, in this order.
 _LOOKED_UP: dict[str, _Look] = {
@@ -193,8 +203,9 @@ _LOOKED_UP: dict[str, _Look] = {
     "upload": _upload,
     "grading": _grading,
     "student": _student,
+    "draft": _draft,
 }
-_OF_ASSIGNMENT = {"upload", "grading", "student"}
+_OF_ASSIGNMENT = {"upload", "grading", "student", "draft"}
 FREE = frozenset({"code", "name", "token"})  # parts that name nothing of a course
 
 
@@ -208,10 +219,11 @@ class Guard:
     can use it through a browser.
     """
 
-    def __init__(self, rule: Rule, scope: str = "") -> None:
-        """``scope``: what an API token must allow; empty: a page."""
+    def __init__(self, rule: Rule, scope: str = "", files: int = 1) -> None:
+        """``scope``: what an API token must allow; empty: a page. ``files``: most of a form."""
         self.rule = rule
         self.scope = scope
+        self._files = files
 
     async def __call__(self, request: Request) -> None:
         here = await run_in_threadpool(self._looked_up, request)
@@ -254,7 +266,7 @@ class Guard:
     async def _with_form(self, here: Here) -> Here:
         """Read a form, which must be of a page of ours."""
         _check_origin(here)
-        form = await here.request.form(max_files=2, max_fields=50)
+        form = await here.request.form(max_files=self._files, max_fields=50)
         if here.session and form.get(FORM_TOKEN) != here.form_token:
             raise Refused(403, "the page is too old: open it again, and send the form once more")
         return here._replace(form=form)
@@ -290,10 +302,13 @@ class Routes(APIRouter):
         self._is_api = is_api
 
     def at(
-        self, method: str, path: str, may: Rule, scope: str = "", **rest: Any
+        self, method: str, path: str, may: Rule, scope: str = "", files: int = 1, **rest: Any
     ) -> Callable[[Endpoint], Endpoint]:
-        """Return what makes a function the answer to a request. ``scope``: of the API alone."""
-        guard = Guard(may, (scope or "read") if self._is_api else "")
+        """Return what makes a function the answer to a request.
+
+        ``scope``: of the API alone. ``files``: the most that a form has.
+        """
+        guard = Guard(may, (scope or "read") if self._is_api else "", files)
         options = {"response_model": None, "include_in_schema": self._is_api, **rest}
         if self._is_api:
             options = {**options, **_told_in_schema(method, path, may, options)}

@@ -27,7 +27,9 @@ from harness.service.handing_in import taking
 from harness.service.records import (
     CHECK,
     CONCLUDE,
+    DRAFT,
     GRADE,
+    MEASURE,
     PLAN,
     Grading,
     Job,
@@ -36,7 +38,7 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.storage import belongings, courses, figures, queue, uploads
-from harness.service.work import checked
+from harness.service.work import checked, drafting, strong
 from harness.service.work.grounds import Ground
 from harness.visible import escape_controls
 from harness.work import canonical_json
@@ -291,4 +293,6 @@ KINDS: dict[str, Doing] = {
     PLAN: plan_grading,
     GRADE: run_one,
     CONCLUDE: conclude,
+    DRAFT: lambda ground, job, _: drafting.draft(ground, job),
+    MEASURE: lambda ground, job, _: strong.measure(ground, job),
 }

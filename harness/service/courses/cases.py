@@ -1,0 +1,78 @@
+"""The private case files of an assignment, as files in its folder on the server."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.errors import CaseError, UsageError
+from harness.grading.taking_in.sources.pieces import safe
+from harness.reading import casefile
+from harness.records import CaseFile
+from harness.service.courses.making import private_folder
+
+_SUFFIX = ".gtp"
+
+
+def paths(made: Path) -> list[Path]:
+    """Return the private case files, sorted; ``made``: the folder of the assignment."""
+    return sorted(path for path in private_folder(made).glob(f"*{_SUFFIX}") if path.is_file())
+
+
+def read(made: Path) -> list[CaseFile]:
+    """Return the private case files as steps."""
+    return [casefile.parse(path.read_bytes(), path.name) for path in paths(made)]
+
+
+def digest(made: Path) -> str:
+    """Return what is another text when any of the files is another."""
+    found = hashlib.sha256()
+    for path in paths(made):
+        content = path.read_bytes()
+        found.update(f"{path.name}\0{len(content)}\0".encode() + content)
+    return found.hexdigest()[:32]
+
+
+def name_of(text: str) -> str:
+    """Return what a case file is called that somebody calls so."""
+    return f"{safe(Path(text).stem)}{_SUFFIX}"
+
+
+def put(made: Path, name: str, data: bytes, beside: Mapping[str, str] | None = None) -> str:
+    """Write a case file, in the place of one of the same name; return what it is called.
+
+    ``beside``: files that its commands name, such as boards.
+
+    Raises:
+        UsageError: a line of it is wrong; nothing is written.
+    """
+    called = name_of(name)
+    try:
+        casefile.parse(data, called)
+    except CaseError as error:
+        raise UsageError(str(error)) from None
+    folder = private_folder(made)
+    for own, content in (beside or {}).items():
+        _write(folder / own, content.encode())
+    _write(folder / called, data)
+    return called
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.new")
+    unfinished.write_bytes(data)
+    unfinished.replace(path)
+
+
+def remove(made: Path, name: str) -> None:
+    """Remove a case file.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    found = {path.name: path for path in paths(made)}
+    if name not in found:
+        raise UsageError(f"there is no private case file {name!r}")
+    found[name].unlink()
