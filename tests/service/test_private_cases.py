@@ -13,7 +13,7 @@ from harness.reading import casefile
 from harness.service.work import drafting, strong
 from harness.service.work.drafting import Found, Kept
 from harness.specifications import specification
-from harness.vocabulary.scenes import MADE, Find, Moment, Scene, StoneBits
+from harness.vocabulary.scenes import MADE, Find, Scene, SceneMoment, StoneBits
 from tests.service.serving import made, opened, rows, settings_of, work
 
 pytestmark = pytest.mark.processes
@@ -113,7 +113,7 @@ def test_a_file_that_is_no_game_leaves_positions_that_are_made(service):
 
 
 def staged(feature, caught, identity):
-    moment = Moment(MADE, "go", 3, 0, StoneBits(), 0, 0, StoneBits())
+    moment = SceneMoment(MADE, "go", 3, 0, StoneBits(), 0, 0, StoneBits())
     asked = SceneTest("score", "0", "", (identity,))
     return Staged(Scene(Find(0, feature, "", moment), ()), (asked,), caught)
 
