@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli import graded, service
@@ -49,6 +50,9 @@ def main(arguments: list[str]) -> int:
         sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
         largest=given.largest << 20,
         log="-" if given.log_stderr else "",
+        mail=given.mail,
+        mail_from=given.mail_from,
+        mail_password=str(Path(given.mail_password).absolute()) if given.mail_password else "",
     )
     return _check(settings) if given.check else _serve(settings)
 
@@ -67,7 +71,9 @@ def _check(settings: Settings) -> int:
 
 def _serve(settings: Settings) -> int:
     from harness.service import serving
+    from harness.service.mailing import outbox
 
+    outbox.server(settings)  # what cannot be read is told now, and not when a mail waits
     with serving.listening(settings) as open_socket:
         found = settings._replace(port=open_socket.getsockname()[1])
         link = serving.first_link(found)
@@ -98,6 +104,12 @@ def command_line() -> CommandParser:
     graded.add_unsafe(add)
     add("--log-stderr", action="store_true",
         help="write the log to standard error instead of files in DIR/logs")  # fmt: skip
+    add("--mail", default="", metavar="SERVER",
+        help="smtp://USER@HOST (with STARTTLS) or smtps://USER@HOST: sends links (default:"
+        " mails are files in DIR/mail)")  # fmt: skip
+    add("--mail-from", default="", metavar="ADDRESS", help="that mails come from")
+    add("--mail-password", default="", metavar="FILE",
+        help="of USER (default: in GTP_HARNESS_MAIL_PASSWORD of the environment)")  # fmt: skip
     add("--check", action="store_true",
         help="start nothing: tell whether all is there that a service needs")  # fmt: skip
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

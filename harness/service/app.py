@@ -12,6 +12,7 @@ from harness.service.pages import (
     course,
     entrance,
     gradings,
+    links,
     own_mark,
     private,
     student,
@@ -26,7 +27,7 @@ from oracle import __version__
 
 ROUTES = (
     *(entrance.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(student.ROUTES, own_mark.ROUTES, private.ROUTES, tokens.ROUTES),
+    *(student.ROUTES, own_mark.ROUTES, private.ROUTES, tokens.ROUTES, links.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
     operating.ROUTES,
     operating.FOR_TOKENS,

@@ -30,6 +30,10 @@ DRAFT, MEASURE = "draft", "measure"  # positions for private cases; what private
 # How far a job is.
 WAITING, LEASED, DONE, FAULT = "waiting", "leased", "done", "fault"
 
+# Why a mail is sent, and what else becomes of it.
+ASKED, ROSTER = "asked", "roster"  # somebody typed an address; a teacher sends links
+SENT, NOBODY, GIVEN_UP = "sent", "nobody", "given up"  # NOBODY: none is known by the address
+
 
 class Person(NamedTuple):
     """Somebody who signs in."""
@@ -193,6 +197,21 @@ class Job(NamedTuple):
     token: str = ""
     owner: str = ""
     until: float = 0.0
+
+
+class Letter(NamedTuple):
+    """A mail with a link to sign in by. The link is made when it is sent, and kept nowhere."""
+
+    id: str
+    kind: str  # ASKED or ROSTER
+    address: str
+    person: str = ""  # of ROSTER: whom the link is for
+    course: str = ""  # of ROSTER
+    state: str = WAITING
+    tries: int = 0
+    due: float = 0.0  # not to be sent before
+    made: float = 0.0
+    trouble: str = ""  # why it was not sent the last time
 
 
 class Entry(NamedTuple):

@@ -1,4 +1,4 @@
-"""A service from its start to its end: one process that answers HTTP, some that judge.
+"""A service from its start to its end: a process that answers HTTP, one for mail, some that judge.
 
 This process starts them, starts anew whichever dies, and ends them. The socket is its own: while
 the one that answers is started anew, whoever asks waits instead of being turned away. Nothing is
@@ -8,15 +8,18 @@ lost with any of them: what was under way is found in the queue.
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import ServerError, UsageError
+from harness.service.mailing import outbox
 from harness.service.people import entering
 from harness.service.settings import Settings, sent
 from harness.service.storage import people
@@ -29,6 +32,7 @@ _TURN = (
     " del sys.argv[1:3]; runpy.run_module(name, run_name='__main__', alter_sys=True)"
 )
 _WEB, _WORKER = "harness.service.web_process", "harness.service.work"
+_KEEPER = "harness.service.keeper"
 _LOOK = 0.2  # seconds between two looks at the processes
 _SOON, _MOST = 10.0, 5  # so often a process may die within so many seconds of its start
 _PATIENCE = 30.0  # seconds for processes to end
@@ -87,7 +91,7 @@ def serve(settings: Settings, open_socket: socket.socket) -> None:
     parts: list[_Part] = []
     try:
         with open_socket:
-            parts += [_started(_WEB, settings, open_socket)]
+            parts += [_started(one, settings, open_socket) for one in (_WEB, _KEEPER)]
             parts += [_started(_WORKER, settings, open_socket) for _ in range(settings.workers)]
             while True:
                 time.sleep(_LOOK)
@@ -104,12 +108,18 @@ def _started(
         [sys.executable, "-P", "-c", _TURN, str(_ROOM), module, str(descriptor)],
         stdin=subprocess.PIPE,
         pass_fds=[descriptor] if module == _WEB else [],
+        env=os.environ if module == _KEEPER else without_secrets(os.environ),
         process_group=0,
     )
     assert process.stdin
     with contextlib.suppress(BrokenPipeError), process.stdin:  # it has died: that is seen soon
         process.stdin.write(sent(settings).encode())  # an address may have a password in it
     return _Part(module, process, time.monotonic(), deaths)
+
+
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment for what sends no mails: engines are started from some of it."""
+    return {name: value for name, value in environment.items() if name != outbox.PASSWORD}
 
 
 def _kept(part: _Part, settings: Settings, open_socket: socket.socket) -> _Part:

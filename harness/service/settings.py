@@ -27,6 +27,9 @@ class Settings(NamedTuple):
     largest: int = 64 << 20  # bytes of an upload
     log: str = ""  # "-": standard error; empty: files in the folder
     rate: int = 300  # requests of one API token in a minute
+    mail: str = ""  # smtp:// or smtps:// and the server; empty: files in the folder
+    mail_from: str = ""  # the address that mails come from
+    mail_password: str = ""  # the file of the password; empty: it is in the environment
     budget: float = 1800.0  # seconds on the wall for all case files of a submission
 
     @property
@@ -53,6 +56,11 @@ class Settings(NamedTuple):
     def logs(self) -> Path:
         """Return the folder of the log, a file for each day."""
         return self.data / "logs"
+
+    @property
+    def letters(self) -> Path:
+        """Return the folder of mails that an operator passes on, where no server sends them."""
+        return self.data / "mail"
 
     @property
     def workers_folder(self) -> Path:

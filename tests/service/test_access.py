@@ -57,6 +57,7 @@ SUBMISSIONS = f"{API}/assignments/{{assignment}}/submissions"
 MAY = {
     "GET /": SIGNED_IN,
     "GET /sign-in": ALL,
+    "POST /sign-in/link": ALL,
     "GET /enter/{code}": ALL,
     "POST /enter/{code}": ALL,
     "POST /leave": SIGNED_IN,
@@ -69,6 +70,7 @@ MAY = {
     "POST /courses/{course}/assignments": {TEACHER},
     "POST /courses/{course}/roster": {TEACHER},
     "POST /courses/{course}/links": {TEACHER},
+    "POST /courses/{course}/links/send": {TEACHER},
     "POST /courses/{course}/assistants": {TEACHER},
     "POST /courses/{course}/assistants/change": {TEACHER},
     f"GET {ONE}": HERE,

@@ -223,7 +223,7 @@ def samples(text):
 
 
 def test_a_service_without_its_database_is_down():
-    down = state.State("lost", {}, 0.0, 1, 1)
+    down = state.State("lost", {}, 0.0, {}, 1, 1)
     assert samples(metrics.text(down, {}))["gtp_harness_up"] == 0
 
 
@@ -253,7 +253,7 @@ def test_a_histogram_counts_each_duration_once_and_any_label_is_read_back(durati
     counter = Counter()
     for seconds in durations:
         counter.count(measuring.REQUESTS, seconds, route=label)
-    found = samples(metrics.text(state.State("", {}, 0.0, 1, 1), counter.found()))
+    found = samples(metrics.text(state.State("", {}, 0.0, {}, 1, 1), counter.found()))
     name = "gtp_harness_request_seconds"
     buckets = {
         float(dict(key[1:])["le"]): value

@@ -15,6 +15,7 @@ from harness import shipped
 from harness.assignments import assignment, needs
 from harness.errors import HarnessError, UsageError
 from harness.sandbox import levels
+from harness.service.mailing import outbox
 from harness.service.operating.state import LEAST_FREE
 from harness.service.settings import Settings
 from harness.service.storage import probing
@@ -122,4 +123,5 @@ LOOKS: dict[str, Look] = {
     "sandbox": _sandbox,
     "workers": _processors,
     "tools": _tools,
+    "mail": outbox.probe,
 }

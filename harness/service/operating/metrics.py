@@ -32,6 +32,10 @@ def _gauges(found: State) -> Iterator[str]:
     yield from _gauge(
         "oldest_waiting_seconds", "How long the first job has waited.", {(): found.oldest}
     )
+    mails: dict[Labels, float] = {
+        (("state", state),): float(count) for state, count in sorted(found.letters.items())
+    }
+    yield from _gauge("mails", "Mails with links.", mails)
     yield from _gauge("workers", "Workers that live.", {(): float(found.workers)})
     yield from _gauge(
         "disk_free_bytes", "Free bytes of the disk with the data.", {(): float(found.free)}

@@ -13,7 +13,7 @@ from harness.service import alive
 from harness.service.measuring import Found
 from harness.service.records import FAULT
 from harness.service.settings import Settings
-from harness.service.storage import figures, queue
+from harness.service.storage import figures, letters, queue
 from harness.service.web.service import Service
 
 LEAST_FREE = 1 << 30  # bytes of the disk with the data
@@ -26,6 +26,7 @@ class State(NamedTuple):
     trouble: str  # why the database cannot be used; else empty
     jobs: dict[tuple[str, str], int]  # by kind and state
     oldest: float  # seconds that the job which waits longest has waited; 0: none waits
+    letters: dict[str, int]  # mails, by state
     workers: int
     free: int  # bytes
 
@@ -38,15 +39,17 @@ class State(NamedTuple):
 def state(service: Service) -> State:
     """Return the state of a service."""
     jobs: dict[tuple[str, str], int] = {}
+    mails: dict[str, int] = {}
     trouble, oldest = "", 0.0
     try:
         with service.database.reading() as db:
             jobs = queue.census(db)
-            since = queue.waiting_since(db)
+            since, mails = queue.waiting_since(db), letters.census(db)
         oldest = max(time.time() - since, 0.0) if since else 0.0
     except HarnessError as error:
         trouble = str(error)
-    return State(trouble, jobs, oldest, _workers(service.settings), _free(service.settings))
+    workers, free = _workers(service.settings), _free(service.settings)
+    return State(trouble, jobs, oldest, mails, workers, free)
 
 
 def counted(service: Service) -> Found:

@@ -11,6 +11,7 @@ from starlette.datastructures import UploadFile
 from harness import shipped
 from harness.errors import UsageError
 from harness.service.courses import assistants, making, roster
+from harness.service.mailing import posting
 from harness.service.people import entering
 from harness.service.records import ASSISTANT, RIGHTS, STUDENT, Assigned
 from harness.service.storage import courses, people
@@ -37,6 +38,7 @@ def show(here: Now) -> Response:
         found = courses.ASSIGNMENTS.all(db, "deadline", "title", course=here.course.id)
         members = courses.MEMBERS.all(db, "key", course=here.course.id, role=STUDENT)
         helpers = courses.MEMBERS.all(db, "name", course=here.course.id, role=ASSISTANT)
+        letters = posting.sent(db, here.course.id)
     return rendering.page(
         here,
         "course.html",
@@ -44,6 +46,7 @@ def show(here: Now) -> Response:
         assignments=found,
         students=members if here.is_staff else [],
         assistants=helpers if here.is_staff else [],
+        letters=letters if here.is_staff else [],
         rights=RIGHTS,
         shipped=shipped.names(),
     )

@@ -18,6 +18,7 @@ from harness.visible import one_line
 SESSION = 12 * 3600.0  # seconds
 FIRST_LINK = 24 * 3600.0  # of a teacher, for one use
 COURSE_LINK = 200 * 86400.0  # of a student, for a term
+ASKED_LINK = 3600.0  # that somebody asked for, for one use
 LONGEST_TOKEN = 365  # days
 _DAY = 86400.0
 MOST_TOKENS = 50  # of one person

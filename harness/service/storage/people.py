@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from harness.service.records import Person, Token
 from harness.service.storage.rows import Rows
@@ -35,9 +35,21 @@ def use_link(db: Connection, digest: str) -> Person | None:
     return found
 
 
-def revoke_links(db: Connection, person: str) -> None:
-    """Let nobody sign in as somebody by any link that there is."""
-    db.execute(delete(LINK).where(LINK.c.person == person))
+def revoke_links(db: Connection, person: str, but: str = "") -> None:
+    """Let nobody sign in as somebody by any link that there is, but for one, by its digest."""
+    db.execute(delete(LINK).where(LINK.c.person == person, LINK.c.digest != but))
+
+
+def remove_link(db: Connection, digest: str) -> None:
+    """Let nobody sign in by a link."""
+    db.execute(delete(LINK).where(LINK.c.digest == digest))
+
+
+def by_email(db: Connection, address: str) -> list[Person]:
+    """Return who has a mail address; capitals do not matter. One may be in several courses so."""
+    is_it = func.lower(PERSON.c.email) == address.lower()
+    query = PEOPLE.query.where(PERSON.c.email != "", is_it)
+    return PEOPLE.list(db, query.order_by(PERSON.c.name, PERSON.c.id))
 
 
 def add_session(db: Connection, digest: str, person: str, until: float) -> None:

@@ -93,6 +93,23 @@ REPEATED = Table(  # requests of the API that may be sent again
     _number("at"),
 )
 
+LETTER = Table(  # mails to be sent, and that were
+    "letter",
+    METADATA,
+    _key("id"),
+    _text("kind"),
+    _text("address"),
+    _text("person"),
+    _text("course"),
+    _text("state"),
+    _whole("tries"),
+    _number("due"),
+    _number("made"),
+    _text("trouble"),
+)
+Index("letter_due", LETTER.c.state, LETTER.c.due)
+Index("letter_to", LETTER.c.address, LETTER.c.made)
+
 # --- courses ---
 
 COURSE = Table("course", METADATA, _key("id"), _text("title"), _number("made"))

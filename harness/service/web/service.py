@@ -11,6 +11,8 @@ from harness.service.settings import Settings
 from harness.service.storage.database import Database
 from harness.service.web.rates import Rates
 
+_ASKED = 30  # links that may be asked for in a minute from one address, maybe of a whole campus
+
 
 class Service(NamedTuple):
     """A service that is open."""
@@ -20,12 +22,13 @@ class Service(NamedTuple):
     store: Store
     rates: Rates
     requests: Counter
+    asking: Rates  # for links: by addresses of the network
 
     @classmethod
     def opened(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> Service:
         """Open the store and the database, which is opened by ``how`` and raises as that."""
         store, rates = Store(settings.originals), Rates(settings.rate)
-        return cls(settings, how(settings), store, rates, Counter())
+        return cls(settings, how(settings), store, rates, Counter(), Rates(_ASKED))
 
     def close(self) -> None:
         """Close what was opened."""

@@ -1,0 +1,184 @@
+"""Where mails go: to a server by SMTP, or into a folder, from which an operator passes them on."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import re
+import smtplib
+import ssl
+import time
+from collections.abc import Iterator
+from email.message import EmailMessage
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from harness.errors import HarnessError, UsageError
+from harness.service.settings import Settings
+
+PASSWORD = "GTP_HARNESS_MAIL_PASSWORD"  # in the environment
+_PORTS = {"smtp": 587, "smtps": 465}
+_PATIENCE = 15.0  # seconds for an answer of the server
+_STATUS = re.compile(rb"^\d\.\d{1,3}\.\d{1,3}\b")  # RFC 3463
+
+
+class AwayError(HarnessError):
+    """A mail was not taken now: it is to be tried again."""
+
+
+class RefusedError(HarnessError):
+    """A mail will never be taken."""
+
+
+class Server(NamedTuple):
+    """A server that takes mails, as ``--mail`` names it."""
+
+    host: str
+    port: int
+    user: str  # empty: it wants none
+    is_tls: bool  # from the beginning on; else by STARTTLS
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine, where nobody else hears what is said in the clear."""
+        with contextlib.suppress(ValueError):
+            return ipaddress.ip_address(self.host).is_loopback
+        return self.host == "localhost"
+
+
+def server(settings: Settings) -> Server | None:
+    """Return the server of the settings; None: mails are files.
+
+    Raises:
+        UsageError: it cannot be read, has a password in it, or nobody is named as the sender.
+    """
+    if not settings.mail:
+        return None
+    try:
+        parts = urlsplit(settings.mail)
+        found = Server(
+            parts.hostname or "",
+            parts.port or _PORTS.get(parts.scheme, 0),
+            unquote(parts.username or ""),
+            parts.scheme == "smtps",
+        )
+    except ValueError:
+        parts, found = urlsplit(""), Server("", 0, "", False)
+    if parts.password is not None:  # others on this machine see command lines
+        raise UsageError(f"--mail has a password: name its file by --mail-password, or {PASSWORD}")
+    if parts.scheme not in _PORTS or not found.host or parts.path.strip("/"):
+        raise UsageError(
+            f"--mail: found {settings.mail!r}, expected smtp://USER@HOST or smtps://USER@HOST"
+        )
+    if not settings.mail_from:
+        raise UsageError("--mail needs --mail-from: the address that mails come from")
+    return found
+
+
+def send(settings: Settings, message: EmailMessage) -> None:
+    """Send a mail.
+
+    Raises:
+        AwayError: it was not taken now.
+        RefusedError: it will never be.
+        UsageError: the settings are not good.
+    """
+    found = server(settings)
+    if found is None:
+        _write(settings.letters, message)
+        return
+    with _naming_errors(found), _connected(settings, found) as smtp:
+        smtp.send_message(message)
+
+
+def probe(settings: Settings) -> str:
+    """Return how mails are sent, in words; nothing is sent. Raises as :func:`send`."""
+    found = server(settings)
+    if found is None:
+        return f"files in {settings.letters}, for you to pass on: --mail names a server"
+    with _naming_errors(found), _connected(settings, found) as smtp:
+        smtp.noop()
+    return f"{found.host}:{found.port}, from {settings.mail_from}"
+
+
+# --- a folder ----------------------------------------------------------------------------------
+
+
+def _write(folder: Path, message: EmailMessage) -> None:
+    """Write a mail as a file that mail programs open; its owner alone may read it."""
+    name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}.eml"
+    unfinished = folder / f".{name}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        unfinished.touch(0o600)
+        unfinished.write_bytes(message.as_bytes())
+        unfinished.rename(folder / name)
+    except OSError as error:
+        raise AwayError(f"cannot write into {folder}: {error.strerror}") from None
+
+
+# --- a server ----------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _connected(settings: Settings, found: Server) -> Iterator[smtplib.SMTP]:
+    """Give a connection to a server, encrypted but on this machine, on which one is signed in."""
+    trusted = ssl.create_default_context()
+    place = (found.host, found.port)
+    smtp = (
+        smtplib.SMTP_SSL(*place, timeout=_PATIENCE, context=trusted)
+        if found.is_tls
+        else smtplib.SMTP(*place, timeout=_PATIENCE)
+    )
+    with smtp:
+        smtp.ehlo()
+        if not found.is_tls and not (found.is_local and not smtp.has_extn("starttls")):
+            smtp.starttls(context=trusted)
+        if found.user:
+            smtp.login(found.user, _password(settings))
+        yield smtp
+
+
+def _password(settings: Settings) -> str:
+    if not settings.mail_password:
+        return os.environ.get(PASSWORD, "")
+    try:
+        return Path(settings.mail_password).read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, ValueError):
+        raise AwayError(f"--mail-password: cannot read {settings.mail_password}") from None
+
+
+@contextlib.contextmanager
+def _naming_errors(found: Server) -> Iterator[None]:
+    """Turn what goes wrong into sentences, without the words of the server.
+
+    Those may repeat an address or, where a filter did not like it, the link.
+    """
+    place = f"{found.host}:{found.port}"
+    try:
+        yield
+    except smtplib.SMTPRecipientsRefused as error:
+        code, said = next(iter(error.recipients.values()))
+        raise _answered(place, code, said) from None
+    except smtplib.SMTPAuthenticationError as error:
+        raise AwayError(f"{place} does not let us in: {error.smtp_code}") from None
+    except smtplib.SMTPResponseException as error:
+        raise _answered(place, error.smtp_code, error.smtp_error) from None
+    except smtplib.SMTPNotSupportedError:
+        raise AwayError(f"{place} cannot do what is needed: STARTTLS, AUTH or SMTPUTF8") from None
+    except ssl.SSLCertVerificationError as error:
+        raise AwayError(f"{place}: certificate not valid: {error.verify_message}") from None
+    except (OSError, smtplib.SMTPException) as error:
+        why = getattr(error, "strerror", None) or type(error).__name__
+        raise AwayError(f"{place} cannot be reached: {why}") from None
+
+
+def _answered(place: str, code: int, said: bytes | str) -> HarnessError:
+    """Return what an answer of a server means: from 500 on it will not change (RFC 5321)."""
+    text = said if isinstance(said, bytes) else said.encode(errors="replace")
+    status = _STATUS.match(text)
+    told = f"{code} {status[0].decode()}" if status else str(code)
+    kind = RefusedError if 500 <= code < 600 else AwayError
+    return kind(f"{place} answered {told}")

@@ -1,0 +1,176 @@
+"""Asking for mails, and sending them: a letter waits in the database until a server takes it.
+
+The link in a mail is made when the mail is sent: the database knows its digest alone, before and
+after. One that was not taken is removed again, and the next try makes another.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.errors import UsageError
+from harness.service import telling
+from harness.service.mailing import outbox, wording
+from harness.service.mailing.outbox import AwayError, RefusedError
+from harness.service.mailing.wording import Way
+from harness.service.people import entering
+from harness.service.people.secrets import Secret
+from harness.service.records import (
+    ASKED,
+    GIVEN_UP,
+    NOBODY,
+    ROSTER,
+    SENT,
+    STUDENT,
+    WAITING,
+    Letter,
+    Person,
+)
+from harness.service.settings import Settings
+from harness.service.storage import courses, people
+from harness.service.storage import letters as rows
+from harness.service.storage.audit import Act
+from harness.service.storage.database import Database
+from harness.service.storage.rows import new_id
+
+HOUR = 3600.0
+MOST_TO_ONE = 3  # letters to one address in an hour
+MOST_ASKED = 1000  # that wait: more are not taken
+_LEASE = 300.0  # seconds for one mail, longer than all its time limits
+_SOON, _LATER = 60.0, HOUR  # seconds before the second try, and at most before another one
+_PATIENCE = 3 * 86400.0  # seconds after which a letter is given up
+_LONGEST = 254  # characters of an address (RFC 5321)
+_ADDRESS = re.compile(r"[^@\s\x00-\x20\x7f]+@[^@\s\x00-\x20\x7f]+")
+
+
+# --- asking ------------------------------------------------------------------------------------
+
+
+def ask(db: Connection, typed: str) -> bool:
+    """Put in a letter for whoever has an address, whom the sender of it looks up.
+
+    So it takes as long for an address that nobody has. What is asked for too often is not put in,
+    and nothing tells so. False: too many letters wait already.
+
+    Raises:
+        UsageError: it is no mail address.
+    """
+    address, now = typed.strip().lower(), time.time()
+    if len(address) > _LONGEST or not _ADDRESS.fullmatch(address):
+        raise UsageError("email: expected a mail address, such as ada@example.org")
+    rows.forget_asked(db, now - HOUR)
+    if rows.waiting(db, ASKED) >= MOST_ASKED:
+        return False
+    if rows.asked_since(db, address, now - HOUR) < MOST_TO_ONE:
+        rows.LETTERS.add(db, Letter(new_id(), ASKED, address, due=now, made=now))
+    return True
+
+
+class Put(NamedTuple):
+    """What was put in for a roster."""
+
+    letters: int
+    without: int  # students without an address
+
+
+def to_roster(act: Act, course: str) -> Put:
+    """Put in a letter for each student of a course who has an address and none that waits."""
+    students = courses.MEMBERS.all(act.db, "key", course=course, role=STUDENT)
+    found = [people.PEOPLE.find(act.db, id=one.person) for one in students]
+    reached = [one for one in found if one and one.email]
+    for one in reached:
+        _put(act.db, one, course)
+    act.note("links sent", course, letters=len(reached))
+    return Put(len(reached), len(students) - len(reached))
+
+
+def _put(db: Connection, person: Person, course: str) -> None:
+    now, named = time.time(), {"kind": ROSTER, "person": person.id, "course": course}
+    if not rows.LETTERS.find(db, state=WAITING, **named):
+        rows.LETTERS.remove(db, **named)  # what became of the last one is told by this one
+        new = Letter(new_id(), ROSTER, person.email, person.id, course, due=now, made=now)
+        rows.LETTERS.add(db, new)
+
+
+def sent(db: Connection, course: str) -> list[Letter]:
+    """Return the last letters to the roster of a course."""
+    return rows.LETTERS.all(db, "address", "id", kind=ROSTER, course=course)
+
+
+# --- sending -----------------------------------------------------------------------------------
+
+
+def deliver(settings: Settings, database: Database) -> bool:
+    """Send the next letter that is due; False if there is none.
+
+    Raises:
+        ServerError: the database cannot be used now.
+    """
+    with database.reading() as db:
+        if not rows.is_due(db):
+            return False
+    with database.changing() as db:
+        letter = rows.take(db, _LEASE)
+    if letter is None:
+        return False
+    ended, trouble = _tried(settings, database, letter)
+    with database.changing() as db:
+        rows.LETTERS.change(db, _after(letter, ended, trouble), id=letter.id)
+    facts = {"letter": letter.id, "kind": letter.kind, "ended": ended, "trouble": trouble}
+    telling.tell(settings, "mail", **facts)
+    return True
+
+
+def _after(letter: Letter, ended: str, trouble: str) -> dict[str, object]:
+    """Return what of a letter changes by a try."""
+    now = time.time()
+    if ended == WAITING and now - letter.made > _PATIENCE:
+        ended = GIVEN_UP
+    later = now + min(_SOON * 2 ** min(letter.tries - 1, 10), _LATER)
+    return {"state": ended, "due": later, "trouble": trouble}
+
+
+def _tried(settings: Settings, database: Database, letter: Letter) -> tuple[str, str]:
+    """Try to send a letter; return its state then, and what went wrong."""
+    with database.acting() as act:
+        made = [(one, _link(act, letter, one)) for one in _known(act.db, letter)]
+        ways = [_way(settings, act.db, *pair) for pair in made]
+    if not made:
+        return NOBODY, ""
+    try:
+        outbox.send(settings, wording.mail(settings, letter, ways))
+        ended, trouble = SENT, ""
+    except (AwayError, UsageError) as error:
+        ended, trouble = WAITING, str(error)
+    except RefusedError as error:
+        ended, trouble = GIVEN_UP, str(error)
+    with database.changing() as db:
+        for person, secret in made:
+            if ended != SENT:
+                people.remove_link(db, secret.digest)
+            elif letter.kind == ROSTER:
+                people.revoke_links(db, person.id, but=secret.digest)
+    return ended, trouble
+
+
+def _known(db: Connection, letter: Letter) -> list[Person]:
+    """Return whom a letter lets in: whoever has the address by now, or the student."""
+    if letter.kind == ASKED:
+        return people.by_email(db, letter.address)
+    is_there = courses.MEMBERS.find(db, course=letter.course, person=letter.person)
+    return people.PEOPLE.all(db, id=letter.person) if is_there else []
+
+
+def _link(act: Act, letter: Letter, person: Person) -> Secret:
+    is_asked = letter.kind == ASKED
+    lasts = entering.ASKED_LINK if is_asked else entering.COURSE_LINK
+    return entering.link(act, person.id, lasts, once=is_asked)
+
+
+def _way(settings: Settings, db: Connection, person: Person, secret: Secret) -> Way:
+    titles = tuple(course.title for course, _ in courses.of_person(db, person.id))
+    return Way(person.name, titles, f"{settings.base}/enter/{secret.text}")

@@ -1,0 +1,70 @@
+"""How mails read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import formatdate, make_msgid
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from harness.service.mailing.outbox import RefusedError
+from harness.service.records import ASKED, ROSTER, Letter
+from harness.service.settings import Settings
+from harness.visible import one_line
+
+_POLICY = SMTP.clone(max_line_length=300)  # a link stays in one line
+_LONGEST = 100  # characters of a name or a title
+
+
+class Way(NamedTuple):
+    """A link, and what it opens."""
+
+    name: str  # whose it is
+    courses: tuple[str, ...]  # their titles
+    link: str
+
+
+_ASKED = """\
+Somebody, most likely you, asked for a link to sign in at {base}.
+Each link holds once, and for an hour. If it was not you, do nothing.
+"""
+_ROSTER = """\
+This is your link to {base}. It signs you in as you: keep it for yourself.
+Links that you had before do not hold any more.
+"""
+_WORDS = {ASKED: ("Your link to sign in", _ASKED), ROSTER: ("Your link to your course", _ROSTER)}
+
+
+def mail(settings: Settings, letter: Letter, ways: Sequence[Way]) -> EmailMessage:
+    """Return the mail of a letter, with its links.
+
+    Raises:
+        RefusedError: the address is none.
+    """
+    subject, text = _WORDS[letter.kind]
+    sender = settings.mail_from or f"gtp-harness@{urlsplit(settings.base).hostname}"
+    parts = [text.format(base=settings.base), *map(_told, ways)]
+    message = EmailMessage(policy=_POLICY)
+    try:
+        message["From"] = sender
+        message["To"] = Address(addr_spec=letter.address)
+        message["Subject"] = subject
+    except (ValueError, IndexError, AttributeError) as error:  # as the parser meets them
+        raise RefusedError(f"the address cannot be read: {type(error).__name__}") from None
+    message["Date"] = formatdate()
+    message["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2].strip("> "))
+    message["Auto-Submitted"] = "auto-generated"  # RFC 3834: nobody is out of office for it
+    message.set_content("\n".join(parts))
+    return message
+
+
+def _told(way: Way) -> str:
+    courses = ", ".join(map(_short, way.courses))
+    return f"{_short(way.name)}{f' ({courses})' if courses else ''}:\n{way.link}\n"
+
+
+def _short(text: str) -> str:
+    return one_line(text, _LONGEST)
