@@ -330,6 +330,14 @@ def grade(wanted: GradeOptions) -> ClassResult:
 # --- marks -------------------------------------------------------------------------------------
 
 
+def current_marks(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> GradingOutcome:
+    """Return what :func:`update_marks` would without ``accept``, and write nothing.
+
+    Raises as it does.
+    """
+    return _weigh(wanted._replace(accept=False), ledger, found)[0]
+
+
 def update_marks(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> GradingOutcome:
     """Put marks in force, and return those that are now, with what would change them.
 
@@ -339,6 +347,15 @@ def update_marks(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> Gr
     Raises:
         LedgerError: what they would be made of was edited, or is damaged.
     """
+    outcome, rows = _weigh(wanted, ledger, found)
+    ledger.give(found.run, _now(), rows)
+    return outcome
+
+
+def _weigh(
+    wanted: GradeOptions, ledger: Ledger, found: GradingPlan
+) -> tuple[GradingOutcome, list[MarkRow]]:
+    """Return what comes of a grading, and the rows of the marks to be put in force."""
     ledger.check()
     marker = Marker(wanted.assignment, ledger, found.cases, found.started)
     planned = by_key(found.planned)
@@ -354,10 +371,10 @@ def update_marks(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> Gr
     kept = {key for key in old if new[key].marks.withheld}
     kept |= set() if wanted.accept else {change.key for change in changes}
     given = [key for key, one in new.items() if key not in kept and not one.marks.withheld]
-    ledger.give(found.run, _now(), [rows[key] for key in given])
     in_force = [old[key] if key in kept else graded for key, graded in new.items()]
     absent = tuple(key for key in marks if key not in new)
-    return GradingOutcome(marker.result(in_force), changes, wanted.accept, absent)
+    outcome = GradingOutcome(marker.result(in_force), changes, wanted.accept, absent)
+    return outcome, [rows[key] for key in given]
 
 
 def _given(graded: Graded, planned: Iterable[PlannedAttempt]) -> MarkRow:

@@ -203,6 +203,24 @@ class Audited(NamedTuple):
     confirmed: bool = True  # False: what was found has not been asked again, alone
 
 
+class GivenMark(NamedTuple):
+    """A mark that a person gave a student instead of the computed one, which stays as it is."""
+
+    student: str  # the key
+    points: Fraction
+    reason: str
+
+
+def counting(computed: Marks, given: GivenMark | None) -> Marks:
+    """Return the mark that counts for a student: the computed one if nobody gave another."""
+    if given is None:
+        return computed
+    was = "there was none" if computed.withheld else f"{computed}"
+    note = f"Given by a person instead of the computed mark ({was}): {given.reason}"
+    parts = () if computed.withheld else computed.parts
+    return computed._replace(parts=parts, total=given.points, note=note, withheld=False)
+
+
 class ClassResult(NamedTuple):
     """A class, graded. Every export is given this."""
 
@@ -216,11 +234,16 @@ class ClassResult(NamedTuple):
     python: str = ""  # that ran the engines, as recorded with every result; empty: none
     twins: tuple[Twins, ...] = ()
     audits: tuple[Audited, ...] = ()  # of those that were audited as they are now, sorted by key
+    given: tuple[GivenMark, ...] = ()  # instead of computed ones
 
     @property
     def of(self) -> Fraction:
         """The points that can be reached in this grading."""
         return max((one.marks.of for one in self.graded), default=Fraction(0))
+
+    def given_to(self, student: Student) -> GivenMark | None:
+        """Return the mark that a person gave a student; None: nobody did."""
+        return next((one for one in self.given if one.student == student.key), None)
 
     @property
     def is_unsafe(self) -> bool:

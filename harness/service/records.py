@@ -24,7 +24,7 @@ RIGHTS = {
 }
 
 # What a job does.
-CHECK, PLAN, GRADE, CONCLUDE = "check", "plan", "grade", "conclude"
+CHECK, PLAN, GRADE, CONCLUDE, EXPORT = "check", "plan", "grade", "conclude", "export"
 DRAFT, MEASURE = "draft", "measure"  # positions for private cases; what private cases catch
 
 # How far a job is.

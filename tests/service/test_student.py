@@ -1,5 +1,6 @@
 """What the staff do for one student or group: on the pages, and what comes of it in the mark."""
 
+import csv
 import datetime
 import json
 import re
@@ -8,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from harness.errors import UsageError
+from harness.grading.exports import writing
 from harness.grading.records import Marks
 from harness.service.courses import extending, remarks
 from harness.service.records import Assigned, Override
@@ -141,6 +143,13 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
         "cyd,duo,5,3.5,5,'=a trade ⏎ of <b>names</b>",
         "dan,duo,5,3.5,5,'=a trade ⏎ of <b>names</b>",
     ]
+    work(service)
+    assert exported(tess, grading) == {"ada": ("5", "5"), "ben": ("0", "0"),
+                                       "cyd": ("5", "3.5"), "dan": ("5", "3.5")}  # fmt: skip
+    class_page = tess.get(f"{grading}/files/class.html").text
+    assert "given 3.5 by a person" in class_page and "Cyd: 3.5 instead of 5 of 5" in class_page
+    assert "(5 of 5): =a trade" in cyd.get(f"{mark}/feedback").text
+    assert "Given by a person" not in ada.get(f"{mark}/feedback").text
     with service.database.reading() as db:
         (entry,) = (one for one in service.database.log.entries(db) if "overrid" in one.what)
     details = {"computed": "5 of 5", "key": "duo", "points": "7/2", "why": told["reason"]}
@@ -149,6 +158,33 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
 
     tess.post(f"{page}/override/end", page)
     assert "<b>5 of 5</b>" in cyd.get(mark).text
+    assert "being written anew" in tess.get(grading).text
+    work(service)
+    assert "being written anew" not in tess.get(grading).text
+    assert {total for _, total in exported(tess, grading).values()} == {"5", "0"}
+
+
+def exported(teacher, grading):
+    """Return by student the computed mark and the one that counts, as the sheet has them."""
+    text = teacher.get(f"{grading}/files/marks.csv").text
+    rows = {row["key"]: row for row in csv.DictReader(text.splitlines())}
+    return {key: (row.get("computed", row["total"]), row["total"]) for key, row in rows.items()}
+
+
+def test_a_mark_given_while_the_sheets_are_written_is_in_them_soon(service, counting, monkeypatch):
+    course = made(service, ROSTER, deadline=at(9))
+    page, write = f"{course.assignment}/students/ben", writing.write
+    graded(service, course)
+
+    def slowly(result, folder):
+        if not result.given:  # another worker would be at it for long
+            told = {"points": "2", "reason": "seen"}
+            assert course.teacher.post(f"{page}/override", page, **told).status_code == 200
+        return write(result, folder)
+
+    monkeypatch.setattr(writing, "write", slowly)
+    grading, _ = graded(service, course)
+    assert exported(course.teacher, grading)["ben"] == ("0", "2")
 
 
 MARKS = Marks((), Fraction(0), "", Fraction(4), Fraction(5))

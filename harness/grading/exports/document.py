@@ -17,6 +17,7 @@ version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3
                 "no points", "nobody passes", "dead alike" or "same"
     audits      [{submission (key), seconds, conversations, unsure, trouble, wrong}]; of each that
                 was audited; wrong is [{file, command, kind, right, found, mistakes}]
+    given       [{student (key), total, reason}]: marks that people gave instead of computed ones
     submissions in the order of their keys:
       key, students [{key, name, ids {kind: number}}]
       file      {name, sha256, time (local, ISO 8601, or null), late}
@@ -79,6 +80,10 @@ def _head(result: ClassResult) -> dict[str, object]:
         "cases": [dict(zip(kinds, case, strict=True)) for case in result.cases],
         "items": [item._asdict() for item in result.items],
         "audits": [_audit(one) for one in result.audits],
+        "given": [
+            {"student": one.student, "total": _points(one.points), "reason": one.reason}
+            for one in result.given
+        ],
         "concerns": [
             {"kind": one.kind, "text": one.text, "submissions": one.keys}
             for one in concerns(result)

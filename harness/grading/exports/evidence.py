@@ -17,7 +17,7 @@ from harness.grading.exports.class_page.style import EVIDENCE
 from harness.grading.exports.feedback import unsafe
 from harness.grading.exports.material import CaseSummary, Files, Material, as_file
 from harness.grading.exports.shortening import short_outcome, shortened
-from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured
+from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured, decimal
 from harness.records import Build, FileResult, Outcome
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.log import Links, conversation, part_cuts
@@ -122,6 +122,10 @@ class _Evidence:
     def _told(self) -> Iterator[str]:
         submission, marks = self._one.submission, self._one.marks
         yield "mark withheld" if marks.withheld else f"mark {marks}"
+        for student in submission.students:
+            if given := self._result.given_to(student):
+                name, why = one_line(student.name, _NAME), one_line(given.reason)
+                yield f"{name} was given {decimal(given.points)} by a person: {why}"
         yield from filter(None, (submission.name, marks.note))
         if submission.time:
             yield f"handed in {submission.time:%Y-%m-%d %H:%M}"

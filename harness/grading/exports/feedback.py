@@ -16,7 +16,16 @@ from harness.assignments.at_home import AtHome
 from harness.grading.exports.feedback_style import STYLE
 from harness.grading.exports.material import Files, Material, Shown, as_file
 from harness.grading.exports.showing import Feedback, PrivateTest
-from harness.grading.records import CheckLog, ClassResult, Marks, PartMark, Student, decimal
+from harness.grading.records import (
+    CheckLog,
+    ClassResult,
+    GivenMark,
+    Marks,
+    PartMark,
+    Student,
+    counting,
+    decimal,
+)
 from harness.records import Diagnosis, Outcome, Repeat, Verdict
 from harness.report.context import Contexts, contexts
 from harness.report.html.card import Cards, legend_on_paper
@@ -64,7 +73,14 @@ def pages(result: ClassResult, shown: Shown) -> Iterator[tuple[Student, bytes]]:
         about = shown[one.submission.key]
         body = joined(body_of(about, cards))
         for student in one.submission.students:
-            yield student, as_file(student_page(about.title, student.name, body))
+            given = result.given_to(student)
+            own = _with_mark(about, given, cards) if given else body
+            yield student, as_file(student_page(about.title, student.name, own))
+
+
+def _with_mark(shown: Feedback, given: GivenMark, cards: Cards) -> Markup:
+    """Return what a student is shown who was given another mark than was computed."""
+    return joined(body_of(shown._replace(marks=counting(shown.marks, given)), cards))
 
 
 def student_page(title: str, student: str, body: Markup) -> Iterator[Markup]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from harness.grading.exports.material import Files, Material
 from harness.grading.exports.showing import Feedback
-from harness.grading.records import PartMark, decimal
+from harness.grading.records import PartMark, counting, decimal
 from harness.records import Outcome, Verdict
 from harness.report.json import with_list
 from harness.report.sides import Sides, sides
@@ -54,11 +54,18 @@ class Later(NamedTuple):
 
 
 def files(material: Material) -> Files:
-    """Yield a document for each submission whose mark is not withheld."""
+    """Yield a document for each submission whose mark is not withheld.
+
+    It has one mark. Where people gave the students of a submission different ones, there is none.
+    """
     for one in material.result.graded:
-        if not one.marks.withheld:
-            shown = material.shown[one.submission.key]
-            yield f"gradescope/{one.submission.key}/results.json", results(shown).encode()
+        found = {material.result.given_to(each) for each in one.submission.students} or {None}
+        given = {each and each._replace(student="") for each in found}
+        shown = material.shown[one.submission.key]
+        marks = counting(shown.marks, next(iter(given)))
+        if len(given) == 1 and not marks.withheld:
+            text = results(shown._replace(marks=marks))
+            yield f"gradescope/{one.submission.key}/results.json", text.encode()
 
 
 def results(shown: Feedback, later: Later = Later()) -> str:  # noqa: B008

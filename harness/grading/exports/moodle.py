@@ -15,7 +15,7 @@ from harness.grading.exports.material import Shown
 from harness.grading.exports.roster import Ids, Mark, SheetForm
 from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.showing import Feedback
-from harness.grading.records import decimal
+from harness.grading.records import counting, decimal
 from harness.report.markup import escape
 from harness.visible import escape_controls
 
@@ -46,7 +46,9 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetFor
 
     def write_comment(row: int, mark: Mark) -> None:
         if feedback is not None:
-            sheet.write(row, feedback, comment(shown[mark.graded.submission.key]))
+            about = shown[mark.graded.submission.key]
+            counts = counting(about.marks, mark.given)
+            sheet.write(row, feedback, comment(about._replace(marks=counts)))
 
     rows = range(1, len(sheet))
     missing = f"{sheet.name} has no column {names[2]!r}: comments are left out."

@@ -7,7 +7,15 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from harness.grading.exports.sheet import Sheet
-from harness.grading.records import ClassResult, Graded, Student, decimal
+from harness.grading.records import (
+    ClassResult,
+    GivenMark,
+    Graded,
+    Marks,
+    Student,
+    counting,
+    decimal,
+)
 from harness.text import number_of, some
 from harness.visible import one_line
 
@@ -21,6 +29,12 @@ class Mark(NamedTuple):
 
     student: Student
     graded: Graded
+    given: GivenMark | None = None  # by a person instead of the computed one
+
+    @property
+    def marks(self) -> Marks:
+        """Return the mark that counts."""
+        return counting(self.graded.marks, self.given)
 
 
 class SheetForm(NamedTuple):
@@ -55,12 +69,12 @@ def fill(form: SheetForm, result: ClassResult) -> Filled:
         mark = roster.find(ids)
         if mark is None:
             others += bool(ids)
-        elif mark.graded.marks.withheld:
+        elif mark.marks.withheld:
             withheld.append(mark.student.name)
         elif form.locked(row):
             locked.append(mark.student.name)
         else:
-            _put(sheet, row, form.grade, mark.graded.marks.total, comma=comma)
+            _put(sheet, row, form.grade, mark.marks.total, comma=comma)
             form.comment(row, mark)
     notes = [
         *form.notes,
@@ -83,7 +97,9 @@ class _Roster:
         self.claimed: list[str] = []  # names of those whose number is another's as well
         self.contradicted: list[str] = []  # of those whose row has another number of theirs
         self._marks = [
-            Mark(s, graded) for graded in result.graded for s in graded.submission.students
+            Mark(s, graded, result.given_to(s))
+            for graded in result.graded
+            for s in graded.submission.students
         ]
         self._met: set[str] = set()
         self._by_id: dict[tuple[str, str], list[Mark]] = {}

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from harness.errors import UsageError
-from harness.grading.records import Marks, decimal
+from harness.grading.records import GivenMark, Marks, counting, decimal
 from harness.service.courses.making import exact
-from harness.service.records import Assigned, Comment, Override
-from harness.service.storage import belongings, courses, remarks
+from harness.service.records import EXPORT, Assigned, Comment, Job, Override
+from harness.service.storage import belongings, courses, queue, remarks, uploads
 from harness.service.storage.audit import Act
 from harness.service.storage.rows import new_id
 from harness.visible import escape_controls
@@ -57,6 +57,7 @@ def override(act: Act, assigned: Assigned, key: str, computed: Marks, told: Deci
         remarks.OVERRIDES.add(act.db, made._replace(key=student))
     told_ = {"points": str(found), "computed": then, "why": said}
     act.note("mark overridden", assigned.id, key=key, students=students, **told_)
+    _export_anew(act, assigned)
 
 
 def end_override(act: Act, assigned: Assigned, key: str) -> None:
@@ -65,6 +66,14 @@ def end_override(act: Act, assigned: Assigned, key: str) -> None:
     named = {"assignment": assigned.id}
     if sum(remarks.OVERRIDES.remove(act.db, key=one, **named) for one in students):
         act.note("override ended", assigned.id, key=key, students=students)
+        _export_anew(act, assigned)
+
+
+def _export_anew(act: Act, assigned: Assigned) -> None:
+    """Let the pages and sheets of the marks in force be written anew: others count now."""
+    courses.lock(act.db, assigned.id)
+    if grading := uploads.in_force(act.db, assigned.id):
+        queue.put_anew(act.db, Job("", EXPORT, assigned.id, grading.id))
 
 
 class Together(NamedTuple):
@@ -89,9 +98,13 @@ def together(own: Mapping[str, Override], students: Sequence[str]) -> list[Toget
 
 def given(computed: Marks, own: Override | None) -> str:
     """Return the mark that counts, such as ``4.5 of 5``; empty: there is none yet."""
-    if own:
-        return f"{decimal(Fraction(own.points))} of {decimal(computed.of)}"
-    return "" if computed.withheld else str(computed)
+    counts = counting(computed, as_given(own) if own else None)
+    return "" if counts.withheld else str(counts)
+
+
+def as_given(own: Override) -> GivenMark:
+    """Return a mark as exports have it."""
+    return GivenMark(own.key, Fraction(own.points), own.reason)
 
 
 def _said(name: str, text: str) -> str:

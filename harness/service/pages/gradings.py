@@ -20,6 +20,7 @@ from harness.service.pages import assignment
 from harness.service.pages.course import attachment
 from harness.service.records import (
     CONCLUDE,
+    EXPORT,
     FAULT,
     GRADE,
     GRADE_CLASS,
@@ -92,6 +93,7 @@ def show(here: Now) -> Response:
         assignment.crumbs(here, "Grading"),
         left=queue.left(jobs, GRADE),
         faults=[one for one in jobs if one.state == FAULT],
+        is_exporting=queue.left(jobs, EXPORT) > 0,
         changes=json.loads(here.grading.changes),
         marks=rows,
         names=sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()),

@@ -23,6 +23,11 @@ def of_person(db: Connection, person: str) -> list[tuple[Course, Member]]:
     return sorted(known, key=lambda pair: (pair[0].title, pair[0].id))
 
 
+def lock(db: Connection, assignment: str) -> None:
+    """Let no other transaction with this lock go on beside this one, until its end."""
+    db.execute(ASSIGNED.select().where(ASSIGNED.c.id == assignment).with_for_update())
+
+
 def students(db: Connection, course: str) -> list[Member]:
     """Return the students of a course, sorted by key."""
     return MEMBERS.all(db, "key", course=course, role=STUDENT)

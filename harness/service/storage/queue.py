@@ -21,6 +21,7 @@ from harness.service.records import (
     CONCLUDE,
     DONE,
     DRAFT,
+    EXPORT,
     FAULT,
     GRADE,
     LEASED,
@@ -38,7 +39,15 @@ _LITTLE = 3.0  # seconds that a job is put off
 MOST_DEATHS = 3
 _LATE = "9999"  # sorts behind every deadline
 # Of jobs that nobody waits for in front of a page: behind the first two of a student.
-_TURNS = {CHECK: 0, PLAN: 0, DRAFT: 0, MEASURE: 1, GRADE: 2, CONCLUDE: 2}
+_TURNS = {
+    CHECK: 0,
+    PLAN: 0,
+    DRAFT: 0,
+    MEASURE: 1,
+    EXPORT: 1,
+    GRADE: 2,
+    CONCLUDE: 2,
+}
 _UNFINISHED = JOB.c.state.in_((WAITING, LEASED))
 _ORDER = (JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
 
@@ -168,6 +177,16 @@ def again(db: Connection, kind: str, about: str) -> None:
     """Let jobs that are done be done once more."""
     values = {"state": WAITING, "made": time.time(), "until": 0.0}
     JOBS.change(db, values, kind=kind, about=about, state=DONE)
+
+
+def put_anew(db: Connection, wanted: Job) -> None:
+    """Add a job; one of its kind about the same is done again, from its beginning.
+
+    Who is at it now has lost it.
+    """
+    known = put(db, wanted)
+    values = {"state": WAITING, "token": "", "owner": "", "deaths": 0, "fault": "", "until": 0.0}
+    JOBS.change(db, {**values, "made": time.time()}, id=known.id)
 
 
 def follow_up(db: Connection) -> None:

@@ -45,6 +45,16 @@ def released(db: Connection, assignment: str) -> Grading | None:
     return next(iter(GRADINGS.list(db, query)), None)
 
 
+def in_force(db: Connection, assignment: str) -> Grading | None:
+    """Return the grading whose marks are in force: the one that was concluded last."""
+    query = (
+        GRADINGS.query.where(GRADING.c.assignment == assignment, GRADING.c.concluded > 0)
+        .order_by(GRADING.c.concluded.desc())
+        .limit(1)
+    )
+    return next(iter(GRADINGS.list(db, query)), None)
+
+
 def last_mark(db: Connection, assignment: str, key: str, students: Sequence[str]) -> Marked | None:
     """Return the mark in the last grading in which one of these students got one.
 

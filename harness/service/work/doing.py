@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 import time
@@ -18,26 +19,29 @@ from harness.grading.exports.feedback import body_of
 from harness.grading.exports.showing import feedback
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.marks.marker import Marker
-from harness.grading.records import StudentSubmissions
+from harness.grading.records import ClassResult, StudentSubmissions
 from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
 from harness.service import measuring
 from harness.service.courses import roster
+from harness.service.courses.remarks import as_given
 from harness.service.handing_in import taking
 from harness.service.records import (
     CHECK,
     CONCLUDE,
     DRAFT,
+    EXPORT,
     GRADE,
     MEASURE,
     PLAN,
     Grading,
     Job,
     Marked,
+    Override,
     Received,
     Upload,
 )
-from harness.service.storage import belongings, courses, figures, queue, uploads
+from harness.service.storage import belongings, courses, figures, queue, remarks, uploads
 from harness.service.work import checked, drafting, strong
 from harness.service.work.grounds import Ground
 from harness.visible import escape_controls
@@ -224,7 +228,7 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
     found = grade.load_last_plan(ground.ledger, grading.run)
     concluded = grade.update_marks(wanted, ground.ledger, found)
     conclusion = grade.compared(wanted, concluded, ground.store)
-    _write(conclusion, folder_of(ground.settings.made(ground.assigned.id), grading.id))
+    written = _write(ground, conclusion, grading)
     rows, received = _marked(conclusion, grading.id), _received(conclusion, grading.id)
     # A second time there may be none, if a worker died after the first: they were made.
     changes = json.dumps([str(one) for one in conclusion.changes]) if conclusion.changes else ""
@@ -238,7 +242,19 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
         for got in received:
             uploads.RECEIVED_BY.add(db, got)
         uploads.GRADINGS.change(db, values, id=grading.id)
+        courses.lock(db, grading.assignment)
+        if remarks.overrides(db, grading.assignment) != written:  # given meanwhile
+            queue.put_anew(db, Job("", EXPORT, grading.assignment, grading.id))
         ground.database.log.note(db, "", "graded", grading.id, marks=len(rows))
+
+
+def export(ground: Ground, job: Job, _company: Company) -> None:
+    """Write the pages and sheets of a grading anew: people gave other marks since."""
+    grading = _grading(ground, job)
+    wanted = ground.graded_as(grading)
+    found = grade.load_last_plan(ground.ledger, grading.run)
+    current = grade.current_marks(wanted, ground.ledger, found)
+    _write(ground, grade.compared(wanted, current, ground.store), grading)
 
 
 def folder_of(made: Path, grading: str) -> Path:
@@ -246,13 +262,29 @@ def folder_of(made: Path, grading: str) -> Path:
     return made / "gradings" / grading
 
 
-def _write(conclusion: GradingOutcome, folder: Path) -> None:
+def _write(ground: Ground, conclusion: GradingOutcome, grading: Grading) -> dict[str, Override]:
+    """Write all exports with the marks that people gave; return these.
+
+    Who comes later writes the later ones.
+    """
+    folder = folder_of(ground.settings.made(ground.assigned.id), grading.id)
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with ground.database.reading() as db:
+            own = remarks.overrides(db, ground.assigned.id)
+        given = tuple(as_given(own[key]) for key in sorted(own))
+        _exchange(conclusion.result._replace(given=given), folder)
+    return own
+
+
+def _exchange(result: ClassResult, folder: Path) -> None:
     """Write all exports; the folder has those of one conclusion, never of two."""
     unfinished, former = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
     for left in (unfinished, former):
         shutil.rmtree(left, ignore_errors=True)
     unfinished.mkdir(mode=0o700, parents=True)
-    writing.write(conclusion.result, unfinished)
+    writing.write(result, unfinished)
     if folder.exists():
         folder.rename(former)
     unfinished.rename(folder)
@@ -295,4 +327,5 @@ KINDS: dict[str, Doing] = {
     CONCLUDE: conclude,
     DRAFT: lambda ground, job, _: drafting.draft(ground, job),
     MEASURE: lambda ground, job, _: strong.measure(ground, job),
+    EXPORT: export,
 }

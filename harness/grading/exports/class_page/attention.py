@@ -11,7 +11,15 @@ from harness.grading.auditing.saved import FOLDER
 from harness.grading.exports.class_page.addresses import Places, file_anchor, linked
 from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.marks.concerns import DEAD_ALIKE, NO_POINTS, Concern, concerns
-from harness.grading.records import Attempt, ClassResult, Graded, Item, Suspicion, WrongAnswer
+from harness.grading.records import (
+    Attempt,
+    ClassResult,
+    Graded,
+    Item,
+    Suspicion,
+    WrongAnswer,
+    decimal,
+)
 from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.text import more, number_of
 from harness.visible import one_line
@@ -34,6 +42,7 @@ def points(known: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     found = (
         *_concerns(result),
         _listing("w", "withheld: no number for it anywhere", "mark", _withheld(result)),
+        _listing("w", "given by a person instead of the computed one", "mark", _given(result)),
         _listing("w", "of the harness, which cost nobody a mark", "error", _faults(result)),
         _suspicions(result.graded),
         _audited(result),
@@ -89,6 +98,15 @@ def _withheld(result: ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         if one.marks.withheld:
             yield Markup("%s: %s") % (linked(one), one.marks.note)
+
+
+def _given(result: ClassResult) -> Iterator[Markup]:
+    for one in result.graded:
+        was = "no mark" if one.marks.withheld else str(one.marks)
+        for student in one.submission.students:
+            if given := result.given_to(student):
+                told = f"{student.name}: {decimal(given.points)} instead of {was}: {given.reason}"
+                yield Markup("%s: %s") % (linked(one), told)
 
 
 def _refused(result: ClassResult) -> Iterator[Markup]:

@@ -9,7 +9,7 @@ from harness.grading.attempts.test_results import own
 from harness.grading.exports.class_page.addresses import linked
 from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.marks.concerns import likes
-from harness.grading.records import Graded, decimal
+from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.html.names import link
 from harness.report.html.parts import choices
 from harness.report.markup import NOTHING, Markup, joined
@@ -78,7 +78,10 @@ class _Table:
     def kinds(self, one: Graded) -> list[str]:
         """Return what a filter tells of a submission."""
         lost = one.marks.withheld or one.marks.total < self._of
-        return ["flag"] * bool(_flags(one, self._others(one))) + ["lost"] * lost
+        return ["flag"] * bool(self._flags(one)) + ["lost"] * lost
+
+    def _flags(self, one: Graded) -> list[tuple[str, str]]:
+        return [*_given(one, self._known.result), *_flags(one, self._others(one))]
 
     def _others(self, one: Graded) -> Sequence[str]:
         return self._likes.get(one.submission.key, ())
@@ -89,7 +92,7 @@ class _Table:
         tests = self._known.tests[one.submission.key]
         failed = sum(test.passed is False for test in tests)
         share = float(100 * marks.total / self._of) if self._of else 0
-        flags = _flags(one, self._others(one))
+        flags = self._flags(one)
         return _ROW % (
             self._known.places.submission(one.submission.key),
             " ".join(kinds),
@@ -133,6 +136,13 @@ def _mistakes(one: Graded) -> Iterator[str]:
     for found in one.diagnoses:
         rest = found.total - found.failures
         yield found.reasons + (f" ({rest} failures are not explained)" if rest else "")
+
+
+def _given(one: Graded, result: ClassResult) -> Iterator[tuple[str, str]]:
+    """Yield the marks that people gave the students of a submission, each once."""
+    found = filter(None, map(result.given_to, one.submission.students))
+    for points in sorted({given.points for given in found}):
+        yield "w", f"given {decimal(points)} by a person"
 
 
 def _flags(one: Graded, same: Sequence[str]) -> list[tuple[str, str]]:
