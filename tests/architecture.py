@@ -36,7 +36,7 @@ LAYERS = {
         ("service.pages", "service.api", "service.operating"),
         ("service.web",),
         ("service.work",),
-        ("service.handing_in", "service.mailing"),
+        ("service.handing_in", "service.mailing", "service.runs"),
         ("service.courses",),
         ("service.people",),
         ("service.storage",),

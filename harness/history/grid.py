@@ -72,6 +72,7 @@ font-size:9px}.hg tbody .tm,.hg tbody .of{white-space:normal;padding-right:4px}
 )
 
 Addresses = dict[TestIdentity, str]
+Crumbs = Sequence[tuple[str, str]]  # names and addresses
 
 
 class _TestRow(NamedTuple):
@@ -82,12 +83,19 @@ class _TestRow(NamedTuple):
     card: Markup
 
 
-def file_pages(
-    found: Trends, runs: Sequence[RunKept], file: FileCourse, name: str, addresses: Addresses
+def file_pages(  # noqa: PLR0913 - what a page is made of
+    found: Trends,
+    runs: Sequence[RunKept],
+    file: FileCourse,
+    name: str,
+    addresses: Addresses,
+    *,
+    home: Crumbs = (),
 ) -> Iterator[tuple[str, Iterator[Markup]]]:
     """Yield the names and the contents of the pages about a file.
 
     ``name``: of the first, without ``.html``. ``addresses``: filled with where each test is.
+    ``home``: the way to the first page of the history.
     """
     parts = list(_cut(_rows(file, runs)))
     for number, rows in enumerate(parts, 1):
@@ -95,12 +103,13 @@ def file_pages(
         addresses.update({row.course.test: _address(own, row) for row in rows})
     for number, rows in enumerate(parts, 1):
         heading = file.path + (f", part {number}" if number > 1 else "")
-        crumbs = ((f"History of {one_line(found.program, 40)}", "index.html"), (heading, ""))
+        first = (f"History of {one_line(found.program, 40)}", "index.html")
+        crumbs = (*home, first, (heading, ""))
         body = _body(file, runs, rows, name, (number, len(parts)))
         yield part_name(name, number), page(heading, body, _frame(crumbs))
 
 
-def _frame(crumbs: Sequence[tuple[str, str]]) -> PageFrame:
+def _frame(crumbs: Crumbs) -> PageFrame:
     return PageFrame(crumbs, script=True, style=plots.STYLE + STYLE)
 
 

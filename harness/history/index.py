@@ -8,7 +8,7 @@ from itertools import groupby
 from harness.history import plots, text
 from harness.history.courses import FileCourse, shown_runs
 from harness.history.grid import STYLE as GRID
-from harness.history.grid import Addresses
+from harness.history.grid import Addresses, Crumbs
 from harness.history.records import (
     FileKept,
     Flaky,
@@ -54,12 +54,19 @@ padding-right:var(--s4)}.rn>.rh{padding-left:35px}}@media print{.rn,.news li{bre
 
 
 def index_page(
-    found: Trends, files: Sequence[FileCourse], names: Sequence[str], addresses: Addresses
+    found: Trends,
+    files: Sequence[FileCourse],
+    names: Sequence[str],
+    addresses: Addresses,
+    *,
+    home: Crumbs = (),
 ) -> Iterator[Markup]:
-    """Yield the first page; page ``names`` go with the ``files``."""
+    """Yield the first page; page ``names`` go with the ``files``; ``home``: the way to it."""
     index = _Index(found, files, names, addresses)
-    frame = PageFrame(script=True, style=plots.STYLE + GRID + STYLE)
-    return page(f"History of {one_line(found.program, 40)}", index.body(), frame)
+    heading = f"History of {one_line(found.program, 40)}"
+    crumbs = (*home, (heading, "")) if home else ()
+    frame = PageFrame(crumbs, script=True, style=plots.STYLE + GRID + STYLE)
+    return page(heading, index.body(), frame)
 
 
 class _Index:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from harness.engine.launch import as_typed, find_program, split_program
 from harness.errors import HarnessError
 from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestResult
+from harness.reading.asked import digests
 from harness.records import FileResult, RunResult
-from harness.visible import without_surrogates
+from harness.visible import one_line, without_surrogates
 from oracle import __version__
 
 _LARGEST = 64 << 20  # bytes of a program that are looked at
+_LONGEST = 200  # characters of what times depend on
 _TIMED = ("jobs", "sandbox", "lockstep", "pty", "rerun", "verbose")  # options that take time
 
 
@@ -26,10 +28,14 @@ def begun(program: str, options: dict[str, object]) -> RunKept:
     ``program``: as typed. ``options``: those of the command line.
     """
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    timed = [f"{name} {options.get(name)}" for name in _TIMED if options.get(name)]
-    circumstances = ", ".join([os.uname().nodename, *timed])
-    digest = _digest(program)
-    return RunKept(0, started, RunState.BEGUN, _clean(program), digest, circumstances, __version__)
+    where, digest = circumstances(os.uname().nodename, options), program_digest(program)
+    return RunKept(0, started, RunState.BEGUN, _clean(program), digest, where, __version__)
+
+
+def circumstances(host: str, options: Mapping[str, object]) -> str:
+    """Return what the times of a run depend on; ``host``: its name, which may go on after it."""
+    timed = [f"{name} {options[name]}" for name in _TIMED if options.get(name)]
+    return one_line(", ".join([host.partition(" ")[0], *timed]), _LONGEST)
 
 
 def ended(entered: RunKept, result: RunResult) -> RunKept:
@@ -38,7 +44,7 @@ def ended(entered: RunKept, result: RunResult) -> RunKept:
     return entered._replace(state=state, files=tuple(map(_kept, result.files)))
 
 
-def _digest(program: str) -> str:
+def program_digest(program: str) -> str:
     """Return a digest of the program's file and those among its words; ``""`` if none is found."""
     first, *others = as_typed(split_program(program))
     with suppress(HarnessError):
@@ -62,24 +68,20 @@ def _kept(file: FileResult) -> FileKept:
 
 
 def _results(file: FileResult, path: str) -> Iterator[TestResult]:
-    """Yield each test. Its text is all that was sent up to it, and what is expected."""
-    asked = hashlib.blake2b(digest_size=8)
+    """Yield each test."""
     outcomes = {outcome.step: outcome for outcome in file.outcomes}
     seen: dict[tuple[int, str], int] = {}
-    for index, step in enumerate(file.case.steps):
-        asked.update(f"{step.command}\n".encode("utf-8", "surrogateescape"))
-        outcome = outcomes.get(index)
+    for index, text in enumerate(digests(file.case.steps)):
+        outcome, step = outcomes.get(index), file.case.steps[index]
         if outcome is None:
             continue
         command = _clean(step.command)
         alike = seen.get((step.id, command), 0)
         seen[step.id, command] = alike + 1
-        text = asked.copy()
-        text.update(repr(step.pattern).encode("utf-8", "surrogateescape"))
         yield TestResult(
             TestIdentity(path, step.id, command, alike),
             step.line,
-            text.hexdigest(),
+            text,
             outcome.verdict.value,
             outcome.flaky,
             outcome.reply.seconds if outcome.reply else None,

@@ -7,21 +7,21 @@ filter, sort and move.
 from __future__ import annotations
 
 from harness.history.courses import file_courses, shown_runs
-from harness.history.grid import Addresses, file_pages
+from harness.history.grid import Addresses, Crumbs, file_pages
 from harness.history.index import index_page
 from harness.history.records import Trends
 from harness.report import files
 from harness.report.html.names import page_names
 
 
-def write(folder: str, found: Trends) -> None:
-    """Write all pages into a folder, which is there.
+def write(folder: str, found: Trends, home: Crumbs = ()) -> None:
+    """Write all pages into a folder, which is there. ``home``: the way to the first one.
 
     Raises :class:`ReportError` when one cannot be written.
     """
     runs, courses = shown_runs(found), file_courses(found)
     names, addresses = page_names([file.path for file in courses]), Addresses()
     for file, name in zip(courses, names, strict=True):
-        for own, parts in file_pages(found, runs, file, name, addresses):
+        for own, parts in file_pages(found, runs, file, name, addresses, home=home):
             files.write(f"{folder}/{own}.html", parts)
-    files.write(f"{folder}/index.html", index_page(found, courses, names, addresses))
+    files.write(f"{folder}/index.html", index_page(found, courses, names, addresses, home=home))

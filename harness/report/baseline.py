@@ -78,44 +78,91 @@ class Comparison(NamedTuple):
                 yield f"{heading} ({len(found)})", tuple(str(change) for change in found)
 
 
+Tests = dict[Key, tuple[int, str]]  # lines and verdicts
+
+
+class _Side(NamedTuple):
+    """What is compared of a run."""
+
+    started: str
+    tests: Tests
+    broken: tuple[tuple[str, str], ...]  # files in which the engine broke, and how each time
+    errors: tuple[str, ...]
+    faults: tuple[str, ...]
+    is_part: bool  # only some of the tests were chosen
+
+
 def compare(former: dict[str, Any], run: RunResult) -> Comparison:
     """Compare a run with a former one's document (see :mod:`harness.report.json`).
 
     When only some of the tests were chosen, those not chosen are not gone.
     """
-    before, now = dict(_former_tests(former)), dict(_tests(run))
+    return _compared(_of_document(former), _of_run(run))
+
+
+def between(former: dict[str, Any], now: dict[str, Any]) -> Comparison:
+    """Compare two runs by their documents, as :func:`compare` does."""
+    return _compared(_of_document(former), _of_document(now))
+
+
+def _compared(former: _Side, side: _Side) -> Comparison:
+    before, now = former.tests, side.tests
     changes = [
         (_RANKS[now[key][1]] - _RANKS[before[key][1]], _change(key, before, now))
         for key in now
         if key in before
     ]
-    chosen = any(run.options.get(name) for name in ("only", "ids", "lines"))
+    gone = () if side.is_part else (key for key in before if key not in now)
+    known = {path for path, _ in former.broken}
     return Comparison(
-        started=str(former.get("started", "")),
+        started=former.started,
         broke=tuple(change for step, change in changes if step < 0),
         mended=tuple(change for step, change in changes if step > 0),
         new=tuple(_change(key, before, now) for key in now if key not in before),
-        gone=() if chosen else tuple(_change(k, before, now) for k in before if k not in now),
-        broken_files=_broken_files(former, run),
-        new_errors=tuple(error for error in run.errors if error not in former["errors"]),
-        faults=run.faults,
+        gone=tuple(_change(key, before, now) for key in gone),
+        broken_files=tuple(f"{path}: {how}" for path, how in side.broken if path not in known),
+        new_errors=tuple(error for error in side.errors if error not in former.errors),
+        faults=side.faults,
     )
 
 
-def _former_tests(former: dict[str, Any]) -> Iterator[tuple[Key, tuple[int, str]]]:
-    for file in former["files"]:
-        tests = [(t["id"], t["command"], t["line"], t["verdict"]) for t in file["tests"]]
-        yield from _keyed(file["path"], tests)
+def _of_document(found: dict[str, Any]) -> _Side:
+    tests: Tests = {}
+    for file in found["files"]:
+        told = [(one["id"], one["command"], one["line"], one["verdict"]) for one in file["tests"]]
+        tests.update(_keyed(file["path"], told))
+    return _Side(
+        started=str(found.get("started", "")),
+        tests=tests,
+        broken=tuple((file["path"], how) for file in found["files"] for how in _failures(file)),
+        errors=tuple(found["errors"]),
+        faults=tuple(found.get("faults", ())),
+        is_part=_is_part(found.get("options", {})),
+    )
 
 
-def _tests(run: RunResult) -> Iterator[tuple[Key, tuple[int, str]]]:
+def _failures(file: dict[str, Any]) -> list[str]:
+    """Return how the engine broke in a file, each time; old documents tell the first alone."""
+    first = file["failure"]
+    return [one["message"] for one in file.get("failures", [first])] if first else []
+
+
+def _of_run(run: RunResult) -> _Side:
+    tests: Tests = {}
     for file in run.files:
         steps = file.case.steps
-        tests = [
+        told = [
             (steps[index].id, steps[index].command, steps[index].line, verdict.value)
             for index, verdict, _, _ in file.outcomes
         ]
-        yield from _keyed(file.case.path, tests)
+        tests.update(_keyed(file.case.path, told))
+    broken = ((file.case.path, one.message) for file in run.files for one in file.failures)
+    chosen = _is_part(run.options)
+    return _Side(run.started, tests, tuple(broken), run.errors, run.faults, chosen)
+
+
+def _is_part(options: dict[str, object]) -> bool:
+    return any(options.get(name) for name in ("only", "ids", "lines"))
 
 
 def _keyed(
@@ -129,22 +176,9 @@ def _keyed(
         yield (path, id_, command, alike), (line, verdict)
 
 
-Tests = dict[Key, tuple[int, str]]
-
-
 def _change(key: Key, before: Tests, now: Tests) -> ChangedVerdict:
     path, id_, command, _ = key
     named = command if id_ < 0 else f"{id_} {command}"
     line, _ = now[key] if key in now else before[key]
     verdicts = (tests[key][1] if key in tests else None for tests in (before, now))
     return ChangedVerdict(path, line, named, *verdicts)
-
-
-def _broken_files(former: dict[str, Any], run: RunResult) -> tuple[str, ...]:
-    known = {file["path"] for file in former["files"] if file["failure"]}
-    return tuple(
-        f"{file.case.path}: {failure.message}"
-        for file in run.files
-        for failure in file.failures
-        if file.case.path not in known
-    )

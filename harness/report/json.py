@@ -34,6 +34,8 @@ version stays; whatever else changes makes it 2)::
         reply     the engine's text, or null when there was none
         ok        whether the reply began with =
         seconds   until the reply came
+        text      a digest of all commands up to the test and of its expectation: it is the same
+                  until one of these is another
         and where the verdict is "FAILED", if they are known:
         comment   above its set-up, and its own
         because   why the right answer is right, as the oracle says
@@ -48,6 +50,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
 
 from harness.errors import UsageError
+from harness.reading.asked import digests
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
 from harness.report import files
 from harness.report.context import Context, Contexts, of_run
@@ -95,7 +98,8 @@ def parts(
         "unfinished": run.unfinished,
         "diagnoses": [_diagnosis(one) for one in run.diagnoses],
     }
-    files = zip(run.files, tallies, of_run(run, views), strict=True)
+    texts = ([*digests(file.case.steps)] for file in run.files)
+    files = zip(run.files, tallies, of_run(run, views), texts, strict=True)
     yield from with_list(head, "files", starmap(file_parts, files))
     yield "\n"
 
@@ -142,9 +146,15 @@ def _rounded(value: float) -> float:
 
 
 def file_parts(
-    file: FileResult, counts: Tally, context: Contexts = lambda _: Context()
+    file: FileResult,
+    counts: Tally,
+    context: Contexts = lambda _: Context(),
+    texts: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Yield the object about one file; ``context`` tells what surrounds a failed test."""
+    """Yield the object about one file; ``context`` tells what surrounds a failed test.
+
+    ``texts``: a digest for each step (see :mod:`harness.reading.asked`); none: they are left out.
+    """
     failures = [_failure(one) for one in breaks(file)]
     head = {
         "path": file.case.path,
@@ -155,7 +165,7 @@ def file_parts(
         "failure": failures[0] if failures else None,
         "failures": failures,
     }
-    tests = _tests(file.case, file.outcomes, context)
+    tests = _tests(file.case, file.outcomes, context, texts)
     yield from with_list(head, "tests", ([test] for test in tests))
 
 
@@ -170,7 +180,9 @@ def _failure(one: Break) -> dict[str, object]:
     } | ({"limit": one.failure.limit._asdict()} if one.failure.limit else {})
 
 
-def _tests(case: CaseFile, outcomes: Sequence[Outcome], context: Contexts) -> Iterator[str]:
+def _tests(
+    case: CaseFile, outcomes: Sequence[Outcome], context: Contexts, texts: Sequence[str]
+) -> Iterator[str]:
     """Yield an object for each test; written out by hand, for there may be 100,000."""
     passed = Verdict.PASSED.value  # an enumeration takes its time to tell
     for index, verdict, reply, flaky in outcomes:
@@ -181,6 +193,8 @@ def _tests(case: CaseFile, outcomes: Sequence[Outcome], context: Contexts) -> It
             ok = "true" if reply.ok else "false"
             got = f'"reply": {_quoted(reply.text)}, "ok": {ok}, "seconds": {reply.seconds:.6f}'
         word = passed if verdict is Verdict.PASSED else verdict.value
+        if texts:
+            got += f', "text": "{texts[index]}"'
         if verdict is Verdict.FAILED:
             got += _told(context(index))
         yield (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from harness.service.api import courses, people, schema, submissions
+from harness.service.api import courses, people, runs, schema, submissions, suites
 from harness.service.operating import routes as operating
 from harness.service.pages import (
     assignment,
@@ -19,6 +19,8 @@ from harness.service.pages import (
     submission,
     tokens,
 )
+from harness.service.pages import runs as pages_of_runs
+from harness.service.pages import suites as pages_of_suites
 from harness.service.web import access, troubles
 from harness.service.web.guarding import Guarded
 from harness.service.web.logged import Logged
@@ -28,7 +30,9 @@ from oracle import __version__
 ROUTES = (
     *(entrance.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
     *(student.ROUTES, own_mark.ROUTES, private.ROUTES, tokens.ROUTES, links.ROUTES),
+    *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
+    *(suites.ROUTES, runs.ROUTES),
     operating.ROUTES,
     operating.FOR_TOKENS,
 )

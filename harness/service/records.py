@@ -214,6 +214,37 @@ class Letter(NamedTuple):
     trouble: str = ""  # why it was not sent the last time
 
 
+class Suite(NamedTuple):
+    """Tests of an engine author, run again and again."""
+
+    id: str
+    person: str  # whose it is
+    title: str
+    made: float
+    is_open: bool = False  # whoever is signed in may read it
+    badge: str = ""  # what the address of its badge has; empty: there is none
+    runs: int = 0  # how many there ever were
+
+
+class SuiteRun(NamedTuple):
+    """A run of a suite; what it found is in a file."""
+
+    id: str
+    suite: str
+    number: int  # in the suite, from 1
+    person: str  # who posted it
+    at: float  # when it came
+    revision: str = ""  # what tells one build of the engine from another
+    started: str = ""  # ISO 8601, UTC; empty: it has not been run yet
+    engine: str = ""  # name and version, as it gave them
+    size: int = 0  # bytes of its document
+    tests: int = 0  # all but the ignored ones
+    passed: int = 0  # expected or not
+    failed: int = 0  # unexpectedly
+    undecided: int = 0  # not run, or not judged
+    broken: int = 0  # files in which the engine broke
+
+
 class Entry(NamedTuple):
     """A line of the audit log."""
 

@@ -76,6 +76,10 @@ class Settings(NamedTuple):
         """Return the folder of an assignment of a course: private case files and exports."""
         return self.data / "assignments" / assignment
 
+    def suite(self, suite: str) -> Path:
+        """Return the folder of a suite of an engine author: its runs and their history."""
+        return self.data / "suites" / suite
+
     def own_place(self) -> LedgerFile | Server:
         """Return where the service's own tables are."""
         key = self.keys / "service.key"

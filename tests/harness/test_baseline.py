@@ -9,7 +9,7 @@ import pytest
 from harness.exits import ExitCode
 from harness.records import Failure, FailureKind
 from harness.report import json
-from harness.report.baseline import compare
+from harness.report.baseline import between, compare
 from harness.report.tally import tally
 from tests.harness.made_run import GREEN, RUN, Line, V, made_file
 
@@ -31,7 +31,10 @@ def document(run):
 
 
 def compared(before, now):
-    return compare(document(before), now)
+    """Compare two runs; of the documents of both the same is told."""
+    found = compare(document(before), now)
+    assert between(document(before), document(now)) == found
+    return found
 
 
 P, F, X, U, N = V.PASSED, V.FAILED, V.EXPECTED_FAIL, V.UNEXPECTED_PASS, V.NOT_RUN

@@ -30,9 +30,11 @@ from harness.service.records import (
     Grading,
     Job,
     Member,
+    Suite,
+    SuiteRun,
     Upload,
 )
-from harness.service.storage import belongings, courses, queue, uploads
+from harness.service.storage import belongings, courses, queue, suites, uploads
 from harness.service.storage.rows import new_id
 from harness.service.web import access
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
@@ -48,7 +50,10 @@ STAFF = {TEACHER, ASSISTANT}
 OWN = STAFF | {STUDENT}
 ONE = "/courses/{course}/assignments/{assignment}"
 UPLOAD, GRADING = f"{ONE}/uploads/{{upload}}", f"{ONE}/gradings/{{grading}}"
-FREE = {"student": STUDENT, "code": "0", "name": "page.js", "token": "0"}
+FREE = {"student": STUDENT, "code": "0", "name": "page.js", "token": "0", "badge": "0"}
+SUITE = "/suites/{suite}"
+RUN = f"{SUITE}/runs/{{run}}"
+FORMS = ("POST /courses", "POST /suites")
 ENTRANT = f"{ONE}/students/{{student}}"
 DRAFTED = f"{ONE}/private/drafts/{{draft}}"
 API = "/api/v1/courses/{course}"
@@ -119,9 +124,34 @@ MAY = {
     f"GET {SUBMISSIONS}/{{upload}}": OWN,
     f"GET {SUBMISSIONS}/{{upload}}/file": OWN,
     f"POST {SUBMISSIONS}/{{upload}}/withdraw": {STUDENT},
+    # The suite is the teacher's, and nobody else may read it.
+    "GET /suites": SIGNED_IN,
+    "POST /suites": SIGNED_IN,
+    f"GET {SUITE}": {TEACHER},
+    f"POST {SUITE}/change": {TEACHER},
+    f"POST {SUITE}/remove": {TEACHER},
+    f"POST {SUITE}/runs": {TEACHER},
+    f"GET {SUITE}/history/{{name}}": {TEACHER},
+    f"GET {RUN}": {TEACHER},
+    f"GET {RUN}/document": {TEACHER},
+    f"POST {RUN}/remove": {TEACHER},
+    "GET /badges/{badge}.svg": ALL,
+    "GET /api/v1/suites": SIGNED_IN,
+    "POST /api/v1/suites": SIGNED_IN,
+    f"GET /api/v1{SUITE}": {TEACHER},
+    f"PATCH /api/v1{SUITE}": {TEACHER},
+    f"DELETE /api/v1{SUITE}": {TEACHER},
+    f"GET /api/v1{SUITE}/runs": {TEACHER},
+    f"POST /api/v1{SUITE}/runs": {TEACHER},
+    f"GET /api/v1{RUN}": {TEACHER},
+    f"GET /api/v1{RUN}/document": {TEACHER},
+    f"GET /api/v1{RUN}/comparison": {TEACHER},
+    f"DELETE /api/v1{RUN}": {TEACHER},
 }
 _TURNED_AWAY = (303, 401, 403, 404)  # 303: to where one signs in
-_NOT_THERE = re.compile("there is no such (course|assignment|submission|grading|student|draft)")
+_NOT_THERE = re.compile(
+    r"there is no such (course|assignment|submission|grading|student|draft|suite|run)\b"
+)
 
 
 class World(NamedTuple):
@@ -169,7 +199,22 @@ def _course(act, people, prefix):
     grading = uploads.GRADINGS.add(act.db, Grading(new_id(), assignment, owner, 1.0))
     draft = queue.put(act.db, Job("", DRAFT, assignment, new_id())).about
     found = {"course": course, "assignment": assignment, "upload": upload.id, "draft": draft}
-    return {**found, "grading": grading.id, **FREE}
+    return {**found, "grading": grading.id, **_suite(act.db, by.by), **FREE}
+
+
+def _suite(db, owner, **ids):
+    """Make a suite with a run, with these ids if they are told."""
+    made = suites.SUITES.add(db, Suite(ids.get("suite") or new_id(), owner, "Engine", 1.0, runs=1))
+    run = SuiteRun(ids.get("run") or new_id(), made.id, 1, owner, 1.0, started="2026-01-29")
+    return {"suite": made.id, "run": suites.RUNS.add(db, run).id}
+
+
+def _put_back(world):
+    """Make anew what the owner of a suite removed, under the same ids."""
+    with world.service.database.acting() as act:
+        suites.RUNS.remove(act.db, id=world.ids["run"])
+        suites.SUITES.remove(act.db, id=world.ids["suite"])
+        _suite(act.db, world.people[TEACHER], **world.ids)
 
 
 def _let_in(act, people):
@@ -231,11 +276,13 @@ def test_a_route_lets_in_whoever_may_and_nobody_else(world, route):
     answers = {asker: ask(world, route, asker) for asker in ASKERS}
     if route == "POST /leave":
         _enter_again(world)
+    if route.startswith("DELETE") or route.endswith("/remove"):
+        _put_back(world)
     assert {asker for asker, one in answers.items() if one.status_code >= 500} == set()
     assert {asker for asker, one in answers.items() if not is_turned_away(one)} == MAY[route]
 
 
-@pytest.mark.parametrize("route", [one for one in MAY if one.startswith("POST /courses")])
+@pytest.mark.parametrize("route", [one for one in MAY if one.startswith(FORMS)])
 def test_a_form_without_its_token_is_refused(world, route):
     may = sorted(MAY[route])[0]
     session = world.sessions[may]
@@ -249,8 +296,11 @@ def test_a_form_without_its_token_is_refused(world, route):
     assert world.client.post(path, data=data, headers=headers).status_code == 403
 
 
-@pytest.mark.parametrize("name", ["assignment", "upload", "grading", "student", "draft"])
-@pytest.mark.parametrize("route", [one for one in MAY if "{assignment}" in one])
+NAMED = ["assignment", "upload", "grading", "student", "draft", "suite", "run"]
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("route", [one for one in MAY if "{assignment}" in one or SUITE in one])
 def test_what_is_of_another_course_is_not_there(world, route, name):
     if f"{{{name}" not in route:
         return
@@ -288,6 +338,8 @@ def test_a_route_without_a_rule_ends_the_start():
         ("/courses/{course}", access.SIGNED_IN, "does not fit its path"),
         ("/x", access.MEMBERS, "does not fit its path"),
         ("/{course}/{upload}", access.MEMBERS, "names no assignment"),
+        ("/{run}", access.SIGNED_IN, "names no suite"),
+        ("/suites", access.OWNERS, "does not fit its path"),
     ],
 )
 def test_a_path_that_nobody_looks_up_ends_the_start(path, rule, said):

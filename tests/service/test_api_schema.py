@@ -82,7 +82,7 @@ def test_every_answer_is_as_the_schema_says(world, method, path, role):
         if is_known:
             case.path_parameters = {**(case.path_parameters or {}), **known}
         if method == "DELETE":
-            case.path_parameters = {"token": "0"}  # not the one that asks
+            case.path_parameters = dict.fromkeys(known, "0")  # the others need what there is
         answer = case.call(headers={"authorization": f"Bearer {tokens[role]}"})
         case.validate_response(answer, checks=CHECKS)
 

@@ -11,6 +11,7 @@ from harness.service.web.access import Here, Now, Refused
 
 Model = TypeVar("Model", bound=BaseModel)
 _LARGEST = 1 << 16  # bytes
+PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
 
 
 async def read(here: Here, largest: int) -> bytes:
@@ -38,5 +39,7 @@ def json_of(kind: type[Model]) -> Callable[[Here], Awaitable[Model]]:
 
 def told(kind: type[BaseModel]) -> dict[str, Any]:
     """Return what the schema tells of such a body."""
-    content = {"application/json": {"schema": kind.model_json_schema()}}
+    schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
+    PARTS.update(schema.pop("$defs", {}))
+    content = {"application/json": {"schema": schema}}
     return {"requestBody": {"required": True, "content": content}}

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
 
+from harness.service.api import bodies
 from harness.service.web.access import ANYBODY, TOKENS, Now, Routes
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["schema"])
@@ -35,6 +36,8 @@ def schema_of(app: FastAPI) -> dict[str, Any]:
             title=app.title, version=app.version, description=_ABOUT, routes=app.routes
         )
         schemes = {TOKENS: {"type": "http", "scheme": "bearer"}}
-        made.setdefault("components", {})["securitySchemes"] = schemes
+        parts = made.setdefault("components", {})
+        parts["securitySchemes"] = schemes
+        parts.setdefault("schemas", {}).update(bodies.PARTS)
         app.openapi_schema = made
     return app.openapi_schema

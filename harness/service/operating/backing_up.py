@@ -26,7 +26,7 @@ from harness.service.storage.database import Database
 _LIST = "backup.json"  # written last: a folder without it is not a whole backup
 _DUMP = "database.dump"
 _FORMAT = 1
-_COPIED = ("assignments", "originals", "keys")  # folders, in this order
+_COPIED = ("assignments", "suites", "originals", "keys")  # folders, in this order
 
 
 class Made(NamedTuple):

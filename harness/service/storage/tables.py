@@ -233,6 +233,41 @@ OVERRIDE = Table(  # a mark that somebody gives instead of the computed one
     _number("at"),
 )
 
+# --- suites of engine authors ---
+
+SUITE = Table(
+    "suite",
+    METADATA,
+    _key("id"),
+    _text("person", ForeignKey("person.id")),
+    _text("title"),
+    _number("made"),
+    _whole("is_open"),
+    _text("badge"),
+    _whole("runs"),
+)
+Index("suite_of", SUITE.c.person, SUITE.c.made)
+Index("suite_badge", SUITE.c.badge)
+SUITE_RUN = Table(
+    "suite_run",
+    METADATA,
+    _key("id"),
+    _text("suite", ForeignKey("suite.id")),
+    _whole("number"),
+    _text("person", ForeignKey("person.id")),
+    _number("at"),
+    _text("revision"),
+    _text("started"),
+    _text("engine"),
+    _whole("size", _BYTES),
+    _whole("tests"),
+    _whole("passed"),
+    _whole("failed"),
+    _whole("undecided"),
+    _whole("broken"),
+)
+Index("run_of", SUITE_RUN.c.suite, SUITE_RUN.c.number, unique=True)
+
 # --- the queue ---
 
 JOB = Table(

@@ -34,10 +34,12 @@ from harness.service.records import (
     Job,
     Member,
     Person,
+    Suite,
+    SuiteRun,
     Token,
     Upload,
 )
-from harness.service.storage import courses, queue, uploads
+from harness.service.storage import courses, queue, suites, uploads
 from harness.service.web.problems import documented
 from harness.service.web.service import Service
 
@@ -65,13 +67,16 @@ class Rule(NamedTuple):
     signed_in: bool = True
     admins: bool = False  # nobody else
     right: str = ""  # what an assistant must have been given
+    owns: bool = False  # only whose suite it is
 
-    def allows(self, member: Member | None) -> bool:
-        """Whether somebody may who is this in the course that the path names."""
-        if not self.roles:
-            return True
-        is_one = member is not None and member.role in self.roles
-        return is_one and (not self.right or (member is not None and member.has(self.right)))
+    def allows(self, here: Here) -> bool:
+        """Whether somebody may who is this in the course, or to the suite, that the path names."""
+        member = here.member
+        if self.roles and (member is None or member.role not in self.roles):
+            return False
+        if self.right and (member is None or not member.has(self.right)):
+            return False
+        return here.owns_suite or not self.owns
 
 
 ANYBODY = Rule("anybody", signed_in=False)
@@ -81,7 +86,8 @@ MEMBERS = Rule("members of the course", frozenset(ROLES))
 STUDENTS = Rule("students of the course", frozenset({STUDENT}))
 STAFF_ONLY = Rule("teachers and assistants of the course", STAFF)
 TEACHERS = Rule("teachers of the course", frozenset({TEACHER}))
-RULES = (ANYBODY, SIGNED_IN, ADMINS, MEMBERS, STUDENTS, STAFF_ONLY, TEACHERS)
+OWNERS = Rule("whose suite it is", owns=True)
+RULES = (ANYBODY, SIGNED_IN, ADMINS, MEMBERS, STUDENTS, STAFF_ONLY, TEACHERS, OWNERS)
 
 
 def whoever_may(right: str) -> Rule:
@@ -104,6 +110,8 @@ class Here(NamedTuple):
     grading: Grading | None = None
     student: str = ""  # the key of the student or group that the path names
     draft: Job | None = None  # that finds positions for private cases
+    suite: Suite | None = None
+    run: SuiteRun | None = None
     form: FormData = FormData()
 
     @property
@@ -117,6 +125,11 @@ class Here(NamedTuple):
         return self.member is not None and self.member.role in STAFF
 
     @property
+    def owns_suite(self) -> bool:
+        """Whether it is the owner of the suite that the path names."""
+        return self.suite is not None and self.suite.person == self.by
+
+    @property
     def form_token(self) -> str:
         """Return what the forms on a page must carry."""
         return secrets.form_token(self.session) if self.session else ""
@@ -125,6 +138,16 @@ class Here(NamedTuple):
         """Return a field of the form, trimmed; empty if there is none."""
         value = self.form.get(name, "")
         return value.strip() if isinstance(value, str) else ""
+
+    def sure_suite(self) -> Suite:
+        """Return the suite that a path names; for routes whose rule has looked it up."""
+        assert self.suite
+        return self.suite
+
+    def sure_run(self) -> SuiteRun:
+        """Return the run that a path names; for routes whose rule has looked it up."""
+        assert self.run
+        return self.run
 
     def sure(self) -> Known:
         """Return what a path in an assignment names; for routes whose rule has looked it up."""
@@ -195,6 +218,20 @@ def _draft(db: Connection, here: Here, name: str) -> Here:
     return here._replace(draft=found)
 
 
+def _suite(db: Connection, here: Here, name: str) -> Here:
+    found = suites.SUITES.find(db, id=name)
+    if found is None or not (found.is_open or found.person == here.by):
+        raise Refused(404, "there is no such suite")
+    return here._replace(suite=found)
+
+
+def _run(db: Connection, here: Here, name: str) -> Here:
+    found = suites.RUNS.find(db, id=name, suite=here.sure_suite().id)
+    if found is None:
+        raise Refused(404, "there is no such run")
+    return here._replace(run=found)
+
+
 _Look = Callable[[Connection, Here, str], Here]
 # By the names of the parts of a path, in this order.
 _LOOKED_UP: dict[str, _Look] = {
@@ -204,9 +241,16 @@ _LOOKED_UP: dict[str, _Look] = {
     "grading": _grading,
     "student": _student,
     "draft": _draft,
+    "suite": _suite,
+    "run": _run,
 }
-_OF_ASSIGNMENT = {"upload", "grading", "student", "draft"}
-FREE = frozenset({"code", "name", "token"})  # parts that name nothing of a course
+# What must be named before it.
+_WITHIN = {
+    "assignment": "course",
+    **dict.fromkeys(("upload", "grading", "student", "draft"), "assignment"),
+    "run": "suite",
+}
+FREE = frozenset({"code", "name", "token", "badge"})  # parts that nobody needs to look up
 
 
 # --- the guard ---------------------------------------------------------------------------------
@@ -240,7 +284,7 @@ class Guard:
                 if name in request.path_params:
                     text = request.path_params[name]
                     here = look(db, here, text.replace("\0", ""))
-        if not self.rule.allows(here.member):
+        if not self.rule.allows(here):
             raise Refused(403, f"this is for {self.rule.name}")
         return here
 
@@ -353,7 +397,7 @@ def _check_path(route: APIRoute, rule: Rule) -> None:
     names = set(route.param_convertors)
     if unknown := names - FREE - set(_LOOKED_UP):
         raise RuntimeError(f"{route.path}: nobody looks up {', '.join(sorted(unknown))}")
-    if ("course" in names) is not bool(rule.roles):
+    if ("course" in names) is not bool(rule.roles) or (rule.owns and "suite" not in names):
         raise RuntimeError(f"{route.path}: the rule {rule.name!r} does not fit its path")
     missing = _before(names) - names
     if missing:
@@ -363,8 +407,7 @@ def _check_path(route: APIRoute, rule: Rule) -> None:
 def _before(names: Iterable[str]) -> set[str]:
     """Return the parts that a path must name for the others to be looked up."""
     found: set[str] = set()
-    if {"assignment", *_OF_ASSIGNMENT} & set(names):
-        found.add("course")
-    if _OF_ASSIGNMENT & set(names):
-        found.add("assignment")
+    for name in names:
+        while name := _WITHIN.get(name, ""):
+            found.add(name)
     return found

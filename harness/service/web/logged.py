@@ -15,7 +15,7 @@ from harness.service.settings import Settings
 HEADER = b"x-request-id"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 # Parts of a path that are ids of ours; all others may be secrets, or what somebody made up.
-_IDS = ("course", "assignment", "upload", "grading")
+_IDS = ("course", "assignment", "upload", "grading", "suite", "run")
 
 
 class Logged:

@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness.grading.records import decimal
+from harness.history import plots
 from harness.report.html import parts
 from harness.report.html.board import DEFINITIONS
 from harness.report.html.script import SCRIPT
@@ -61,7 +62,7 @@ def files() -> dict[str, tuple[str, bytes]]:
         for path in (_ROOM / "static").iterdir()
         if path.suffix in _TYPES
     }
-    style = (STYLE + OWN_STYLE).encode()
+    style = (STYLE + plots.STYLE + OWN_STYLE).encode()
     return own | {
         "style.css": ("text/css", style),
         "page.js": ("text/javascript", SCRIPT.encode()),

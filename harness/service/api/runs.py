@@ -1,0 +1,211 @@
+"""Runs of a suite: posted as documents of ``run --json``, listed, compared, removed."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Query
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
+from pydantic import BaseModel
+from sqlalchemy import Connection
+
+from harness.report.baseline import ChangedVerdict, Comparison
+from harness.service.api import bodies
+from harness.service.api.once import IdempotencyKey, once
+from harness.service.api.paging import Asked, Page, find
+from harness.service.records import SuiteRun
+from harness.service.runs import comparing, documents, keeping
+from harness.service.runs.keeping import Posted
+from harness.service.storage import suites
+from harness.service.web.access import OWNERS, SIGNED_IN, Here, Now, Refused, Routes
+
+ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["runs"])
+_ALL = "/suites/{suite}/runs"
+_ONE = f"{_ALL}/{{run}}"
+_NOTHING = "there is no former run to compare it with"
+_DOCUMENT: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The document",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+class RunShown(BaseModel):
+    """A run of a suite."""
+
+    id: str
+    number: int  # in the suite, from 1
+    at: datetime.datetime  # when it came
+    started: str  # as the run says, ISO 8601
+    revision: str  # of the engine, as whoever posted it says
+    engine: str  # name and version, as it gave them
+    tests: int
+    passed: int
+    failed: int  # unexpectedly
+    undecided: int  # not run, or not judged
+    broken: int  # files in which the engine broke
+    page: str  # the address of its page
+
+
+class ChangeShown(BaseModel):
+    """A test and its verdicts; null where there is none."""
+
+    path: str
+    line: int
+    command: str  # with the id
+    before: str | None
+    now: str | None
+
+
+class ComparisonShown(BaseModel):
+    """A run beside a former one."""
+
+    former: int  # the number of the former one
+    is_worse: bool  # something broke, or a new test failed
+    broke: list[ChangeShown]
+    mended: list[ChangeShown]
+    new: list[ChangeShown]
+    gone: list[ChangeShown]
+    broken_files: list[str]  # the engine broke here, and did not before
+    new_errors: list[str]  # what is wrong with case files, and was not before
+    faults: list[str]  # of the harness
+
+
+class RunPosted(RunShown):
+    """A run that was posted, beside the one before it."""
+
+    comparison: ComparisonShown | None  # null: it is the first
+
+
+@ROUTES.at("GET", _ALL, SIGNED_IN, response_model=Page[RunShown])
+def listed(here: Now, asked: Asked) -> Page[RunShown]:
+    """List the runs of a suite, the first one first."""
+    with here.service.database.reading() as db:
+        found = find(db, suites.RUNS, ("number", "id"), asked, suite=here.sure_suite().id)
+    return Page(items=[RunShown(**_members(here, one)) for one in found.rows], next=found.next)
+
+
+@ROUTES.at(
+    "POST",
+    _ALL,
+    OWNERS,
+    scope="submit",
+    status_code=201,
+    response_model=RunPosted,
+    openapi_extra=bodies.told(documents.RunDocument),
+)
+async def post(
+    here: Now,
+    revision: Annotated[
+        str, Query(max_length=100, description="of the engine, such as a commit")
+    ] = "",
+    idempotency_key: IdempotencyKey = "",
+) -> RunPosted:
+    """Post a document of ``gtp-harness run --json``, of at most 8 MiB."""
+    data = await bodies.read(here, documents.LARGEST)
+    return await run_in_threadpool(_post, here, data, revision, idempotency_key)
+
+
+def _post(here: Here, data: bytes, revision: str, key: str) -> RunPosted:
+    suite, posted = here.sure_suite(), Posted.read(data, revision)
+    sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
+    with here.service.database.acting(here.by) as act:
+        made = once(act, key, sent, lambda: keeping.post(act, suite, posted, _folder(here)).id)
+        found = suites.RUNS.find(act.db, id=made)
+        if found is None:
+            raise Refused(409, "Idempotency-Key: the run that it made was removed")
+        former = comparing.before(act.db, found)
+    comparison = _comparison(here, former, found) if former else None
+    return RunPosted(**_members(here, found), comparison=comparison)
+
+
+@ROUTES.at("GET", _ONE, SIGNED_IN, response_model=RunShown)
+def one(here: Now) -> RunShown:
+    """Show a run."""
+    return RunShown(**_members(here, here.sure_run()))
+
+
+@ROUTES.at("GET", f"{_ONE}/document", SIGNED_IN, responses=_DOCUMENT)
+def document(here: Now) -> Response:
+    """Give the document that was posted."""
+    data = keeping.data(_folder(here), here.sure_run())
+    if data is None:
+        raise Refused(404, "its document is not there any more")
+    return Response(data, media_type="application/json")
+
+
+@ROUTES.at("GET", f"{_ONE}/comparison", SIGNED_IN, response_model=ComparisonShown)
+def comparison(
+    here: Now,
+    former: Annotated[
+        str,
+        Query(max_length=64, alias="with", description="the id of a run; empty: the one before"),
+    ] = "",
+) -> ComparisonShown:
+    """Compare a run with a former one of the same suite."""
+    run = here.sure_run()
+    with here.service.database.reading() as db:
+        other = _former(db, run, former)
+    found = _comparison(here, other, run)
+    if found is None:
+        raise Refused(404, _NOTHING)
+    return found
+
+
+def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun:
+    if not named:
+        found = comparing.before(db, run)
+    else:
+        found = None if "\0" in named else suites.RUNS.find(db, id=named, suite=run.suite)
+    if found is None:
+        raise Refused(404, _NOTHING)
+    return found
+
+
+@ROUTES.at("DELETE", _ONE, OWNERS, scope="all", status_code=204)
+def remove(here: Now) -> Response:
+    """Remove a run; the others keep their numbers."""
+    with here.service.database.acting(here.by) as act:
+        keeping.remove_run(act, here.sure_run(), _folder(here))
+    return Response(status_code=204)
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def _folder(here: Here) -> Path:
+    return here.service.settings.suite(here.sure_suite().id)
+
+
+def _members(here: Here, run: SuiteRun) -> dict[str, Any]:
+    names = ("id", "number", "started", "revision", "engine")
+    counts = ("tests", "passed", "failed", "undecided", "broken")
+    return {
+        **{name: getattr(run, name) for name in (*names, *counts)},
+        "at": datetime.datetime.fromtimestamp(run.at, datetime.UTC),
+        "page": f"{here.service.settings.base}/suites/{run.suite}/runs/{run.id}",
+    }
+
+
+def _comparison(here: Here, former: SuiteRun, run: SuiteRun) -> ComparisonShown | None:
+    found = comparing.compared(_folder(here), former, run)
+    if found is None:
+        return None
+    return ComparisonShown(
+        former=former.number,
+        is_worse=comparing.is_worse(found),
+        broken_files=list(found.broken_files),
+        new_errors=list(found.new_errors),
+        faults=list(found.faults),
+        **{name: _changes(found, name) for name in ("broke", "mended", "new", "gone")},
+    )
+
+
+def _changes(found: Comparison, name: str) -> list[ChangeShown]:
+    changes: tuple[ChangedVerdict, ...] = getattr(found, name)
+    return [ChangeShown(**one._asdict()) for one in changes]

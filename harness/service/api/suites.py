@@ -1,0 +1,129 @@
+"""Suites of engine authors: made, changed and removed by whose they are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from harness.service.api import bodies
+from harness.service.api.once import IdempotencyKey, once
+from harness.service.api.paging import Asked, Page, find
+from harness.service.records import Suite
+from harness.service.runs import keeping
+from harness.service.storage import suites
+from harness.service.web.access import OWNERS, SIGNED_IN, Here, Now, Refused, Routes
+
+ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["suites"])
+_ONE = "/suites/{suite}"
+
+
+class SuiteShown(BaseModel):
+    """A suite: tests that are run again and again."""
+
+    id: str
+    title: str
+    is_mine: bool
+    is_open: bool  # whoever is signed in may read it
+    badge: str | None  # the address of its badge; null: it has none, or the suite is another's
+    page: str  # the address of its page
+
+
+class SuiteWanted(BaseModel):
+    """A suite that is to be made."""
+
+    title: str = Field(min_length=1, max_length=200)
+
+
+class SuiteChange(BaseModel):
+    """What is to be changed of a suite; null: that stays as it is."""
+
+    title: str | None = Field(default=None, min_length=1, max_length=200)
+    is_open: bool | None = None
+    has_badge: bool | None = None  # true, false, and true again: a new address
+
+
+@ROUTES.at("GET", "/suites", SIGNED_IN, response_model=Page[SuiteShown])
+def my_suites(here: Now, asked: Asked) -> Page[SuiteShown]:
+    """List the suites of the owner of the token."""
+    with here.service.database.reading() as db:
+        found = find(db, suites.SUITES, ("made", "id"), asked, person=here.by)
+    return Page(items=[_shown(here, one) for one in found.rows], next=found.next)
+
+
+@ROUTES.at(
+    "POST",
+    "/suites",
+    SIGNED_IN,
+    scope="all",
+    status_code=201,
+    response_model=SuiteShown,
+    openapi_extra=bodies.told(SuiteWanted),
+)
+def make(
+    here: Now,
+    wanted: Annotated[SuiteWanted, Depends(bodies.json_of(SuiteWanted))],
+    idempotency_key: IdempotencyKey = "",
+) -> SuiteShown:
+    """Make a suite."""
+    sent = ("suite", wanted.title)
+    with here.service.database.acting(here.by) as act:
+        made = once(act, idempotency_key, sent, lambda: keeping.make(act, wanted.title).id)
+        found = suites.SUITES.find(act.db, id=made)
+    if found is None:
+        raise Refused(409, "Idempotency-Key: the suite that it made was removed")
+    return _shown(here, found)
+
+
+@ROUTES.at("GET", _ONE, SIGNED_IN, response_model=SuiteShown)
+def one(here: Now) -> SuiteShown:
+    """Show a suite."""
+    return _shown(here, here.sure_suite())
+
+
+@ROUTES.at(
+    "PATCH",
+    _ONE,
+    OWNERS,
+    scope="all",
+    response_model=SuiteShown,
+    openapi_extra=bodies.told(SuiteChange),
+)
+def change(
+    here: Now, wanted: Annotated[SuiteChange, Depends(bodies.json_of(SuiteChange))]
+) -> SuiteShown:
+    """Change what a suite is called, who may read it, or whether it has a badge."""
+    suite = here.sure_suite()
+    with here.service.database.acting(here.by) as act:
+        made = keeping.change(
+            act,
+            suite,
+            suite.title if wanted.title is None else wanted.title,
+            is_open=suite.is_open if wanted.is_open is None else wanted.is_open,
+            has_badge=bool(suite.badge) if wanted.has_badge is None else wanted.has_badge,
+        )
+    return _shown(here, made)
+
+
+@ROUTES.at("DELETE", _ONE, OWNERS, scope="all", status_code=204)
+def remove(here: Now) -> Response:
+    """Remove a suite with all its runs."""
+    suite = here.sure_suite()
+    with here.service.database.acting(here.by) as act:
+        keeping.remove(act, suite, here.service.settings.suite(suite.id))
+    return Response(status_code=204)
+
+
+def _shown(here: Here, suite: Suite) -> SuiteShown:
+    base, is_mine = here.service.settings.base, suite.person == here.by
+    has_badge = suite.badge and is_mine
+    return SuiteShown(
+        id=suite.id,
+        title=suite.title,
+        is_mine=is_mine,
+        is_open=suite.is_open,
+        badge=f"{base}{keeping.badge_path(suite)}" if has_badge else None,
+        page=f"{base}/suites/{suite.id}",
+    )

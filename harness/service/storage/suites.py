@@ -1,0 +1,46 @@
+"""Suites of engine authors, and their runs."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, func, select
+
+from harness.service.records import Suite, SuiteRun
+from harness.service.storage.rows import Rows
+from harness.service.storage.tables import SUITE, SUITE_RUN
+
+SUITES: Rows[Suite] = Rows(Suite, SUITE)
+RUNS: Rows[SuiteRun] = Rows(SuiteRun, SUITE_RUN)
+_RAN = SUITE_RUN.c.started != ""
+
+
+def next_number(db: Connection, suite: str) -> int:
+    """Return the number of a suite's next run; another transaction waits for the end of this."""
+    db.execute(SUITE.update().where(SUITE.c.id == suite).values(runs=SUITE.c.runs + 1))
+    return int(db.execute(select(SUITE.c.runs).where(SUITE.c.id == suite)).scalar_one())
+
+
+def last_runs(db: Connection, suite: str, most: int, before: int | None = None) -> list[SuiteRun]:
+    """Return the last runs that found something, the last one first.
+
+    ``before``: the number of a run; None: all.
+    """
+    query = RUNS.query.where(SUITE_RUN.c.suite == suite, _RAN)
+    if before is not None:
+        query = query.where(SUITE_RUN.c.number < before)
+    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(most))
+
+
+def older(db: Connection, suite: str, kept: int) -> list[SuiteRun]:
+    """Return the runs of a suite but for the last ones."""
+    query = RUNS.query.where(SUITE_RUN.c.suite == suite)
+    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).offset(kept))
+
+
+def bytes_of(db: Connection, person: str) -> int:
+    """Return how many bytes the documents in somebody's suites have."""
+    query = (
+        select(func.coalesce(func.sum(SUITE_RUN.c.size), 0))
+        .join(SUITE, SUITE.c.id == SUITE_RUN.c.suite)
+        .where(SUITE.c.person == person)
+    )
+    return int(db.execute(query).scalar_one())
