@@ -27,6 +27,7 @@ COMMANDS = {
     "backup": ("harness.cli.backup", "copy all of a service into a folder"),
     "restore": ("harness.cli.restore", "make a service of a backup"),
     "submit": ("harness.cli.submit", "submit an archive to a service, from the command line"),
+    "runs": ("harness.cli.runs", "post runs of an engine to a service, and compare them there"),
     "gradescope": ("harness.cli.gradescope", "make an autograder for Gradescope"),
     "cases": ("harness.cli.cases", "list the cases that ship, or copy them"),
     "ledger": ("harness.cli.ledger", "check a ledger of marks, or save what can be read of one"),

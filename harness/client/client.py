@@ -21,10 +21,10 @@ _TRIES = 5
 _LONGEST = 60.0  # seconds to wait between two tries
 _AGAIN = (429, 502, 503, 504)
 _ID = "[0-9A-Za-z]+"
-_PLACE = re.compile(
-    rf"(?P<base>https?://[^/?#\s]+)(?:/api/v1)?/courses/(?P<course>{_ID})"
-    rf"/assignments/(?P<assignment>{_ID})/?"
-)
+_BASE = r"(?P<base>https?://[^/?#\s]+)(?:/api/v1)?"
+_PLACE = re.compile(rf"{_BASE}/courses/(?P<course>{_ID})/assignments/(?P<assignment>{_ID})/?")
+_SUITE = re.compile(rf"{_BASE}/suites/(?P<suite>{_ID})/?")
+_ARCHIVE, _JSON = "application/octet-stream", "application/json"
 
 
 class RemoteAssignment(NamedTuple):
@@ -53,6 +53,33 @@ def place_of(address: str) -> RemoteAssignment:
             " such as https://tests.example.org/courses/12ab/assignments/34cd"
         )
     return RemoteAssignment(**found.groupdict())
+
+
+class SuitePlace(NamedTuple):
+    """A suite of a service."""
+
+    base: str
+    suite: str
+
+    @property
+    def path(self) -> str:
+        """Return the path of its runs in the API."""
+        return f"/suites/{self.suite}/runs"
+
+
+def suite_of(address: str) -> SuitePlace:
+    """Return what the address of a suite's page leads to.
+
+    Raises:
+        UsageError: it is not such an address.
+    """
+    found = _SUITE.fullmatch(address)
+    if found is None:
+        raise UsageError(
+            f"found {address!r}, expected the address of a suite's page,"
+            " such as https://tests.example.org/suites/12ab"
+        )
+    return SuitePlace(**found.groupdict())
 
 
 class Client:
@@ -112,7 +139,22 @@ class Client:
             UsageError: the archive cannot be read, or the service refuses it.
             ServerError: as :meth:`get`.
         """
-        return self._send(place.path, archive, name=archive.name)
+        return self._send(place.path, archive, _ARCHIVE, name=archive.name)
+
+    def post_run(self, suite: SuitePlace, document: Path, revision: str = "") -> dict[str, Any]:
+        """Post a document of ``run --json``; return what the API tells of the run.
+
+        ``revision``: what tells this build of the engine from another; raises as :meth:`submit`.
+        """
+        return self._send(suite.path, document, _JSON, revision=revision)
+
+    def compare(self, suite: SuitePlace, run: str, former: str = "") -> dict[str, Any]:
+        """Return how a run differs from a former one, by their ids; raises as :meth:`get`.
+
+        ``former``: empty for the run before.
+        """
+        found: dict[str, Any] = self.get(f"{suite.path}/{run}/comparison", **{"with": former})
+        return found
 
     def watch(self, place: RemoteAssignment, submission: str) -> Iterator[dict[str, Any]]:
         """Yield what the API tells of a submission until it is checked; raises as :meth:`get`."""
@@ -125,14 +167,14 @@ class Client:
 
     # --- how it is asked ---
 
-    def _send(self, path: str, file: Path, **query: str) -> dict[str, Any]:
+    def _send(self, path: str, file: Path, kind: str, **query: str) -> dict[str, Any]:
         try:
             data = file.read_bytes()
         except OSError as error:
             raise UsageError(f"cannot read {file}: {error.strerror}") from None
         headers = {
             "idempotency-key": uuid.uuid4().hex,
-            "content-type": "application/octet-stream",
+            "content-type": kind,
         }
         found: dict[str, Any] = self._ask(
             "POST", path, params=query, content=data, headers=headers

@@ -1,0 +1,170 @@
+"""``gtp-harness runs``: post runs of an engine to a suite of a service, list and compare them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from harness.cli import asking
+from harness.cli.arguments import CommandParser
+from harness.cli.console import never_fail_to_encode
+from harness.errors import UsageError
+from harness.exits import ExitCode
+from harness.visible import escape_controls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from harness.client.client import Client, SuitePlace
+
+_DESCRIPTION = """\
+Keep the runs of an engine on a service (gtp-harness serve). ADDRESS is that of
+the page of a suite.
+
+push posts FILE, which gtp-harness run --json wrote, and tells what differs from
+the run before. list tells the runs of a suite. compare tells what differs between
+the run with the number NOW and the one before, or the one with the number FORMER.
+
+The token of the API needs the scope submit for push, read for the others."""
+
+_EPILOG = """\
+Exit status:
+    0  posted, and nothing is worse than before; listed; compared, and nothing is worse
+    1  something broke that was well before, or a new test failed
+    2  refused, or the input was bad
+    3  the service cannot be reached, or failed
+
+Examples:
+  gtp-harness run --json run.json ./engine cases/
+  gtp-harness runs push https://tests.example.org/suites/12ab run.json
+  gtp-harness runs compare https://tests.example.org/suites/12ab 41 12"""
+
+# Where systems of continuous integration tell the commit.
+_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA")
+_KINDS = ("broke", "mended", "new", "gone")
+_SENTENCES = {
+    "broken_files": "engine broke, and did not before",
+    "new_errors": "wrong in case files, and was not before",
+    "faults": "the harness failed",
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if given.action not in _ACTIONS or not given.address:
+        parser.error("expected push ADDRESS FILE, list ADDRESS or compare ADDRESS NOW [FORMER]")
+    least, most = _WORDS[given.action]
+    if not least <= len(given.words) <= most:
+        parser.error(f"{given.action}: found {len(given.words)} words after ADDRESS")
+    if given.revision and given.action != "push":
+        parser.error("--revision goes with push")
+    asking.require_httpx("runs")
+    from harness.client import Client, suite_of
+
+    never_fail_to_encode()
+    suite = suite_of(given.address)
+    with Client(suite.base, asking.token(given)) as client:
+        return _ACTIONS[given.action](client, suite, given)
+
+
+def push(client: Client, suite: SuitePlace, given: argparse.Namespace) -> int:
+    """Post a run, print what differs from the one before, and return the exit status."""
+    file = Path(given.words[0])
+    found = client.post_run(suite, file, given.revision or _revision(file))
+    print(escape_controls(f"{_line(found)}\nPage: {found['page']}"))
+    return _tell(found["comparison"]) if found["comparison"] else ExitCode.OK
+
+
+def _revision(file: Path) -> str:
+    """Return what tells this build of the engine: the commit, or a digest of the program."""
+    from harness.history.keeping import program_digest
+    from harness.report import json
+
+    commit = next(filter(None, (os.environ.get(name, "") for name in _COMMITS)), "")
+    return commit or program_digest(str(json.load(str(file)).get("program", "")))
+
+
+def listed(client: Client, suite: SuitePlace, _given: argparse.Namespace) -> int:
+    """Print the runs of a suite, the first one first; return the exit status."""
+    for one in client.items(suite.path):
+        print(escape_controls(_line(one)))
+    return ExitCode.OK
+
+
+def compare(client: Client, suite: SuitePlace, given: argparse.Namespace) -> int:
+    """Print what differs between two runs, by their numbers; return the exit status."""
+    known = {str(one["number"]): one["id"] for one in client.items(suite.path)}
+    for word in given.words:
+        if word not in known:
+            raise UsageError(f"there is no run {word}; gtp-harness runs list tells the numbers")
+    return _tell(client.compare(suite, *(known[word] for word in given.words)))
+
+
+def _line(run: dict[str, Any]) -> str:
+    """Return a run in one line."""
+    counts = f"{run['passed']} of {run['tests']} passed, {run['failed']} FAILED"
+    parts = [f"run {run['number']}", run["started"], run["engine"], run["revision"][:12], counts]
+    if run["undecided"]:
+        parts.append(f"{run['undecided']} not run or not judged")
+    return "  ".join(filter(None, parts))
+
+
+def _tell(found: dict[str, Any]) -> int:
+    """Print how a run differs from a former one; return the exit status."""
+    print(f"Compared with run {found['former']}:")
+    sections = [*_sections(found)]
+    for heading, lines in sections:
+        print(f"  {heading} ({len(lines)})")
+        for line in lines:
+            print(escape_controls(f"    {line}"))
+    if not sections:
+        print("  all verdicts are the same")
+    return ExitCode.FAILED if found["is_worse"] else ExitCode.OK
+
+
+def _sections(found: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    for name in _KINDS:
+        if found[name]:
+            yield name, [_changed(one) for one in found[name]]
+    for name, heading in _SENTENCES.items():
+        if found[name]:
+            yield heading, found[name]
+
+
+def _changed(one: dict[str, Any]) -> str:
+    verdicts = " → ".join(filter(None, (one["before"], one["now"])))
+    return f"{one['path']}:{one['line']}  {one['command']}  {verdicts}"
+
+
+_ACTIONS: dict[str, Callable[[Client, SuitePlace, argparse.Namespace], int]] = {
+    "push": push,
+    "list": listed,
+    "compare": compare,
+}
+_WORDS = {"push": (1, 1), "list": (0, 0), "compare": (1, 2)}  # after ADDRESS: least and most
+
+
+def command_line() -> CommandParser:
+    """Return the parser of its command line."""
+    parser = CommandParser("runs", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness runs push ADDRESS FILE [OPTION…]\n" \
+        "       gtp-harness runs list ADDRESS [OPTION…]\n" \
+        "       gtp-harness runs compare ADDRESS NOW [FORMER] [OPTION…]"  # fmt: skip
+    hidden = argparse.SUPPRESS
+    parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=hidden)
+    parser.add_argument("address", nargs="?", metavar="ADDRESS", help=hidden)
+    parser.add_argument("words", nargs="*", metavar="FILE", help=hidden)
+    asking.add_token_option(parser)
+    add = parser.add_argument
+    add("--revision", default="", metavar="TEXT",
+        help="what tells this build of the engine from another (default: the commit, in"
+        f" {' or '.join(_COMMITS)}, else a digest of the program)")  # fmt: skip
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser
