@@ -6,6 +6,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import event
 
 from harness.grading.ledger import owners
 from harness.service.courses import making
@@ -207,6 +208,29 @@ def test_a_grading_is_concluded_when_nothing_of_it_is_left(database, assignment)
             queue.follow_up(db)
             kinds = [one.kind for one in queue.of(db, grading.id)]
     assert kinds.count(CONCLUDE) == 1
+
+
+def test_who_looks_while_the_last_job_gives_way_to_the_next_is_told_of_one(database, assignment):
+    """A grading has no job for a moment; another worker puts and takes the next just then."""
+    grading = Grading(new_id(), assignment, "", time.time(), run=1)
+    with database.acting() as act:
+        by = entering.add_person(act, "Tess").id
+        GRADINGS.add(act.db, grading._replace(person=by))
+
+    def meanwhile(_db, cursor, statement, *_rest):
+        if "job" in statement and not taken:
+            taken.append(statement)
+            other = Database(database._settings)
+            with other.changing() as db:
+                queue.follow_up(db)
+                assert queue.lease(db).kind == CONCLUDE
+            other.close()
+
+    taken = []
+    with database.reading() as db:
+        event.listen(db, "after_cursor_execute", meanwhile)
+        assert queue.is_due(db)
+    assert taken
 
 
 def test_who_looks_is_told_whether_there_is_something_to_do(database, assignment):

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, exists, func, select
 
 from harness.grading.ledger import owners
 from harness.service.records import (
@@ -70,9 +70,12 @@ def _unfinished(db: Connection, assignment: str, key: str) -> int:
 
 
 def is_due(db: Connection) -> bool:
-    """Whether there may be something to do; asked often, it writes nothing."""
-    jobs = select(JOB.c.id).where(_UNFINISHED).limit(1)
-    return any(db.execute(query).fetchone() is not None for query in (jobs, _concludable()))
+    """Whether something is to be done, or is being done; asked often, it writes nothing.
+
+    One statement sees one moment. Two would miss a job that is put and taken between them.
+    """
+    is_left = exists().where(_UNFINISHED) | _concludable().exists()
+    return bool(db.execute(select(is_left)).scalar_one())
 
 
 def take_back(db: Connection) -> None:
