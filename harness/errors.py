@@ -44,6 +44,10 @@ class UsageError(HarnessError):
     """The command line or an option file asks for something that cannot be done."""
 
 
+class BusyError(UsageError):
+    """Another process is at work with the same ledger."""
+
+
 class ReportError(HarnessError):
     """A report that could not be written: the harness's trouble, never an engine's."""
 

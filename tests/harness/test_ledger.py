@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import UsageError
+from harness.errors import BusyError, UsageError
 from harness.grading.ledger.ledger import (
-    BusyError,
     CaseRow,
     Ledger,
     MarkRow,

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 
+from harness.errors import BusyError
 from harness.grading.attempts.company import ALONE, Company
 from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.attempts.watching import Watch
-from harness.grading.ledger.ledger import BusyError, Ledger, ResultRow
+from harness.grading.ledger.ledger import Ledger, ResultRow
 from harness.records import FileResult
 from harness.running import jobs
 from harness.work import canonical_json, fairness

@@ -115,6 +115,10 @@ class LedgerDatabase(ABC):
         """Take back :meth:`hold`."""
 
     @abstractmethod
+    def holds(self, token: str) -> bool:
+        """Whether this process holds leases with this token: not if its ledger is closed."""
+
+    @abstractmethod
     def held(self) -> set[str] | None:
         """Return the tokens that any connection holds; None: here that is not known."""
 

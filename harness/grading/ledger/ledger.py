@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.errors import LedgerError, UsageError
+from harness.errors import BusyError, LedgerError
 from harness.grading.ledger import opening, owners, seal
 from harness.grading.ledger import statements as sql
 from harness.grading.ledger.chains import Chains
@@ -106,10 +106,6 @@ class Lease(NamedTuple):
 
     token: str
     bases: tuple[str, ...]
-
-
-class BusyError(UsageError):
-    """Another process is at work with the same ledger."""
 
 
 class Ledger:
@@ -334,7 +330,8 @@ class Ledger:
         free = {
             row.basis
             for row in rows
-            if row.state == "waiting" or not owners.is_held(row, holding, by_me=True)
+            if row.state == "waiting"
+            or not owners.is_held(row, holding, by_me=self.database.holds(row.token))
         }
         return [basis for basis in bases if basis in free]
 

@@ -30,7 +30,7 @@ def is_held(lease: Any, holding: set[str] | None, *, by_me: bool = False) -> boo
     """Whether a lease holds: its process lives; on another machine, it has not run out.
 
     ``lease``: a row with token, owner and until. ``holding``: the tokens of all connections, where
-    that is known. ``by_me``: what is this process's own holds, too.
+    that is known. ``by_me``: if it is this process's own, whether it holds.
     """
     if holding is not None and lease.token not in holding:
         return False

@@ -17,12 +17,14 @@ from pathlib import Path
 from sqlalchemy import Connection, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from harness.errors import LedgerError, UsageError
+from harness.errors import BusyError, LedgerError, UsageError
 from harness.grading.ledger.database import LedgerDatabase
 from harness.grading.ledger.tables import UNSIGNED, VERSION
 
 APPLICATION = 0x47545047  # "GTPG": by this the file is known as a ledger
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
+_HOLDING: set[str] = set()  # tokens of leases that open ledgers of this process have
+_LOCKED = ("SQLITE_BUSY", "SQLITE_LOCKED")  # and what they begin
 _PAGE_SIZE = 8192  # bytes
 _SALVAGE = "gtp-harness ledger check tells more, and ledger salvage saves what can be read"
 
@@ -38,9 +40,10 @@ class SqliteFile(LedgerDatabase):
 
         Raises:
             LedgerError: it is damaged.
-            UsageError: it cannot be opened.
+            UsageError: it cannot be opened; a BusyError if others keep it locked.
         """
         self._advice = advice
+        self._tokens: set[str] = set()
         with _naming_errors(name or str(path), advice):
             super().__init__(name or str(path), _connect(path))
 
@@ -74,10 +77,23 @@ class SqliteFile(LedgerDatabase):
         """As in the base; who writes is alone already."""
 
     def hold(self, token: str) -> None:
-        """As in the base; here nobody can see connections."""
+        """As in the base; here nobody can see connections but this process its own."""
+        self._tokens.add(token)
+        _HOLDING.add(token)
 
     def let_go(self, token: str) -> None:
         """As in the base."""
+        self._tokens.discard(token)
+        _HOLDING.discard(token)
+
+    def holds(self, token: str) -> bool:
+        """As in the base."""
+        return token in _HOLDING
+
+    def close(self) -> None:
+        """As in the base; what could not be given back, because the file was locked, is free."""
+        _HOLDING.difference_update(self._tokens)
+        super().close()
 
     def held(self) -> set[str] | None:
         """As in the base."""
@@ -127,6 +143,8 @@ def _naming_errors(name: str, advice: str) -> Iterator[None]:
 def _sentence(name: str, error: BaseException, advice: str) -> LedgerError | UsageError:
     text = str(error)
     if isinstance(error, sqlite3.OperationalError):
+        if getattr(error, "sqlite_errorname", "").startswith(_LOCKED):
+            return BusyError(f"{name} was locked by another process for too long: try again")
         if not text.startswith(("no such", "malformed")):
             return UsageError(f"{name} cannot be used as a ledger: {text}")
         return LedgerError(f"{name} is damaged: {text}. {advice}")

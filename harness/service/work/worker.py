@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import Connection
 
 from harness import signals
-from harness.errors import HarnessError, ServerError
-from harness.grading.ledger.ledger import BusyError
+from harness.errors import BusyError, HarnessError, ServerError
 from harness.service import measuring, telling
 from harness.service.records import PLAN, Job
 from harness.service.settings import Settings
