@@ -14,6 +14,7 @@ from harness.service.pages import (
     gradings,
     links,
     own_mark,
+    points,
     private,
     student,
     submission,
@@ -29,7 +30,8 @@ from oracle import __version__
 
 ROUTES = (
     *(entrance.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(student.ROUTES, own_mark.ROUTES, private.ROUTES, tokens.ROUTES, links.ROUTES),
+    *(student.ROUTES, own_mark.ROUTES, private.ROUTES, points.ROUTES),
+    *(tokens.ROUTES, links.ROUTES),
     *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
     *(suites.ROUTES, runs.ROUTES),

@@ -26,6 +26,7 @@ RIGHTS = {
 # What a job does.
 CHECK, PLAN, GRADE, CONCLUDE, EXPORT = "check", "plan", "grade", "conclude", "export"
 DRAFT, MEASURE = "draft", "measure"  # positions for private cases; what private cases catch
+PREVIEW = "preview"  # the marks that other points would change
 
 # How far a job is.
 WAITING, LEASED, DONE, FAULT = "waiting", "leased", "done", "fault"
@@ -99,6 +100,7 @@ class Assigned(NamedTuple):
     deduction: str  # per cent, as a fraction
     grace: int  # minutes
     made: float
+    points: str = ""  # JSON: of parts that are worth something else in this course, by name
 
 
 class Upload(NamedTuple):

@@ -22,6 +22,7 @@ from harness.service.people.secrets import form_token
 from harness.service.records import (
     ASSISTANT,
     DRAFT,
+    PREVIEW,
     RIGHTS,
     ROLES,
     STUDENT,
@@ -39,6 +40,7 @@ from harness.service.storage.rows import new_id
 from harness.service.web import access
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
 from harness.service.web.service import Service
+from harness.service.work.previewing import Preview
 from tests.service.serving import BASE, KINDS, opened, settings_of
 
 NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of the course
@@ -88,6 +90,10 @@ MAY = {
     f"POST {DRAFTED}/drop": {TEACHER},
     f"POST {DRAFTED}/exchange": {TEACHER},
     f"POST {DRAFTED}/write": {TEACHER},
+    f"GET {ONE}/points": {TEACHER},
+    f"POST {ONE}/points": {TEACHER},
+    f"GET {ONE}/points/{{preview}}": {TEACHER},
+    f"POST {ONE}/points/{{preview}}/set": {TEACHER},
     f"GET {UPLOAD}": OWN,
     f"GET {UPLOAD}/events": OWN,
     f"GET {UPLOAD}/file": OWN,
@@ -150,7 +156,7 @@ MAY = {
 }
 _TURNED_AWAY = (303, 401, 403, 404)  # 303: to where one signs in
 _NOT_THERE = re.compile(
-    r"there is no such (course|assignment|submission|grading|student|draft|suite|run)\b"
+    r"there is no such (course|assignment|submission|grading|student|draft|preview|suite|run)\b"
 )
 
 
@@ -171,8 +177,8 @@ def world(request, tmp_path_factory):
     with opened(settings) as service, alive.shown(settings.workers_folder):
         people = {}
         with service.database.acting() as act:
-            ids = _course(act, people, "")
-            _course(act, people, "other ")
+            ids = _course(act, people, "", settings)
+            _course(act, people, "other ", settings)
             people[ADMIN] = entering.add_person(act, ADMIN, is_admin=True).id
             sessions, tokens = _let_in(act, people)
         service.store.path("0" * 64).write_bytes(b"x")
@@ -180,7 +186,7 @@ def world(request, tmp_path_factory):
         yield World(service, people, client, ids, sessions, tokens)
 
 
-def _course(act, people, prefix):
+def _course(act, people, prefix, settings):
     """Make a course with somebody of each role, an upload and a grading."""
     names = [f"{prefix}{one}" for one in (*ROLES, MATE)]
     people.update({name: entering.add_person(act, name).id for name in names})
@@ -197,9 +203,13 @@ def _course(act, people, prefix):
     uploads.UPLOADS.add(act.db, upload)
     belongings.give(act.db, upload.id, [STUDENT])
     grading = uploads.GRADINGS.add(act.db, Grading(new_id(), assignment, owner, 1.0))
-    draft = queue.put(act.db, Job("", DRAFT, assignment, new_id())).about
-    found = {"course": course, "assignment": assignment, "upload": upload.id, "draft": draft}
-    return {**found, "grading": grading.id, **_suite(act.db, by.by), **FREE}
+    jobs = {
+        kind: queue.put(act.db, Job("", kind, assignment, new_id())).about
+        for kind in (DRAFT, PREVIEW)
+    }
+    Preview(settings.made(assignment), jobs[PREVIEW]).begin({})
+    found = {"course": course, "assignment": assignment, "upload": upload.id}
+    return {**found, "grading": grading.id, **jobs, **_suite(act.db, by.by), **FREE}
 
 
 def _suite(db, owner, **ids):
@@ -296,7 +306,7 @@ def test_a_form_without_its_token_is_refused(world, route):
     assert world.client.post(path, data=data, headers=headers).status_code == 403
 
 
-NAMED = ["assignment", "upload", "grading", "student", "draft", "suite", "run"]
+NAMED = ["assignment", "upload", "grading", "student", "draft", "preview", "suite", "run"]
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -70,6 +70,7 @@ def _paths(course, page, grading):
         "code": "0",
         "token": "0",
         "draft": "0",
+        "preview": "0",
     }
     ids |= {"student": "ada"}
     for route in application(None).routes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 import time
 from collections.abc import Mapping
@@ -75,12 +76,47 @@ def named(source: str) -> str:
 
 
 def found(one: Assigned, extensions: Mapping[str, str]) -> Assignment:
-    """Return an assignment of a course as it is graded: with the dates of this course.
+    """Return an assignment of a course as it is graded: with this course's dates and points.
 
     ``extensions``: deadlines of students, by their keys.
     """
-    own = assignments.find(one.source)
+    own = worth(assignments.find(one.source), one)
     return own._replace(title=one.title, late=late(one, extensions))
+
+
+def worth(assignment: Assignment, one: Assigned) -> Assignment:
+    """Return an assignment with its points in a course."""
+    return with_points(assignment, json.loads(one.points or "{}"))
+
+
+def with_points(assignment: Assignment, points: Mapping[str, str]) -> Assignment:
+    """Return an assignment whose parts are worth this, by their names; others as they were."""
+    parts = assignment.marks
+    points_of = [Fraction(points.get(part.name, part.points)) for part in parts]
+    pairs = zip(parts, points_of, strict=True)
+    return assignment._replace(marks=tuple(part._replace(points=own) for part, own in pairs))
+
+
+def read_points(assignment: Assignment, told: Mapping[str, str]) -> dict[str, str]:
+    """Return points of parts as they are kept, by the parts' names: exact fractions.
+
+    Raises:
+        UsageError: one cannot be read; or all together are none, or less than what a submission
+            gets whose engine never answers.
+    """
+    found = {part.name: _worth(part.name, told.get(part.name, "")) for part in assignment.marks}
+    total = sum(found.values())
+    if not total or total < assignment.does_not_run:
+        least = assignment.does_not_run or "more than 0"
+        raise UsageError(f"points: found {total} together, expected at least {least}")
+    return {name: str(points) for name, points in found.items()}
+
+
+def _worth(name: str, text: str) -> Fraction:
+    points = exact(text)
+    if points is None:
+        raise UsageError(f"{name}: found {text!r}, expected points such as 4 or 2.5")
+    return points
 
 
 def late(one: Assigned, extensions: Mapping[str, str]) -> Late:

@@ -64,8 +64,12 @@ class Row(NamedTuple):
 @ROUTES.at("POST", f"{_ALL}/gradings", whoever_may(GRADE_CLASS))
 def begin(here: Now) -> Response:
     """Grade all that was handed in."""
+    return begun(here, public_only=here.field("public_only") == "yes")
+
+
+def begun(here: Here, *, public_only: bool) -> Response:
+    """Begin a grading; return what leads to its page."""
     known = here.sure()
-    public_only = here.field("public_only") == "yes"
     made = Grading(new_id(), known.assigned.id, here.by, time.time(), public_only)
     with here.service.database.acting(here.by) as act:
         uploads.GRADINGS.add(act.db, made)

@@ -163,9 +163,9 @@ def _games(here: Here) -> Iterator[bytes]:
 @ROUTES.at("GET", _DRAFT, _MAY)
 def show_draft(here: Now) -> Response:
     """Show the positions that are chosen, with boards, and what they catch."""
-    assert here.draft
+    assert here.job
     found = _draft(here).found()
-    fault = here.draft.fault if here.draft.state == FAULT else ""
+    fault = here.job.fault if here.job.state == FAULT else ""
     chosen = _chosen(here, found) if found else Chosen((), (), 0)
     return rendering.page(
         here,
@@ -179,8 +179,8 @@ def show_draft(here: Now) -> Response:
 
 
 def _draft(here: Here) -> Draft:
-    assert here.draft
-    return Draft(_made(here), here.draft.about)
+    assert here.job
+    return Draft(_made(here), here.job.about)
 
 
 def _chosen(here: Here, found: Found) -> Chosen:
@@ -237,8 +237,8 @@ def _changed(here: Here, how: Callable[[Found, Kept, int], Kept]) -> Response:
     text = here.field("place")
     place = int(text) if text.isascii() and text.isdigit() else -1
     draft.choose(how(found, draft.kept(), place))
-    assert here.draft
-    return RedirectResponse(_address(here, "drafts", here.draft.about), 303)
+    assert here.job
+    return RedirectResponse(_address(here, "drafts", here.job.about), 303)
 
 
 def _found(here: Here) -> Found:

@@ -27,6 +27,7 @@ from harness.service.records import (
     LEASED,
     MEASURE,
     PLAN,
+    PREVIEW,
     WAITING,
     Job,
 )
@@ -43,6 +44,7 @@ _TURNS = {
     CHECK: 0,
     PLAN: 0,
     DRAFT: 0,
+    PREVIEW: 0,
     MEASURE: 1,
     EXPORT: 1,
     GRADE: 2,

@@ -138,6 +138,7 @@ ASSIGNED = Table(
     _text("deduction"),
     _whole("grace"),
     _number("made"),
+    _text("points"),
 )
 EXTENSION = Table(
     "extension",

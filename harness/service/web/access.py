@@ -23,6 +23,7 @@ from harness.service.handing_in import belonging
 from harness.service.people import entering, secrets
 from harness.service.records import (
     DRAFT,
+    PREVIEW,
     RIGHTS,
     ROLES,
     STAFF,
@@ -109,7 +110,7 @@ class Here(NamedTuple):
     upload: Upload | None = None
     grading: Grading | None = None
     student: str = ""  # the key of the student or group that the path names
-    draft: Job | None = None  # that finds positions for private cases
+    job: Job | None = None  # that the path names by what it is about
     suite: Suite | None = None
     run: SuiteRun | None = None
     form: FormData = FormData()
@@ -165,6 +166,8 @@ class Known(NamedTuple):
 
 # --- looking up --------------------------------------------------------------------------------
 
+_Look = Callable[[Connection, Here, str], Here]
+
 
 def _course(db: Connection, here: Here, name: str) -> Here:
     found = courses.COURSES.find(db, id=name)
@@ -211,11 +214,16 @@ def _student(db: Connection, here: Here, name: str) -> Here:
     return here._replace(student=name)
 
 
-def _draft(db: Connection, here: Here, name: str) -> Here:
-    found = queue.JOBS.find(db, kind=DRAFT, about=name, assignment=here.sure().assigned.id)
-    if found is None or not here.is_staff:
-        raise Refused(404, "there is no such draft")
-    return here._replace(draft=found)
+def _job(kind: str) -> _Look:
+    """Return what looks up a job of a kind, by what it is about."""
+
+    def look(db: Connection, here: Here, name: str) -> Here:
+        found = queue.JOBS.find(db, kind=kind, about=name, assignment=here.sure().assigned.id)
+        if found is None or not here.is_staff:
+            raise Refused(404, f"there is no such {kind}")
+        return here._replace(job=found)
+
+    return look
 
 
 def _suite(db: Connection, here: Here, name: str) -> Here:
@@ -232,7 +240,6 @@ def _run(db: Connection, here: Here, name: str) -> Here:
     return here._replace(run=found)
 
 
-_Look = Callable[[Connection, Here, str], Here]
 # By the names of the parts of a path, in this order.
 _LOOKED_UP: dict[str, _Look] = {
     "course": _course,
@@ -240,14 +247,15 @@ _LOOKED_UP: dict[str, _Look] = {
     "upload": _upload,
     "grading": _grading,
     "student": _student,
-    "draft": _draft,
+    "draft": _job(DRAFT),
+    "preview": _job(PREVIEW),
     "suite": _suite,
     "run": _run,
 }
 # What must be named before it.
 _WITHIN = {
     "assignment": "course",
-    **dict.fromkeys(("upload", "grading", "student", "draft"), "assignment"),
+    **dict.fromkeys(("upload", "grading", "student", "draft", "preview"), "assignment"),
     "run": "suite",
 }
 FREE = frozenset({"code", "name", "token", "badge"})  # parts that nobody needs to look up

@@ -19,6 +19,7 @@ from harness.grading.exports.feedback import body_of
 from harness.grading.exports.showing import feedback
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.marks.marker import Marker
+from harness.grading.marks.regrading import MarkChange
 from harness.grading.records import ClassResult, StudentSubmissions
 from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
@@ -34,6 +35,7 @@ from harness.service.records import (
     GRADE,
     MEASURE,
     PLAN,
+    PREVIEW,
     Grading,
     Job,
     Marked,
@@ -42,7 +44,7 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.storage import belongings, courses, figures, queue, remarks, uploads
-from harness.service.work import checked, drafting, strong
+from harness.service.work import checked, drafting, previewing, strong
 from harness.service.work.grounds import Ground
 from harness.visible import escape_controls
 from harness.work import canonical_json
@@ -231,7 +233,9 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
     written = _write(ground, conclusion, grading)
     rows, received = _marked(conclusion, grading.id), _received(conclusion, grading.id)
     # A second time there may be none, if a worker died after the first: they were made.
-    changes = json.dumps([str(one) for one in conclusion.changes]) if conclusion.changes else ""
+    changes = (
+        json.dumps([_told_of(one) for one in conclusion.changes]) if conclusion.changes else ""
+    )
     kept = grading.changes if grading.accept else "[]"
     values: dict[str, object] = {"concluded": time.time(), "changes": changes or kept}
     with ground.database.changing() as db:
@@ -255,6 +259,10 @@ def export(ground: Ground, job: Job, _company: Company) -> None:
     found = grade.load_last_plan(ground.ledger, grading.run)
     current = grade.current_marks(wanted, ground.ledger, found)
     _write(ground, grade.compared(wanted, current, ground.store), grading)
+
+
+def _told_of(change: MarkChange) -> str:
+    return f"{previewing.names(change)}: {change}"
 
 
 def folder_of(made: Path, grading: str) -> Path:
@@ -326,6 +334,7 @@ KINDS: dict[str, Doing] = {
     GRADE: run_one,
     CONCLUDE: conclude,
     DRAFT: lambda ground, job, _: drafting.draft(ground, job),
+    PREVIEW: lambda ground, job, _: previewing.preview(ground, job),
     MEASURE: lambda ground, job, _: strong.measure(ground, job),
     EXPORT: export,
 }
