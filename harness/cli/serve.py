@@ -13,6 +13,8 @@ from harness.exits import ExitCode
 from harness.visible import escape_controls
 
 if TYPE_CHECKING:
+    import argparse
+
     from harness.service.settings import Settings
 
 _DESCRIPTION = """\
@@ -54,7 +56,18 @@ def main(arguments: list[str]) -> int:
         mail_from=given.mail_from,
         mail_password=str(Path(given.mail_password).absolute()) if given.mail_password else "",
     )
+    settings = _with_oidc(settings, given)
     return _check(settings) if given.check else _serve(settings)
+
+
+def _with_oidc(settings: Settings, given: argparse.Namespace) -> Settings:
+    return settings._replace(
+        oidc=given.oidc,
+        oidc_client=given.oidc_client,
+        oidc_secret=str(Path(given.oidc_secret).absolute()) if given.oidc_secret else "",
+        oidc_claim=given.oidc_claim,
+        oidc_add=given.oidc_add,
+    )
 
 
 def _check(settings: Settings) -> int:
@@ -72,8 +85,10 @@ def _check(settings: Settings) -> int:
 def _serve(settings: Settings) -> int:
     from harness.service import serving
     from harness.service.mailing import outbox
+    from harness.service.people import oidc
 
     outbox.server(settings)  # what cannot be read is told now, and not when a mail waits
+    oidc.check(settings)
     with serving.listening(settings) as open_socket:
         found = settings._replace(port=open_socket.getsockname()[1])
         link = serving.first_link(found)
@@ -110,6 +125,15 @@ def command_line() -> CommandParser:
     add("--mail-from", default="", metavar="ADDRESS", help="that mails come from")
     add("--mail-password", default="", metavar="FILE",
         help="of USER (default: in GTP_HARNESS_MAIL_PASSWORD of the environment)")  # fmt: skip
+    add("--oidc", default="", metavar="ISSUER",
+        help="https://… of an OpenID provider by which people may sign in, too")  # fmt: skip
+    add("--oidc-client", default="", metavar="ID", help="of this service at the provider")
+    add("--oidc-secret", default="", metavar="FILE", help="of the secret of that client")
+    add("--oidc-claim", default="email", metavar="CLAIM",
+        help="people are found by it: email, if verified, or a column of rosters that is called"
+        " so, such as sub (default: %(default)s)")  # fmt: skip
+    add("--oidc-add", action="store_true",
+        help="make those known whose mail address is verified, and nobody's yet")  # fmt: skip
     add("--check", action="store_true",
         help="start nothing: tell whether all is there that a service needs")  # fmt: skip
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

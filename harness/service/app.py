@@ -16,6 +16,7 @@ from harness.service.pages import (
     own_mark,
     points,
     private,
+    provider,
     student,
     submission,
     tokens,
@@ -31,7 +32,7 @@ from oracle import __version__
 ROUTES = (
     *(entrance.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
     *(student.ROUTES, own_mark.ROUTES, private.ROUTES, points.ROUTES),
-    *(tokens.ROUTES, links.ROUTES),
+    *(tokens.ROUTES, links.ROUTES, provider.ROUTES),
     *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
     *(suites.ROUTES, runs.ROUTES),

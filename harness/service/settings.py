@@ -30,6 +30,11 @@ class Settings(NamedTuple):
     mail: str = ""  # smtp:// or smtps:// and the server; empty: files in the folder
     mail_from: str = ""  # the address that mails come from
     mail_password: str = ""  # the file of the password; empty: it is in the environment
+    oidc: str = ""  # the issuer by which people may sign in; empty: by links alone
+    oidc_client: str = ""  # as the provider calls this service
+    oidc_secret: str = ""  # the file of its secret there
+    oidc_claim: str = "email"  # by which people are found
+    oidc_add: bool = False  # make those known who are not
     budget: float = 1800.0  # seconds on the wall for all case files of a submission
 
     @property

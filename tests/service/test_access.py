@@ -65,6 +65,8 @@ MAY = {
     "GET /": SIGNED_IN,
     "GET /sign-in": ALL,
     "POST /sign-in/link": ALL,
+    "GET /sign-in/oidc": ALL,
+    "GET /sign-in/oidc/back": ALL,
     "GET /enter/{code}": ALL,
     "POST /enter/{code}": ALL,
     "POST /leave": SIGNED_IN,

@@ -17,6 +17,7 @@ from harness.errors import HarnessError, UsageError
 from harness.sandbox import levels
 from harness.service.mailing import outbox
 from harness.service.operating.state import LEAST_FREE
+from harness.service.people import providers
 from harness.service.settings import Settings
 from harness.service.storage import probing
 
@@ -115,6 +116,11 @@ def _processors(settings: Settings) -> str:
     return f"{settings.workers} of {cores} cores"
 
 
+def _sign_in(settings: Settings) -> str:
+    provider = providers.opened(settings)
+    return provider.probe() if provider else "by links alone"
+
+
 LOOKS: dict[str, Look] = {
     "address": _settings,
     "data": _folder,
@@ -124,4 +130,5 @@ LOOKS: dict[str, Look] = {
     "workers": _processors,
     "tools": _tools,
     "mail": outbox.probe,
+    "sign-in": _sign_in,
 }

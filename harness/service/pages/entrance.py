@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.service.people import entering, secrets
+from harness.service.people import entering, oidc, secrets
+from harness.service.people.secrets import Secret
 from harness.service.storage import courses, people
 from harness.service.web import rendering
-from harness.service.web.access import ANYBODY, COOKIE, SIGNED_IN, Now, Refused, Routes
+from harness.service.web.access import ANYBODY, COOKIE, SIGNED_IN, Here, Now, Refused, Routes
 
 ROUTES = Routes()
 _FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
@@ -24,7 +25,8 @@ def beginning(here: Now) -> Response:
 @ROUTES.at("GET", "/sign-in", ANYBODY)
 def sign_in(here: Now) -> Response:
     """Say how somebody signs in."""
-    return rendering.page(here, "sign_in.html", [("Sign in", "")])
+    provider = oidc.name_of(here.service.settings)
+    return rendering.page(here, "sign_in.html", [("Sign in", "")], provider=provider)
 
 
 @ROUTES.at("GET", "/enter/{code}", ANYBODY)
@@ -45,10 +47,15 @@ def enter(here: Now) -> Response:
         entered = entering.enter(act, here.request.path_params["code"])
     if entered is None:
         raise Refused(404, "this link does not hold any more: ask for another one")
+    return signed_in(here, entered[1])
+
+
+def signed_in(here: Here, session: Secret) -> Response:
+    """Let a browser keep a session, and show its courses."""
     answer = RedirectResponse("/", 303)
     answer.set_cookie(
         COOKIE,
-        entered[1].text,
+        session.text,
         max_age=int(entering.SESSION),
         httponly=True,
         samesite="lax",

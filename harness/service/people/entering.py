@@ -46,12 +46,15 @@ def link(act: Act, person: str, lasts: float, *, once: bool) -> Secret:
 def enter(act: Act, code: str) -> tuple[Person, Secret] | None:
     """Begin a session by a link; None if it does not hold."""
     person = people.use_link(act.db, secrets.digest(code))
-    if person is None:
-        return None
+    return None if person is None else (person, begin(act, person))
+
+
+def begin(act: Act, person: Person, **how: str) -> Secret:
+    """Begin a session of somebody; ``how`` somebody was known goes into the audit log."""
     secret = secrets.new()
     people.add_session(act.db, secret.digest, person.id, time.time() + SESSION)
-    act._replace(by=person.id).note(people.ENTERED, person.id)
-    return person, secret
+    act._replace(by=person.id).note(people.ENTERED, person.id, **how)
+    return secret
 
 
 def by_session(db: Connection, session: str) -> Person | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 from sqlalchemy import Connection, delete, func, insert, select
 
 from harness.service.records import Person, Token
 from harness.service.storage.rows import Rows
-from harness.service.storage.tables import AUDIT, LINK, PERSON, SESSION, TOKEN
+from harness.service.storage.tables import AUDIT, LINK, MEMBER, PERSON, SESSION, TOKEN
 
 ENTERED = "signed in"  # in the audit log
 PEOPLE: Rows[Person] = Rows(Person, PERSON)
@@ -95,3 +96,11 @@ def has_entered(db: Connection) -> bool:
     """Whether anybody ever signed in."""
     query = select(AUDIT.c.link).where(AUDIT.c.what == ENTERED).limit(1)
     return db.execute(query).fetchone() is not None
+
+
+def by_id(db: Connection, pair: str) -> list[Person]:
+    """Return which students a platform's id names; ``pair``: JSON, as in a member's ``ids``."""
+    query = PEOPLE.query.join(MEMBER, MEMBER.c.person == PERSON.c.id).add_columns(MEMBER.c.ids)
+    rows = db.execute(query.where(MEMBER.c.ids.contains(pair, autoescape=True)))
+    wanted = json.loads(pair)  # letters of any case are found by SQLite
+    return [PEOPLE.read(row[:-1]) for row in rows if wanted in json.loads(row[-1])]

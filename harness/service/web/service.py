@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from harness.grading.ledger.store import Store
 from harness.service.measuring import Counter
+from harness.service.people import providers
+from harness.service.people.oidc import Provider
 from harness.service.settings import Settings
 from harness.service.storage.database import Database
 from harness.service.web.rates import Rates
@@ -22,13 +24,21 @@ class Service(NamedTuple):
     store: Store
     rates: Rates
     requests: Counter
+    provider: Provider | None  # by which people may sign in
     asking: Rates  # for links: by addresses of the network
 
     @classmethod
     def opened(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> Service:
         """Open the store and the database, which is opened by ``how`` and raises as that."""
-        store, rates = Store(settings.originals), Rates(settings.rate)
-        return cls(settings, how(settings), store, rates, Counter(), Rates(_ASKED))
+        return cls(
+            settings,
+            how(settings),
+            Store(settings.originals),
+            Rates(settings.rate),
+            Counter(),
+            providers.opened(settings),
+            Rates(_ASKED),
+        )
 
     def close(self) -> None:
         """Close what was opened."""

@@ -1,0 +1,165 @@
+"""The authorization code flow of OpenID Connect with PKCE, by Authlib.
+
+What must be the same before and after (state, nonce, verifier of PKCE) is made of one secret,
+which the browser keeps in a cookie while it is at the provider. So nothing is kept here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hmac import compare_digest
+from typing import Any
+
+import httpx
+from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.httpx_client import OAuth2Client
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from harness.service.people.oidc import (
+    BACK,
+    EMAIL,
+    AwayError,
+    Claims,
+    RefusedError,
+    client_secret,
+    is_safe,
+)
+from harness.service.settings import Settings
+
+_SCOPE = "openid email profile"
+_PATIENCE = 10.0  # seconds for an answer of the provider
+_KNOWN = 3600.0  # seconds for which what it says of itself is kept
+_LEEWAY = 60  # seconds by which its clock and ours may differ
+# What signs with a key that it alone has: never "none", never with the secret of the client.
+_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
+_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+
+
+class AuthlibProvider:
+    """The provider of the settings; raises as :class:`harness.service.people.oidc.Provider`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._found: dict[str, Any] = {}
+        self._until = 0.0
+
+    def begin(self, secret: str) -> str:
+        """Return the address at the provider where somebody signs in."""
+        with self._client() as client:
+            address, _ = client.create_authorization_url(
+                self._metadata(client)["authorization_endpoint"],
+                state=derived("state", secret),
+                nonce=derived("nonce", secret),
+                code_verifier=derived("verifier", secret),
+            )
+        return str(address)
+
+    def finish(self, secret: str, state: str, code: str) -> Claims:
+        """Return who came back with a code."""
+        if not secret or not compare_digest(state.encode(), derived("state", secret).encode()):
+            raise RefusedError("it was begun in another browser, or too long ago")
+        if not code:
+            raise RefusedError("the provider did not let you in")
+        with self._client() as client, _naming_errors():
+            metadata = self._metadata(client)
+            token = client.fetch_token(
+                metadata["token_endpoint"],
+                code=code,
+                code_verifier=derived("verifier", secret),
+            )
+            keys = client.request("GET", metadata["jwks_uri"], withhold_token=True)
+            keys.raise_for_status()
+            claims = self._read(token, keys.json(), derived("nonce", secret))
+        return self._told(claims)
+
+    def probe(self) -> str:
+        """Return what the provider is, in words; raises AwayError, UsageError."""
+        with self._client() as client:
+            self._metadata(client)
+        return f"{self._settings.oidc}, as {self._settings.oidc_client}"
+
+    def _client(self) -> OAuth2Client:
+        settings = self._settings
+        return OAuth2Client(
+            settings.oidc_client,
+            client_secret(settings),
+            scope=_SCOPE,
+            redirect_uri=f"{settings.base}{BACK}",
+            code_challenge_method="S256",
+            timeout=_PATIENCE,
+        )
+
+    def _metadata(self, client: OAuth2Client) -> dict[str, Any]:
+        """Return what the provider says of itself (OpenID Connect Discovery)."""
+        if time.monotonic() > self._until:
+            issuer = self._settings.oidc
+            path = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+            with _naming_errors():
+                answer = client.request("GET", path, withhold_token=True)
+                answer.raise_for_status()
+                self._found = _checked(issuer, answer.json())
+            self._until = time.monotonic() + _KNOWN
+        return self._found
+
+    def _read(self, token: dict[str, Any], keys: Any, nonce: str) -> CodeIDToken:
+        """Return the claims of an id token that holds, is for us and for this one sign-in."""
+        found = jwt.decode(token["id_token"], KeySet.import_key_set(keys), algorithms=_ALGORITHMS)
+        client = self._settings.oidc_client
+        wanted = {
+            "iss": {"essential": True, "value": self._found["issuer"]},
+            "aud": {"essential": True, "value": client},
+        }
+        given = {"nonce": nonce, "client_id": client, "access_token": token.get("access_token")}
+        claims = CodeIDToken(found.claims, found.header, wanted, given)
+        claims.validate(leeway=_LEEWAY)
+        return claims
+
+    def _told(self, claims: CodeIDToken) -> Claims:
+        email = _text(claims, EMAIL) if claims.get("email_verified") is True else ""
+        named = self._settings.oidc_claim
+        own = "" if named == EMAIL else _text(claims, named)
+        return Claims(_text(claims, "sub"), email, _text(claims, "name"), own)
+
+
+def _text(claims: CodeIDToken, name: str) -> str:
+    value = claims.get(name, "")
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def derived(what: str, secret: str) -> str:
+    """Return something that only who has a secret can know, and that does not give it away."""
+    return hashlib.sha256(f"oidc {what} {secret}".encode()).hexdigest()
+
+
+@contextmanager
+def _naming_errors() -> Iterator[None]:
+    """Turn what goes wrong into sentences; none repeats a code or a token."""
+    try:
+        yield
+    except httpx.HTTPStatusError as error:
+        raise AwayError(f"the provider answered {error.response.status_code}") from None
+    except httpx.HTTPError as error:
+        raise AwayError(f"the provider cannot be reached: {type(error).__name__}") from None
+    except (AuthlibBaseError, JoseError) as error:
+        told = getattr(error, "error", "") or type(error).__name__
+        claim = getattr(error, "claim", "")
+        why = f"{told} ({claim})" if claim else told
+        raise RefusedError(f"what the provider says does not hold: {why}") from None
+    except (KeyError, ValueError, TypeError) as error:
+        raise AwayError(f"the provider's answer cannot be read: {type(error).__name__}") from None
+
+
+def _checked(issuer: str, found: dict[str, Any]) -> dict[str, Any]:
+    """Return what a provider says of itself, if it is the one that was named."""
+    if found["issuer"] != issuer:
+        raise ValueError(found["issuer"])
+    for name in _ENDPOINTS:
+        if not is_safe(str(found[name])):
+            raise ValueError(name)
+    return found
