@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from harness.service.api import courses, people, runs, schema, submissions, suites
+from harness.service.api import courses, marks, people, runs, schema, students, submissions, suites
+from harness.service.api import gradings as api_gradings
 from harness.service.operating import routes as operating
 from harness.service.pages import (
     assignment,
@@ -35,7 +36,7 @@ ROUTES = (
     *(tokens.ROUTES, links.ROUTES, provider.ROUTES),
     *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
-    *(suites.ROUTES, runs.ROUTES),
+    *(students.ROUTES, api_gradings.ROUTES, marks.ROUTES, suites.ROUTES, runs.ROUTES),
     operating.ROUTES,
     operating.FOR_TOKENS,
 )

@@ -59,7 +59,8 @@ FORMS = ("POST /courses", "POST /suites")
 ENTRANT = f"{ONE}/students/{{student}}"
 DRAFTED = f"{ONE}/private/drafts/{{draft}}"
 API = "/api/v1/courses/{course}"
-SUBMISSIONS = f"{API}/assignments/{{assignment}}/submissions"
+TASK = f"{API}/assignments/{{assignment}}"
+SUBMISSIONS = f"{TASK}/submissions"
 
 MAY = {
     "GET /": SIGNED_IN,
@@ -132,6 +133,22 @@ MAY = {
     f"GET {SUBMISSIONS}/{{upload}}": OWN,
     f"GET {SUBMISSIONS}/{{upload}}/file": OWN,
     f"POST {SUBMISSIONS}/{{upload}}/withdraw": {STUDENT},
+    "POST /api/v1/courses": {ADMIN},
+    f"POST {API}/assignments": {TEACHER},
+    f"GET {API}/students": STAFF,
+    f"POST {API}/roster": {TEACHER},
+    f"GET {TASK}/extensions": STAFF,
+    f"PUT {TASK}/students/{{student}}/extension": {TEACHER},
+    f"GET {TASK}/gradings": STAFF,
+    f"POST {TASK}/gradings": {TEACHER},
+    f"GET {TASK}/gradings/{{grading}}": STAFF,
+    f"POST {TASK}/gradings/{{grading}}/release": {TEACHER},
+    f"POST {TASK}/gradings/{{grading}}/accept": {TEACHER},
+    f"POST {TASK}/gradings/{{grading}}/again": {TEACHER},
+    f"GET {TASK}/gradings/{{grading}}/files": STAFF,
+    f"GET {TASK}/gradings/{{grading}}/files/{{name:path}}": STAFF,
+    f"GET {TASK}/gradings/{{grading}}/marks": STAFF,
+    f"GET {TASK}/mark": {STUDENT, MATE},
     # The suite is the teacher's, and nobody else may read it.
     "GET /suites": SIGNED_IN,
     "POST /suites": SIGNED_IN,
@@ -373,6 +390,8 @@ RIGHT_OF = {  # what opens a route for an assistant; nothing else does
     f"POST {ENTRANT}/override/end": "override",
     **{one: "cases" for one in MAY if one.startswith(f"POST {ONE}/private")},
     f"POST {ONE}/gradings": "grade",
+    f"PUT {TASK}/students/{{student}}/extension": "extend",
+    f"POST {TASK}/gradings": "grade",
 }
 
 
@@ -380,7 +399,7 @@ RIGHT_OF = {  # what opens a route for an assistant; nothing else does
 def test_an_assistant_may_do_what_was_allowed_and_no_more(world, right):
     with world.service.database.acting(world.people[TEACHER]) as act:
         assistants.change(act, world.ids["course"], world.people[ASSISTANT], [right])
-    posts = [one for one in MAY if one.startswith("POST /courses/")]
+    posts = [one for one in MAY if not one.startswith("GET") and "/courses/" in one]
     opened_ = {one for one in posts if not is_turned_away(ask(world, one, ASSISTANT))}
     with world.service.database.acting(world.people[TEACHER]) as act:
         assistants.change(act, world.ids["course"], world.people[ASSISTANT], [])

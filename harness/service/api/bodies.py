@@ -28,8 +28,11 @@ def json_of(kind: type[Model]) -> Callable[[Here], Awaitable[Model]]:
     """Return what reads the body of a request, for ``Depends``."""
 
     async def found(here: Now) -> Model:
+        data = await read(here, _LARGEST)
+        if b"\\u0000" in data:  # PostgreSQL has none in a text
+            raise Refused(422, "a text in it has a character U+0000")
         try:
-            return kind.model_validate_json(await read(here, _LARGEST))
+            return kind.model_validate_json(data)
         except ValidationError as error:
             wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
             raise Refused(422, "; ".join(wrong)) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 import re
-import time
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -15,24 +15,22 @@ from sqlalchemy import Connection
 
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
+from harness.service.courses import grading
 from harness.service.courses.remarks import Together, given, together
 from harness.service.pages import assignment
 from harness.service.pages.course import attachment
 from harness.service.records import (
-    CONCLUDE,
     EXPORT,
     FAULT,
     GRADE,
     GRADE_CLASS,
-    PLAN,
     Grading,
-    Job,
     Marked,
     Override,
     Received,
 )
 from harness.service.storage import queue, remarks, uploads
-from harness.service.storage.rows import new_id
+from harness.service.storage.audit import Act
 from harness.service.web import rendering
 from harness.service.web.access import (
     STAFF_ONLY,
@@ -70,17 +68,14 @@ def begin(here: Now) -> Response:
 def begun(here: Here, *, public_only: bool) -> Response:
     """Begin a grading; return what leads to its page."""
     known = here.sure()
-    made = Grading(new_id(), known.assigned.id, here.by, time.time(), public_only)
     with here.service.database.acting(here.by) as act:
-        uploads.GRADINGS.add(act.db, made)
-        queue.put(act.db, Job("", PLAN, known.assigned.id, made.id))
-        act.note("grading begun", made.id, public_only=public_only)
+        made = grading.begin(act, known.assigned, public_only=public_only)
     return RedirectResponse(_address(here, made.id), 303)
 
 
-def _address(here: Here, grading: str) -> str:
+def _address(here: Here, name: str) -> str:
     known = here.sure()
-    return f"/courses/{known.course.id}/assignments/{known.assigned.id}/gradings/{grading}"
+    return f"/courses/{known.course.id}/assignments/{known.assigned.id}/gradings/{name}"
 
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY)
@@ -100,19 +95,19 @@ def show(here: Now) -> Response:
         is_exporting=queue.left(jobs, EXPORT) > 0,
         changes=json.loads(here.grading.changes),
         marks=rows,
-        names=sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()),
+        names=grading.names(folder),
     )
 
 
-def _rows(db: Connection, grading: Grading) -> list[Row]:
-    own = remarks.overrides(db, grading.assignment)
-    got = uploads.RECEIVED_BY.all(db, "student", grading=grading.id)
+def _rows(db: Connection, one: Grading) -> list[Row]:
+    own = remarks.overrides(db, one.assignment)
+    got = uploads.RECEIVED_BY.all(db, "student", grading=one.id)
     students: dict[str, list[str]] = {}
-    for one in got:
-        students.setdefault(one.key, []).append(one.student)
+    for each in got:
+        students.setdefault(each.key, []).append(each.student)
     return [
-        _row(one, together(own, students.get(one.key, [])))
-        for one in uploads.MARKS.all(db, "key", grading=grading.id)
+        _row(each, together(own, students.get(each.key, [])))
+        for each in uploads.MARKS.all(db, "key", grading=one.id)
     ]
 
 
@@ -136,41 +131,25 @@ def exported(here: Now) -> Response:
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS)
 def release(here: Now) -> Response:
     """Let students see their marks."""
-    assert here.grading
-    if not here.grading.concluded:
-        raise Refused(409, "there are no marks yet")
-    with here.service.database.acting(here.by) as act:
-        uploads.GRADINGS.change(act.db, {"released": time.time()}, id=here.grading.id)
-        act.note("marks released", here.grading.id)
-    return RedirectResponse(_address(here, here.grading.id), 303)
+    return _done(here, grading.release)
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS)
 def accept(here: Now) -> Response:
     """Change the marks in force that would change."""
-    assert here.grading
-    if not here.grading.concluded or here.grading.released:
-        raise Refused(409, "there is nothing to be changed")
-    with here.service.database.acting(here.by) as act:
-        values: dict[str, object] = {"accept": 1, "concluded": 0.0}
-        uploads.GRADINGS.change(act.db, values, id=here.grading.id)
-        queue.again(act.db, CONCLUDE, here.grading.id)
-        act.note("changes accepted", here.grading.id)
-    return RedirectResponse(_address(here, here.grading.id), 303)
+    return _done(here, grading.accept)
 
 
 @ROUTES.at("POST", f"{_ONE}/again", TEACHERS)
 def again(here: Now) -> Response:
     """Try again what the harness failed in."""
+    return _done(here, grading.try_again)
+
+
+def _done(here: Here, action: Callable[[Act, Grading], None]) -> Response:
     assert here.grading
     with here.service.database.acting(here.by) as act:
-        for job in queue.of(act.db, here.grading.id):
-            queue.begin_anew(act.db, job.id)
-        for kind in (GRADE, CONCLUDE):  # what is done is not run again, what broke is
-            queue.again(act.db, kind, here.grading.id)
-        values: dict[str, object] = {"trouble": "", "concluded": 0.0}
-        uploads.GRADINGS.change(act.db, values, id=here.grading.id)
-        act.note("tried again", here.grading.id)
+        action(act, here.grading)
     return RedirectResponse(_address(here, here.grading.id), 303)
 
 
@@ -200,8 +179,8 @@ def _line(got: Received, marks: Marks, own: Override | None) -> list[str]:
 
 def written(folder: Path, name: str) -> Response:
     """Return a file that the harness wrote: a page as it is, all else to be saved."""
-    path = (folder / name).resolve()
-    if not path.is_relative_to(folder.resolve()) or not path.is_file():
+    path = grading.file(folder, name)
+    if path is None:
         raise Refused(404, "there is no such file")
     data = path.read_bytes()
     if path.suffix != ".html":

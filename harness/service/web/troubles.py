@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from harness.errors import HarnessError, ServerError, UsageError
 from harness.service import telling
+from harness.service.courses.grading import NotNowError
 from harness.service.web import problems, rendering
 from harness.service.web.access import Here, Refused
 
@@ -25,6 +26,7 @@ def add_handlers(app: FastAPI) -> None:
         Refused: _refused,
         HTTPException: _http,
         RequestValidationError: _unreadable,
+        NotNowError: lambda request, error: answer(request, 409, str(error)),
         UsageError: lambda request, error: answer(request, 422, str(error)),
         ServerError: _unavailable,
         HarnessError: _fault,

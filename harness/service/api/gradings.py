@@ -1,0 +1,202 @@
+"""Gradings: begun, accepted and released by teachers, read by the staff."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends
+from fastapi.responses import Response
+from pydantic import BaseModel
+from sqlalchemy import Connection
+
+from harness.service.api import bodies
+from harness.service.api.once import IdempotencyKey, once
+from harness.service.api.paging import Asked, Page, find
+from harness.service.courses import grading
+from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
+from harness.service.storage import queue, uploads
+from harness.service.storage.audit import Act
+from harness.service.web.access import (
+    STAFF_ONLY,
+    TEACHERS,
+    Here,
+    Now,
+    Refused,
+    Routes,
+    whoever_may,
+)
+from harness.service.work.doing import folder_of
+
+ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
+_ALL = "/courses/{course}/assignments/{assignment}/gradings"
+_ONE = f"{_ALL}/{{grading}}"
+_BYTES = "application/octet-stream"
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The bytes",
+        "content": {_BYTES: {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+State = Literal["running", "concluded", "released", "failed"]
+
+
+class GradingFault(BaseModel):
+    """Something in which the harness failed; it costs no marks."""
+
+    student: str  # whose submission; empty: the class
+    fault: str
+
+
+class GradingShown(BaseModel):
+    """A grading. ``failed``: it made no marks."""
+
+    id: str
+    at: datetime.datetime
+    public_only: bool
+    state: State
+    left: int  # submissions that are still to be run
+    trouble: str  # why it made no marks
+    faults: list[GradingFault]
+    accepted: bool  # marks in force were changed
+    changes: list[str]  # a sentence for each mark in force that would change, or did
+
+
+class GradingWanted(BaseModel):
+    """A grading that is to be begun."""
+
+    public_only: bool = False
+
+
+class GradingFiles(BaseModel):
+    """The pages and sheets of a grading."""
+
+    names: list[str]
+
+
+@ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=Page[GradingShown])
+def listed(here: Now, asked: Asked) -> Page[GradingShown]:
+    """List the gradings of an assignment, the first one first."""
+    with here.service.database.reading() as db:
+        found = find(db, uploads.GRADINGS, ("at", "id"), asked, assignment=here.sure().assigned.id)
+        items = [_shown(db, one) for one in found.rows]
+    return Page(items=items, next=found.next)
+
+
+@ROUTES.at(
+    "POST",
+    _ALL,
+    whoever_may(GRADE_CLASS),
+    scope="all",
+    status_code=201,
+    response_model=GradingShown,
+    openapi_extra=bodies.told(GradingWanted),
+)
+def begin(
+    here: Now,
+    wanted: Annotated[GradingWanted, Depends(bodies.json_of(GradingWanted))],
+    idempotency_key: IdempotencyKey = "",
+) -> GradingShown:
+    """Grade all that was submitted."""
+    assigned, only = here.sure().assigned, wanted.public_only
+    sent = ("grading", assigned.id, str(only))
+    with here.service.database.acting(here.by) as act:
+        made = once(
+            act,
+            idempotency_key,
+            sent,
+            lambda: grading.begin(act, assigned, public_only=only).id,
+        )
+        return _found(act.db, made)
+
+
+@ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=GradingShown)
+def one(here: Now) -> GradingShown:
+    """Show a grading."""
+    assert here.grading
+    with here.service.database.reading() as db:
+        return _shown(db, here.grading)
+
+
+@ROUTES.at("POST", f"{_ONE}/release", TEACHERS, scope="all", response_model=GradingShown)
+def release(here: Now) -> GradingShown:
+    """Let students see their marks."""
+    return _done(here, grading.release)
+
+
+@ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, scope="all", response_model=GradingShown)
+def accept(here: Now) -> GradingShown:
+    """Change the marks in force that would change."""
+    return _done(here, grading.accept)
+
+
+@ROUTES.at("POST", f"{_ONE}/again", TEACHERS, scope="all", response_model=GradingShown)
+def again(here: Now) -> GradingShown:
+    """Try again what the harness failed in."""
+    return _done(here, grading.try_again)
+
+
+def _done(here: Here, action: Callable[[Act, Grading], None]) -> GradingShown:
+    assert here.grading
+    with here.service.database.acting(here.by) as act:
+        action(act, here.grading)
+        return _found(act.db, here.grading.id)
+
+
+@ROUTES.at("GET", f"{_ONE}/files", STAFF_ONLY, response_model=GradingFiles)
+def files(here: Now) -> GradingFiles:
+    """List the pages and sheets that a grading wrote."""
+    assert here.grading
+    made = here.service.settings.made(here.grading.assignment)
+    return GradingFiles(names=grading.names(folder_of(made, here.grading.id)))
+
+
+@ROUTES.at(
+    "GET", f"{_ONE}/files/{{name:path}}", STAFF_ONLY, response_class=Response, responses=_FILE
+)
+def file(here: Now) -> Response:
+    """Give a page or a sheet of a grading."""
+    assert here.grading
+    made = here.service.settings.made(here.grading.assignment)
+    path = grading.file(folder_of(made, here.grading.id), here.request.path_params["name"])
+    if path is None:
+        raise Refused(404, "there is no such file")
+    return Response(path.read_bytes(), media_type=_BYTES)
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def _found(db: Connection, name: str) -> GradingShown:
+    found = uploads.GRADINGS.find(db, id=name)
+    assert found  # gradings are never removed
+    return _shown(db, found)
+
+
+def _shown(db: Connection, found: Grading) -> GradingShown:
+    jobs = queue.of(db, found.id)
+    return GradingShown(
+        id=found.id,
+        at=datetime.datetime.fromtimestamp(found.at, datetime.UTC),
+        public_only=found.public_only,
+        state=_state(found),
+        left=queue.left(jobs, GRADE),
+        trouble=found.trouble,
+        faults=[_fault(one) for one in jobs if one.state == FAULT],
+        accepted=found.accept,
+        changes=json.loads(found.changes),
+    )
+
+
+def _state(found: Grading) -> State:
+    if found.trouble:
+        return "failed"
+    if not found.concluded:
+        return "running"
+    return "released" if found.released else "concluded"
+
+
+def _fault(job: Job) -> GradingFault:
+    return GradingFault(student=job.key, fault=job.fault)
