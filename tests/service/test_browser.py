@@ -48,6 +48,11 @@ def files(tmp_path_factory):
     (room / "game.sgf").write_text("(;GM[1]SZ[5];B[bb];W[cb];B[bc];W[cc];B[bd];W[cd])")
     for name, body in (("right", "return 2 * n"), ("wrong", "return 2 * n if n != 2 else 5")):
         (room / f"{name}.tgz").write_bytes(small_class.submission(body))
+    folder = room / "mine" / ".git"
+    folder.mkdir(parents=True)
+    (folder / "HEAD").write_text("ref")
+    (room / "mine" / "engine.py").write_text(small_class.ENGINE.format(body="return 2 * n"))
+    (room / "mine" / "readme.txt").write_text("Me.")
     return room
 
 
@@ -66,7 +71,8 @@ def test_from_an_empty_service_to_released_marks(world, files, way):
             submit(world, ada, files / "right.tgz")
             submit(world, ben, files / "wrong.tgz")
             assert "2 twice 2" in ben.text()
-            withdraw(world, ben, files / "right.tgz")
+            withdraw(world, ben)
+            submit_folder(world, ben, files / "mine", way)
             grade(world, tess, assignment, files)
             for student, mark in ((ada, "7 of 7"), (ben, "7 of 7")):
                 student.go(assignment)
@@ -122,10 +128,22 @@ def hand_in(world, student, archive):
     student.look("upload-checked")
 
 
-def withdraw(world, student, archive):
+def withdraw(world, student):
     student.press("Withdraw it")
     assert "withdrawn" in student.text()
-    hand_in(world, student, archive)
+
+
+def submit_folder(world, student, folder, way):
+    """Drop a folder into the page, or choose it where no script runs."""
+    if way.has_script:
+        student.drop("Submit", folder)
+        student.page.get_by_text("2 files are ready").wait_for()
+    else:
+        student.choose("Or your folder", folder)
+    student.press("Submit")
+    assert "a1.tgz" in student.text()
+    work(world.service)
+    student.page.get_by_text("checked", exact=True).wait_for()
 
 
 def find_positions(world, tess, files):

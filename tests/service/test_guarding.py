@@ -166,4 +166,4 @@ def test_a_revoked_token_holds_no_more(service):
 
 
 def test_files_of_pages_are_ours_alone():
-    assert set(files()) == {"style.css", "page.js", "live.js", "htmx.js", "icon.svg"}
+    assert set(files()) == {"style.css", "page.js", "live.js", "htmx.js", "drop.js", "icon.svg"}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
@@ -16,7 +17,7 @@ from harness.assignments import assignment as assignments
 from harness.errors import UsageError
 from harness.service.courses import roster
 from harness.service.courses.extending import latest
-from harness.service.handing_in import belonging, taking
+from harness.service.handing_in import belonging, packing, taking
 from harness.service.handing_in.belonging import Heap
 from harness.service.records import CHECK, DONE, FAULT, Job, Upload
 from harness.service.storage import courses, queue, uploads
@@ -110,21 +111,31 @@ def crumbs(here: Here, last: str = "") -> list[tuple[str, str]]:
     return [(known.course.title, course), (known.assigned.title, own), *more]
 
 
-@ROUTES.at("POST", f"{_PATH}/uploads", STUDENTS)
+@ROUTES.at("POST", f"{_PATH}/uploads", STUDENTS, files=packing.MOST)
 def hand_in(here: Now) -> Response:
-    """Take in a submission."""
+    """Take in a submission: an archive, or a folder that is packed here."""
     known, service = here.sure(), here.service
-    file = here.form.get("file")
-    if not isinstance(file, UploadFile) or not file.filename:
-        raise UsageError("choose a file first")
     with tempfile.NamedTemporaryFile(dir=service.settings.data, prefix=".upload-") as copy:
-        while piece := file.file.read(_PIECE):
-            copy.write(piece)
+        name = _copied(here, copy)
         copy.flush()
-        largest = service.settings.largest
-        kept = taking.keep(service.store, Path(copy.name), file.filename, largest)
+        kept = taking.keep(service.store, Path(copy.name), name, service.settings.largest)
     with service.database.acting(here.by) as act:
         upload = taking.take(act, known.assigned, known.member, kept)
     return RedirectResponse(
         f"/courses/{known.course.id}/assignments/{known.assigned.id}/uploads/{upload.id}", 303
     )
+
+
+def _copied(here: Here, copy: IO[bytes]) -> str:
+    """Write what was sent into a file; return what it is called."""
+    file = here.form.get("file")
+    if isinstance(file, UploadFile) and file.filename:
+        shutil.copyfileobj(file.file, copy, _PIECE)
+        return file.filename
+    sent = [one for one in here.form.getlist("files") if isinstance(one, UploadFile)]
+    loose = [packing.Loose(one.filename, one.file, one.size or 0) for one in sent if one.filename]
+    if not loose:
+        raise UsageError("choose an archive or a folder first")
+    archive = assignments.find(here.sure().assigned.source).archive
+    packing.pack(loose, archive.folder, copy)
+    return archive.name
