@@ -79,6 +79,6 @@ class Options(NamedTuple):
     show: tuple[str, ...] = ()  # paths that it may read besides its own program
     submission: str = ""  # its folder, which is shown; nothing in it is looked at
     python: str = ""  # that runs the engine, in words, for the record; empty: not known
-    strict: bool = False  # listen as grading does, not as gogui: see harness.engine.session
+    strict: bool = False  # listen as grading does, not as gogui: see harness.engine.engine_session
     restart: bool = False  # go on with a new engine after one broke: harness.running.restarting
     folder: str = ""  # where engines are started; empty: in the folder of their case file

@@ -7,7 +7,7 @@ Whoever reads it for the facts takes them from there; the words are for people.
 from __future__ import annotations
 
 from oracle.color import NAMES
-from oracle.text import count, listing
+from oracle.sentences import count, listing
 from oracle.vertex import GTP_LETTERS, vertex
 
 TYPE_CHECKING = False

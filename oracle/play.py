@@ -16,7 +16,7 @@ from oracle.color import BLACK, LETTERS, NAMES, WHITE, opponent
 from oracle.draw import Diagram, draw_text
 from oracle.errors import IllegalMove, VertexError
 from oracle.games.go import BLACK_FIRST, GoGame
-from oracle.text import count
+from oracle.sentences import count
 from oracle.vertex import parse_vertex, vertex
 
 TYPE_CHECKING = False

@@ -21,7 +21,7 @@ import oracle.cli
 from harness.assignments import assignment
 from harness.declared import declaration
 from harness.errors import AssignmentError
-from harness.schema import REQUIRED, KeyPlace, Schema
+from harness.toml_schema import REQUIRED, KeyPlace, Schema
 from tests.documents import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
@@ -30,8 +30,8 @@ _COLUMNS = "80"
 # The JSON that commands write, and the module or function whose docstring describes it.
 FORMATS = {
     "gtp-harness run --json": "harness.report.json",
-    "gtp-harness history --json": "harness.history.document",
-    "gtp-harness grade, class.json": "harness.grading.exports.document",
+    "gtp-harness history --json": "harness.history.history_json",
+    "gtp-harness grade, class.json": "harness.grading.exports.class_json",
     "gtp-harness verify --json": "harness.cli.verify:_document",
     "gtp-harness strength --json": "harness.cli.strength_report:document",
     "gtp-harness fuzz --json": "harness.cli.fuzz:_document",

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from harness.sandbox import levels
-from harness.sandbox.redteam.roster import ROSTER
+from harness.sandbox.redteam.attack_table import ROSTER
 from tests.harness.sandbox_mutants import MUTANTS
 
 ROOT = Path(__file__).parent.parent

@@ -9,8 +9,8 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import schema
-from harness.schema import Field, KeyPlace
+from harness import toml_schema
+from harness.toml_schema import Field, KeyPlace
 
 _INSIDE = Path(__file__).parent / "inside"
 # The box may have another Python than the harness, which need not have these.
@@ -25,11 +25,11 @@ class Adapter(NamedTuple):
 
 
 def _seconds(value: Any, place: KeyPlace) -> float:
-    return float(schema.number(0)(value, place))
+    return float(toml_schema.number(0)(value, place))
 
 
 def _texts(value: Any, place: KeyPlace) -> list[str]:
-    return list(schema.list_of(schema.text, 1)(value, place))
+    return list(toml_schema.list_of(toml_schema.text, 1)(value, place))
 
 
 def _lines(value: Any, place: KeyPlace) -> list[str]:
@@ -44,24 +44,28 @@ _GOSENSEI = {
     "seconds": Field(_seconds, 5.0),
 }
 _JAVA_GO = {
-    "classes": Field(schema.text),
+    "classes": Field(toml_schema.text),
     "seconds": Field(_seconds, 5.0),
-    "axes": Field(schema.one_of("auto", "x is the column", "x is the row"), "auto"),
-    "main": Field(schema.text, "auto"),
+    "axes": Field(toml_schema.one_of("auto", "x is the column", "x is the row"), "auto"),
+    "main": Field(toml_schema.text, "auto"),
     "start": Field(_lines, []),
     "moves": Field(_texts, ["{x} {y}", "{x}\n{y}", "{x},{y}", "{letter}{row}"]),
     "passes": Field(_texts, ["pass", "p", "skip", "s", "-1 -1", "-1\n-1", "-1"]),
     "coordinates": Field(
-        schema.one_of("auto", "from 0, top", "from 1, top", "from 0, bottom", "from 1, bottom"),
+        toml_schema.one_of(
+            "auto", "from 0, top", "from 1, top", "from 0, bottom", "from 1, bottom"
+        ),
         "auto",
     ),
-    "empty": Field(schema.text, "0.+-_"),
-    "black": Field(schema.text, "1BbXx●"),
-    "white": Field(schema.text, "2WwOo○"),
-    "over": Field(schema.text, r"(?i)game\s*(is\s*)?over|has ended|final score|winner|\bwins\b"),
+    "empty": Field(toml_schema.text, "0.+-_"),
+    "black": Field(toml_schema.text, "1BbXx●"),
+    "white": Field(toml_schema.text, "2WwOo○"),
+    "over": Field(
+        toml_schema.text, r"(?i)game\s*(is\s*)?over|has ended|final score|winner|\bwins\b"
+    ),
 }
 
-ADAPTERS: dict[str, schema.Schema] = {"gosensei": _GOSENSEI, "java-go": _JAVA_GO}
+ADAPTERS: dict[str, toml_schema.Schema] = {"gosensei": _GOSENSEI, "java-go": _JAVA_GO}
 
 
 # --- beside a submission: files to be run there, none of which the student has -------------------

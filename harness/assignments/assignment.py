@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from harness import schema, shipped
+from harness import shipped, toml_schema
 from harness.adapters.adapter import ADAPTERS, Adapter
 from harness.assignments import usual
 from harness.declared import declaration as declared
@@ -30,7 +30,7 @@ from harness.environments import interpreters
 from harness.environments.records import EnginePython
 from harness.errors import AssignmentError, UsageError
 from harness.options import GTP, BoxLimits, Limits
-from harness.schema import Field, KeyPlace
+from harness.toml_schema import Field, KeyPlace
 from oracle.assignments import ASSIGNMENTS
 
 TYPE_CHECKING = False
@@ -266,7 +266,7 @@ def _declared(
 
     ``state``: of the reference's files: another one where they have been written to since.
     """
-    from harness.declared.extending import extended
+    from harness.declared.declared_extension import extended
     from harness.declared.specifying import specify
 
     return extended(specify(key, declaration, place, words), place)
@@ -338,7 +338,7 @@ def read(path: Path) -> Assignment:
     except tomllib.TOMLDecodeError as error:
         raise AssignmentError(f"is not TOML: {error}", place.file) from None
     folder = path.resolve().parent
-    values = schema.read_table(usual.completed(table, folder), _SCHEMA, place)
+    values = toml_schema.read_table(usual.completed(table, folder), _SCHEMA, place)
     declaration = declared.made_of({key: values.pop(key) for key in declared.FIELDS}, place)
     limits, table = values.pop("limits"), values.pop("translate")
     assignment = Assignment(
@@ -373,14 +373,14 @@ def _archive_name(value: Any, place: KeyPlace) -> str:
 
 
 def _pattern(value: Any, place: KeyPlace) -> str:
-    parts = PurePosixPath(schema.text(value, place)).parts
+    parts = PurePosixPath(toml_schema.text(value, place)).parts
     if value.startswith("/") or ".." in parts or "\\" in value or "**" in value:
         place.refuse(value, "a pattern of names below the folder, such as '*.py' or 'util/'")
     return str(value)
 
 
 def _command(value: Any, place: KeyPlace) -> str:
-    if "{folder}" not in schema.text(value, place):
+    if "{folder}" not in toml_schema.text(value, place):
         place.refuse(value, "a command with {folder} in it, such as 'python3 {folder}/Go1.py'")
     if re.search(r"[{}]", re.sub(r"\{(folder|adapter|python)\}", "", value)):
         place.refuse(value, "a command with no other braces than {folder}, {adapter}, {python}")
@@ -391,17 +391,17 @@ def _command(value: Any, place: KeyPlace) -> str:
 def _step(value: Any, place: KeyPlace) -> tuple[str, ...]:
     """Read a build step: a command to be split as a shell would, or its words."""
     if isinstance(value, list):
-        words = schema.list_of(schema.text, 1)(value, place)
+        words = toml_schema.list_of(toml_schema.text, 1)(value, place)
         return tuple(map(str, words))
     try:
-        return tuple(shlex.split(schema.text(value, place)))
+        return tuple(shlex.split(toml_schema.text(value, place)))
     except ValueError as error:
         place.refuse(value, f"a command that can be split ({error})")
 
 
 def _python(value: Any, place: KeyPlace) -> str:
     """Read which Python engines get: a version, or a path."""
-    if "/" not in schema.text(value, place) and not re.fullmatch(r"3(\.\d+){1,2}", value):
+    if "/" not in toml_schema.text(value, place) and not re.fullmatch(r"3(\.\d+){1,2}", value):
         place.refuse(value, "a version such as '3.11', as text, or the path of a Python")
     return str(value)
 
@@ -410,7 +410,7 @@ def _packages(value: Any, place: KeyPlace) -> tuple[str, ...] | str:
     """Read requirements for pip, or the name of a file of them."""
     if isinstance(value, str):
         return _file_name(value, place)
-    found = schema.list_of(schema.text, 1)(value, place)
+    found = toml_schema.list_of(toml_schema.text, 1)(value, place)
     for index, one in enumerate(found):
         if one.startswith("-") or not one.isprintable():
             place.item(index).refuse(one, "a requirement such as 'numpy==1.23.*'")
@@ -418,7 +418,7 @@ def _packages(value: Any, place: KeyPlace) -> tuple[str, ...] | str:
 
 
 def _points(value: Any, place: KeyPlace) -> Fraction:
-    return Fraction(schema.number(0)(value, place))
+    return Fraction(toml_schema.number(0)(value, place))
 
 
 def _weights(value: Any, place: KeyPlace) -> dict[str, Fraction]:
@@ -434,36 +434,36 @@ def _moment(value: Any, place: KeyPlace) -> datetime.datetime:
 
 
 def _percent(value: Any, place: KeyPlace) -> Fraction:
-    return Fraction(schema.number(0, 100)(value, place))
+    return Fraction(toml_schema.number(0, 100)(value, place))
 
 
 def _seconds(value: Any, place: KeyPlace) -> float:
-    return float(schema.number(0)(value, place))
+    return float(toml_schema.number(0)(value, place))
 
 
 def _adapter(value: Any, place: KeyPlace) -> Adapter:
     """Read an adapter's name, and with it its settings, of which each adapter has its own."""
     if not isinstance(value, dict) or "name" not in value:
         place.refuse(value, "a table with the name of an adapter")
-    name = schema.one_of(*ADAPTERS)(value["name"], place.at("name"))
-    fields = {"name": Field(schema.text), **ADAPTERS[name]}
-    return Adapter(name, schema.read_table(value, fields, place))
+    name = toml_schema.one_of(*ADAPTERS)(value["name"], place.at("name"))
+    fields = {"name": Field(toml_schema.text), **ADAPTERS[name]}
+    return Adapter(name, toml_schema.read_table(value, fields, place))
 
 
 def _limits(value: Any, place: KeyPlace) -> dict[str, Any]:
     """Read limits by the names they have in the records, of which each knows its own kind."""
     defaults = Limits()._asdict() | BoxLimits()._asdict()
-    readers = {bool: schema.flag, int: schema.whole(), float: schema.number()}
+    readers = {bool: toml_schema.flag, int: toml_schema.whole(), float: toml_schema.number()}
     fields = {name: Field(readers[type(value)], value) for name, value in defaults.items()}
-    found = schema.read_table(value, fields, place)
+    found = toml_schema.read_table(value, fields, place)
     return {key: float(v) if isinstance(defaults[key], float) else v for key, v in found.items()}
 
 
-_PROGRAMS = schema.list_of(_file_name)
-_PATTERNS = schema.list_of(_pattern)
+_PROGRAMS = toml_schema.list_of(_file_name)
+_PATTERNS = toml_schema.list_of(_pattern)
 _ARCHIVE = {"name": Field(_archive_name), "folder": Field(_file_name)}
 _FILES = {
-    "required": Field(schema.list_of(_pattern, 1)),
+    "required": Field(toml_schema.list_of(_pattern, 1)),
     "allowed": Field(_PATTERNS),
     "left_out": Field(_PATTERNS, ()),
     "forbidden": Field(_PATTERNS, ()),
@@ -477,47 +477,47 @@ _ENGINE = {
     "needs": Field(_PROGRAMS, ()),
 }
 _BUILD = {
-    "steps": Field(schema.list_of(_step, 1)),
-    "makes": Field(schema.list_of(_pattern), ()),
+    "steps": Field(toml_schema.list_of(_step, 1)),
+    "makes": Field(toml_schema.list_of(_pattern), ()),
     "time": Field(_seconds, 120.0),
-    "memory": Field(schema.whole(), 2 << 30),
-    "output": Field(schema.whole(), 1 << 16),
+    "memory": Field(toml_schema.whole(), 2 << 30),
+    "output": Field(toml_schema.whole(), 1 << 16),
     "needs": Field(_PROGRAMS, ()),
-    "files": Field(schema.list_of(_file_name), ()),
+    "files": Field(toml_schema.list_of(_file_name), ()),
 }
 _CASES = {
     "public": Field(_PATTERNS),
     "private": Field(_PATTERNS, ()),
-    "private_visible": Field(schema.one_of(*VISIBLE), "nothing"),
-    "restart": Field(schema.flag, True),
+    "private_visible": Field(toml_schema.one_of(*VISIBLE), "nothing"),
+    "restart": Field(toml_schema.flag, True),
 }
 _PART = {
-    "name": Field(schema.text),
+    "name": Field(toml_schema.text),
     "points": Field(_points),
-    "judged_by": Field(schema.one_of("files", "public", "private")),
-    "rule": Field(schema.one_of("all", "share")),
+    "judged_by": Field(toml_schema.one_of("files", "public", "private")),
+    "rule": Field(toml_schema.one_of("all", "share")),
     "weights": Field(_weights, {}),
-    "commands": Field(schema.list_of(schema.text, 1), ()),
+    "commands": Field(toml_schema.list_of(toml_schema.text, 1), ()),
 }
 _LATE = {
     "deadline": Field(_moment, None),
     "refused_after": Field(_moment, None),
     "deduction": Field(_percent),
-    "grace_minutes": Field(schema.whole(), 0),
+    "grace_minutes": Field(toml_schema.whole(), 0),
 }
 _SCHEMA = {
-    "title": Field(schema.text),
-    "specification": Field(schema.one_of(*ASSIGNMENTS), ""),
-    "archive": Field(schema.table(_ARCHIVE, Archive)),
-    "files": Field(schema.table(_FILES, FilePatterns)),
-    "engine": Field(schema.table(_ENGINE, EngineSettings)),
-    "cases": Field(schema.table(_CASES, Cases)),
+    "title": Field(toml_schema.text),
+    "specification": Field(toml_schema.one_of(*ASSIGNMENTS), ""),
+    "archive": Field(toml_schema.table(_ARCHIVE, Archive)),
+    "files": Field(toml_schema.table(_FILES, FilePatterns)),
+    "engine": Field(toml_schema.table(_ENGINE, EngineSettings)),
+    "cases": Field(toml_schema.table(_CASES, Cases)),
     "limits": Field(_limits, Limits()._asdict() | BoxLimits()._asdict()),
-    "marks": Field(schema.list_of(schema.table(_PART, MarkPart), 1)),
-    "late": Field(schema.table(_LATE, Late)),
+    "marks": Field(toml_schema.list_of(toml_schema.table(_PART, MarkPart), 1)),
+    "late": Field(toml_schema.table(_LATE, Late)),
     "does_not_run": Field(_points, Fraction(0)),
     "translate": Field(_file_name, ""),
-    "build": Field(schema.table(_BUILD, BuildSteps), None),
+    "build": Field(toml_schema.table(_BUILD, BuildSteps), None),
     "adapter": Field(_adapter, None),
     **declared.FIELDS,
 }

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.assignments import building, workspace
+from harness.assignments import build_steps, workspace
 from harness.assignments.assignment import Assignment
 from harness.banks import storing
 from harness.banks.records import BankEntry, WrongEngine
@@ -22,7 +22,7 @@ def engines(
 ) -> Iterator[list[WrongEngine]]:
     """Give the engines of banks and declared ones, and those that commands start, meanwhile.
 
-    ``sandbox``: in which programs are built, as of :func:`building.build`.
+    ``sandbox``: in which programs are built, as of :func:`build_steps.build`.
 
     Raises:
         AssignmentError, UsageError: a bank cannot be read, or an engine of it not be built.
@@ -61,7 +61,7 @@ def _ready(
     shutil.copytree(bank / entry.folder, home)
     if assignment.engine.overlay:
         workspace.overlay(bank / storing.COURSE, room / assignment.engine.overlay)
-    built = building.build(assignment, room, sandbox)
+    built = build_steps.build(assignment, room, sandbox)
     if built and not built.ok:
         raise UsageError(f"{bank / entry.folder} cannot be built: {built.message}")
     command, folder = assignment.start(room)

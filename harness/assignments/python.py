@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.environments import building, interpreters, store
+from harness.environments import environment_building, environment_cache, interpreters
+from harness.environments.environment_cache import Stored
 from harness.environments.records import DeclaredEnvironment, EnginePython, Interpreter, digest
-from harness.environments.store import Stored
 from harness.errors import UsageError
 
 
@@ -51,7 +51,7 @@ def with_python(
         yield assignment._replace(python=_undeclared(assignment))
         return
     _ensure(assignment, choice, build)
-    with store.in_use(choice.name) as found:
+    with environment_cache.in_use(choice.name) as found:
         own = interpreters.asked(found.program)
         described = own.described(choice.wanted.names)
         yield assignment._replace(python=EnginePython(own.program, described, _fingerprint(own)))
@@ -88,7 +88,7 @@ def declared(assignment: Assignment) -> EnvironmentChoice | None:
         return None
     wanted = DeclaredEnvironment(engine.python, _requirements(assignment))
     base = _base(assignment)
-    return EnvironmentChoice(wanted, base, store.key(base, wanted))
+    return EnvironmentChoice(wanted, base, environment_cache.key(base, wanted))
 
 
 def built(assignment: Assignment, choice: EnvironmentChoice) -> Stored:
@@ -99,15 +99,15 @@ def built(assignment: Assignment, choice: EnvironmentChoice) -> Stored:
     """
 
     def build(folder: Path) -> Stored:
-        return building.build(folder, choice.base, choice.wanted, assignment.place)
+        return environment_building.build(folder, choice.base, choice.wanted, assignment.place)
 
-    return store.make(choice.name, build)
+    return environment_cache.make(choice.name, build)
 
 
 def _ensure(
     assignment: Assignment, choice: EnvironmentChoice, build: Callable[[str], None] | None
 ) -> None:
-    if store.find(choice.name):
+    if environment_cache.find(choice.name):
         return
     if build is None:
         raise UsageError(

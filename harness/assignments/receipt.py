@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.intake.streams import PIECE
-from harness.visible import one_line
+from harness.escaping import one_line
+from harness.intake.archive_streams import PIECE
 from oracle import __version__
 
 

@@ -18,10 +18,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import schema
+from harness import toml_schema
 from harness.banks.records import Bank, BankEntry
 from harness.errors import AssignmentError, UsageError
-from harness.schema import Field, KeyPlace
+from harness.toml_schema import Field, KeyPlace
 
 FILE = "bank.toml"
 COURSE = "course"  # the folder of what the course puts beside submissions
@@ -48,7 +48,7 @@ def read(folder: Path) -> Bank:
         raise UsageError(f"cannot read {path}: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise AssignmentError(f"is not TOML: {error}", str(path)) from None
-    values = schema.read_table(table, _SCHEMA, KeyPlace(str(path)))
+    values = toml_schema.read_table(table, _SCHEMA, KeyPlace(str(path)))
     bank = Bank(values["assignment"], values["engine"], values["left_out"])
     _check(bank, folder, KeyPlace(str(path)))
     return bank
@@ -106,18 +106,18 @@ def _anything(value: Any, place: KeyPlace) -> str:
 def _counts(value: Any, place: KeyPlace) -> dict[str, int]:
     if not isinstance(value, dict):
         place.refuse(value, "a table of reasons, each with a number")
-    return {key: schema.whole(0)(count, place.at(key)) for key, count in value.items()}
+    return {key: toml_schema.whole(0)(count, place.at(key)) for key, count in value.items()}
 
 
 _ENTRY = {
-    "name": Field(schema.text),
+    "name": Field(toml_schema.text),
     "sentence": Field(_anything, ""),
     "folder": Field(_anything, ""),
     "command": Field(_anything, ""),
 }
 _SCHEMA = {
     "assignment": Field(_anything, ""),
-    "engine": Field(schema.list_of(schema.table(_ENTRY, BankEntry)), ()),
+    "engine": Field(toml_schema.list_of(toml_schema.table(_ENTRY, BankEntry)), ()),
     "left_out": Field(_counts, {}),
 }
 

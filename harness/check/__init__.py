@@ -1,9 +1,8 @@
 """``gtp-harness check``: what the documents ask a student to do by hand before the deadline.
 
-The rooms in the order in which a reader should meet them: ``steps`` has the order of
-go-scoring.txt, "Do Your Own Pre-submission Test", and the last sentence; ``desk`` says what is
-wanted; ``contents`` looks at what was given; ``packing`` makes archives, and reads them as the
-teacher will; ``testing`` builds and runs; ``saying`` is how all that is written. The pieces below
-these rooms (intake, contents, workspace, building, trial) know nothing of them: grading uses the
-same.
+Read the modules in this order: ``steps`` has the order of go-scoring.txt, "Do Your Own
+Pre-submission Test", and the last sentence; ``check_context`` has the options; ``files_step``
+looks at the files; ``archive_step`` makes an archive and reads it as the teacher will; ``testing``
+builds and runs; ``saying`` writes the report. The modules that these use (intake, contents,
+workspace, build_steps, public_tests) know nothing of them; grading uses the same.
 """

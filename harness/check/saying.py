@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from harness.escaping import escape_controls
 from harness.records import Repeat
 from harness.report.paint import Paint
 from harness.report.terminal import Terminal
 from harness.report.transcript import Transcript
-from harness.visible import escape_controls
 
 INDENT = "   "
 _NO = Repeat()

@@ -9,14 +9,14 @@ from pathlib import Path
 from harness.assignments import needs, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
-from harness.check import contents, packing
-from harness.check.desk import CheckContext, CheckOptions
+from harness.check import archive_step, files_step
+from harness.check.check_context import CheckContext, CheckOptions
 from harness.check.saying import CheckReporter
 from harness.check.testing import Testing, built
 from harness.errors import ArchiveError, UsageError
+from harness.escaping import one_line
 from harness.exits import ExitCode
 from harness.report.tally import exit_code
-from harness.visible import one_line
 from oracle import __version__
 
 _NOTHING = "nothing was found wrong with it"
@@ -34,16 +34,16 @@ def check(wanted: CheckOptions, sayer: CheckReporter) -> int:
     with workspace.workspace() as room, _with_python(wanted, sayer) as assignment:
         desk = CheckContext(wanted._replace(assignment=assignment), room, sayer)
         try:
-            given = contents.look(desk)
-            tested = packing.unpacked(desk, given)
-            packing.overlay(desk, given.copy)
+            given = files_step.look(desk)
+            tested = archive_step.unpacked(desk, given)
+            archive_step.overlay(desk, given.copy)
         except ArchiveError as error:
             sayer.note(f"The archive is refused: {error}.", "bad")
             sayer.say(f"\nDo not hand it in: {error}.")
             return ExitCode.BROKEN
         status = _tests(desk)
-        names = packing.packed(desk, tested, status)
-        packing.last_look(desk, tested, names)
+        names = archive_step.packed(desk, tested, status)
+        archive_step.last_look(desk, tested, names)
     return _verdict(desk.made, status, sayer)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from harness.assignments.at_home import AtHome, at_home
-from harness.assignments.building import build
-from harness.assignments.trial import (
+from harness.assignments.build_steps import build
+from harness.assignments.public_tests import (
     TrialResult,
     explained,
     named,
@@ -15,7 +15,8 @@ from harness.assignments.trial import (
     troubles,
     unknowns,
 )
-from harness.check.desk import CheckContext
+from harness.check.check_context import CheckContext
+from harness.escaping import escape_controls, one_line
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
 from harness.records import FileResult, Verdict
@@ -23,7 +24,6 @@ from harness.report.progress import LiveProgress
 from harness.report.tally import phrases, tally, total
 from harness.report.view import crash_of, paths_of_crashes
 from harness.text import number_of
-from harness.visible import escape_controls, one_line
 
 MOST_HUNG = 3  # files whose engine hangs; after them nobody need wait for the others
 _SHOWN = 40  # lines of a build's output

@@ -76,16 +76,16 @@ def _answer_and_flush() -> int:
 
     collects = gc.isenabled()
     gc.disable()  # what is loaded stays: nothing of it need be collected
-    from harness.cli import streams
+    from harness.cli import standard_streams
 
-    streams.open_all()
+    standard_streams.open_all()
     return _settled(_answer(sys.argv[1:], collects=collects))
 
 
 def _settled(status: int) -> int:
-    from harness.cli import streams
+    from harness.cli import standard_streams
 
-    return streams.settled(status)
+    return standard_streams.settled(status)
 
 
 def _answer(arguments: list[str], *, collects: bool = False) -> int:
@@ -104,9 +104,9 @@ def _answer(arguments: list[str], *, collects: bool = False) -> int:
         return _say("interrupted", signals.exit_status())
     except BrokenPipeError:
         # The reader of our output has gone; nobody is left to tell.
-        from harness.cli import streams
+        from harness.cli import standard_streams
 
-        streams.give_up(sys.stdout)
+        standard_streams.give_up(sys.stdout)
         return ExitCode.NO_READER
     except Exception as error:  # noqa: BLE001 - the one place where a fault becomes a sentence
         return _fault(error)
@@ -167,7 +167,7 @@ def overview() -> str:
 
 def _help() -> str:
     from harness.cli.arguments import terminal_width
-    from harness.cli.layout import filled
+    from harness.cli.help_layout import filled
 
     page = filled(overview(), terminal_width() - 2)
     return f"usage: gtp-harness COMMAND [ARGUMENT…]\n\n{page}"

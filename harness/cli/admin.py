@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from harness.cli import service
+from harness.cli import service_options
 from harness.cli.arguments import CommandParser
+from harness.escaping import escape_controls
 from harness.exits import ExitCode
-from harness.visible import escape_controls
 
 if TYPE_CHECKING:
     import argparse
@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
         parser.error(f"expected one of {', '.join(_actions())}")
     if given.action not in _WITH_OR_WITHOUT and bool(given.about) is (given.action in _ALONE):
         parser.error(f"{given.action} needs {_wanted(given.action)}")
-    settings = service.place(given)
+    settings = service_options.place(given)
     if given.address:
         settings = settings._replace(address=given.address)
     from harness.service.storage.database import Database
@@ -160,7 +160,7 @@ def command_line() -> CommandParser:
         "       gtp-harness admin revoke ID"  # fmt: skip
     parser.add_argument("action", nargs="?", choices=tuple(_actions()), help=argparse.SUPPRESS)
     parser.add_argument("about", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
-    service.add_place(parser)
+    service_options.add_place(parser)
     add = parser.add_argument
     add("--email", default="", metavar="ADDRESS", help="of whom is added")
     add("--admin", action="store_true", help="let whom is added make courses")

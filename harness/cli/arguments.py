@@ -18,17 +18,17 @@ _ALIKE = 0.75  # an option and its misspelling; less is another program's option
 
 
 class _Page(argparse.HelpFormatter):
-    """A help page: see :mod:`harness.cli.layout`."""
+    """A help page: see :mod:`harness.cli.help_layout`."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        from harness.cli import layout
+        from harness.cli import help_layout
 
-        return layout.filled(text, width)
+        return help_layout.filled(text, width)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        from harness.cli import layout
+        from harness.cli import help_layout
 
-        return layout.wrapped(text, width)
+        return help_layout.wrapped(text, width)
 
 
 class CommandParser(argparse.ArgumentParser):

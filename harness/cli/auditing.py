@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
     from harness.grading.grade import GradeOptions, GradingPlan
-    from harness.grading.ledger.store import Store
+    from harness.grading.ledger.originals import Store
     from harness.grading.records import ClassResult
 
 
@@ -41,8 +41,8 @@ def run(
     """
     from harness.grading import grade
     from harness.grading.auditing.audit import Audit, nearly_full
-    from harness.grading.auditing.progress import AuditProgress
-    from harness.grading.auditing.saved import FOLDER
+    from harness.grading.auditing.audit_progress import AuditProgress
+    from harness.grading.auditing.saved_audits import FOLDER
 
     keys = set(nearly_full(result.graded, wanted.assignment))
     units = [one for one in grade.units(plan, store) if one.submission.key in keys]
@@ -61,14 +61,14 @@ def run(
 
 def added(result: ClassResult, plan: GradingPlan, output: Path) -> ClassResult:
     """Add what audits found, now or before, of the submissions as they are now."""
-    from harness.grading.auditing import saved
+    from harness.grading.auditing import saved_audits
 
     builds = {one.key: one.build for one in plan.planned}
-    return result._replace(audits=saved.known(output / saved.FOLDER, builds))
+    return result._replace(audits=saved_audits.known(output / saved_audits.FOLDER, builds))
 
 
 def case_files(result: ClassResult, output: Path) -> tuple[Path, ...]:
     """Return the case files that show who is still wrong."""
-    from harness.grading.auditing import saved
+    from harness.grading.auditing import saved_audits
 
-    return saved.case_files(output / saved.FOLDER, result.audits)
+    return saved_audits.case_files(output / saved_audits.FOLDER, result.audits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.cli import service
+from harness.cli import service_options
 from harness.cli.arguments import CommandParser
 from harness.exits import ExitCode
 from harness.text import number_of
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.folder:
         parser.error("expected the new folder DIR")
-    settings = service.place(given)
+    settings = service_options.place(given)
     from harness.service.operating.backing_up import back_up
 
     made = back_up(settings, Path(given.folder).absolute())
@@ -44,4 +44,4 @@ def main(arguments: list[str]) -> int:
 
 def command_line() -> CommandParser:
     """Return the parser of its command line."""
-    return service.folder_command("backup", _DESCRIPTION, _EPILOG)
+    return service_options.folder_command("backup", _DESCRIPTION, _EPILOG)

@@ -15,11 +15,11 @@ from harness.banks.records import Bank
 from harness.cli import graded
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
-from harness.cli.values import whole
+from harness.cli.option_values import whole
 from harness.errors import UsageError
+from harness.escaping import escape_controls
 from harness.exits import ExitCode
 from harness.text import number_of
-from harness.visible import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _graded(ledger: Ledger, path: Path) -> str:
 def _taken(given: argparse.Namespace, found: Assignment, ledger: Ledger, originals: Path) -> int:
     from harness.grading import grade
     from harness.grading.banking.former import NOTHING, BankSelection, left_out
-    from harness.grading.banking.trying import ProgramTrial
+    from harness.grading.banking.program_trial import ProgramTrial
 
     ledger.check()
     plan, folder = grade.load_last_plan(ledger), Path(given.bank)
@@ -181,7 +181,7 @@ def _class(plan: GradingPlan, found: Assignment, ledger: Ledger, originals: Path
     from harness.grading import grade
     from harness.grading.attempts.assembly import AttemptReader
     from harness.grading.banking.former import Former
-    from harness.grading.ledger.store import Store
+    from harness.grading.ledger.originals import Store
 
     reader = AttemptReader(ledger, found, {(one.kind, one.name): one.path for one in plan.cases})
     planned = grade.by_key(plan.planned)

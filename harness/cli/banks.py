@@ -15,7 +15,7 @@ from harness.assignments.python import with_python
 from harness.banks.mutating import mutant_engines
 from harness.banks.records import WrongEngine
 from harness.cli.arguments import CommandParser
-from harness.cli.values import whole
+from harness.cli.option_values import whole
 from harness.engine.launch import as_typed
 from harness.errors import UsageError
 from harness.options import SANDBOXES

@@ -14,22 +14,22 @@ from harness.assignments import assignment, python
 from harness.assignments.assignment import Assignment
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
-from harness.cli.values import number, whole
+from harness.cli.option_values import number, whole
 from harness.declared import declaration as declarations
 from harness.declared.bounds import bounds
 from harness.declared.calibrating import TrialBudget, calibrate
 from harness.declared.noticing import Note, notes
 from harness.declared.observed import CommandTally, Observed, Tried
-from harness.declared.process import ProgramStart
+from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.engine.launch import as_typed, split_program
 from harness.errors import UsageError
+from harness.escaping import encode_without_surrogates, one_line
 from harness.exits import ExitCode
 from harness.options import SANDBOXES
 from harness.report import files
 from harness.report.paint import Paint
 from harness.text import number_of
-from harness.visible import encode_without_surrogates, one_line
 
 SCHEMA, VERSION = "gtp-harness/calibrate", 1
 _SECONDS, _CONVERSATIONS, _TIMEOUT = 20.0, 200, 5.0

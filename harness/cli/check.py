@@ -10,13 +10,13 @@ from pathlib import Path
 from harness import shipped
 from harness.assignments import assignment
 from harness.assignments.at_home import at_home
-from harness.check.desk import CheckOptions
+from harness.check.check_context import CheckOptions
 from harness.check.saying import CheckReporter
 from harness.check.steps import check, source_named
 from harness.cli import graded
 from harness.cli.arguments import CommandParser
 from harness.cli.console import can_draw, colors, never_fail_to_encode
-from harness.cli.values import whole
+from harness.cli.option_values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import SANDBOXES

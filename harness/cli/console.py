@@ -15,14 +15,14 @@ from contextlib import nullcontext
 from functools import cached_property
 from io import TextIOWrapper
 
-from harness.cli import streams
+from harness.cli import standard_streams
+from harness.escaping import escape_controls
 from harness.records import Outcome, Repeat, RunResult, Verdict
 from harness.report.paint import Paint
 from harness.report.tally import Tally, summary
 from harness.report.view import FileView
 from harness.text import at_most
 from harness.typed import NamedTuple
-from harness.visible import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,9 +115,9 @@ class Console:
     def lose(self, stream: TextIO, error: OSError | ValueError) -> None:
         """Write no more to a stream that takes nothing."""
         self.lost = self.lost or error
-        streams.give_up(stream)
+        standard_streams.give_up(stream)
         if stream is not sys.stderr and not isinstance(error, BrokenPipeError):
-            self._say(f"gtp-harness: {streams.sentence_of(error)}", sys.stderr)
+            self._say(f"gtp-harness: {standard_streams.sentence_of(error)}", sys.stderr)
 
     def _line(self, case: CaseFile, outcome: Outcome) -> Iterator[str]:
         from harness.report import gogui

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from harness.cli.arguments import CommandParser
 from harness.errors import CaseError, UsageError
+from harness.escaping import one_line
 from harness.exits import ExitCode
 from harness.reading import casefile
 from harness.reading.suite import expand
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile
 from harness.report import files
 from harness.text import encode
-from harness.visible import one_line
 
 _DESCRIPTION = """\
 Convert case files for GTP (.gtp, .tst) to answers that end with status lines

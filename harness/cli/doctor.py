@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from harness.cli.arguments import CommandParser
 from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
-from harness.sandbox import cgroup, clock, landlock, levels
-from harness.sandbox.redteam import report
-from harness.sandbox.redteam.roster import ROSTER
+from harness.sandbox import box_clock, cgroup, landlock, levels
+from harness.sandbox.redteam import attack_report
+from harness.sandbox.redteam.attack_table import ROSTER
 
 if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
@@ -57,8 +57,8 @@ def main(arguments: list[str]) -> int:
     if given.json:
         print(json.dumps(_as_json(facts, found, attacks), indent=2))
     elif attacks:
-        print("\n".join(report.text(attacks, ROSTER)))
-    good = all(report.is_held(one) for found in attacks.values() for one in found)
+        print("\n".join(attack_report.text(attacks, ROSTER)))
+    good = all(attack_report.is_held(one) for found in attacks.values() for one in found)
     return ExitCode.OK if working and good else ExitCode.FAILED
 
 
@@ -94,7 +94,7 @@ _NO_CLOCK = "of children that nobody waits for is estimated"
 
 
 def _has_clock() -> bool:
-    counted = clock.BoxClock()
+    counted = box_clock.BoxClock()
     try:
         return counted.seconds() is not None
     finally:
@@ -211,6 +211,8 @@ def _as_json(
             {"level": level, "works": not why, "why_not": why or None}
             for level, why in found.items()
         ],
-        "left_out": report.left_out_as_json(ROSTER) if attacks else [],
-        "attacks": [report.as_json(one) for findings in attacks.values() for one in findings],
+        "left_out": attack_report.left_out_as_json(ROSTER) if attacks else [],
+        "attacks": [
+            attack_report.as_json(one) for findings in attacks.values() for one in findings
+        ],
     }

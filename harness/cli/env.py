@@ -8,8 +8,8 @@ from harness.assignments import assignment, python
 from harness.assignments.assignment import Assignment
 from harness.cli import graded
 from harness.cli.arguments import CommandParser
-from harness.environments import store
-from harness.environments.store import Stored
+from harness.environments import environment_cache
+from harness.environments.environment_cache import Stored
 from harness.exits import ExitCode
 from harness.text import number_of
 
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
     if sum(map(bool, (given.assignment, given.list, given.remove))) != 1:
         parser.error("one of --assignment, --list and --remove is needed")
     if given.remove:
-        store.remove(given.remove)
+        environment_cache.remove(given.remove)
         print(f"{given.remove} is removed")
     elif given.list:
         _list()
@@ -58,7 +58,7 @@ def _build(found: Assignment) -> None:
     if choice is None:
         _tell_undeclared(found)
         return
-    if not store.find(choice.name):
+    if not environment_cache.find(choice.name):
         print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
     _describe(python.built(found, choice))
 
@@ -84,11 +84,11 @@ def _tell_undeclared(found: Assignment) -> None:
 
 
 def _list() -> None:
-    found = store.all_of_them()
+    found = environment_cache.all_of_them()
     for one in found:
         lines = [line for line in one.requirements.splitlines() if line.strip()]
         print(f"{one.folder.name}  {one.built}  {', '.join(lines) or 'without packages'}")
-    print(f"{number_of(len(found), 'environment')} in {store.root()}")
+    print(f"{number_of(len(found), 'environment')} in {environment_cache.root()}")
 
 
 def command_line() -> CommandParser:

@@ -14,11 +14,12 @@ from harness.assignments import assignment, python
 from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
 from harness.cli.arguments import CommandParser
-from harness.cli.values import number, whole
+from harness.cli.option_values import number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import named
 from harness.engine.translation import sessions_of
 from harness.errors import UsageError
+from harness.escaping import encode_without_surrogates, one_line
 from harness.exits import ExitCode
 from harness.fuzzing import home
 from harness.options import GTP, UNTRUSTED, Limits, Options
@@ -26,7 +27,6 @@ from harness.reading import casefile
 from harness.report import files
 from harness.sandbox import programs
 from harness.text import number_of, plural
-from harness.visible import encode_without_surrogates, one_line
 from harness.vocabulary.script import BOARDS
 from oracle.natures import STANDARD
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from harness.cli.fuzz_bank import KnownEngines
-    from harness.fuzzing.engines import FuzzedProgram, Piped
+    from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped
     from harness.fuzzing.fuzzer import Fuzzer, FuzzFinding
     from harness.specifications.record import Specification
 
@@ -174,7 +174,7 @@ def _piped(
     given: argparse.Namespace, words: list[str], room: Path, translate: str
 ) -> Iterator[Piped]:
     """Give an engine in its box; ``translate``: the table of its words, "" for none."""
-    from harness.fuzzing.engines import Piped, launchers
+    from harness.fuzzing.fuzzed_engine import Piped, launchers
 
     needed = programs.paths_of(words[0]) if given.engine_python else []
     options = _options(given, (str(room / BOARDS), *needed))
@@ -199,7 +199,7 @@ def _piped(
 def _by_engine(given: argparse.Namespace, program: FuzzedProgram, room: Path) -> Specification:
     """Return the specification by which the first engine of --against is right."""
     from harness.fuzzing import against
-    from harness.fuzzing.engines import known_commands
+    from harness.fuzzing.fuzzed_engine import known_commands
 
     if given.declaration is None:
         with _piped(given, given.judging, room, "") as other:
@@ -246,14 +246,14 @@ def _look(
     ``known``: the wrong engines that findings may be like. Returns whether it looked to the end:
     what was found before a Ctrl-C counts.
     """
-    from harness.fuzzing import writing
+    from harness.fuzzing import finding_text
 
     folder, judge = Path(given.output), fuzzer.judge
     try:
         for new in fuzzer.findings():
             finding = new._replace(engines=known.like(new))
             folder.mkdir(parents=True, exist_ok=True)
-            path = writing.write(folder, len(found) + 1, finding, judge, given.protocol)
+            path = finding_text.write(folder, len(found) + 1, finding, judge, given.protocol)
             found.append((finding, path))
             print(_told(finding, path), flush=True)
             if len(found) == given.findings:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from itertools import takewhile
 
 from harness.assignments.assignment import Assignment
-from harness.banks.asking import EngineAsker
+from harness.banks.bank_runs import EngineAsker
 from harness.banks.records import WrongEngine
 from harness.cli import banks
 from harness.fuzzing.fuzzer import Fuzzer, FuzzFinding

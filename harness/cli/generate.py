@@ -13,15 +13,15 @@ from tempfile import TemporaryDirectory
 
 from harness.assignments import assignment
 from harness.assignments.assignment import Assignment, specification_of
-from harness.banks import asking
+from harness.banks import bank_runs
 from harness.cli import banks
 from harness.cli.arguments import CommandParser
-from harness.cli.values import whole
+from harness.cli.option_values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.generating import choices, moves, producing, reading, writing
+from harness.generating import choices, moves, record_reading, scene_production, scene_text
+from harness.generating.coverage_report import report
 from harness.generating.pool import Pool
-from harness.generating.report import report
 from harness.reading import casefile
 from harness.reading.suite import expand
 from harness.records import CaseFile
@@ -89,7 +89,7 @@ def main(arguments: list[str]) -> int:
     with _progress() as progress, _bench(given, found, request) as bench:
         request = request._replace(bench=bench)
         harvest = _harvest(given, wanted, progress)
-        produced = producing.produce(request, harvest, progress.step)
+        produced = scene_production.produce(request, harvest, progress.step)
     if not produced.scenes:
         return _nothing(given, request, produced)
     _write(given, request, produced)
@@ -108,8 +108,8 @@ def _own_game(given: Namespace, found: Assignment, chosen: choices.Choices) -> E
 
 @contextmanager
 def _bench(
-    given: Namespace, found: Assignment, request: producing.SceneRequest
-) -> Iterator[asking.EngineBench | None]:
+    given: Namespace, found: Assignment, request: scene_production.SceneRequest
+) -> Iterator[bank_runs.EngineBench | None]:
     """Give the wrong engines that are named; None: there are none."""
     if not banks.are_known(given, found):
         yield None
@@ -118,8 +118,8 @@ def _bench(
         Path(room).chmod(0o755)  # an engine in a sandbox is another user
         own = request.specification
         protocol = found.protocol
-        asker = asking.EngineAsker(own.commands, given.sandbox, protocol=protocol, strict=False)
-        yield asking.EngineBench(engines, own, Path(room), asker)
+        asker = bank_runs.EngineAsker(own.commands, given.sandbox, protocol=protocol, strict=False)
+        yield bank_runs.EngineBench(engines, own, Path(room), asker)
 
 
 def _half(given: Namespace) -> str:
@@ -128,13 +128,13 @@ def _half(given: Namespace) -> str:
 
 def _request(
     given: Namespace, chosen: choices.Choices, *, is_secret: bool
-) -> producing.SceneRequest:
+) -> scene_production.SceneRequest:
     specification = specification_of(assignment.find(given.assignment))
     beside = _cases([*given.beside, *given.kill])
     sizes = given.sizes or specification.kind.sizes
     most = given.tests or (40 if given.kill else 16)
     excluded = _cases(given.exclude)
-    return producing.SceneRequest(
+    return scene_production.SceneRequest(
         specification, chosen, sizes, most, is_secret, beside, excluded, bool(given.kill)
     )
 
@@ -144,35 +144,37 @@ def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
 
 
 def _wanted(
-    given: Namespace, chosen: choices.Choices, request: producing.SceneRequest
-) -> reading.HarvestOptions:
+    given: Namespace, chosen: choices.Choices, request: scene_production.SceneRequest
+) -> record_reading.HarvestOptions:
     after = moves.parse(given.moves) if given.moves else moves.Moves()
-    return reading.HarvestOptions(
+    return record_reading.HarvestOptions(
         request.specification.kind, chosen, after, request.sizes, _HALVES[_half(given)]
     )
 
 
 def _harvest(
-    given: Namespace, wanted: reading.HarvestOptions, progress: GenerateProgress
-) -> reading.Harvest:
+    given: Namespace, wanted: record_reading.HarvestOptions, progress: GenerateProgress
+) -> record_reading.Harvest:
     if not given.games:
-        return reading.Harvest(Pool(), Counter(), Counter())
-    found = reading.records(given.games)
+        return record_reading.Harvest(Pool(), Counter(), Counter())
+    found = record_reading.records(given.games)
     jobs = given.jobs or len(os.sched_getaffinity(0))
-    progress.begin(reading.weight(found))
-    return reading.harvest(found, wanted, jobs, progress.read)
+    progress.begin(record_reading.weight(found))
+    return record_reading.harvest(found, wanted, jobs, progress.read)
 
 
 def _write(
-    given: Namespace, request: producing.SceneRequest, produced: producing.ProducedScenes
+    given: Namespace,
+    request: scene_production.SceneRequest,
+    produced: scene_production.ProducedScenes,
 ) -> None:
     """Write the case file, and beside it the board files that it loads."""
     folder = Path(given.output).parent
-    for name, content in writing.files(produced.scenes).items():
+    for name, content in scene_text.files(produced.scenes).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         files.write(str(folder / name), [content])
     own = request.specification
-    text = writing.case_file(
+    text = scene_text.case_file(
         own.kind, produced.scenes, _heading(given, given.assignment), own.commands
     )
     files.write(given.output, [text])
@@ -187,7 +189,9 @@ def _heading(given: Namespace, name: str) -> list[str]:
 
 
 def _nothing(
-    given: Namespace, request: producing.SceneRequest, produced: producing.ProducedScenes
+    given: Namespace,
+    request: scene_production.SceneRequest,
+    produced: scene_production.ProducedScenes,
 ) -> ExitCode:
     """Say why there is no test, and leave no empty file."""
     path = Path(given.output)
@@ -199,7 +203,9 @@ def _nothing(
     raise UsageError("nothing can be asked with these options; no file is written")
 
 
-def _status(request: producing.SceneRequest, produced: producing.ProducedScenes) -> ExitCode:
+def _status(
+    request: scene_production.SceneRequest, produced: scene_production.ProducedScenes
+) -> ExitCode:
     tests = sum(len(one.asked) for one in produced.scenes)
     too_few = tests < request.most and not request.only_survivors
     is_alive = bool(produced.survivors and (request.beside or request.bench))

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from harness.assignments.assignment import Assignment
-from harness.banks.asking import EngineAsker, EngineBench
+from harness.banks.bank_runs import EngineAsker, EngineBench
 from harness.cli import banks
 from harness.declared.declaration import Declaration
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.generating.choices import Choices
-from harness.generating.own import openings, producing, writing
+from harness.generating.own import openings, test_production, test_text
+from harness.generating.own.declared_coverage import Sources, report
 from harness.generating.own.drafting import Drafter
-from harness.generating.own.producing import ProducedTests, TestRequest
-from harness.generating.own.report import Sources, report
-from harness.generating.reading import records
+from harness.generating.own.test_production import ProducedTests, TestRequest
+from harness.generating.record_reading import records
 from harness.reading import casefile, conversion
 from harness.records import CaseFile
 from harness.report import files
@@ -68,7 +68,7 @@ class OwnGame:
             asker = EngineAsker(commands, given.sandbox, protocol=protocol, strict=False)
             bench = EngineBench(engines, self._specification, self._found.place, asker)
             request = self._request(bench, beside, (*beside, *excluded))
-            produced = producing.produce(request, drafter, bench, on_step)
+            produced = test_production.produce(request, drafter, bench, on_step)
         sources = Sources(found.counts, len(positions), drafter.unsaid)
         return self._told(produced, sources, list(heading))
 
@@ -97,7 +97,7 @@ class OwnGame:
         if not produced.drafts:
             raise UsageError("nothing can be asked with these options; no file is written")
         self._copy_files(produced)
-        text = writing.case_file(produced.drafts, heading)
+        text = test_text.case_file(produced.drafts, heading)
         files.write(self._given.output, [self._in_format(text)])
         print("\n".join(report(produced, sources)))
         return ExitCode.FAILED if produced.survivors else ExitCode.OK
@@ -109,7 +109,7 @@ class OwnGame:
             UsageError: another file of that name is there.
         """
         place, beside = self._found.place, Path(self._given.output).parent
-        for name in writing.named_files(produced.drafts, self._declaration, place):
+        for name in test_text.named_files(produced.drafts, self._declaration, place):
             content = (place / name).read_bytes()
             if not (beside / name).exists():
                 (beside / name).parent.mkdir(parents=True, exist_ok=True)

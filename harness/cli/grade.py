@@ -18,8 +18,9 @@ from harness.assignments.python import with_python
 from harness.cli import auditing, graded
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
-from harness.cli.values import number, whole
+from harness.cli.option_values import number, whole
 from harness.errors import SandboxError, UsageError
+from harness.escaping import escape_controls
 from harness.exits import ExitCode
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.exports import exporters
@@ -27,7 +28,6 @@ from harness.grading.ledger import places
 from harness.grading.ledger.places import LedgerFile
 from harness.report.paint import Paint
 from harness.text import number_of
-from harness.visible import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class _Command:
         """Grade, write what is wanted, say what came of it, and return the exit status."""
         from harness.grading import grade
         from harness.grading.exports import writing
-        from harness.grading.ledger.store import Store
+        from harness.grading.ledger.originals import Store
         from harness.grading.marks.concerns import concerns
 
         writing.check(self._sheets, self._wanted.assignment.title)
@@ -138,7 +138,7 @@ class _Command:
     def _audited(self, conclusion: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
         """Add what audits found; if one is wanted, it is made after the marks are written."""
         from harness.grading.exports import writing
-        from harness.grading.ledger.store import Store
+        from harness.grading.ledger.originals import Store
 
         wanted, output = self._wanted, self._wanted.output
         if self._given.audit:
@@ -161,8 +161,8 @@ class _Command:
 
     def _graded(self, ledger: Ledger) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading import grade
-        from harness.grading.attempts.progress import GradingProgress
-        from harness.grading.ledger.store import Store
+        from harness.grading.attempts.grading_progress import GradingProgress
+        from harness.grading.ledger.originals import Store
 
         wanted = self._wanted
         ledger.check()

@@ -9,10 +9,10 @@ from harness import shipped
 from harness.assignments import assignment
 from harness.cli import graded
 from harness.cli.arguments import CommandParser
-from harness.cli.values import number
+from harness.cli.option_values import number
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.gradescope.settings import VISIBILITIES, GradescopeSettings
+from harness.gradescope.autograder_settings import VISIBILITIES, GradescopeSettings
 
 _LEAST = 4.0  # minutes: less leaves no time for tests
 
@@ -51,9 +51,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _grade(root: Path) -> int:
-    from harness.gradescope import marking
+    from harness.gradescope import autograder_run
 
-    marked = marking.mark(root)
+    marked = autograder_run.mark(root)
     print(f"{marked.mark} points. The sandbox was {marked.sandbox}.")
     return ExitCode.OK
 

@@ -7,11 +7,11 @@ import sys
 
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
-from harness.cli.values import whole
+from harness.cli.option_values import whole
 from harness.errors import UsageError
+from harness.escaping import encode_without_surrogates
 from harness.exits import ExitCode
 from harness.report import files
-from harness.visible import encode_without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def main(arguments: list[str]) -> int:
 
         pages.write(given.output, found)
     if given.json:
-        from harness.history.document import document
+        from harness.history.history_json import document
 
         files.write(given.json, [document(found)], encode_without_surrogates)
     if given.json not in files.STDOUT:
@@ -77,10 +77,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _trends(given: argparse.Namespace) -> Trends:
-    from harness.history import store
+    from harness.history import history_file
     from harness.history.trends import trends
 
-    version, runs = store.read(given.file)
+    version, runs = history_file.read(given.file)
     if given.program and all(run.program != given.program for run in runs):
         known = ", ".join(dict.fromkeys(run.program for run in runs)) or "none"
         raise UsageError(f"{given.file} has no runs of {given.program!r}; it has: {known}")
@@ -88,11 +88,11 @@ def _trends(given: argparse.Namespace) -> Trends:
 
 
 def _show(found: Trends, given: argparse.Namespace) -> None:
-    from harness.history import text
+    from harness.history import history_text
     from harness.report.paint import Paint
 
     paint = Paint(0 if given.no_color else colors(sys.stdout))
-    for line in text.lines(found, paint, unicode=not given.ascii):
+    for line in history_text.lines(found, paint, unicode=not given.ascii):
         print(line)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
+from harness.escaping import escape_controls
 from harness.exits import ExitCode
 from harness.text import at_most, plural
-from harness.visible import escape_controls
 
 _DESCRIPTION = """\
 Check the ledger of a grading, or save what can be read of a damaged one.

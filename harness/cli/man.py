@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.cli import described, layout, overview, version
+from harness.cli import described, help_layout, overview, version
 from harness.cli.arguments import CommandParser
 from harness.cli.described import CommandHelp
-from harness.cli.layout import DefinitionTable, ExampleLines, Paragraph
+from harness.cli.help_layout import DefinitionTable, ExampleLines, Paragraph
 from harness.exits import ExitCode
 from harness.report import files
 
@@ -115,12 +115,12 @@ def _see_also(names: list[str]) -> Iterator[str]:
 
 
 def _text(text: str, otherwise: str) -> Iterator[str]:
-    """Yield a text as :mod:`harness.cli.layout` reads it, in sections.
+    """Yield a text as :mod:`harness.cli.help_layout` reads it, in sections.
 
     A line that ends with a colon begins one. ``otherwise``: that of what has no such line.
     """
     section = ""
-    for first, *rest in layout.blocks(text):
+    for first, *rest in help_layout.blocks(text):
         heading = _heading(first) if rest else ""
         if heading or section != otherwise:
             section = heading or otherwise
@@ -131,13 +131,13 @@ def _text(text: str, otherwise: str) -> Iterator[str]:
             yield from _block(block)
 
 
-def _heading(block: layout.Block) -> str:
+def _heading(block: help_layout.Block) -> str:
     if not isinstance(block, Paragraph) or not re.fullmatch(r"[A-Z][\w ]*:", block.text):
         return ""
     return block.text[:-1].upper()
 
 
-def _block(block: layout.Block) -> Iterator[str]:
+def _block(block: help_layout.Block) -> Iterator[str]:
     if isinstance(block, Paragraph):
         yield from _filled(block.text)
     elif isinstance(block, ExampleLines):
@@ -148,7 +148,7 @@ def _block(block: layout.Block) -> Iterator[str]:
 
 
 def _filled(text: str) -> list[str]:
-    return [_roff(line) for line in layout.wrapped(text, _WRAP)]
+    return [_roff(line) for line in help_layout.wrapped(text, _WRAP)]
 
 
 def _roff(text: str) -> str:

@@ -15,8 +15,8 @@ from harness.assignments.assignment import FILE
 from harness.cli import calibrate
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
-from harness.declared import proposing, writing
-from harness.declared.trying import ProtocolTrial, tried
+from harness.declared import proposal_text, proposing
+from harness.declared.protocol_trial import ProtocolTrial, tried
 from harness.engine.launch import split_program
 from harness.errors import UsageError
 from harness.exits import ExitCode
@@ -79,7 +79,7 @@ def _make(given: argparse.Namespace, folder: Path) -> None:
         proposal = proposing.propose(trial, cases)
     for path in given.public:
         shutil.copy(path, folder)
-    files.write(str(folder / FILE), [writing.text(command, given.sandbox, proposal)])
+    files.write(str(folder / FILE), [proposal_text.text(command, given.sandbox, proposal)])
     print(f"{folder / FILE}: {number_of(len(proposal.commands), 'command')} proposed\n")
 
 

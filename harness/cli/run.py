@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
-from harness.cli import sandbox, streams, version
+from harness.cli import sandbox, standard_streams, version
 from harness.cli.commandline import Plain, repeat, with_config
 from harness.cli.console import Console, Style
-from harness.cli.values import figure, number, protocol, size, whole
+from harness.cli.option_values import figure, number, protocol, size, whole
 from harness.engine.launch import with_seed
 from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from harness.cli.arguments import CommandParser
     from harness.history.records import RunKept
     from harness.report.baseline import Comparison
-    from harness.vocabulary.boards import BoardKind
+    from harness.vocabulary.board_kinds import BoardKind
 
 _DESCRIPTION = """\
 Run case files against PROGRAM, an engine that speaks the Go Text Protocol (or
@@ -116,7 +116,7 @@ class _CommandRun:
         else:
             status = self._report(_diagnosed(self._completed(result)))
         lost = self.console.lost
-        return streams.status_of(lost) if lost else status
+        return standard_streams.status_of(lost) if lost else status
 
     @property
     def _is_useless(self) -> bool:
@@ -211,10 +211,10 @@ class _CommandRun:
         return False
 
     def _keep(self, result: RunResult) -> None:
-        from harness.history import keeping, store
+        from harness.history import history_file, keeping
 
         assert self.entered
-        store.complete(self.given.history, keeping.ended(self.entered, result))
+        history_file.complete(self.given.history, keeping.ended(self.entered, result))
 
 
 # --- the command line --------------------------------------------------------------------------
@@ -337,7 +337,7 @@ def _board(game: str) -> BoardKind | None:
     """Return how boards are drawn; None: as the commands of a file tell."""
     if game == "auto":  # the modules of the games take longer to load than a file to run
         return None
-    from harness.vocabulary.boards import GO, GOMOKU
+    from harness.vocabulary.board_kinds import GO, GOMOKU
 
     return {"go": GO, "gomoku": GOMOKU}[game]
 
@@ -406,10 +406,10 @@ def _entered(given: Namespace) -> RunKept | None:
     """
     if not given.history:
         return None
-    from harness.history import keeping, store
+    from harness.history import history_file, keeping
 
     run = keeping.begun(given.arguments[0], vars(given))
-    return run._replace(number=store.enter(given.history, run))
+    return run._replace(number=history_file.enter(given.history, run))
 
 
 def _style(given: Namespace) -> Style:

@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from harness.cli import asking
+from harness.cli import service_client
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.errors import UsageError
+from harness.escaping import escape_controls
 from harness.exits import ExitCode
-from harness.visible import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ def main(arguments: list[str]) -> int:
         parser.error(f"{given.action}: found {len(given.words)} words after ADDRESS")
     if given.revision and given.action != "push":
         parser.error("--revision goes with push")
-    asking.require_httpx("runs")
+    service_client.require_httpx("runs")
     from harness.client import Client, suite_of
 
     never_fail_to_encode()
     suite = suite_of(given.address)
-    with Client(suite.base, asking.token(given)) as client:
+    with Client(suite.base, service_client.token(given)) as client:
         return _ACTIONS[given.action](client, suite, given)
 
 
@@ -161,7 +161,7 @@ def command_line() -> CommandParser:
     parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=hidden)
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=hidden)
     parser.add_argument("words", nargs="*", metavar="FILE", help=hidden)
-    asking.add_token_option(parser)
+    service_client.add_token_option(parser)
     add = parser.add_argument
     add("--revision", default="", metavar="TEXT",
         help="what tells this build of the engine from another (default: the commit, in"

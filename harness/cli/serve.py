@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli import graded, service
+from harness.cli import graded, service_options
 from harness.cli.arguments import CommandParser
-from harness.cli.values import whole
+from harness.cli.option_values import whole
+from harness.escaping import escape_controls
 from harness.exits import ExitCode
-from harness.visible import escape_controls
 
 if TYPE_CHECKING:
     import argparse
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
     given = command_line().read(arguments)
     if given is None:
         return ExitCode.OK
-    settings = service.place(given)._replace(
+    settings = service_options.place(given)._replace(
         host=given.host,
         port=given.port,
         address=given.address,
@@ -104,7 +104,7 @@ def command_line() -> CommandParser:
     parser = CommandParser("serve", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness serve [OPTION…]"
     add = parser.add_argument
-    service.add_place(parser)
+    service_options.add_place(parser)
     add("--host", default="127.0.0.1", metavar="ADDRESS",
         help="to be reached at (default: %(default)s, this machine alone)")  # fmt: skip
     add("--port", type=whole(0, "a whole number from 0"), default=8017, metavar="N",

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from harness.assignments import assignment
 from harness.assignments.assignment import Assignment, specification_of
 from harness.assignments.sets import Set, is_good, sets_of
-from harness.banks import asking
+from harness.banks import bank_runs
 from harness.cli import banks, strength_report
 from harness.cli.arguments import CommandParser
+from harness.cli.option_values import number, whole
 from harness.cli.strength_report import ENGINE, MISTAKE, MUTANT, percent
-from harness.cli.values import number, whole
 from harness.errors import UsageError
+from harness.escaping import encode_without_surrogates
 from harness.exits import ExitCode
 from harness.judging.strength import Strength, measure
 from harness.options import STATUS_LAST
@@ -24,7 +25,6 @@ from harness.report import files
 from harness.specifications import NAMES
 from harness.specifications.record import Specification
 from harness.text import more
-from harness.visible import encode_without_surrogates
 
 _NAMED = 3  # mistakes that are not caught, in a line
 
@@ -114,12 +114,12 @@ def _by_engines(
     cases: Sequence[CaseFile],
 ) -> Strength:
     """Put the tests to the engines that the command line names."""
-    asker = asking.EngineAsker(
+    asker = bank_runs.EngineAsker(
         specification.commands, given.sandbox, given.dialect, protocol=found.protocol
     )
-    bad = asking.failed_by_right(cases, specification, given.dialect)
+    bad = bank_runs.failed_by_right(cases, specification, given.dialect)
     with banks.engines(given, found) as engines:
-        return asking.measure(
+        return bank_runs.measure(
             cases, specification.key, bad, engines, lambda one: asker.failed(cases, one)
         )
 

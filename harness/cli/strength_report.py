@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from harness.escaping import one_line
 from harness.judging.strength import KnownWrong, MeasuredTest, Strength
 from harness.text import at_most, number_of
-from harness.visible import one_line
 
 SCHEMA, VERSION = "gtp-harness/strength", 1
 MISTAKE, ENGINE, MUTANT = "mistake", "engine", "mutant"  # what tests are put to

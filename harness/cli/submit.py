@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli import asking
+from harness.cli import service_client
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
+from harness.escaping import escape_controls
 from harness.exits import ExitCode
-from harness.visible import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.address or not given.file:
         parser.error("ADDRESS and FILE are needed")
-    asking.require_httpx("submit")
+    service_client.require_httpx("submit")
     from harness.client import Client, place_of
 
     never_fail_to_encode()
     place = place_of(given.address)
-    with Client(place.base, asking.token(given)) as client:
+    with Client(place.base, service_client.token(given)) as client:
         return submit(client, place, given)
 
 
@@ -97,7 +97,7 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness submit ADDRESS FILE [OPTION…]"
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
-    asking.add_token_option(parser)
+    service_client.add_token_option(parser)
     add = parser.add_argument
     add("--no-wait", action="store_true", help="end once it is received")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
-from harness.banks.asking import EngineAsker
+from harness.banks.bank_runs import EngineAsker
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.verify_against import with_questions
+from harness.escaping import encode_without_surrogates, one_line, without_surrogates
 from harness.exits import ExitCode
 from harness.options import SANDBOXES, STATUS_LAST
 from harness.reading.gathered import gather
@@ -26,7 +27,6 @@ from harness.text import plural
 from harness.verifying import in_place
 from harness.verifying.records import CaseFinding, FindingKind, Verified
 from harness.verifying.whole import verify
-from harness.visible import encode_without_surrogates, one_line, without_surrogates
 
 SCHEMA, VERSION = "gtp-harness/verify", 1
 _TEXT = "text"

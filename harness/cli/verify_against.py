@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.assignments import banked
-from harness.banks.asking import EngineAsker
+from harness.banks.bank_runs import EngineAsker
 from harness.records import CaseFile
 from harness.text import number_of
 from harness.verifying.records import CaseFinding, FindingKind, Verified

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.declared.declaration import SETS, Declaration
 from harness.records import Reply
 from harness.specifications.truth import InProcess, Truth, reply_of
-from harness.vocabulary.forms import is_a_move
+from harness.vocabulary.answer_forms import is_a_move
 from oracle.gtp.protocol import Engine, is_number, split
 from oracle.natures import STANDARD
 

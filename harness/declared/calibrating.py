@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from harness.declared.observed import Heard, Observed, Tried
 from harness.declared.observing import Observer
-from harness.declared.process import ProgramProcess, ProgramStart, conversation
+from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
 from harness.declared.reference import unfollowed
 from harness.errors import EngineError
 from harness.records import Reply

@@ -16,10 +16,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import schema
+from harness import toml_schema
 from harness.errors import AssignmentError
 from harness.options import GTP, PROTOCOLS, SANDBOXES
-from harness.schema import Field, KeyPlace
+from harness.toml_schema import Field, KeyPlace
 from oracle.assignments import ASSIGNMENTS
 from oracle.vertex import GTP_LETTERS
 
@@ -175,7 +175,7 @@ def read(path: Path) -> Declaration:
         raise AssignmentError(f"cannot be read: {error.strerror}", place.file) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise AssignmentError(f"is not TOML: {error}", place.file) from None
-    found = made_of(schema.read_table(table, FIELDS, place), place)
+    found = made_of(toml_schema.read_table(table, FIELDS, place), place)
     return found or Declaration(commands=with_standard((), DeclaredGame()))
 
 
@@ -246,7 +246,7 @@ def _fitting(command: DeclaredCommand, game: DeclaredGame) -> DeclaredCommand:
 
 def _pattern(value: Any, place: KeyPlace) -> str:
     try:
-        re.compile(schema.text(value, place))
+        re.compile(toml_schema.text(value, place))
     except re.error as error:
         place.refuse(value, f"a regular expression ({error})")
     return str(value)
@@ -254,7 +254,7 @@ def _pattern(value: Any, place: KeyPlace) -> str:
 
 def _program(value: Any, place: KeyPlace) -> str:
     try:
-        shlex.split(schema.text(value, place))
+        shlex.split(toml_schema.text(value, place))
     except ValueError as error:
         place.refuse(value, f"a command that can be split ({error})")
     return str(value)
@@ -269,14 +269,14 @@ def _size(value: Any, place: KeyPlace) -> tuple[int, int]:
 
 
 def _seconds(value: Any, place: KeyPlace) -> float:
-    return float(schema.number(0)(value, place))
+    return float(toml_schema.number(0)(value, place))
 
 
 def _reply(value: Any, place: KeyPlace) -> tuple[str, ...]:
     """Read one word of REPLIES, or several in a list."""
     if isinstance(value, list):
-        return tuple(schema.list_of(schema.one_of(*REPLIES), 1)(value, place))
-    return (schema.one_of(*REPLIES)(value, place),)
+        return tuple(toml_schema.list_of(toml_schema.one_of(*REPLIES), 1)(value, place))
+    return (toml_schema.one_of(*REPLIES)(value, place),)
 
 
 def _argument(value: Any, place: KeyPlace) -> Argument:
@@ -290,7 +290,7 @@ def _argument(value: Any, place: KeyPlace) -> Argument:
         if least <= most < least + 1000:
             return Argument(words=tuple(map(str, range(least, most + 1))))
     if isinstance(value, dict) and value.keys() == {"files"}:
-        return Argument(files=schema.text(value["files"], place.at("files")))
+        return Argument(files=toml_schema.text(value["files"], place.at("files")))
     kinds = ", ".join(map(repr, DRAWN))
     return place.refuse(
         value, f"one of {kinds}, a list, {{ from = 1, to = 9 }} or {{ files = '*.txt' }}"
@@ -314,19 +314,19 @@ def _command(value: Any, place: KeyPlace) -> DeclaredCommand:
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         place.at("name").refuse(value, "the name of a command")
     usual = STANDARD.get(value["name"], DeclaredCommand(value["name"], ASKS))
-    kind = schema.one_of(*KINDS)(value.get("kind", usual.kind), place.at("kind"))
+    kind = toml_schema.one_of(*KINDS)(value.get("kind", usual.kind), place.at("kind"))
     usual = usual if kind == ASKS else usual._replace(reply=(FREE,))
     fields = {
-        "name": Field(schema.text),
-        "kind": Field(schema.text, kind),
-        "arguments": Field(schema.list_of(_argument), usual.arguments),
-        "bad": Field(schema.list_of(_template), usual.bad),
+        "name": Field(toml_schema.text),
+        "kind": Field(toml_schema.text, kind),
+        "arguments": Field(toml_schema.list_of(_argument), usual.arguments),
+        "bad": Field(toml_schema.list_of(_template), usual.bad),
         "reply": Field(_reply, usual.reply),
-        "keeps": Field(schema.one_of(FIRST_WORD), usual.keeps),
-        "instead": Field(schema.list_of(schema.text), usual.instead),
-        "plays": Field(schema.flag, usual.plays),
+        "keeps": Field(toml_schema.one_of(FIRST_WORD), usual.keeps),
+        "instead": Field(toml_schema.list_of(toml_schema.text), usual.instead),
+        "plays": Field(toml_schema.flag, usual.plays),
     }
-    return DeclaredCommand(**schema.read_table(value, fields, place))
+    return DeclaredCommand(**toml_schema.read_table(value, fields, place))
 
 
 TEMPLATE_WORDS = ("turn", "other", "color", "vertex", "stone", "size")
@@ -335,45 +335,45 @@ TEMPLATE_WORDS = ("turn", "other", "color", "vertex", "stone", "size")
 def _template(value: Any, place: KeyPlace) -> str:
     known = dict.fromkeys(TEMPLATE_WORDS, "")
     try:
-        str(schema.text(value, place)).format(**known)
+        str(toml_schema.text(value, place)).format(**known)
     except (KeyError, ValueError, IndexError):
         words = ", ".join(f"{{{word}}}" for word in TEMPLATE_WORDS)
         place.refuse(value, f"arguments with no other braces than {words}")
     return str(value)
 
 
-_OVER = {"ask": Field(schema.text), "is": Field(_pattern)}
+_OVER = {"ask": Field(toml_schema.text), "is": Field(_pattern)}
 _REFERENCE = {
     "command": Field(_program),
-    "files": Field(schema.list_of(schema.text), ()),
-    "fresh": Field(schema.flag, False),
+    "files": Field(toml_schema.list_of(toml_schema.text), ()),
+    "fresh": Field(toml_schema.flag, False),
     "timeout": Field(_seconds, DeclaredReference("").timeout),
-    "sandbox": Field(schema.one_of(*SANDBOXES), DeclaredReference("").sandbox),
-    "translate": Field(schema.text, ""),
+    "sandbox": Field(toml_schema.one_of(*SANDBOXES), DeclaredReference("").sandbox),
+    "translate": Field(toml_schema.text, ""),
 }
 _WRONG = {
-    "name": Field(schema.text),
+    "name": Field(toml_schema.text),
     "command": Field(_program),
-    "sentence": Field(schema.text, ""),
+    "sentence": Field(toml_schema.text, ""),
 }
 _USUAL = DeclaredGame()
 _GAME = {
-    "protocol": Field(schema.one_of(*PROTOCOLS), _USUAL.protocol),
-    "colors": Field(schema.list_of(schema.text, 1), _USUAL.colors),
-    "sizes": Field(schema.list_of(_size, 1), _USUAL.sizes),
-    "vertices": Field(schema.one_of(*VERTICES), _USUAL.vertices),
-    "letters": Field(schema.text, _USUAL.letters),
-    "origin": Field(schema.whole(), _USUAL.origin),
-    "turns": Field(schema.one_of(*TURNS), _USUAL.turns),
+    "protocol": Field(toml_schema.one_of(*PROTOCOLS), _USUAL.protocol),
+    "colors": Field(toml_schema.list_of(toml_schema.text, 1), _USUAL.colors),
+    "sizes": Field(toml_schema.list_of(_size, 1), _USUAL.sizes),
+    "vertices": Field(toml_schema.one_of(*VERTICES), _USUAL.vertices),
+    "letters": Field(toml_schema.text, _USUAL.letters),
+    "origin": Field(toml_schema.whole(), _USUAL.origin),
+    "turns": Field(toml_schema.one_of(*TURNS), _USUAL.turns),
     "refused": Field(_pattern, _USUAL.refused),
-    "refusals": Field(schema.one_of(EXACT, CASELESS, FREE), _USUAL.refusals),
-    "over": Field(schema.table(_OVER, lambda ask, **rest: Over(ask, rest["is"])), None),
+    "refusals": Field(toml_schema.one_of(EXACT, CASELESS, FREE), _USUAL.refusals),
+    "over": Field(toml_schema.table(_OVER, lambda ask, **rest: Over(ask, rest["is"])), None),
 }
 # The keys of a declaration, wherever they stand.
 FIELDS = {
-    "extends": Field(schema.one_of(*ASSIGNMENTS), ""),
-    "reference": Field(schema.table(_REFERENCE, DeclaredReference), None),
-    "game": Field(schema.table(_GAME, DeclaredGame), None),
-    "command": Field(schema.list_of(_command), ()),
-    "wrong": Field(schema.list_of(schema.table(_WRONG, WrongProgram)), ()),
+    "extends": Field(toml_schema.one_of(*ASSIGNMENTS), ""),
+    "reference": Field(toml_schema.table(_REFERENCE, DeclaredReference), None),
+    "game": Field(toml_schema.table(_GAME, DeclaredGame), None),
+    "command": Field(toml_schema.list_of(_command), ()),
+    "wrong": Field(toml_schema.list_of(toml_schema.table(_WRONG, WrongProgram)), ()),
 }

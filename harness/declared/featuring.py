@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
+from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import ASKS, Declaration, DeclaredCommand, with_standard
-from harness.declared.drawing import Drawer
 from harness.declared.following import ConversationState
 from harness.vocabulary.features import Feature, FeatureKind, Files
 from harness.vocabulary.scenes import SceneCommand, SceneMoment

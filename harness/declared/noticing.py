@@ -28,10 +28,10 @@ from harness.declared.declaration import (
     Declaration,
     DeclaredCommand,
 )
-from harness.declared.forms import form_of
 from harness.declared.observed import CommandTally, Observed, ReplyPair
+from harness.declared.reply_forms import form_of
+from harness.escaping import one_line
 from harness.text import number_of, some
-from harness.visible import one_line
 from oracle import natures
 
 _SHOWN = 50  # characters of a reply

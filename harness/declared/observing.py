@@ -1,7 +1,8 @@
 """A declaration tried: the reference, its own new processes and other engines, and what they say.
 
-What is asked is drawn (:mod:`~harness.declared.drawing`); changes of it are those of
-:mod:`~harness.declared.probing`. What is seen is counted (:mod:`~harness.declared.observed`).
+What is asked is drawn (:mod:`~harness.declared.conversation_drawing`); changes of it are those of
+:mod:`~harness.declared.reference_probes`. What is seen is counted
+(:mod:`~harness.declared.observed`).
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 
-from harness.declared.choosing import accepts
+from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import ASKS, CHOOSES, MOVES, Declaration, DeclaredCommand
-from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
+from harness.declared.engine_choices import accepts
 from harness.declared.following import ConversationState
 from harness.declared.observed import (
     Heard,
@@ -24,7 +25,7 @@ from harness.declared.observed import (
     ReplyPair,
     Tried,
 )
-from harness.declared.probing import Prober
+from harness.declared.reference_probes import Prober
 from harness.declared.refusing import refuses
 from harness.judging.equivalence import same
 from harness.records import Reply

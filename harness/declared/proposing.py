@@ -30,7 +30,7 @@ from harness.declared.declaration import (
     DeclaredGame,
 )
 from harness.declared.following import place_of
-from harness.declared.trying import ProtocolTrial
+from harness.declared.protocol_trial import ProtocolTrial
 from harness.options import GTP
 from harness.records import CaseFile, Reply
 from oracle import natures

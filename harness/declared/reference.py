@@ -13,10 +13,9 @@ from hashlib import sha256
 from itertools import pairwise, repeat
 from pathlib import Path
 
-from harness.declared.answers import ReferenceAnswers
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
-from harness.declared.process import (
+from harness.declared.program_process import (
     Conversation,
     ConversationsUnderWay,
     ProgramProcess,
@@ -24,9 +23,10 @@ from harness.declared.process import (
     at_once,
     conversation,
 )
+from harness.declared.reference_answers import ReferenceAnswers
 from harness.errors import EngineError, HarnessError, ReferenceFailedError
+from harness.escaping import one_line
 from harness.records import Reply
-from harness.visible import one_line
 
 _SHOWN = 80  # characters of a command in a message
 _CASES = (".gtp", ".tst")  # endings of files that no program reads

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from harness.declared import choosing, featuring, forms, turning
+from harness.declared import engine_choices, featuring, reply_forms, turning
 from harness.declared.beside import beside
 from harness.declared.declaration import (
     CHOOSES,
@@ -22,14 +22,14 @@ from harness.declared.declaration import (
     DeclaredGame,
 )
 from harness.declared.engine import ReferenceEngine
-from harness.declared.process import ProgramStart
+from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.declared.refusing import refuses
 from harness.specifications import specification
 from harness.specifications.record import Specification
 from harness.specifications.truth import Truth
-from harness.vocabulary.boards import BoardKind
-from harness.vocabulary.forms import AnswerForm
+from harness.vocabulary.answer_forms import AnswerForm
+from harness.vocabulary.board_kinds import BoardKind
 from oracle import natures
 from oracle.gtp.protocol import Engine
 from oracle.natures import BOARD, MOVED, Nature
@@ -49,14 +49,15 @@ def specify(
     game = declaration.game
     own = Specification(
         key,
-        {one.name: forms.form_of(one, game) for one in declaration.commands} | _standard_forms(),
+        {one.name: reply_forms.form_of(one, game) for one in declaration.commands}
+        | _standard_forms(),
         signs=_NO_SIGNS,
         natures=natures_of(declaration),
         board=BoardKind(captures=False, letters=game.letters),
         smallest=min(min(size) for size in game.sizes),
         swaps=False,
         alike=said_alike,
-        choices=choosing.choices,
+        choices=engine_choices.choices,
         unfit=turning.unfit(declaration),
         begun=partial(turning.BegunBoard, allowed=turning.Allowed(declaration)),
         own_mistakes=(),
@@ -119,7 +120,7 @@ def said_alike(engine: Engine, command: str) -> tuple[str, ...]:
 def _standard_forms() -> dict[str, AnswerForm]:
     """Return how replies to commands are compared that every program has and nobody declares."""
     return {
-        name: forms.form_of(STANDARD[name], DeclaredGame())
+        name: reply_forms.form_of(STANDARD[name], DeclaredGame())
         for name in ("name", "version", "list_commands", "known_command", "showboard", "quit")
         if name in STANDARD
     }

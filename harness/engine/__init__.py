@@ -2,7 +2,7 @@
 
 * ``replies``: what a protocol is, and GTP: bytes to replies, pure; ``status_last``: another one;
   ``protocols``: all of them;
-* ``session``: commands and replies, who waits for whom and how long;
+* ``engine_session``: commands and replies, who waits for whom and how long;
 * ``process``: pipes to a process, the only module that knows pexpect; ``ends``: what is kept of
   its standard error;
 * ``launch``: how a program becomes a process and ends again (a sandbox is another launcher);

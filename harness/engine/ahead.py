@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from harness.engine.session import EngineSession, groups
+from harness.engine.engine_session import EngineSession, groups
 from harness.records import Reply
 
 
@@ -15,7 +15,7 @@ class Ahead:
     def __init__(
         self, session: EngineSession, lines: Sequence[bytes], alone: Sequence[bool]
     ) -> None:
-        """Take what is to be sent; see :func:`~harness.engine.session.groups`."""
+        """Take what is to be sent; see :func:`~harness.engine.engine_session.groups`."""
         self.replies: list[Reply] = []  # so far
         self._session = session
         self._lines = lines

@@ -1,8 +1,8 @@
 """How a program becomes a process, and how the process ends.
 
 The session above knows neither. A sandbox has a :class:`Launcher` of its own
-(:mod:`harness.sandbox.engines`): it may start programs and end them in its own way, as long as
-what it starts talks on three pipes.
+(:mod:`harness.sandbox.boxed_engines`): it may start programs and end them in its own way, as long
+as what it starts talks on three pipes.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from pexpect.exceptions import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 from pexpect.spawnbase import SpawnBase
 
-from harness.engine.clock import NEVER, EngineClock, are_asleep
 from harness.engine.ends import BothEnds
+from harness.engine.engine_clock import NEVER, EngineClock, are_asleep
 from harness.engine.launch import Launcher, StartedEngine, describe_end
 from harness.engine.replies import GTP, Protocol
 from harness.errors import EngineError, StarvedError

@@ -15,12 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import schema
-from harness.engine.session import EngineSession
+from harness import toml_schema
+from harness.engine.engine_session import EngineSession
 from harness.errors import AssignmentError
 from harness.records import DONE, Reply
-from harness.schema import Field, KeyPlace
 from harness.text import decode, encode
+from harness.toml_schema import Field, KeyPlace
 
 SAME, EXCHANGED = "same", "exchanged"
 _WORD = r"\w+(?:-\w+)*"
@@ -173,7 +173,7 @@ def read(path: str) -> Translation:
         raise AssignmentError("is not UTF-8 text", path) from None
     except tomllib.TOMLDecodeError as error:
         raise AssignmentError(f"is not TOML: {error}", path) from None
-    values = schema.read_table(table, _SCHEMA, place)
+    values = toml_schema.read_table(table, _SCHEMA, place)
     values |= {"arguments": (), "reply": ()}
     names, own = values.pop("names"), values.pop("command")
     everywhere = _rules(values)
@@ -190,7 +190,7 @@ def _of_commands(table: object, everywhere: dict[str, Any], place: KeyPlace) -> 
             key: Field(field.read, everywhere.get(key, field.default))
             for key, field in _OF_ONE.items()
         }  # what it leaves out is as everywhere
-        found[name] = _rules(schema.read_table(own, fields, place.at(name)))
+        found[name] = _rules(toml_schema.read_table(own, fields, place.at(name)))
     return found
 
 
@@ -225,14 +225,14 @@ def _pairs(value: Any, place: KeyPlace, expression: str) -> dict[str, str]:
 
 
 def _order(value: Any, place: KeyPlace) -> tuple[int, ...]:
-    found: tuple[int, ...] = schema.list_of(schema.whole(1), 1)(value, place)
+    found: tuple[int, ...] = toml_schema.list_of(toml_schema.whole(1), 1)(value, place)
     if sorted(found) != list(range(1, len(found) + 1)):
         place.refuse(value, f"each number from 1 to {len(found)} once, such as [2, 1]")
     return found
 
 
 def _letters(value: Any, place: KeyPlace) -> str:
-    text = schema.text(value, place).lower()
+    text = toml_schema.text(value, place).lower()
     if not text.isalpha() or not text.isascii() or len(set(text)) < len(text):
         place.refuse(value, "the letters of the columns, each once")
     return text
@@ -240,8 +240,8 @@ def _letters(value: Any, place: KeyPlace) -> str:
 
 _OF_ONE = {
     "words": Field(_words, {}),
-    "transposed": Field(schema.flag, False),
-    "colors": Field(schema.one_of(SAME, EXCHANGED), SAME),
+    "transposed": Field(toml_schema.flag, False),
+    "colors": Field(toml_schema.one_of(SAME, EXCHANGED), SAME),
     "letters": Field(_letters, _LETTERS),
     "arguments": Field(_order, ()),
     "reply": Field(_order, ()),

@@ -1,7 +1,7 @@
 """Differential testing: an engine and the oracle are sent the same commands, drawn at random.
 
-Drawn by Hypothesis (:mod:`~harness.fuzzing.drawing`) → :class:`~harness.vocabulary.script.Script`
-→ the engine's :class:`~harness.vocabulary.script.Trace` →
-:class:`~harness.fuzzing.judging.WrongReply` from what the oracle says → shrunk by Hypothesis
+Drawn by Hypothesis (:mod:`~harness.fuzzing.script_drawing`) →
+:class:`~harness.vocabulary.script.Script` → the engine's :class:`~harness.vocabulary.script.Trace`
+→ :class:`~harness.fuzzing.reply_judge.WrongReply` from what the oracle says → shrunk by Hypothesis
 (:mod:`~harness.fuzzing.pruning`) → a case file.
 """

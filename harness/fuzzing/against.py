@@ -16,7 +16,7 @@ from harness.declared.declaration import (
     DeclaredGame,
     with_standard,
 )
-from harness.declared.process import ProgramStart
+from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.declared.refusing import refuses
 from harness.declared.specifying import specify

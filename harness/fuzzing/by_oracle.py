@@ -13,8 +13,8 @@ from random import Random
 
 import hypothesis
 
-from harness.fuzzing.drawing import DRAW, find, legal, scripts
-from harness.fuzzing.judging import (
+from harness.fuzzing.batch_judging import Looking
+from harness.fuzzing.reply_judge import (
     PROTOCOL,
     Drawing,
     Expected,
@@ -24,11 +24,11 @@ from harness.fuzzing.judging import (
     kind,
     text_of,
 )
-from harness.fuzzing.looking import Looking
+from harness.fuzzing.script_drawing import DRAW, find, legal, scripts
 from harness.judging.equivalence import expression, is_exact, same, underspecified
 from harness.judging.explain import explanation
 from harness.records import Reply
-from harness.running import protocol
+from harness.running import protocol_facts
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
 from harness.vocabulary.script import Script, Trace, lay_files, name_of
@@ -125,7 +125,7 @@ class _OracleTrace:
             return None  # the assignment does not ask for it: what was done stays
         is_open = nature.sets_up and underspecified(self.engine, command)
         right = self._followed(command, got) if _plays_freely(nature) else self._answer(command)
-        if breach := protocol.warnings([protocol.own_step(command)], [got]):
+        if breach := protocol_facts.warnings([protocol_facts.own_step(command)], [got]):
             return WrongReply(index, command, PROTOCOL, text_of(right), breach[0])
         if is_open or self._accepts(command, right, got) or self._is_open(command, right):
             return None

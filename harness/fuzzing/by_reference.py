@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from harness.declared.allowing import Allowing
-from harness.declared.choosing import accepts
+from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import (
     ASKS,
     CHOOSES,
@@ -21,11 +21,13 @@ from harness.declared.declaration import (
     Declaration,
     DeclaredCommand,
 )
-from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
+from harness.declared.engine_choices import accepts
 from harness.declared.reference import ReferenceProgram
 from harness.engine.protocols import named
-from harness.fuzzing.judging import (
+from harness.fuzzing.batch_judging import Looking
+from harness.fuzzing.relay import Answered, Relay, Replies
+from harness.fuzzing.reply_judge import (
     PROTOCOL,
     Drawing,
     Expected,
@@ -35,15 +37,13 @@ from harness.fuzzing.judging import (
     kind,
     text_of,
 )
-from harness.fuzzing.likeness import Likeness
-from harness.fuzzing.looking import Looking
-from harness.fuzzing.relay import Answered, Relay, Replies
+from harness.fuzzing.same_answers import Likeness
 from harness.fuzzing.unasked import Unasked
 from harness.judging.equivalence import expression, is_exact, same
 from harness.records import Reply
-from harness.running import protocol
+from harness.running import protocol_facts
 from harness.specifications.record import Specification
-from harness.vocabulary.forms import literally
+from harness.vocabulary.answer_forms import literally
 from harness.vocabulary.script import Script, Trace, lay_files, name_of
 
 _SHOW = "showboard"
@@ -213,7 +213,9 @@ class ByReference:
 
     def _difference(self, walk: _ReferenceWalk, index: int, got: Reply) -> WrongReply | None:
         command = walk.script.commands[index]
-        if breach := protocol.warnings([protocol.own_step(command)], [got], self._spoken):
+        if breach := protocol_facts.warnings(
+            [protocol_facts.own_step(command)], [got], self._spoken
+        ):
             return WrongReply(index, command, PROTOCOL, text_of(walk.right(command)), breach[0])
         if walk.chooses(command) and walk.plays(command, got):
             return None

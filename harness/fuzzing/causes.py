@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.fuzzing.judging import ReplyJudge, WrongReply, differences
+from harness.fuzzing.reply_judge import ReplyJudge, WrongReply, differences
 from harness.judging import mistaken
 from harness.judging.equivalence import same
-from harness.judging.replaying import RecordedConversation, agreement, answers
+from harness.judging.mutant_replay import RecordedConversation, agreement, answers
 from harness.records import Failure, FailureKind, Reply
-from harness.running import protocol
+from harness.running import protocol_facts
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
 from harness.vocabulary.script import Script, Trace, lay_files
@@ -81,7 +81,7 @@ def _conversation(
     trace: Trace, specification: Specification, folder: Path
 ) -> RecordedConversation:
     """Return a trace as a conversation; who replays it sees that its files are in the folder."""
-    steps = tuple(map(protocol.own_step, trace.script.commands))
+    steps = tuple(map(protocol_facts.own_step, trace.script.commands))
     missing = [None] * (len(steps) - len(trace.replies))
 
     def alike(index: int, mine: Reply) -> bool:
@@ -94,7 +94,7 @@ def _conversation(
 def heard_from(mistake: Mistake, script: Script, folder: Path) -> Trace:
     """Return what an engine that makes a mistake does with a script."""
     engine = mistaken.mutant_engine(mistake).in_folder(str(folder))
-    steps = map(protocol.own_step, script.commands)
+    steps = map(protocol_facts.own_step, script.commands)
     replies: list[Reply] = []
     lay_files(script, folder)
     for index, (_, raw) in enumerate(mistaken.heard(steps, engine)):

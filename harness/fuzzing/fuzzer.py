@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from harness.fuzzing.causes import Causes, FindingCause
 from harness.fuzzing.costs import Slow
-from harness.fuzzing.engines import FuzzedProgram, known_commands
-from harness.fuzzing.judging import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
+from harness.fuzzing.fuzzed_engine import FuzzedProgram, known_commands
 from harness.fuzzing.naming import Namer
 from harness.fuzzing.reduction import reduced
+from harness.fuzzing.reply_judge import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
 from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender
 from harness.judging.strength import KnownWrong
 from harness.vocabulary.script import Script, Trace, name_of

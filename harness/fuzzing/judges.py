@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.declared.reference import ReferenceProgram
 from harness.fuzzing.by_oracle import ByOracle
 from harness.fuzzing.by_reference import ByReference
-from harness.fuzzing.judging import ReplyJudge
+from harness.fuzzing.reply_judge import ReplyJudge
 from harness.specifications.record import Specification
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
 from harness.fuzzing.causes import Causes, explains, heard_from
-from harness.fuzzing.engines import FuzzedProgram
-from harness.fuzzing.judging import Drawing
+from harness.fuzzing.fuzzed_engine import FuzzedProgram
+from harness.fuzzing.reply_judge import Drawing
 from harness.judging.diagnosis import TOO_MANY
 from harness.reading import casefile, suite
 from harness.specifications.record import Specification

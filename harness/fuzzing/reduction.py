@@ -8,10 +8,10 @@ from itertools import combinations
 import hypothesis
 from hypothesis import Phase
 
-from harness.fuzzing.drawing import DRAW, find
 from harness.fuzzing.pruning import pruned
+from harness.fuzzing.reduction_cost import Spending
+from harness.fuzzing.script_drawing import DRAW, find
 from harness.fuzzing.search import RevealingScript, ScriptSender
-from harness.fuzzing.spending import Spending
 from harness.vocabulary.script import Script
 
 _SCRIPTS = 300  # that a round may cost

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from harness.fuzzing.looking import Heard, Looking, Sent
+from harness.fuzzing.batch_judging import Heard, Looking, Sent
 from harness.records import Reply
 from harness.vocabulary.script import Script, Trace
 

@@ -7,11 +7,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from harness.fuzzing.batch_judging import Heard, Looking
 from harness.fuzzing.causes import Causes
 from harness.fuzzing.costs import Costs
-from harness.fuzzing.engines import FuzzedProgram, ScriptHearing
-from harness.fuzzing.judging import HANG, WrongReply
-from harness.fuzzing.looking import Heard, Looking
+from harness.fuzzing.fuzzed_engine import FuzzedProgram, ScriptHearing
+from harness.fuzzing.reply_judge import HANG, WrongReply
 from harness.vocabulary.script import Script, Trace, joined
 
 _OLDEST = 2048  # scripts that one process is sent; the first processes get fewer
@@ -125,7 +125,7 @@ class ScriptSender:
 
 
 class Batch:
-    """Scripts under way to the engine; see :class:`~harness.fuzzing.looking.Sent`."""
+    """Scripts under way to the engine; see :class:`~harness.fuzzing.batch_judging.Sent`."""
 
     def __init__(
         self,

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Sequence
 from random import Random
 
+from harness.declared.conversation_drawing import Drawer, KnownBeginning
 from harness.declared.declaration import ASKS
-from harness.declared.drawing import Drawer, KnownBeginning
 from harness.records import Reply
 from harness.vocabulary.script import Script, name_of
 

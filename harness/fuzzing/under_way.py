@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from harness.engine.ahead import Ahead
-from harness.engine.session import EngineSession
+from harness.engine.engine_session import EngineSession
 from harness.errors import EngineError
 from harness.records import Failure
 from harness.vocabulary.script import Script, Trace, line_of
@@ -14,7 +14,7 @@ from oracle.natures import Natures
 
 class UnderWay:
     """Scripts that were sent one after the other; see
-    :class:`~harness.fuzzing.engines.ScriptHearing`.
+    :class:`~harness.fuzzing.fuzzed_engine.ScriptHearing`.
 
     Attributes: ``is_open``, whether their replies are what the engine sends next.
     """

@@ -1,10 +1,10 @@
 """Case files from game records: right, small, varied, and known to catch mistakes.
 
-The way of a position: game records (:mod:`~harness.generating.reading`) are replayed
-(:mod:`~harness.generating.replaying`) into moments; a moment has the features that its assignment
-looks for (:mod:`~harness.vocabulary.features` and a module for each assignment); of each kind a
-few are kept (:mod:`~harness.generating.pool`); what no game had is made
+The way of a position: game records (:mod:`~harness.generating.record_reading`) are replayed
+(:mod:`~harness.generating.record_replay`) into moments; a moment has the features that its
+assignment looks for (:mod:`~harness.vocabulary.features` and a module for each assignment); of
+each kind a few are kept (:mod:`~harness.generating.pool`); what no game had is made
 (:mod:`~harness.vocabulary.made`). A moment and a feature become a scene of commands, the oracle
 answers it (:mod:`~harness.generating.staging`), the best scenes are chosen
-(:mod:`~harness.generating.choosing`) and written (:mod:`~harness.generating.writing`).
+(:mod:`~harness.generating.scene_selection`) and written (:mod:`~harness.generating.scene_text`).
 """

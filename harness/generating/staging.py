@@ -86,7 +86,7 @@ class Stage:
         return equivalence.expression(command, reply, self._specification)
 
     def _caught(self, staged: Staged, folder: str) -> int:
-        from harness.generating.writing import commands
+        from harness.generating.scene_text import commands
 
         text = "\n".join(commands(staged, 1, self._specification.commands)).encode()
         case = casefile.parse(text, str(Path(folder, "scene.gtp")))

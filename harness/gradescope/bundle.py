@@ -8,10 +8,10 @@ from pathlib import Path
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
-from harness.gradescope import scripts, settings
-from harness.gradescope.settings import GradescopeSettings
+from harness.gradescope import autograder_settings, scripts
+from harness.gradescope.autograder_settings import GradescopeSettings
 from harness.gradescope.wheel import Member, files, wheel, zipped
-from harness.grading.attempts import plan
+from harness.grading.attempts import attempt_plan
 from harness.grading.records import PRIVATE
 from harness.options import GTP
 from harness.reading import suite
@@ -53,7 +53,7 @@ def _check(assignment: Assignment, private: Sequence[str] | None) -> None:
     for path in private or ():
         if not path.startswith("@") and not Path(path).exists():
             raise UsageError(f"there is no {path}")
-    plan.cases(assignment, private, seed="")
+    attempt_plan.cases(assignment, private, seed="")
 
 
 def _own(assignment: Assignment, found: GradescopeSettings) -> Iterator[Member]:
@@ -62,7 +62,7 @@ def _own(assignment: Assignment, found: GradescopeSettings) -> Iterator[Member]:
     packages = list(dict.fromkeys(tools.split()))
     yield "setup.sh", scripts.setup(name, found.assignment, packages).encode()
     yield "run_autograder", scripts.run(found.timeout).encode()
-    yield settings.FILE, settings.written(found).encode()
+    yield autograder_settings.FILE, autograder_settings.written(found).encode()
     yield name, content
 
 
@@ -98,8 +98,10 @@ def _private(assignment: Assignment, named: Sequence[str]) -> Iterator[tuple[str
         for count, path in enumerate(map(Path, paths), 1):
             given = f"{place}/{count}/{path.name}"
             yield given, given, path
-            case = plan.PlannedCase(PRIVATE, path.name, path.read_bytes(), str(path.absolute()))
-            for word, companion in plan.companions(case):
+            case = attempt_plan.PlannedCase(
+                PRIVATE, path.name, path.read_bytes(), str(path.absolute())
+            )
+            for word, companion in attempt_plan.companions(case):
                 yield given, f"{place}/{count}/{_within(word, path)}", companion
 
 

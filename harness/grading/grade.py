@@ -18,12 +18,12 @@ from typing import NamedTuple
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS
-from harness.grading.attempts import plan
-from harness.grading.attempts.company import ALONE, Company
-from harness.grading.attempts.plan import PlannedCase
+from harness.grading.attempts import attempt_plan
+from harness.grading.attempts.attempt_plan import PlannedCase
+from harness.grading.attempts.concurrent_runs import ALONE, Company
 from harness.grading.attempts.units import GradingListener, GradingUnit, Task, Unheard
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
-from harness.grading.ledger.store import Store
+from harness.grading.ledger.originals import Store
 from harness.grading.marks.marker import Marker
 from harness.grading.records import (
     IMAGE,
@@ -106,7 +106,7 @@ def case_files(wanted: GradeOptions, ledger: Ledger) -> list[PlannedCase]:
     """Return the case files to be asked; raises as :func:`prepare`."""
     seed = ledger.seed if wanted.images else ""
     private = None if wanted.public_only else wanted.private
-    return plan.cases(wanted.assignment, private, seed)
+    return attempt_plan.cases(wanted.assignment, private, seed)
 
 
 def planned(
@@ -145,7 +145,7 @@ def _planned(
     wanted: GradeOptions, submissions: Sequence[Submission], cases: Sequence[PlannedCase]
 ) -> GradingPlan:
     boxed = wanted.sandbox != "off"
-    planned = plan.attempts(wanted.assignment, overlay(wanted), boxed, submissions, cases)
+    planned = attempt_plan.attempts(wanted.assignment, overlay(wanted), boxed, submissions, cases)
     return GradingPlan(0, _now(), tuple(submissions), tuple(cases), tuple(planned))
 
 
@@ -272,7 +272,7 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
         ClassWideError: the first submissions all fail alike, and it is not to go on then.
         SandboxError: there is no such sandbox here, or it does not hold.
     """
-    from harness.grading.attempts.runner import Runner
+    from harness.grading.attempts.attempt_runner import Runner
     from harness.signals import ending_on_signals
 
     with ending_on_signals():

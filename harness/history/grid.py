@@ -11,17 +11,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from harness.history import plots, text
-from harness.history.courses import FileCourse, Streak, TestCourse
+from harness.escaping import one_line
+from harness.history import history_text, plots
 from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange
 from harness.history.tallies import of_file
+from harness.history.test_courses import FileCourse, Streak, TestCourse
 from harness.records import Verdict
 from harness.report.html.names import link, part_name
 from harness.report.html.parts import PageFrame, choices, dot, headline, page, part_links
 from harness.report.html.style import MATRIX
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import number_of
-from harness.visible import one_line
 
 _LARGEST = 800_000  # characters of rows and cards in one page
 _CHANGES = 60  # of one test that are listed
@@ -196,7 +196,7 @@ def _grid(runs: Sequence[RunKept], rows: Sequence[_TestRow], file: FileCourse) -
     kinds += [(kind, words, counts[kind]) for kind, words in _CHOICES if counts[kind]]
     heads = _HEADS + joined(_head(runs, place) for place in range(len(runs)))
     width = " long" if runs[-1].number > 999 else ""
-    ends = (text.seconds(scale.first), text.seconds(scale.last))
+    ends = (history_text.seconds(scale.first), history_text.seconds(scale.last))
     engine = " Where a column's number has a line at its left, the engine is another one."
     told = engine if '<th scope="col" class="e"' in heads else ""
     yield _GRID % (*ends, told, choices(kinds), len(rows), len(rows), width, heads)
@@ -206,9 +206,9 @@ def _grid(runs: Sequence[RunKept], rows: Sequence[_TestRow], file: FileCourse) -
 
 def _head(runs: Sequence[RunKept], place: int) -> Markup:
     run = runs[place]
-    engine = text.engine_of(run)
+    engine = history_text.engine_of(run)
     before = runs[place - 1] if place else run
-    is_other = (text.engine_of(before), before.digest) != (engine, run.digest)
+    is_other = (history_text.engine_of(before), before.digest) != (engine, run.digest)
     told = f"run {run.number}, {run.started[:16]}, {engine}{', another engine' * is_other}"
     return Markup('<th scope="col"%s><a href="index.html#r%s" title="%s">%s</a></th>') % (
         Markup(' class="e"') if is_other else NOTHING,
@@ -336,13 +336,13 @@ def _told(one: TestCourse) -> Iterator[str]:
     if one.is_gone:
         yield "No longer in the file."
     if one.broken:
-        yield f"{text.since(one.broken)}."
+        yield f"{history_text.since(one.broken)}."
     elif one.verdict == "FAILED" and not one.changes:
         yield "FAILED in every run that asked it."
     if one.flaky:
-        yield f"Flaky: {text.flakiness(one.flaky)}."
+        yield f"Flaky: {history_text.flakiness(one.flaky)}."
     if one.slower:
-        yield f"Slower: {text.slowed(one.slower)}."
+        yield f"Slower: {history_text.slowed(one.slower)}."
 
 
 def _times(one: TestCourse) -> Markup:
@@ -359,5 +359,8 @@ def _changes(changes: Sequence[VerdictChange]) -> Markup:
 
 
 def _change(one: VerdictChange) -> Markup:
-    run = Markup('<a href="index.html#r%s">%s</a>') % (one.now.run.number, text.run_of(one.now))
-    return Markup("%s: %s; %s") % (run, text.verdicts(one), one.cause)
+    run = Markup('<a href="index.html#r%s">%s</a>') % (
+        one.now.run.number,
+        history_text.run_of(one.now),
+    )
+    return Markup("%s: %s; %s") % (run, history_text.verdicts(one), one.cause)

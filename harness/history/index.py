@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from harness.history import plots, text
-from harness.history.courses import FileCourse, shown_runs
+from harness.escaping import one_line
+from harness.history import history_text, plots
 from harness.history.grid import STYLE as GRID
 from harness.history.grid import Addresses, Crumbs
 from harness.history.records import (
@@ -20,11 +20,11 @@ from harness.history.records import (
     VerdictChange,
 )
 from harness.history.tallies import of_file, of_run
+from harness.history.test_courses import FileCourse, shown_runs
 from harness.report.html.names import link
 from harness.report.html.parts import PageFrame, bar, box, facts, headline, page
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import more, number_of
-from harness.visible import one_line
 
 _RUNS = 100  # the last ones that are listed
 _CAUSES, _TESTS, _CHANGES = 30, 100, 25  # listed of what broke, for each cause, for each run
@@ -98,9 +98,9 @@ class _Index:
         last = [run for run in found.runs if run.files][-1:]
         known = facts(
             (
-                ("Engine", text.engine_of(last[0]) if last else ""),
+                ("Engine", history_text.engine_of(last[0]) if last else ""),
                 ("Command", found.program),
-                ("Runs", text.headline(found)),
+                ("Runs", history_text.headline(found)),
                 ("Other programs in the file", ", ".join(found.others)),
             )
         )
@@ -143,16 +143,20 @@ class _Index:
         )
         return shown % (
             one.now.run.number,
-            text.run_of(one.now),
+            history_text.run_of(one.now),
             one.cause,
-            f"{number_of(len(some), 'test')} FAILED now; engine: {text.engine_of(one.now.run)}",
+            f"{number_of(len(some), 'test')} FAILED now; "
+            f"engine: {history_text.engine_of(one.now.run)}",
             _listed(rows, len(some)),
         )
 
     def _flaky(self) -> Iterator[Markup]:
         found: Sequence[Flaky] = self._found.flaky
         if found:
-            rows = [self._row(one.test, one.line, text.flakiness(one)) for one in found[:_FLAKY]]
+            rows = [
+                self._row(one.test, one.line, history_text.flakiness(one))
+                for one in found[:_FLAKY]
+            ]
             yield _section("flaky", f"Flaky ({len(found)})", _FLAKY_IS)
             yield Markup('<div class="card">%s</div></section>\n') % _listed(rows, len(found))
 
@@ -164,14 +168,14 @@ class _Index:
             yield Markup('<div class="slow">')
             yield from map(self._slowed, found.slower[:_SLOWER])
             yield Markup("</div>%s") % _more(len(found.slower) - _SLOWER)
-            told = NOTHING if found.compared else Markup("<p>%s</p>") % text.NOT_COMPARED
+            told = NOTHING if found.compared else Markup("<p>%s</p>") % history_text.NOT_COMPARED
             yield told + Markup("</section>\n")
 
     def _slowed(self, one: Slower) -> Markup:
         return Markup('<div class="card pad keep"><h3>%s</h3>%s<p class="sub">%s</p></div>\n') % (
             self._named(one.test, one.line),
             plots.times_of_runs("Time", one.before, one.now),
-            text.factor(one),
+            history_text.factor(one),
         )
 
     # --- files ---
@@ -210,7 +214,7 @@ class _Index:
             _state(run),
             bar(of_run(run)),
             _happened(changes),
-            "; ".join(filter(None, (text.engine_of(run), text.counts_text(run)))),
+            "; ".join(filter(None, (history_text.engine_of(run), history_text.counts_text(run)))),
         )
         if not changes:
             return Markup('<div class="rn" id="r%s">%s</div>\n') % (run.number, head)
@@ -220,7 +224,7 @@ class _Index:
 
     def _change(self, one: VerdictChange) -> Markup:
         named = self._named(one.test, one.now.result.line)
-        return Markup("<li>%s: %s; %s</li>\n") % (named, text.verdicts(one), one.cause)
+        return Markup("<li>%s: %s; %s</li>\n") % (named, history_text.verdicts(one), one.cause)
 
 
 _FLAKY_IS = (
@@ -294,7 +298,7 @@ def _occasion(one: VerdictChange) -> tuple[int, str]:
 
 
 def _whole(one: Slower) -> Markup:
-    return box("All tests together", Markup("<p>%s</p>") % text.slowed(one), "warn")
+    return box("All tests together", Markup("<p>%s</p>") % history_text.slowed(one), "warn")
 
 
 def _state(run: RunKept) -> Markup:

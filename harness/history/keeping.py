@@ -11,10 +11,10 @@ from pathlib import Path
 
 from harness.engine.launch import as_typed, find_program, split_program
 from harness.errors import HarnessError
-from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestResult
+from harness.escaping import one_line, without_surrogates
+from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
 from harness.reading.asked import digests
 from harness.records import FileResult, RunResult
-from harness.visible import one_line, without_surrogates
 from oracle import __version__
 
 _LARGEST = 64 << 20  # bytes of a program that are looked at
@@ -67,7 +67,7 @@ def _kept(file: FileResult) -> FileKept:
     return FileKept(path, engine, _clean(failure), file.seconds, file.cpu_seconds, results)
 
 
-def _results(file: FileResult, path: str) -> Iterator[TestResult]:
+def _results(file: FileResult, path: str) -> Iterator[TestInFile]:
     """Yield each test."""
     outcomes = {outcome.step: outcome for outcome in file.outcomes}
     seen: dict[tuple[int, str], int] = {}
@@ -78,7 +78,7 @@ def _results(file: FileResult, path: str) -> Iterator[TestResult]:
         command = _clean(step.command)
         alike = seen.get((step.id, command), 0)
         seen[step.id, command] = alike + 1
-        yield TestResult(
+        yield TestInFile(
             TestIdentity(path, step.id, command, alike),
             step.line,
             text,

@@ -6,10 +6,10 @@ filter, sort and move.
 
 from __future__ import annotations
 
-from harness.history.courses import file_courses, shown_runs
 from harness.history.grid import Addresses, Crumbs, file_pages
 from harness.history.index import index_page
 from harness.history.records import Trends
+from harness.history.test_courses import file_courses, shown_runs
 from harness.report import files
 from harness.report.html.names import page_names
 

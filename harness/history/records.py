@@ -28,7 +28,7 @@ class TestIdentity(NamedTuple):
         return self.command if self.id < 0 else f"{self.id} {self.command}"
 
 
-class TestResult(NamedTuple):
+class TestInFile(NamedTuple):
     """A test in one run."""
 
     test: TestIdentity
@@ -47,7 +47,7 @@ class FileKept(NamedTuple):
     failure: str  # how the engine broke the first time, or ""
     seconds: float
     cpu_seconds: float
-    results: tuple[TestResult, ...]
+    results: tuple[TestInFile, ...]
 
 
 class RunKept(NamedTuple):
@@ -68,7 +68,7 @@ class TestInRun(NamedTuple):
 
     run: RunKept
     engine: str  # name, version and digest of the program's files
-    result: TestResult
+    result: TestInFile
 
     @property
     def passed(self) -> bool | None:

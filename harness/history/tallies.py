@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from harness.history.records import FileKept, RunKept, TestResult
+from harness.history.records import FileKept, RunKept, TestInFile
 from harness.report.tally import Tally
 
 
@@ -20,7 +20,7 @@ def of_file(file: FileKept) -> Tally:
     return _tally(file.results, file.seconds)
 
 
-def _tally(results: Iterable[TestResult], seconds: float) -> Tally:
+def _tally(results: Iterable[TestInFile], seconds: float) -> Tally:
     known = list(results)
     found = Counter(one.verdict for one in known)
     return Tally(

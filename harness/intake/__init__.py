@@ -1,12 +1,12 @@
 """Taking in archives that nobody has reason to trust. In the order of reading:
 
-* ``limits``: how much an archive may be and unpack to, and the meter that counts;
-* ``names``: which names are taken, and which clash;
+* ``archive_limits``: how much an archive may be and unpack to, and the meter that counts;
+* ``member_names``: which names are taken, and which clash;
 * ``kinds``: what a file is, told by its content;
-* ``streams``: its bytes, decompressed piece by piece; ``tar`` and ``zip``: its members;
+* ``archive_streams``: its bytes, decompressed piece by piece; ``tar`` and ``zip``: its members;
 * ``archive``: looking at an archive, and unpacking it;
 * ``placing``: where in it the one folder of a submission is;
-* ``packing``: the way back, from a folder to a ``.tgz``.
+* ``archive_writing``: the way back, from a folder to a ``.tgz``.
 
 The standard library's ``tarfile`` and ``zipfile`` are not used for reading: what they do with
 links, devices, sparse files, long names and made-up sizes is theirs to decide, and their memory

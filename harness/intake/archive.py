@@ -16,10 +16,10 @@ from typing import BinaryIO, NamedTuple
 
 from harness.errors import ArchiveError, UsageError
 from harness.intake import kinds, tar, zip  # noqa: A004 - the format's name
-from harness.intake.limits import IntakeLimits, Meter
+from harness.intake.archive_limits import IntakeLimits, Meter
+from harness.intake.archive_streams import PIECE, Stream, pieces
+from harness.intake.member_names import MemberNames, checked
 from harness.intake.members import ArchiveMember
-from harness.intake.names import MemberNames, checked
-from harness.intake.streams import PIECE, Stream, pieces
 
 
 class ExaminedMember(NamedTuple):

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from harness.errors import ArchiveError
+from harness.intake.archive_limits import KIB
+from harness.intake.archive_streams import PIECE, Stream
 from harness.intake.kinds import is_tar_header
-from harness.intake.limits import KIB
 from harness.intake.members import ArchiveMember
-from harness.intake.streams import PIECE, Stream
 
 _BLOCK = 512
 _LONGEST_EXTENSION = 64 * KIB

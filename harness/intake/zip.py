@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from harness.errors import ArchiveError
-from harness.intake.limits import Meter
+from harness.intake.archive_limits import Meter
+from harness.intake.archive_streams import PIECE
 from harness.intake.members import ArchiveMember
-from harness.intake.streams import PIECE
 
 _END = struct.Struct("<4s4H2LH")  # end of central directory record
 _ENTRY = struct.Struct("<4s6H3L5H2L")  # a central directory header

@@ -21,8 +21,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from harness.judging.mistaken import folder_of
+from harness.judging.mutant_replay import Memory, RecordedConversation, Replayer
 from harness.judging.recognition import specifications_of
-from harness.judging.replaying import Memory, RecordedConversation, Replayer
 from harness.judging.smallest_sets import Search, Set
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import named

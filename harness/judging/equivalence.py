@@ -1,7 +1,7 @@
 """Which answers the specification takes for the same: the forms of a right answer. Pure.
 
 A :class:`~harness.specifications.record.Specification` says for each command in which
-:class:`~harness.vocabulary.forms.AnswerForm` its right answer may be written.
+:class:`~harness.vocabulary.answer_forms.AnswerForm` its right answer may be written.
 
 A command that the document does not define is judged by nobody: its answer is *not exact*, and
 every answer to it is the same. An error is an error, whatever its text.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from harness.records import Reply
-from harness.vocabulary.forms import EXACT, MOVE, SETTING, UNDEFINED, AnswerForm, is_a_move
+from harness.vocabulary.answer_forms import EXACT, MOVE, SETTING, UNDEFINED, AnswerForm, is_a_move
 from oracle.errors import OracleError
 from oracle.gtp.protocol import Engine
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from harness.judging.replaying import MutantBehaviour, Replayer
+from harness.judging.mutant_replay import MutantBehaviour, Replayer
 from oracle.grid import each_bit
 from oracle.mistakes import Mistake, can_meet
 

@@ -33,6 +33,7 @@ from harness import (
 )
 from harness.cli.sandbox import shown
 from harness.engine.launch import split_program
+from harness.escaping import escape_controls, one_line
 from harness.options import GTP, limits_of
 from harness.reading.expectation import in_a_sentence
 from harness.reading.selection import narrowed
@@ -42,7 +43,6 @@ from harness.report.paint import Paint
 from harness.report.terminal import Terminal
 from harness.report.view import FileView, view
 from harness.running.runs import not_judged
-from harness.visible import escape_controls, one_line
 
 
 class UnexpectedReply(Exception):  # noqa: N818 - no error: an answer

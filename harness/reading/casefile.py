@@ -1,8 +1,8 @@
 """Case files: commands with expectations, read into a :class:`~harness.records.CaseFile`.
 
 The grammar is in ``cases/README.md``: that of files for GTP is read here, that of answers with
-status lines in :mod:`harness.reading.answers`. Reading is pure: bytes in, steps or an error with
-its line out.
+status lines in :mod:`harness.reading.answer_files`. Reading is pure: bytes in, steps or an error
+with its line out.
 """
 
 from __future__ import annotations
@@ -71,18 +71,18 @@ def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
 
 def _of_answers(lines: list[str], path: str) -> CaseFile | None:
     """Return a file of answers with status lines; None: it has no such line."""
-    from harness.reading import answers
+    from harness.reading import answer_files
 
-    if not answers.is_of_answers(lines):
+    if not answer_files.is_of_answers(lines):
         return None
-    return CaseFile(path, tuple(answers.steps(lines, path)), tuple(lines), ANSWERS_FILE)
+    return CaseFile(path, tuple(answer_files.steps(lines, path)), tuple(lines), ANSWERS_FILE)
 
 
 def dialect_of(case: CaseFile, dialect: Dialect) -> Dialect:
     """Return how a case file is judged in a run of that dialect: other formats all alike."""
     if case.format == GTP_FILE:
         return dialect
-    from harness.reading.answers import ANSWERS
+    from harness.reading.answer_files import ANSWERS
 
     return ANSWERS
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from harness.errors import CaseError, PatternError
 from harness.reading import java_regex
-from harness.reading.answers import (
+from harness.reading.answer_files import (
     EXPRESSION,
     REASONS,
     escaped,

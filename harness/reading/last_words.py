@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from posixpath import normpath
 
+from harness.escaping import one_line
 from harness.typed import NamedTuple
-from harness.visible import one_line
 
 _ERROR = 160  # characters of an error
 _CODE = 60  # characters of a line of a program

@@ -49,7 +49,7 @@ def is_case_in_folder(path: str, *, has_answers: bool) -> bool:
     name = os.path.basename(path).lower()
     if not has_answers or not name.endswith(ANSWERS_SUFFIX) or name.startswith(_NO_CASES):
         return False
-    from harness.reading.answers import is_of_answers
+    from harness.reading.answer_files import is_of_answers
 
     try:
         return is_of_answers(split_lines(casefile.content(path), path))

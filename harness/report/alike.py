@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from harness.escaping import one_line
 from harness.reading.expectation import EMPTY, examples
 from harness.records import Outcome, Step, Verdict
 from harness.report.evidence import names_of_points, without_points
 from harness.report.view import FileView
 from harness.typed import NamedTuple
-from harness.visible import one_line
 from harness.vocabulary.wordings import differs
 
 _ROOM = 100  # characters of an answer

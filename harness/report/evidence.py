@@ -15,7 +15,7 @@ from harness.report.counting import NEUTRAL, counted
 from harness.typed import NamedTuple
 from oracle.color import EMPTY
 from oracle.grid import Grid
-from oracle.text import listing
+from oracle.sentences import listing
 from oracle.vertex import vertex
 
 TYPE_CHECKING = False

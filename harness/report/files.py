@@ -15,8 +15,8 @@ from functools import lru_cache
 from itertools import groupby, islice
 
 from harness.errors import ReportError, UsageError
+from harness.escaping import encode_visible
 from harness.report.markup import SharedMarkup
-from harness.visible import encode_visible
 
 STDOUT = ("-", "/dev/stdout")  # what names standard output
 _BATCH = 1_000  # parts written at once; a part is a line or a few

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
+from harness.escaping import one_line
 from harness.text import at_most
-from harness.visible import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

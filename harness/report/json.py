@@ -50,13 +50,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
 
 from harness.errors import UsageError
+from harness.escaping import encode_without_surrogates
 from harness.reading.asked import digests
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
 from harness.report import files
 from harness.report.context import Context, Contexts, of_run
 from harness.report.tally import Tally, total
 from harness.report.view import Break, FileView, breaks
-from harness.visible import encode_without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ def report(path: str, finished: Finished) -> None:
 def parts(
     run: RunResult, tallies: Sequence[Tally], views: Sequence[FileView] = ()
 ) -> Iterator[str]:
-    """Yield the document, to be written with :func:`~harness.visible.escape_controls`.
+    """Yield the document, to be written with :func:`~harness.escaping.escape_controls`.
 
     ``views``: of the files, for what is told of failed tests besides.
     """

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 from harness.errors import ReportError
+from harness.escaping import escape_controls, one_line
 from harness.judging.recognition import specifications_of
 from harness.reading.setups import SetUp
 from harness.reading.statuses import COUNTS
@@ -23,7 +24,6 @@ from harness.report.view import FileView
 from harness.running.restarting import settings_before
 from harness.specifications import EVERYONES
 from harness.text import encode
-from harness.visible import escape_controls, one_line
 from oracle.color import BLACK, color_of
 
 TYPE_CHECKING = False

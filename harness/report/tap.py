@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from harness.escaping import one_line, without_surrogates
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report import files
 from harness.report.context import Contexts, of_run
 from harness.report.tally import troubles
 from harness.report.view import FileView
-from harness.visible import one_line, without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

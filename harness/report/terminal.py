@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from harness.escaping import escape_controls, one_line
 from harness.reading.expectation import is_literal
 from harness.records import FileResult, Outcome, Pattern, Repeat, Step, Verdict
 from harness.report.context import Context, contexts
@@ -20,7 +21,6 @@ from harness.report.view import (
     setup_errors,
 )
 from harness.text import number_of
-from harness.visible import escape_controls, one_line
 from oracle.draw import Diagram, draw_text
 
 _NO = Repeat()

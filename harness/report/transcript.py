@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from harness.visible import without_surrogates
+from harness.escaping import without_surrogates
 
 
 def _now() -> str:

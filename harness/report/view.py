@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from harness.reading.setups import SetUp, setups
 from harness.records import Failure, FailureKind, FileResult, Outcome, Step, Verdict
 from harness.report.tally import Tally, tally
-from harness.running.protocol import is_trouble
+from harness.running.protocol_facts import is_trouble
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.report.count import Count
-    from harness.vocabulary.boards import BoardKind
+    from harness.vocabulary.board_kinds import BoardKind
     from harness.vocabulary.wordings import Wordings
     from oracle.draw import Diagram
 
@@ -52,11 +52,11 @@ class FileView(NamedTuple):
 
 
 def view(file: FileResult, board: BoardKind | None = None) -> FileView:
-    """Derive what is shown; ``board`` is that of :func:`harness.judging.boards.boards`."""
+    """Derive what is shown; ``board`` is that of :func:`harness.judging.board_replay.boards`."""
     remarkable = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
     if not remarkable:
         return FileView(file, tally(file), (), {})
-    from harness.judging.boards import boards
+    from harness.judging.board_replay import boards
     from harness.specifications import EVERYONES
 
     steps = {outcome.step for outcome in remarkable}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.judging.boards import boards
+from harness.judging.board_replay import boards
 from harness.judging.explain import marked, reasons
 from harness.reading.setups import SetUp, setups
 from harness.records import Exchange, FileResult, Reply, Verdict

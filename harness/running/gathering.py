@@ -18,7 +18,7 @@ from harness.records import (
     Waiting,
 )
 from harness.running import jobs
-from harness.running.runner import Judged, RunContext, not_run, run_file
+from harness.running.file_runner import Judged, RunContext, not_run, run_file
 from harness.typed import NamedTuple
 
 _NO_CASE = CaseFile("", (), ())
@@ -63,9 +63,9 @@ class ResultCollector:
             setting = setting._replace(on_test=self._on_test)
         setting = setting._replace(crowded=workers >= len(os.sched_getaffinity(0)))
         if workers > 1:
-            from harness.running import packing
+            from harness.running import result_transfer
 
-            packing.register()
+            result_transfer.register()
         running = jobs.run_all(
             self._cases, _work(setting), workers, self._progress, setting.leave, hear_out=True
         )

@@ -16,7 +16,7 @@ from _signal import SIGTERM  # type: ignore[import-not-found]
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from harness import signals
-from harness.engine import clock, leftovers
+from harness.engine import engine_clock, leftovers
 from harness.errors import StarvedError
 from harness.processes import children, descendants
 from harness.typed import NamedTuple, Protocol
@@ -156,8 +156,8 @@ class WorkerHandle:
         self.task: int | None = None
         self.claims = 0  # of parts of it
         self._slept = 0.0  # seconds
-        self._own: clock.Threads = {}
-        self._threads: clock.Threads = {}  # of its engine
+        self._own: engine_clock.Threads = {}
+        self._threads: engine_clock.Threads = {}  # of its engine
 
     @property
     def is_asleep(self) -> bool:
@@ -168,10 +168,10 @@ class WorkerHandle:
         """Take note of what was used in the seconds since the last look."""
         # Its box server looks after an engine; what that needs is no sign of an engine awake.
         engine = [pid for child in children(self.pid) for pid in descendants(child) or [child]]
-        before, self._own = self._own, clock.look([self.pid], self._own)
-        own = clock.use(before, self._own, seconds)
-        before, self._threads = self._threads, clock.look(engine, self._threads)
-        of_engine = clock.use(before, self._threads, seconds)
+        before, self._own = self._own, engine_clock.look([self.pid], self._own)
+        own = engine_clock.use(before, self._own, seconds)
+        before, self._threads = self._threads, engine_clock.look(engine, self._threads)
+        of_engine = engine_clock.use(before, self._threads, seconds)
         used = own.ran + own.waited + of_engine.ran + of_engine.waited
         is_asleep = used < _ASLEEP * seconds
         self._slept = self._slept + seconds if is_asleep else 0.0

@@ -13,24 +13,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from harness.engine.engine_session import EngineSession
 from harness.engine.launch import Launcher, PlainLauncher, as_typed, split_program, with_seed
 from harness.engine.replies import GTP, Protocol
-from harness.engine.session import EngineSession
 from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
 from harness.reading import casefile, deadline
 from harness.reading.dialect import named
 from harness.reading.gathered import Gathered, gather
 from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
+from harness.running.file_runner import RunContext
 from harness.running.gathering import ResultCollector, Told
-from harness.running.runner import RunContext
 from harness.signals import ending_on_signals
 from harness.specifications import EVERYONES
 from oracle.natures import Natures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.sandbox.engines import Sandbox
+    from harness.sandbox.boxed_engines import Sandbox
 
 __all__ = ["Limits", "Options", "not_judged", "run", "run_cases"]
 
@@ -218,14 +218,14 @@ def sandbox_for(
         return _NoSandbox()
     if options.pty:
         raise UsageError("there is no terminal in a sandbox: --pty does not go with --sandbox")
-    from harness.sandbox.engines import Sandbox
+    from harness.sandbox.boxed_engines import Sandbox
 
     hidden = [case.path for case in cases]
     return Sandbox(options.sandbox, options.box, hidden, options.show, natures)
 
 
 def _to_stderr(line: str) -> None:
-    from harness.visible import escape_controls
+    from harness.escaping import escape_controls
 
     with contextlib.suppress(OSError, ValueError):  # no reason to lose the run
         print(escape_controls(line), file=sys.stderr, flush=True)

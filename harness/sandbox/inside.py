@@ -17,7 +17,7 @@ import os
 import signal
 from typing import NoReturn
 
-from harness.sandbox import kernel, landlock, seccomp, tree
+from harness.sandbox import file_tree, kernel, landlock, seccomp
 from harness.sandbox.limits import FIRST_TO_DIE, set_limits
 from harness.sandbox.plan import LaunchPlan, WritableSpace
 
@@ -74,7 +74,7 @@ def _outlive_nobody() -> None:
 def _keep(plan: LaunchPlan, streams: Streams, status: int) -> NoReturn:
     if plan.level == 2:
         scratch = plan.watched.scratch, plan.watched.scratch_files
-        tree.arrange(plan.mounts, WritableSpace(*scratch, plan.own, plan.identity))
+        file_tree.arrange(plan.mounts, WritableSpace(*scratch, plan.own, plan.identity))
     os.chdir(plan.folder)  # as long as we may
     _become_nobody(plan.identity)
     if plan.level == 1:

@@ -25,7 +25,7 @@ from harness.options import BoxLimits
 from harness.sandbox import (
     bubblewrap,
     cgroup,
-    copying,
+    folder_copies,
     folders,
     kernel,
     landlock,
@@ -36,7 +36,7 @@ from harness.sandbox import (
     seccomp,
     view,
 )
-from harness.sandbox.copying import Size
+from harness.sandbox.folder_copies import Size
 from harness.sandbox.plan import COPY, BoxReport, LaunchPlan, Watched, WritableSpace
 from harness.sandbox.programs import is_in_one
 
@@ -295,7 +295,7 @@ def _with_copies(seen: view.View) -> tuple[view.View, Size]:
 
     What is too large to be copied for each start stays as it is, and cannot be changed.
     """
-    sizes = {path: copying.measure(path) for path in seen.copied}
+    sizes = {path: folder_copies.measure(path) for path in seen.copied}
     made = {path: size for path, size in sizes.items() if size is not None}
     own = Size()
     for size in made.values():

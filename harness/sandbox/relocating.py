@@ -13,7 +13,7 @@ import stat
 import tempfile
 from typing import NamedTuple
 
-from harness.sandbox import copying
+from harness.sandbox import folder_copies
 from harness.sandbox.programs import is_in_one, is_within
 from harness.sandbox.view import View
 
@@ -47,7 +47,7 @@ def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> RelocatedVie
     for place in (home, room, *places.values()):
         _make(place, owner)
     for path in seen.copied:
-        for _ in copying.copy(path, places[path], owner, seen.hidden):
+        for _ in folder_copies.copy(path, places[path], owner, seen.hidden):
             pass
     _bring_others(seen, room, owner)
     moved = seen._replace(

@@ -29,11 +29,11 @@ from harness import processes, signals
 from harness.limit import CPU_SECONDS
 from harness.options import GIB
 from harness.sandbox import (
+    box_clock,
     bubblewrap,
     cgroup,
-    clock,
-    copying,
     estimate,
+    folder_copies,
     inside,
     kernel,
     limits,
@@ -128,7 +128,7 @@ class Box:
         self._hold = -1  # bubblewrap waits for its end while we fill folders
         self._first = 0  # the process of the box that makes them
         self._begun = self._looked_closely = self._looked = time.monotonic()
-        self._clock = clock.BoxClock(group.cpu)
+        self._clock = box_clock.BoxClock(group.cpu)
         self._estimate = estimate.Estimate()
         self._ready = False  # all that is left to be done is to execute the program
         self._broken = False  # the box ended before its engine did
@@ -240,7 +240,7 @@ class Box:
             os.unlink(bubblewrap.mark(self._plan, self._first))
             for mount in self._plan.mounts:
                 place = bubblewrap.place_of(self._first, mount.place)
-                for _ in copying.copy(mount.source, place, owner, mount.left_out):
+                for _ in folder_copies.copy(mount.source, place, owner, mount.left_out):
                     if stopping.poll(0):
                         return False
         except OSError as error:

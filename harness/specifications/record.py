@@ -13,10 +13,10 @@ from importlib import import_module
 from typing import Any
 
 from harness.specifications.truth import InProcess, Truth
+from harness.vocabulary.answer_forms import Forms
 from harness.vocabulary.beginnings import Beginning, Laid
-from harness.vocabulary.boards import GO, BoardKind
+from harness.vocabulary.board_kinds import GO, BoardKind
 from harness.vocabulary.facts import Read
-from harness.vocabulary.forms import Forms
 from harness.vocabulary.wordings import Wordings
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.gtp.protocol import Engine

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from harness.escaping import escape_controls
 from harness.records import CaseFile
 from harness.verifying.records import CaseFinding, FindingKind
-from harness.visible import escape_controls
 from oracle import __version__
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

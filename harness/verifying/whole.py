@@ -18,9 +18,9 @@ from harness.reading.dialect import named
 from harness.records import CaseFile, Reply
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
-from harness.verifying.asking import asked
-from harness.verifying.judging import ExpectationJudge
+from harness.verifying.expectation_judge import ExpectationJudge
 from harness.verifying.records import CaseFinding, FindingKind, OracleAnswer, Verified
+from harness.verifying.test_walk import asked
 from oracle.mistakes import Breakdown
 from oracle.natures import Natures
 

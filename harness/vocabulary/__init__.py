@@ -1,6 +1,6 @@
 """The words in which a specification is written, and nothing of any assignment.
 
-:mod:`~harness.vocabulary.boards` and :mod:`~harness.vocabulary.forms` of answers;
+:mod:`~harness.vocabulary.board_kinds` and :mod:`~harness.vocabulary.answer_forms` of answers;
 :mod:`~harness.vocabulary.facts` that answers depend on, and
 :mod:`~harness.vocabulary.transformations` that leave them known; what tests are made about
 (:mod:`~harness.vocabulary.scenes`, :mod:`~harness.vocabulary.features`), and what is said to an

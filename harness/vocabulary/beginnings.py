@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple, Protocol
 
-from harness.vocabulary.boards import BoardKind
+from harness.vocabulary.board_kinds import BoardKind
 from harness.vocabulary.transformations import Transformation, draw
 from oracle.color import BLACK, WHITE
 from oracle.gtp.protocol import Engine

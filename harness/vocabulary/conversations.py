@@ -1,8 +1,8 @@
 """What Hypothesis draws: conversations about positions in which programs go wrong.
 
 Each specification has a strategy for a *game* (a board, stones, questions), made of what is here
-and of :mod:`~harness.vocabulary.stones`; a script (:mod:`~harness.fuzzing.drawing`) is a few games
-in one process. What is drawn need not be legal.
+and of :mod:`~harness.vocabulary.stones`; a script (:mod:`~harness.fuzzing.script_drawing`) is a
+few games in one process. What is drawn need not be legal.
 """
 
 from __future__ import annotations

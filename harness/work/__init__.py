@@ -1,13 +1,14 @@
 """A unit of work: a submission asked some case files, as plain data and a process of its own.
 
 Data flow: a :class:`~harness.work.records.WorkUnit` goes into a worker as one document of JSON,
-and every word that comes back is a line of JSON (:mod:`harness.work.words`). All that a unit is
-about is named by its SHA-256 and found where the unit says it lies, or in a store. The unit, its
-words and their versions are the whole interface: nothing else passes between the two processes.
+and every word that comes back is a line of JSON (:mod:`harness.work.worker_events`). All that a
+unit is about is named by its SHA-256 and found where the unit says it lies, or in a store. The
+unit, its words and their versions are the whole interface: nothing else passes between the two
+processes.
 
-* ``records`` and ``words``: what passes; ``plain``: checked on reading;
-* ``files``: bytes by their SHA-256;
+* ``records`` and ``worker_events``: what passes; ``plain``: checked on reading;
+* ``stored_files``: bytes by their SHA-256;
 * ``bench``: a submission built, and asked one case file after the other;
-* ``worker``: the process, and ``__main__`` its door;
+* ``unit_worker``: the process, and ``__main__`` its door;
 * ``crew``: such processes seen from the one that hands units out.
 """

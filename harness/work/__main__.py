@@ -16,11 +16,11 @@ from pathlib import Path
 from harness import signals
 from harness.errors import HarnessError, UsageError
 from harness.exits import ExitCode
-from harness.work import plain, words, worker
-from harness.work.files import FileFinder
+from harness.work import plain, unit_worker, worker_events
 from harness.work.parent import die_with_parent
 from harness.work.records import WorkUnit
-from harness.work.words import HarnessFailed, WorkerEvent
+from harness.work.stored_files import FileFinder
+from harness.work.worker_events import HarnessFailed, WorkerEvent
 
 
 def main(arguments: list[str]) -> int:
@@ -28,7 +28,11 @@ def main(arguments: list[str]) -> int:
     given = _options().parse_args(arguments)
     try:
         if given.schema:
-            print(json.dumps({"unit": plain.schema(WorkUnit), "word": words.schema()}, indent=1))
+            print(
+                json.dumps(
+                    {"unit": plain.schema(WorkUnit), "word": worker_events.schema()}, indent=1
+                )
+            )
             return ExitCode.OK
         return _serve(given) if given.serve else _do(given)
     except UsageError as error:
@@ -61,13 +65,13 @@ def _options() -> argparse.ArgumentParser:
 
 def _do(given: argparse.Namespace) -> int:
     """Do one unit."""
-    unit = worker.read(_content(given.file), given.file if given.file != "-" else "unit")
+    unit = unit_worker.read(_content(given.file), given.file if given.file != "-" else "unit")
     broke = False
 
     def say(word: WorkerEvent) -> None:
         nonlocal broke
         broke = broke or isinstance(word, HarnessFailed)
-        sys.stdout.buffer.write(words.line(word))
+        sys.stdout.buffer.write(worker_events.line(word))
         sys.stdout.buffer.flush()
 
     with signals.ending_on_signals(), closing(_worker(given)) as own:
@@ -81,14 +85,14 @@ def _serve(given: argparse.Namespace) -> int:
     signals.leave_sigint_to_the_parent()
     die_with_parent(os.getppid())
     try:
-        worker.serve(sys.stdin.buffer, sys.stdout.buffer, _worker(given))
+        unit_worker.serve(sys.stdin.buffer, sys.stdout.buffer, _worker(given))
     except KeyboardInterrupt:  # by SIGTERM, from who knows of it
         return signals.exit_status()
     return ExitCode.OK
 
 
-def _worker(given: argparse.Namespace) -> worker.UnitWorker:
-    return worker.UnitWorker(FileFinder(given.store), given.proven)
+def _worker(given: argparse.Namespace) -> unit_worker.UnitWorker:
+    return unit_worker.UnitWorker(FileFinder(given.store), given.proven)
 
 
 def _content(file: str) -> bytes:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignments import building, workspace
+from harness.assignments import build_steps, workspace
 from harness.assignments.assignment import Assignment
 from harness.engine import protocols, translation
 from harness.engine.launch import Launcher, PlainLauncher, split_program
@@ -18,12 +18,12 @@ from harness.errors import SandboxError, StarvedError
 from harness.options import Limits, Options
 from harness.reading.dialect import named
 from harness.records import Build, CaseFile, FileResult, Verdict
-from harness.running.patience import HangPolicy
-from harness.running.runner import RunContext, run_file
-from harness.sandbox.engines import BoxedEngine, Sandbox
+from harness.running.file_runner import RunContext, run_file
+from harness.running.hangs import HangPolicy
+from harness.sandbox.boxed_engines import BoxedEngine, Sandbox
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.words import AttemptFinished, BuildFinished, HarnessFailed
+from harness.work.worker_events import AttemptFinished, BuildFinished, HarnessFailed
 
 NO_SANDBOX = "off: engines ran with all rights of whoever graded"
 
@@ -83,7 +83,7 @@ class UnitRunner:
     def _built(self, handed: UnpackedSubmission, room: Path, say: Say) -> Build | None:
         sandbox = self._kit.sandbox
         begun = time.monotonic()
-        built = building.build(
+        built = build_steps.build(
             self._kit.assignment, room, str(sandbox.level) if sandbox else "off"
         )
         if built:

@@ -16,9 +16,10 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.running import jobs
-from harness.work import canonical_json, words
+from harness.work import canonical_json, worker_events
 from harness.work.records import WorkUnit
-from harness.work.words import (
+from harness.work.unit_worker import answer
+from harness.work.worker_events import (
     AttemptEvent,
     CaseStarted,
     Claim,
@@ -27,7 +28,6 @@ from harness.work.words import (
     UnitFinished,
     WorkerEvent,
 )
-from harness.work.worker import answer
 
 _ROOM = Path(__file__).resolve().parents[2]
 # Not "-m harness.work": there may be another harness where we are.
@@ -136,7 +136,7 @@ class _CrewWorker(jobs.WorkerHandle):
             return None
         *lines, self._heard = (self._heard + piece).split(b"\n")
         try:
-            said = [words.read(line) for line in lines]
+            said = [worker_events.read(line) for line in lines]
         except UsageError:
             os.kill(self.pid, SIGKILL)  # it is no worker of ours any more
             return []

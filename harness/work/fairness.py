@@ -1,20 +1,20 @@
 """Which time limits decide a mark, and when an attempt is to be run again. Pure.
 
-Time limits are about the engine's own time (:mod:`harness.engine.clock`): what it waited for a
-processor does not count. What it computes takes longer beside other engines, though, which share
-caches, and cores that are halves of one. So in the first run of a case file an engine may compute
-for :data:`BESIDE` times its limit, and use a fifth more processor time in all. An engine that
-stays within the assignment's own limits is in time. One that sleeps for its limit, or computes
-for longer than that, is not. What is between is in *doubt*: it is run again with the assignment's
-own limits, alone, and that run counts. So is an engine that computed for a part of its limit and
-then gave no answer: what it did for the other part may be our mistake.
+Time limits are about the engine's own time (:mod:`harness.engine.engine_clock`): what it waited
+for a processor does not count. What it computes takes longer beside other engines, though, which
+share caches, and cores that are halves of one. So in the first run of a case file an engine may
+compute for :data:`BESIDE` times its limit, and use a fifth more processor time in all. An engine
+that stays within the assignment's own limits is in time. One that sleeps for its limit, or
+computes for longer than that, is not. What is between is in *doubt*: it is run again with the
+assignment's own limits, alone, and that run counts. So is an engine that computed for a part of
+its limit and then gave no answer: what it did for the other part may be our mistake.
 
 An adapter, which answers for a program that speaks no GTP, has limits of its own for each call of
 it, and says in its reply that one was hit (:data:`~harness.adapters.inside.board.TIMED_OUT`): that
 is in doubt, whatever was computed.
 
 Once a submission has hung three times, its commands have a tenth of their limit, after which an
-engine that sleeps is left and waited for at the end of the file (:mod:`harness.running.patience`).
+engine that sleeps is left and waited for at the end of the file (:mod:`harness.running.hangs`).
 If it does anything by then, the file is in doubt, too.
 
 So is a failed test of a command that chooses a move, or of one after it on the same board: a

@@ -17,7 +17,7 @@ from oracle.explanation import (
 )
 from oracle.rules import eyes as rules
 from oracle.rules.flood import flood, flood_diagonally, neighbours, regions
-from oracle.text import listing
+from oracle.sentences import listing
 from oracle.vertex import SENSEI_LETTERS, Point
 
 TYPE_CHECKING = False

@@ -12,8 +12,8 @@ mean, and plays the stones one by one, so that some may be captured on the way.
 
 from __future__ import annotations
 
+from oracle.boards.board_lines import block, decode, quoted
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
-from oracle.boards.text import block, decode, quoted
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.errors import FormatError
 from oracle.grid import MAX_SIZE

@@ -6,8 +6,8 @@ a black stone and a 2 indicating a white stone", and "Sample game board file".
 
 from __future__ import annotations
 
+from oracle.boards.board_lines import block, decode, quoted
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
-from oracle.boards.text import block, decode, quoted
 from oracle.errors import FormatError
 from oracle.grid import MAX_SIZE
 from oracle.position import Position

@@ -7,8 +7,8 @@ import sys
 import textwrap
 
 from oracle.color import NAMES
-from oracle.commands import options as shared
-from oracle.commands.options import OptionParser
+from oracle.commands import position_options as shared
+from oracle.commands.position_options import OptionParser
 from oracle.draw import Diagram, draw_text
 from oracle.explanation import Explanation, is_underspecified
 from oracle.komi import plain_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from oracle.answers import gosensei
 from oracle.color import BLACK
 from oracle.commands.ask import Answer, question, run
-from oracle.commands.options import add_color
+from oracle.commands.position_options import add_color
 from oracle.errors import OracleError
 from oracle.vertex import SENSEI_LETTERS
 

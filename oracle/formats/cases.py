@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from oracle.boards.board_lines import Lines, decode, lines_of, quoted
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
-from oracle.boards.text import Lines, decode, lines_of, quoted
 from oracle.errors import FormatError
 from oracle.natures import BOARD, SIZE, STANDARD
 

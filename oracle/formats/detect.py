@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from importlib import import_module
 
+from oracle.boards.board_lines import decode, lines_of, quoted, read_bytes
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
-from oracle.boards.text import decode, lines_of, quoted, read_bytes
 from oracle.errors import FormatError
 
 TYPE_CHECKING = False

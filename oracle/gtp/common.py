@@ -12,7 +12,7 @@ import oracle
 from oracle.color import NAMES
 from oracle.errors import GtpError, IllegalMove
 from oracle.grid import grid
-from oracle.gtp import arguments
+from oracle.gtp import gtp_arguments
 from oracle.vertex import vertex
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def version(session: Session, words: list[str]) -> str:
 
 def known_command(session: Session, words: list[str]) -> str:
     """COMMAND: whether there is such a command, true or false."""
-    return "true" if arguments.word(words, 0) in session.commands else "false"
+    return "true" if gtp_arguments.word(words, 0) in session.commands else "false"
 
 
 def list_commands(session: Session, words: list[str]) -> str:
@@ -66,7 +66,7 @@ def cputime(session: Session, words: list[str]) -> str:
 
 def boardsize(session: Session, words: list[str]) -> str:
     """SIZE: set the size of the board, and empty it."""
-    size = arguments.integer(words, 0)
+    size = gtp_arguments.integer(words, 0)
     if size not in session.sizes:
         raise GtpError("unacceptable size")
     session.clear(grid(size))
@@ -81,7 +81,7 @@ def clear_board(session: Session, words: list[str]) -> str:
 
 def play(session: Session, words: list[str]) -> str:
     """COLOR VERTEX: play a stone, or pass."""
-    color, point = arguments.color(words, 0), arguments.move(words, 1)
+    color, point = gtp_arguments.color(words, 0), gtp_arguments.move(words, 1)
     try:
         session.game.play(color, point)
     except IllegalMove:
@@ -111,14 +111,14 @@ def setup(session: Session, words: list[str]) -> str:
     position = session.game.position
     for index in range(0, len(words), 2):
         point = on_board(session, words, index + 1)
-        position = position.placed(point, arguments.color(words, index))
+        position = position.placed(point, gtp_arguments.color(words, index))
     session.game = session.new_game(position, session.game.to_play)
     return ""
 
 
 def setup_player(session: Session, words: list[str]) -> str:
     """COLOR: say whose turn it is (as in GoGui)."""
-    session.game = session.new_game(session.game.position, arguments.color(words, 0))
+    session.game = session.new_game(session.game.position, gtp_arguments.color(words, 0))
     return ""
 
 
@@ -134,7 +134,7 @@ def showboard(session: Session, words: list[str]) -> str:
 
 def on_board(session: Session, words: list[str], index: int) -> Point:
     """Return the point of a vertex argument that must lie on the board in play."""
-    point = arguments.point(words, index)
+    point = gtp_arguments.point(words, index)
     shape = session.game.position.grid
     if point not in shape:
         size = f"{shape.columns} columns and {shape.rows} rows"

@@ -6,7 +6,7 @@ from oracle.answers import go_scoring
 from oracle.color import opponent
 from oracle.errors import GtpError
 from oracle.games.go import GoGame
-from oracle.gtp import arguments, common, handicap, loading, questions
+from oracle.gtp import common, gtp_arguments, handicap_commands, loading, questions
 from oracle.gtp.protocol import Engine
 from oracle.gtp.session import Session
 from oracle.komi import plain_text
@@ -51,7 +51,7 @@ class GoSession(Session):
 
 def komi(session: GoSession, words: list[str]) -> str:
     """KOMI: set the komi; every digit counts."""
-    session.komi = arguments.komi(words, 0)
+    session.komi = gtp_arguments.komi(words, 0)
     return ""
 
 
@@ -67,9 +67,9 @@ def score(session: GoSession, words: list[str]) -> str:
 
 def final_status_list(session: GoSession, words: list[str]) -> str:
     """STATUS: the stones alive, dead or in seki; all count as alive."""
-    status = arguments.word(words, 0)
+    status = gtp_arguments.word(words, 0)
     if status not in ("alive", "dead", "seki"):
-        raise GtpError(arguments.SYNTAX)
+        raise GtpError(gtp_arguments.SYNTAX)
     position = session.game.position
     if status != "alive":
         return ""
@@ -81,24 +81,24 @@ def final_status_list(session: GoSession, words: list[str]) -> str:
 
 def is_legal(session: GoSession, words: list[str]) -> str:
     """COLOR VERTEX: 1 when the move is legal now, else 0 (as in GNU Go)."""
-    color, point = arguments.color(words, 0), arguments.move(words, 1)
+    color, point = gtp_arguments.color(words, 0), gtp_arguments.move(words, 1)
     return "1" if point is None or session.game.is_legal(color, point) else "0"
 
 
 def all_legal(session: GoSession, words: list[str]) -> str:
     """COLOR: the points where a stone is legal now (as in GNU Go)."""
     game = session.game
-    return listed(game.position, game.legal_moves(arguments.color(words, 0)))
+    return listed(game.position, game.legal_moves(gtp_arguments.color(words, 0)))
 
 
 def captures(session: GoSession, words: list[str]) -> str:
     """COLOR: how many stones it has captured (as in GNU Go)."""
-    return str(session.game.prisoners(arguments.color(words, 0)))
+    return str(session.game.prisoners(gtp_arguments.color(words, 0)))
 
 
 def genmove(session: GoSession, words: list[str]) -> str:
     """COLOR: play a random move that fills no eye of its own."""
-    color = arguments.color(words, 0)
+    color = gtp_arguments.color(words, 0)
     point = random_move(session.game, color, session.random)
     session.game.play(color, point)
     return vertex(point) if point else "pass"
@@ -106,7 +106,7 @@ def genmove(session: GoSession, words: list[str]) -> str:
 
 def reg_genmove(session: GoSession, words: list[str]) -> str:
     """COLOR: choose such a move without playing it."""
-    color = arguments.color(words, 0)
+    color = gtp_arguments.color(words, 0)
     point = random_move(session.game, color, session.new_random())
     return vertex(point) if point else "pass"
 
@@ -128,15 +128,15 @@ def random_move(game: GoGame, color: int, random: Random) -> Point | None:
 def time_settings(session: GoSession, words: list[str]) -> str:
     """MAIN BYO_YOMI STONES: accepted; this engine does not think."""
     for index in range(3):
-        arguments.integer(words, index)
+        gtp_arguments.integer(words, index)
     return ""
 
 
 def time_left(session: GoSession, words: list[str]) -> str:
     """COLOR TIME STONES: accepted; this engine does not think."""
-    arguments.color(words, 0)
+    gtp_arguments.color(words, 0)
     for index in (1, 2):
-        arguments.integer(words, index)
+        gtp_arguments.integer(words, index)
     return ""
 
 
@@ -178,7 +178,7 @@ COMMANDS: Table = {
     **common.COMMANDS,
     **loading.COMMANDS,
     **questions.COMMANDS,
-    **handicap.COMMANDS,
+    **handicap_commands.COMMANDS,
     "komi": komi,
     "get_komi": get_komi,
     "score": score,

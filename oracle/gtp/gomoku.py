@@ -6,7 +6,7 @@ from oracle.answers import gomoku_policy, gomoku_rules
 from oracle.color import NAMES, color_of, opponent
 from oracle.errors import GtpError, IllegalMove, VertexError
 from oracle.games.gomoku import GomokuGame
-from oracle.gtp import arguments, common, loading, questions
+from oracle.gtp import common, gtp_arguments, loading, questions
 from oracle.gtp.protocol import Engine
 from oracle.gtp.session import Session
 from oracle.vertex import GTP_LETTERS, parse_vertex, vertex
@@ -160,7 +160,7 @@ def play(session: GomokuSession, words: list[str]) -> str:
     gogui-regress fails every reply that begins with ``?``, so the errors that are tested must not.
     The first of the three reasons that holds is given, with the argument that it is about.
     """
-    color_text, point_text = arguments.word(words, 0), arguments.word(words, 1)
+    color_text, point_text = gtp_arguments.word(words, 0), gtp_arguments.word(words, 1)
     color = color_of(color_text)
     if color is None:
         return f'illegal move: "{color_text}" wrong color'
@@ -176,7 +176,7 @@ def play(session: GomokuSession, words: list[str]) -> str:
 
 def genmove(session: GomokuSession, words: list[str]) -> str:
     """COLOR: play a move, or resign, or pass on a full board."""
-    color = arguments.color(words, 0)
+    color = gtp_arguments.color(words, 0)
     answer = choice(session, color)
     if isinstance(answer, str):
         session.refused_to_move = True
@@ -187,7 +187,7 @@ def genmove(session: GomokuSession, words: list[str]) -> str:
 
 def reg_genmove(session: GomokuSession, words: list[str]) -> str:
     """COLOR: choose a move without playing it."""
-    answer = choice(session, arguments.color(words, 0), fresh=True)
+    answer = choice(session, gtp_arguments.color(words, 0), fresh=True)
     return answer if isinstance(answer, str) else vertex(answer)
 
 
@@ -252,7 +252,7 @@ def final_result(session: GomokuSession, words: list[str]) -> str:
 
 def policy(session: GomokuSession, words: list[str]) -> str:
     """TYPE: set the playout policy, random or rule_based."""
-    name = arguments.word(words, 0)
+    name = gtp_arguments.word(words, 0)
     if name not in POLICIES:
         raise GtpError(f"the policy is {' or '.join(POLICIES)}, not {name!r}")
     session.policy = name

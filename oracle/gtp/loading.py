@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oracle.errors import FormatError, GtpError, IllegalMove
-from oracle.gtp import arguments
+from oracle.gtp import gtp_arguments
 from oracle.gtp.protocol import is_number
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ def loadsgf(session: Session, words: list[str]) -> str:
     """
     move = None
     if len(words) > 1 and is_number(words[-1]):
-        move = max(arguments.integer(words, len(words) - 1) - 1, 0)
+        move = max(gtp_arguments.integer(words, len(words) - 1) - 1, 0)
         words = words[:-1]
     load(session, words, lambda path: _record(session, path, move))
     return ""
@@ -33,8 +33,8 @@ def loadsgf(session: Session, words: list[str]) -> str:
 
 def _record(session: Session, path: str, move: int | None) -> Snapshot:
     """Return the moment of a game record: as engines read it, or to the letter if strict."""
+    from oracle.boards.board_lines import read_bytes
     from oracle.boards.snapshot import SnapshotChoice
-    from oracle.boards.text import read_bytes
 
     if session.strict:
         from oracle.sgf import read_sgf as read
@@ -50,7 +50,7 @@ def _record(session: Session, path: str, move: int | None) -> Snapshot:
 
 def load_board(session: Session, words: list[str], read: Reader) -> None:
     """Go on with the position in a file, by the reader of its format."""
-    from oracle.boards.text import read_bytes
+    from oracle.boards.board_lines import read_bytes
 
     load(session, words, lambda path: read(read_bytes(path, session.folder), path, None))
 
@@ -69,7 +69,7 @@ def filename(words: list[str]) -> str:
     if len(name) > 1 and name[0] == name[-1] == '"':
         name = name[1:-1]
     if not name:
-        raise GtpError(arguments.SYNTAX)
+        raise GtpError(gtp_arguments.SYNTAX)
     return f"./{name}" if name == "-" else name  # "-" would be the commands' own input
 
 

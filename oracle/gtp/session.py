@@ -6,7 +6,7 @@ from oracle.color import BLACK
 from oracle.errors import FormatError, GtpError
 from oracle.explanation import Readings, is_underspecified
 from oracle.grid import grid
-from oracle.gtp import arguments
+from oracle.gtp import gtp_arguments
 from oracle.position import Position
 
 TYPE_CHECKING = False
@@ -129,7 +129,7 @@ class Session:
         return Readings(written, is_open=is_underspecified(found))
 
     def _question(self, words: list[str]) -> Question:
-        name = arguments.word(words, 0)
+        name = gtp_arguments.word(words, 0)
         if name not in self.questions:
             raise GtpError(f"no explanation for {name!r}, only for {', '.join(self.questions)}")
         return self.questions[name]

@@ -6,7 +6,7 @@ from oracle.answers.gomoku_policy import DEFAULT
 from oracle.color import BLACK, opponent
 from oracle.grid import each_bit
 from oracle.mistakes.bank import Crash, Hang, Shelf, crash_without, without_session
-from oracle.mistakes.lines import (
+from oracle.mistakes.mistaken_lines import (
     fives_made,
     near_blocks,
     open_fours,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.protocol import Command
     from oracle.mistakes.bank import Place
-    from oracle.mistakes.lines import Windows
+    from oracle.mistakes.mistaken_lines import Windows
 
     Moves = Callable[[PolicyBoard], int]
 

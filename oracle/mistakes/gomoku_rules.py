@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from oracle.color import EMPTY, color_of, opponent
 from oracle.errors import GtpError
-from oracle.gtp import arguments
+from oracle.gtp import gtp_arguments
 from oracle.mistakes.bank import Shelf, crash_without
-from oracle.mistakes.lines import packed, row_of
+from oracle.mistakes.mistaken_lines import packed, row_of
 from oracle.mistakes.parts import gomoku as parts
 from oracle.mistakes.parts.gomoku import last_state
 from oracle.rules.capture import captured, legal, taken
@@ -306,7 +306,7 @@ def suicide_refused_as_in_go(
     wrong = right(session, words)
     if wrong:
         return wrong
-    color, point = arguments.color(words, 0), parts.point_named(session, words[1])
+    color, point = gtp_arguments.color(words, 0), parts.point_named(session, words[1])
     return {"occupied": words[1]} if _is_suicide(session, color, point) else {}
 
 

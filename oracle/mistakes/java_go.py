@@ -7,7 +7,7 @@ from itertools import pairwise
 from oracle.answers import java_go as answers
 from oracle.color import BLACK, EMPTY, NAMES, WHITE, opponent
 from oracle.games.go import EITHER_FIRST, GoGame
-from oracle.gtp import arguments
+from oracle.gtp import gtp_arguments
 from oracle.gtp.java_go import color_subject, point_subject
 from oracle.mistakes.bank import Crash, Shelf
 from oracle.mistakes.parts import java_go as parts
@@ -334,7 +334,7 @@ def captured_stones_stay_on_board(right: Command, session: JavaGoSession, words:
     """As if captured stones stayed on the board of the game."""
     before = session.game.position
     answer = right(session, words)
-    color, point = arguments.color(words, 0), arguments.move(words, 1)
+    color, point = gtp_arguments.color(words, 0), gtp_arguments.move(words, 1)
     if point is not None:
         last_state(session).position = before.placed(point, color)
     return answer
@@ -343,7 +343,7 @@ def captured_stones_stay_on_board(right: Command, session: JavaGoSession, words:
 @mistake("captures")
 def captures_count_once(session: JavaGoSession, words: list[str]) -> str:
     """As if a move captured one stone at most."""
-    color = arguments.color(words, 0)
+    color = gtp_arguments.color(words, 0)
     states = session.game._states
     gains = pairwise(states)
     return str(sum(b.prisoners[color] > a.prisoners[color] for a, b in gains))
@@ -352,7 +352,7 @@ def captures_count_once(session: JavaGoSession, words: list[str]) -> str:
 @mistake("captures")
 def captures_of_the_other_color(right: Command, session: JavaGoSession, words: list[str]) -> str:
     """As if captures named the stones that a color has lost."""
-    return right(session, [NAMES[opponent(arguments.color(words, 0))]])
+    return right(session, [NAMES[opponent(gtp_arguments.color(words, 0))]])
 
 
 @mistake("clear_board", "boardsize")
@@ -370,21 +370,21 @@ def ends_with_either_pass_first(session: JavaGoSession, words: list[str]) -> str
     game = session.game
     over = GoGame(game.start, ending=EITHER_FIRST)
     over._states = game._states
-    return arguments.boolean(over.is_over)
+    return gtp_arguments.boolean(over.is_over)
 
 
 @mistake("is_over")
 def ends_with_one_pass(session: JavaGoSession, words: list[str]) -> str:
     """As if one pass ended the game."""
     moves = session.game.moves
-    return arguments.boolean(bool(moves) and moves[-1][1] is None)
+    return gtp_arguments.boolean(bool(moves) and moves[-1][1] is None)
 
 
 @mistake("is_over")
 def passes_need_not_follow(session: JavaGoSession, words: list[str]) -> str:
     """As if Black's and White's passes need not follow one another."""
     passed = [color for color, point in session.game.moves if point is None]
-    return arguments.boolean(BLACK in passed and WHITE in passed[passed.index(BLACK) :])
+    return gtp_arguments.boolean(BLACK in passed and WHITE in passed[passed.index(BLACK) :])
 
 
 @mistake("is_over")

@@ -17,7 +17,7 @@ from statistics import median
 from typing import NamedTuple
 
 import oracle
-from harness.fuzzing.engines import FuzzedProgram, Piped, launchers
+from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
 from harness.fuzzing.search import FuzzBudget

@@ -32,9 +32,9 @@ from threading import Barrier
 from typing import NamedTuple
 
 from harness.assignments import assignment
+from harness.engine.engine_session import groups
 from harness.engine.protocols import named
-from harness.engine.session import groups
-from harness.fuzzing.engines import Piped, launchers
+from harness.fuzzing.fuzzed_engine import Piped, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
 from harness.fuzzing.search import FuzzBudget

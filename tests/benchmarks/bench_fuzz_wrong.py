@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from harness.assignments import assignment
 from harness.engine.protocols import named
-from harness.fuzzing.engines import Piped, launchers
+from harness.fuzzing.fuzzed_engine import Piped, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
 from harness.fuzzing.search import FuzzBudget

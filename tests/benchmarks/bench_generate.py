@@ -17,7 +17,7 @@ from time import process_time
 
 from sgfmill import boards, sgf, sgf_moves
 
-from harness.generating import choices, reading, replaying
+from harness.generating import choices, record_reading, record_replay
 from harness.generating.moves import Moves
 from harness.specifications import specification
 from harness.vocabulary.scenes import EMPTY
@@ -61,14 +61,14 @@ def by_parser(records):
         for node in sgf.Sgf_game.from_bytes(record).get_main_sequence():
             color, move = node.get_move()
             if move:
-                board = replaying._go(shape, board, 1 + (color == "w"), shape.bit(move))
+                board = record_replay._go(shape, board, 1 + (color == "w"), shape.bit(move))
 
 
 def kept(path, assignment="go-scoring"):
     """Return what is kept of a collection, read in this process."""
     kind = specification(assignment).kind
-    wanted = reading.HarvestOptions(kind, choices.choices(0), Moves(), kind.sizes, None)
-    return reading.harvest([path], wanted, 1, lambda done, games: None)
+    wanted = record_reading.HarvestOptions(kind, choices.choices(0), Moves(), kind.sizes, None)
+    return record_reading.harvest([path], wanted, 1, lambda done, games: None)
 
 
 def memory(path, assignment, answer):

@@ -20,6 +20,7 @@ from harness.engine.launch import PlainLauncher, StartedEngine
 from harness.errors import SandboxError
 from harness.sandbox import (
     bubblewrap,
+    file_tree,
     inside,
     kernel,
     landlock,
@@ -27,10 +28,9 @@ from harness.sandbox import (
     levels,
     limits,
     seccomp,
-    tree,
     view,
 )
-from harness.sandbox.engines import BoxedLauncher
+from harness.sandbox.boxed_engines import BoxedLauncher
 from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.plan import WritableSpace
 
@@ -122,7 +122,7 @@ def confine() -> None:
 
 def arrange() -> None:
     """Make a file tree, in namespaces of its own."""
-    tree.arrange(layout.mounts(SEEN), ROOM)
+    file_tree.arrange(layout.mounts(SEEN), ROOM)
 
 
 def forked(layer: Callable[[], object], fork: Callable[[], int] = os.fork) -> None:

@@ -12,7 +12,7 @@ from harness.judging.mistaken import answers
 from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import CaseFile, Failure, FailureKind, Outcome, Reply, Verdict
-from harness.running.runner import not_run
+from harness.running.file_runner import not_run
 from harness.specifications import specification
 from harness.specifications.truth import reply_of
 from oracle.gtp.protocol import Engine

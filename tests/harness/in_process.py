@@ -19,7 +19,7 @@ from oracle.mistakes import Breakdown, Hang
 
 
 class Known(NamedTuple):
-    """What an engine did at once; see :class:`harness.fuzzing.engines.ScriptHearing`."""
+    """What an engine did at once; see :class:`harness.fuzzing.fuzzed_engine.ScriptHearing`."""
 
     found: list[Any]
 
@@ -35,7 +35,7 @@ class Known(NamedTuple):
 
 
 class InProcess:
-    """See :class:`harness.fuzzing.engines.FuzzedProgram`; ``start`` returns a new engine."""
+    """See :class:`harness.fuzzing.fuzzed_engine.FuzzedProgram`; ``start`` returns a new engine."""
 
     def __init__(self, start: Callable[[], Any], folder: Path) -> None:
         self.start = start

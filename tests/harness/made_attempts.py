@@ -18,7 +18,7 @@ from harness.records import (
     Reply,
     Verdict,
 )
-from harness.running.runner import not_run
+from harness.running.file_runner import not_run
 
 DIED = Failure(FailureKind.DIED, "The engine died.", 0)
 GOOD_LOG = CheckLog(present=True, transcript=True, unpacked=True, ran=True)

@@ -44,7 +44,7 @@ from harness.judging.mistaken import mutant_engine
 from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import CaseFile, Diagnosis, Failure, FailureKind, FileResult, Reply, Verdict
-from harness.running.runner import not_run
+from harness.running.file_runner import not_run
 from harness.specifications import specification
 from oracle.mistakes import named
 from tests.harness.test_diagnosis import result_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestResult
+from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
 
 WORDS = {"P": "passed", "F": "FAILED", "x": "failed", "X": "PASSED", "-": "not run"}
 
@@ -14,11 +14,11 @@ def made_test(path: str = "a.tst", id_: int = 10, command: str = "score") -> Tes
     return TestIdentity(path, id_, command, 0)
 
 
-def made_run(number: int, results: Sequence[TestResult], **changed: object) -> RunKept:
+def made_run(number: int, results: Sequence[TestInFile], **changed: object) -> RunKept:
     """A run with these tests; ``engine``, ``digest``, ``state`` … as told."""
     engine = str(changed.pop("engine", "Made Up 1.0"))
     seconds = sum(one.seconds or 0.0 for one in results)
-    by_path: dict[str, list[TestResult]] = {}
+    by_path: dict[str, list[TestInFile]] = {}
     for one in results:
         by_path.setdefault(one.test.path, []).append(one)
     files = tuple(
@@ -32,10 +32,10 @@ def made_run(number: int, results: Sequence[TestResult], **changed: object) -> R
 
 def made_result(
     verdict: str = "P", seconds: float | None = 0.1, text: str = "t1", **rest: object
-) -> TestResult:
+) -> TestInFile:
     test = rest.get("test", made_test())
     flaky = bool(rest.get("flaky"))
-    return TestResult(test, 14, text, WORDS.get(verdict, verdict), flaky, seconds)  # type: ignore[arg-type]
+    return TestInFile(test, 14, text, WORDS.get(verdict, verdict), flaky, seconds)  # type: ignore[arg-type]
 
 
 def made_history(verdicts: str, **rest: object) -> list[RunKept]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hypothesis import HealthCheck, Phase, given, settings
 
-from harness.fuzzing.drawing import scripts
+from harness.fuzzing.script_drawing import scripts
 from harness.judging import mistaken
 from harness.judging.diagnosis import diagnoses
 from harness.specifications import specification

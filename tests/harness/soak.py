@@ -22,10 +22,10 @@ from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import FileResult
 from harness.running import jobs
-from harness.running.runner import RunContext, run_file
+from harness.running.file_runner import RunContext, run_file
 from harness.running.runs import Options
 from harness.sandbox import cgroup
-from harness.sandbox.engines import Sandbox
+from harness.sandbox.boxed_engines import Sandbox
 from harness.specifications import EVERYONES
 from tests.harness.test_broken_engines import CASE, ENGINES, LETTERS, ROWS, Row
 

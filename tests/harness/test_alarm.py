@@ -14,7 +14,7 @@ from harness.errors import ClassWideError
 from harness.grading.attempts.alarm import Alarm, Trouble, trouble
 from harness.reading import casefile
 from harness.records import Build, Failure, FailureKind, Outcome, Reply, Verdict
-from harness.running.runner import not_run
+from harness.running.file_runner import not_run
 from tests.harness import small_class
 from tests.harness.small_class import ENGINE, archive
 from tests.harness.test_grade import ATTENTION, FAULT, grade, marks, sandbox  # noqa: F401 - a fixture

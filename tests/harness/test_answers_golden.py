@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.escaping import escape_controls, without_surrogates
 from harness.reading import casefile
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import named
@@ -19,8 +20,7 @@ from harness.report.paint import Paint
 from harness.report.tally import summary, tally
 from harness.report.terminal import Terminal
 from harness.report.view import view
-from harness.running import protocol
-from harness.visible import escape_controls, without_surrogates
+from harness.running import protocol_facts
 from tests import golden
 from tests.harness.test_answers import answered
 
@@ -74,7 +74,7 @@ def made_run() -> RunResult:
         replies=replies,
         before=(),
         after=(),
-        errors=protocol.count_errors(case.steps, replies),
+        errors=protocol_facts.count_errors(case.steps, replies),
         warnings=(),
         failures=(),
         stderr="",

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.errors import CaseError, UndecidedError
+from harness.escaping import escape_controls, without_surrogates
 from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile
 from harness.reading.dialect import named
@@ -19,8 +20,7 @@ from harness.report.paint import Paint
 from harness.report.tally import tally
 from harness.report.terminal import Terminal
 from harness.report.view import view
-from harness.running.runner import not_run
-from harness.visible import escape_controls, without_surrogates
+from harness.running.file_runner import not_run
 
 LONG = "9" * 5_000
 WORDS = [

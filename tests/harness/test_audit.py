@@ -19,7 +19,7 @@ from harness.cli.grade import main
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.fuzzing.search import FuzzBudget
-from harness.grading.auditing import looking, saved
+from harness.grading.auditing import saved_audits, wrong_answers
 from harness.reading import casefile
 from harness.work import canonical_json
 from tests.harness.small_class import archive
@@ -170,7 +170,7 @@ def words(folder: Path, *more: str) -> list[str]:
 def conversations(number: int) -> Iterator[None]:
     """Let audits draw so many conversations, however busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(looking, "FuzzBudget", lambda seconds, examples: FuzzBudget(0, number))
+        patch.setattr(wrong_answers, "FuzzBudget", lambda seconds, examples: FuzzBudget(0, number))
         yield
 
 
@@ -259,7 +259,7 @@ def test_what_was_found_is_asked_again_before_it_is_told(audited, capsys):
     """An audit that was ended before that goes on with it: what does not show is taken back."""
     folder, _ = audited
     place = folder / "out" / "audit"
-    found = saved.read(place, SUBTLE_KEY)
+    found = saved_audits.read(place, SUBTLE_KEY)
     wrong = found.wrong[0]
     (place / SUBTLE_KEY / "02-score.gtp").write_text(HOLDS)
     state = canonical_json.dumps(
@@ -269,7 +269,7 @@ def test_what_was_found_is_asked_again_before_it_is_told(audited, capsys):
     with conversations(0):  # nothing more is drawn
         main(words(folder, "--audit", SECONDS))
     assert "1 to be audited" in capsys.readouterr().out
-    assert saved.read(place, SUBTLE_KEY) == found._replace(unsure=found.unsure + 1)
+    assert saved_audits.read(place, SUBTLE_KEY) == found._replace(unsure=found.unsure + 1)
     assert not (place / SUBTLE_KEY / "02-score.gtp").exists()
 
 

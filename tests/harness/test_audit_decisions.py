@@ -8,16 +8,16 @@ import pytest
 
 from harness.assignments import assignment as assignments
 from harness.fuzzing.fuzzer import FuzzFinding
-from harness.fuzzing.judging import WrongReply
-from harness.grading.auditing import looking, saved
+from harness.fuzzing.reply_judge import WrongReply
+from harness.grading.auditing import saved_audits, wrong_answers
 from harness.grading.auditing.audit import _shows, nearly_full
 from harness.grading.records import Audited, Graded, Marks, PartMark, Submission, WrongAnswer
 from harness.reading import casefile
 from harness.records import Failure, FailureKind, Outcome, Verdict
-from harness.running.runner import not_run
+from harness.running.file_runner import not_run
 from harness.vocabulary.script import Script
 from harness.work import canonical_json
-from harness.work.words import AttemptFinished
+from harness.work.worker_events import AttemptFinished
 from tests.harness.test_audit import made
 
 
@@ -57,7 +57,7 @@ def test_nearly_full_marks_are_nine_tenths_of_the_points_for_case_files(tmp_path
 def test_only_what_the_submission_answers_each_time_is_told(name, got, shown, sure):
     found = WrongReply(0, "score", "an error", "B+3", got)
     finding = FuzzFinding(Script(("score",)), found, (), shown, 3, 1.0, 1)
-    assert looking.is_sure(finding, assignments.find(name)) is sure
+    assert wrong_answers.is_sure(finding, assignments.find(name)) is sure
 
 
 WRONG = WrongAnswer("01-score.gtp", "score", "0 for B+3", "B+3", "0", ())
@@ -70,18 +70,18 @@ def test_only_what_is_true_of_the_submission_as_it_is_now_is_known(tmp_path):
         "ben": AUDITED._replace(submission="ben", build="another"),
         "cyd": AUDITED._replace(submission="cyd", confirmed=False),
     }.items():
-        saved.write(tmp_path, one, {"01-score.gtp": "10 score\n"})
-        assert saved.read(tmp_path, key) == one
-    assert saved.known(tmp_path, dict.fromkeys(["ben", "ada", "cyd", "dan"], "build")) == (
+        saved_audits.write(tmp_path, one, {"01-score.gtp": "10 score\n"})
+        assert saved_audits.read(tmp_path, key) == one
+    assert saved_audits.known(tmp_path, dict.fromkeys(["ben", "ada", "cyd", "dan"], "build")) == (
         AUDITED,
     )
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"submission": 1}', "\xff"])
 def test_a_damaged_record_is_none(tmp_path, text):
-    saved.write(tmp_path, AUDITED, {})
+    saved_audits.write(tmp_path, AUDITED, {})
     (tmp_path / "ada" / "audit.json").write_text(text, encoding="latin-1")
-    assert saved.read(tmp_path, "ada") is None
+    assert saved_audits.read(tmp_path, "ada") is None
 
 
 SCORE = casefile.parse(b"boardsize 2\n10 score\n#? [0]\n", "score.gtp")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.judging.boards import boards
+from harness.judging.board_replay import boards
 from harness.records import Exchange
 from harness.specifications import EVERYONES
-from harness.vocabulary.boards import GO, GOMOKU
+from harness.vocabulary.board_kinds import GO, GOMOKU
 from oracle.draw import draw_text
 from tests.harness.made_run import Line, V, made_file, reply_of
 

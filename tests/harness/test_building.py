@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from harness import shipped
-from harness.assignments import assignment, building, workspace
+from harness.assignments import assignment, build_steps, workspace
 from harness.assignments.assignment import BuildSteps
-from harness.assignments.building import build
+from harness.assignments.build_steps import build
 from harness.errors import SandboxError, UsageError
 from harness.sandbox import folders, levels
 from tests.harness.test_sandbox_boxes import needs
@@ -250,7 +250,7 @@ with open("much", "wb") as file:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root sees what files others have mapped")
 def test_what_others_write_meanwhile_is_nobodys_fault(python, stage, box, monkeypatch, tmp_path):
     """A step that has some files mapped without a name, beside a program that writes much."""
-    monkeypatch.setattr(building, "_DISK", LIMIT)
+    monkeypatch.setattr(build_steps, "_DISK", LIMIT)
     words = (*python, MAPPED.replace("range(60)", "range(12)"))
     wanted = steps()
     wanted = wanted._replace(build=wanted.build._replace(steps=(words,)))
@@ -267,7 +267,7 @@ def test_what_others_write_meanwhile_is_nobodys_fault(python, stage, box, monkey
     ids=["unlinked", "mapped", "shut", "deep", "allocated"],
 )
 def test_disk_is_limited_however_it_is_used(program, python, stage, box, monkeypatch):
-    monkeypatch.setattr(building, "_DISK", LIMIT)
+    monkeypatch.setattr(build_steps, "_DISK", LIMIT)
     wanted = steps()
     wanted = wanted._replace(build=wanted.build._replace(steps=((*python, program),)))
     built = build(wanted, stage, box)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.errors import CaseError, UsageError
 from harness.reading import casefile
 from harness.reading.dialect import DIALECTS
-from harness.running import protocol
+from harness.running import protocol_facts
 from oracle.natures import STANDARD
 
 
@@ -77,7 +77,7 @@ ENCODINGS = [
 def test_bytes_go_out_as_they_came_in(text: bytes, read: str, sent: bytes) -> None:
     case = casefile.parse(text, "x.gtp")
     assert case.steps[0].text == read
-    assert protocol.as_sent(case) == [sent]
+    assert protocol_facts.as_sent(case) == [sent]
 
 
 @given(st.binary(), st.sampled_from(sorted(DIALECTS)))
@@ -88,7 +88,7 @@ def test_any_bytes_are_read_or_refused_with_their_file(text: bytes, dialect: str
         assert error.file == "x.gtp"
         assert error.line is None or 1 <= error.line <= text.count(b"\n") + text.count(b"\r") + 1
     else:
-        assert len(protocol.as_sent(case)) == len(case.steps)
+        assert len(protocol_facts.as_sent(case)) == len(case.steps)
         for step in case.steps:
             assert case.lines[step.line - 1].replace("\t", " ").find(step.command) >= 0
 
@@ -171,4 +171,4 @@ UNFOLLOWED = [
 @pytest.mark.parametrize(("line", "unfollowed"), UNFOLLOWED)
 def test_what_must_not_be_followed(line: str, unfollowed: bool) -> None:
     case = casefile.parse(line.encode(), "x.gtp")
-    assert protocol.unfollowed(case.steps, STANDARD) == [unfollowed]
+    assert protocol_facts.unfollowed(case.steps, STANDARD) == [unfollowed]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-from harness.grading.exports import document, summary
+from harness.grading.exports import class_json, summary
 from harness.grading.exports.class_page.page import class_page
 from harness.grading.marks import concerns as concern
 from harness.grading.marks.concerns import concerns
@@ -126,5 +126,5 @@ def test_the_same_program_is_told_both_ways_and_everywhere():
     assert "The same except for blanks and comments" in page
     assert page.count("the same program as") == 2
     assert "All went as it should" not in page
-    known = json.loads("".join(document.parts(result)))
+    known = json.loads("".join(class_json.parts(result)))
     assert [one["submissions"] for one in known["concerns"]] == [["a", "c"]]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import copying
+from harness.sandbox import folder_copies
 
 SECONDS = 1_000_000_000
 
@@ -33,7 +33,7 @@ def source(tmp_path: Path) -> str:
 def copied(source: str, tmp_path: Path, *rest: object) -> Path:
     target = tmp_path / "target"
     target.mkdir()
-    for _ in copying.copy(source, str(target), *rest):  # type: ignore[arg-type]
+    for _ in folder_copies.copy(source, str(target), *rest):  # type: ignore[arg-type]
         pass
     return target
 
@@ -77,7 +77,7 @@ def test_it_can_be_stopped(source: str, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()
     descriptors = os.listdir("/proc/self/fd")
-    begun = copying.copy(source, str(target))
+    begun = folder_copies.copy(source, str(target))
     next(begun)
     next(begun)
     begun.close()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.declared import forms
+from harness.declared import reply_forms
 from harness.declared.declaration import (
     ALTERNATE,
     ASKS,
@@ -158,7 +158,7 @@ def test_an_error_names_the_key_and_what_is_expected(tmp_path, text, key, messag
 
 def form(reply, refused="", refusals=FREE):
     reply = (reply,) if isinstance(reply, str) else reply
-    return forms.form_of(
+    return reply_forms.form_of(
         DeclaredCommand("x", ASKS, reply=reply), DeclaredGame(refused=refused, refusals=refusals)
     )
 

@@ -16,7 +16,7 @@ from harness.reading import casefile, suite
 from harness.reading.dialect import named
 from harness.records import Diagnosis, Failure, FailureKind, FileResult, Outcome, Verdict
 from harness.report.markup import escape
-from harness.running.runner import not_run
+from harness.running.file_runner import not_run
 from harness.running.runs import run
 from harness.specifications import specification
 from harness.specifications.truth import reply_of

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from harness.assignments import assignment, python, receipt, workspace
-from harness.environments import interpreters, store
+from harness.environments import environment_cache, interpreters
 from harness.errors import AssignmentError, UsageError
-from harness.grading.attempts import plan
+from harness.grading.attempts import attempt_plan
 from harness.grading.records import Submission
 from tests.conftest import SEARCH_PATH
 from tests.harness import environments, small_class
@@ -179,10 +179,10 @@ def test_the_requirements_decide_which_environment_it_is(course):
 
 
 def test_what_runs_the_engine_is_part_of_what_a_result_depends_on(ready):
-    case = plan.public_cases(assignment.find(str(ready / "counting")))
+    case = attempt_plan.public_cases(assignment.find(str(ready / "counting")))
     one = Submission("ada", ())
     bases = {
-        plan.attempts(found, None, True, [one], case)[0].basis
+        attempt_plan.attempts(found, None, True, [one], case)[0].basis
         for found in (chosen(ready / "counting"), chosen(ready / "counting", sys.executable))
     }
     assert len(bases) == 2
@@ -308,7 +308,7 @@ def test_uv_builds_what_engines_then_run_in(course, room):
     done = command("env", "--assignment", course / "counting", **some_uv(room))
     assert done.returncode == 0, done.stderr
     assert "oldlib==1.0" in done.stdout.splitlines()
-    assert store.find(Path(done.stdout.splitlines()[0]).name).tool == "uv"
+    assert environment_cache.find(Path(done.stdout.splitlines()[0]).name).tool == "uv"
     assert grade(course).returncode == 0
     assert mark(course) == 7
 
@@ -336,8 +336,8 @@ def test_one_in_use_is_not_removed(ready):
     with python.with_python(assignment.find(str(place))) as found:
         name = Path(found.python.program).parents[1].name
         with pytest.raises(UsageError, match="is in use"):
-            store.remove(name)
-    assert store.find(name)
+            environment_cache.remove(name)
+    assert environment_cache.find(name)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="for root alone, whose engines run as somebody else")

@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
-from harness.grading.exports import document, gradescope, junit
+from harness.escaping import escape_controls, without_surrogates
+from harness.grading.exports import class_json, gradescope, junit
 from harness.grading.exports import writing as exports
 from harness.grading.exports.showing import feedback
 from harness.grading.exports.writing import Downloaded
@@ -20,7 +21,6 @@ from harness.report.html.board import DEFINITIONS
 from harness.report.html.script import SCRIPT as PROGRAM
 from harness.report.views import Views
 from harness.specifications import specification
-from harness.visible import escape_controls, without_surrogates
 from tests import golden
 from tests.harness.made_class import CANVAS, MOODLE, PLACE, made_class, marked, student, submission
 from tests.harness.test_report_formats import check_counts, runs
@@ -42,7 +42,7 @@ def read_json(result):
     def refuse(name):
         raise AssertionError(f"{name} is no JSON")
 
-    text = without_surrogates("".join(document.parts(result)))
+    text = without_surrogates("".join(class_json.parts(result)))
     return json.loads(text.encode(), parse_constant=refuse)
 
 
@@ -73,7 +73,7 @@ def test_json_has_no_number_for_a_mark_that_is_withheld():
 
 
 def test_every_member_that_json_has_is_documented():
-    words = set(re.findall(r"\w+", document.__doc__))
+    words = set(re.findall(r"\w+", class_json.__doc__))
     read = read_json(made_class())
     members = {*read, *read["assignment"], *read["items"][0], *read["submissions"][0]}
     for one in read["submissions"]:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from harness.errors import UsageError
+from harness.escaping import escape_controls
 from harness.grading.exports import writing as exports
 from harness.grading.exports.class_page import marks, matrix
 from harness.grading.exports.class_page.page import class_page
@@ -21,7 +22,6 @@ from harness.records import Failure, FailureKind
 from harness.report.html.script import SCRIPT as PROGRAM
 from harness.report.views import Views
 from harness.specifications import specification
-from harness.visible import escape_controls
 from tests.harness.made_class import (
     PLACE,
     SCRIPT,

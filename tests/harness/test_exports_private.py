@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import VISIBLE
+from harness.escaping import escape_controls
 from harness.grading.exports import gradescope
 from harness.grading.exports import writing as exports
 from harness.grading.exports.feedback import body_of
@@ -40,7 +41,6 @@ from harness.reading import casefile
 from harness.records import Diagnosis, Exchange, Failure, FailureKind, FileResult
 from harness.report.views import Views
 from harness.specifications import specification
-from harness.visible import escape_controls
 from oracle.mistakes import named
 from tests.harness.made_class import (
     MOODLE,

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from harness.assignments import assignment
-from harness.engine.session import EngineSession
+from harness.engine.engine_session import EngineSession
 from harness.errors import EngineError
+from harness.grading.attempts.attempt_runner import Runner
 from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.runner import Runner
 from harness.grading.attempts.units import GradingUnit, Task
 from harness.limit import CPU_SECONDS, Limit
 from harness.options import BoxLimits, Limits
@@ -25,8 +25,8 @@ from harness.records import (
     Step,
     Verdict,
 )
-from harness.running.runner import not_run
-from harness.sandbox.engines import BoxedEngine
+from harness.running.file_runner import not_run
+from harness.sandbox.boxed_engines import BoxedEngine
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import Measurements
 from oracle.natures import STANDARD

@@ -10,8 +10,8 @@ import pytest
 
 from harness.assignments import assignment, workspace
 from harness.assignments.assignment import Assignment
-from harness.assignments.building import build
-from harness.assignments.trial import run_public_tests
+from harness.assignments.build_steps import build
+from harness.assignments.public_tests import run_public_tests
 from harness.options import Options
 from harness.records import FileResult, Verdict
 from tests.harness.spoilt_submissions import SPOILT, write, write_spoilt

@@ -15,11 +15,11 @@ import pytest
 
 from harness.cli import main
 from harness.engine.launch import PlainLauncher
-from harness.fuzzing import writing
-from harness.fuzzing.drawing import legal
-from harness.fuzzing.engines import Piped
+from harness.fuzzing import finding_text
+from harness.fuzzing.fuzzed_engine import Piped
 from harness.fuzzing.judges import judge_of
-from harness.fuzzing.judging import SURPLUS, differences, kind
+from harness.fuzzing.reply_judge import SURPLUS, differences, kind
+from harness.fuzzing.script_drawing import legal
 from harness.judging import mistaken
 from harness.options import Limits
 from harness.reading import casefile
@@ -62,7 +62,9 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
     assert not found.is_flaky
     assert found.setup <= 8
     assert mistake in found.mistakes
-    path = writing.write(tmp_path, 1, found, judge_of(specification(mistake.assignment), tmp_path))
+    path = finding_text.write(
+        tmp_path, 1, found, judge_of(specification(mistake.assignment), tmp_path)
+    )
     case = casefile.read(str(path))
     assert not mistaken.failing(
         case, specification(mistake.assignment).right_engine(), named("gogui")
@@ -230,7 +232,9 @@ def test_flaky_findings_are_said_to_be():
 
     found, _ = first_finding(Moody, "go-scoring")
     assert found.is_flaky
-    assert "Not stable" in writing.text(1, found, judge_of(specification("go-scoring"), Path()))
+    assert "Not stable" in finding_text.text(
+        1, found, judge_of(specification("go-scoring"), Path())
+    )
 
 
 # --- the command, with real processes ----------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.cli import main
 from harness.errors import UsageError
-from harness.generating import choices, moves, reading, replaying
+from harness.generating import choices, moves, record_reading, record_replay
 from harness.judging.likeness import identities
 from harness.judging.strength import measure
 from harness.reading import casefile
@@ -121,7 +121,7 @@ def test_a_secret_that_can_be_tried_out_is_refused(tmp_path, monkeypatch, place,
 @pytest.mark.parametrize("seed", range(6))
 def test_a_game_is_replayed_as_the_careful_reader_does(seed):
     record = go_record(seed) if seed % 2 else gomoku_record(seed)
-    played = replaying.replay(games(record)[0].root, "x")
+    played = record_replay.replay(games(record)[0].root, "x")
     for number in range(0, len(played.moves) + 1, 7):
         right = read_sgf(record, choice=SnapshotChoice(move=number)).position
         assert played.boards[number] == (right.black, right.white)
@@ -141,19 +141,19 @@ def test_a_game_is_replayed_as_the_careful_reader_does(seed):
     ],
 )
 def test_a_game_ends_where_it_is_not_sound(text, moves_played):
-    assert len(replaying.replay(games(text.encode())[0].root, "x").moves) == moves_played
+    assert len(record_replay.replay(games(text.encode())[0].root, "x").moves) == moves_played
 
 
 def test_a_position_that_was_set_up_is_looked_at():
-    played = replaying.replay(games(b"(;SZ[5]AB[aa]AW[bb]PL[W])")[0].root, "x")
+    played = record_replay.replay(games(b"(;SZ[5]AB[aa]AW[bb]PL[W])")[0].root, "x")
     assert moves.Moves().of(played, choices.choices(0)) == [0]
-    assert replaying.moment(played, 0).board.stones.bit_count() == 2
+    assert record_replay.moment(played, 0).board.stones.bit_count() == 2
 
 
 @pytest.mark.parametrize("text", ["(;GM[2];B[aa])", "(;SZ[9:7];B[aa])", "(;SZ[x])"])
 def test_a_game_that_cannot_be_used_is_counted(text):
-    with pytest.raises(replaying.Unusable):
-        replaying.replay(games(text.encode())[0].root, "x")
+    with pytest.raises(record_replay.Unusable):
+        record_replay.replay(games(text.encode())[0].root, "x")
 
 
 def test_a_mirrored_copy_of_a_game_is_the_same_game():
@@ -165,8 +165,8 @@ def test_a_mirrored_copy_of_a_game_is_the_same_game():
             (color, point and image(point, shape, symmetry)) for color, point in snapshot.moves
         ]
         copy = write_sgf(snapshot.start, turned[: None if symmetry else -1])
-        names.add(replaying.replay(games(copy)[0].root, "x").origin.game)
-    other = replaying.replay(games(go_record(6, shape.rows))[0].root, "x").origin.game
+        names.add(record_replay.replay(games(copy)[0].root, "x").origin.game)
+    other = record_replay.replay(games(go_record(6, shape.rows))[0].root, "x").origin.game
     assert len(names) == 1
     assert other not in names
 
@@ -174,16 +174,16 @@ def test_a_mirrored_copy_of_a_game_is_the_same_game():
 def test_turning_a_moment_back_gives_it_back():
     moment = made.go_game(Random(1), 7, 30)
     for symmetry, swap in ((1, True), (3, False), (4, True)):
-        turned = replaying.turn(moment, symmetry, swap)
-        assert replaying.turn(turned, symmetry, swap) == moment
+        turned = record_replay.turn(moment, symmetry, swap)
+        assert record_replay.turn(turned, symmetry, swap) == moment
         assert turned.taken.bit_count() == moment.taken.bit_count()
 
 
 def test_collections_are_cut_between_games(tmp_path, monkeypatch):
     text = b"(;C[a \\] ( b];B[aa](;W[bb])(;W[cc]))\n(;B[cc])  (;B[dd];W[ee])\n"
     (tmp_path / "c.sgf").write_bytes(text)
-    monkeypatch.setattr(reading, "_PIECE", 8)
-    pieces = [piece for task in reading.tasks([str(tmp_path / "c.sgf")]) for piece in task]
+    monkeypatch.setattr(record_reading, "_PIECE", 8)
+    pieces = [piece for task in record_reading.tasks([str(tmp_path / "c.sgf")]) for piece in task]
     assert [text[piece.start : piece.end].strip()[:3] for piece in pieces] == [
         b"(;C",
         b"(;B",

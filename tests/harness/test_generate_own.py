@@ -15,15 +15,15 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
-from harness.declared.forms import found_anywhere
+from harness.declared.reply_forms import found_anywhere
 from harness.exits import ExitCode
 from harness.generating import choices
-from harness.generating.own import openings, writing
+from harness.generating.own import openings, test_text
 from harness.generating.own.drafting import Drafter
-from harness.generating.own.producing import TestRequest, produce
 from harness.generating.own.records import Draft, Opening
+from harness.generating.own.test_production import TestRequest, produce
 from harness.reading import casefile, conversion
-from harness.reading.answers import ANSWERS
+from harness.reading.answer_files import ANSWERS
 from harness.reading.dialect import named
 from harness.records import Reply, Verdict
 from tests.harness import own_assignments
@@ -246,7 +246,7 @@ def test_positions_of_cases_and_games_are_gone_on_from(places, tmp_path):
 def test_where_a_position_is_from_is_told():
     one = Draft(("boardsize 2", "play b a1"), "side", "w", "drawn at random", (2, 2))
     other = one._replace(origin="from a.sgf, after move 3")
-    assert writing.case_file([one, other], ["NoGo"]) == (
+    assert test_text.case_file([one, other], ["NoGo"]) == (
         "# NoGo\n\n# side. The position was drawn at random.\nboardsize 2\nplay b a1\n"
         "10 side\n#? [w]\n\n# side. The position was taken from a.sgf, after move 3.\n"
         "boardsize 2\nplay b a1\n20 side\n#? [w]\n"
@@ -292,7 +292,7 @@ def test_forty_tests_catch_all_ten_and_no_right_engine(name, places, capsys, mon
     drafts = generated(name, 40).drafts
     assert len(drafts) <= 40
     path = place / "forty.gtp"
-    path.write_text(writing.case_file(drafts, [name]))
+    path.write_text(test_text.case_file(drafts, [name]))
     assert main(["verify", str(path), "--assignment", str(place)]) == ExitCode.OK
     wrong_ones = own_assignments.engines(place, name)
     words = [str(path), "--assignment", str(place), "--sandbox", "off", *wrong_ones]

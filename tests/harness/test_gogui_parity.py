@@ -14,7 +14,7 @@ from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import FileResult, Outcome
 from harness.report import gogui
-from harness.running.runner import not_run
+from harness.running.file_runner import not_run
 
 
 def judged(text: bytes, replies: bytes, dialect: str = "gogui") -> FileResult:

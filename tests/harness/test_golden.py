@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.escaping import escape_controls, without_surrogates
 from harness.records import Repeat
 from harness.report import baseline, gogui, html, json, junit, tap
 from harness.report.html.board import DEFINITIONS
@@ -18,7 +19,6 @@ from harness.report.paint import Paint
 from harness.report.tally import summary, tally
 from harness.report.terminal import Terminal
 from harness.report.view import view
-from harness.visible import escape_controls, without_surrogates
 from tests import golden
 from tests.harness.made_run import RUN as MADE
 

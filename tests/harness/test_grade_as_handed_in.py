@@ -19,8 +19,8 @@ from typing import NamedTuple
 import pytest
 
 from harness.assignments import assignment
-from harness.assignments.building import build
-from harness.assignments.trial import run_public_tests
+from harness.assignments.build_steps import build
+from harness.assignments.public_tests import run_public_tests
 from harness.options import Options
 from harness.records import Verdict
 from tests.harness import small_class, test_grade

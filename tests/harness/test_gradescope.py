@@ -18,7 +18,7 @@ import pytest
 
 from harness.cli import main
 from harness.errors import SandboxError, UsageError
-from harness.gradescope import metadata, settings
+from harness.gradescope import autograder_settings, metadata
 from harness.sandbox import landlock
 from tests.harness import small_class, without_namespaces
 from tests.harness.made_class import made_class
@@ -108,7 +108,7 @@ def test_private_case_files_travel_with_what_their_commands_name(tmp_path, capsy
     words = [f"--private={tmp_path / name}" for name in ("more", "one.gtp")]
     with zipfile.ZipFile(make(tmp_path, *words)) as archive:
         names = {name for name in archive.namelist() if name.startswith("private/")}
-        found = json.loads(archive.read(settings.FILE))
+        found = json.loads(archive.read(autograder_settings.FILE))
     assert names == {"private/1/a.gtp", "private/2/1/one.gtp", "private/2/1/games/g.sgf"}
     assert found["private"] == ["private/1", "private/2/1/one.gtp"]
 
@@ -222,7 +222,7 @@ def test_a_mark_that_is_withheld_is_no_result(key, autograder, monkeypatch, caps
     result = made_class()
     (withheld,) = [one for one in result.graded if one.submission.key == key]
     monkeypatch.setattr(
-        "harness.gradescope.marking.grade", lambda _: result._replace(graded=(withheld,))
+        "harness.gradescope.autograder_run.grade", lambda _: result._replace(graded=(withheld,))
     )
     assert main(["gradescope", "--grade", str(autograder)]) == 3
     said = capsys.readouterr().err
@@ -231,7 +231,9 @@ def test_a_mark_that_is_withheld_is_no_result(key, autograder, monkeypatch, caps
     assert [*(autograder / "results").iterdir()] == []
 
 
-@pytest.mark.parametrize("name", [metadata.FILE, f"source/{settings.FILE}", "source/assignment"])
+@pytest.mark.parametrize(
+    "name", [metadata.FILE, f"source/{autograder_settings.FILE}", "source/assignment"]
+)
 def test_without_what_it_needs_there_is_no_result(name, autograder, capsys):
     path = autograder / name
     shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -153,9 +153,9 @@ def test_nothing_of_this_is_loaded_where_all_is_well(here):
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    guessing = {"difflib", "oracle.spelling", "harness.cli.hints", "harness.cli.layout",
+    guessing = {"difflib", "oracle.spelling", "harness.cli.hints", "harness.cli.help_layout",
                 "harness.cli.described", "harness.shipped"}  # fmt: skip
-    drawing = {"harness.judging.boards", "oracle.draw", "pathlib", "typing"}
+    drawing = {"harness.judging.board_replay", "oracle.draw", "pathlib", "typing"}
     assert not (guessing | drawing) & set(done.stdout.split())
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from harness.cli import main
 from harness.errors import ReportError, UsageError
-from harness.history import document, keeping, statistics, store, text
+from harness.history import history_file, history_json, history_text, keeping, statistics
 from harness.history.records import RunState
 from harness.history.trends import trends
 from harness.report.paint import Paint
@@ -29,14 +29,14 @@ GOLDEN = Path(__file__).parent / "golden" / "history"
 @pytest.fixture(autouse=True)
 def _no_power_cut(monkeypatch):
     """Do not wait for the disk: no test pulls the plug."""
-    connect = store._connect
+    connect = history_file._connect
 
     def connected(uri):
         base = connect(uri)
         base.execute("PRAGMA synchronous = OFF")
         return base
 
-    monkeypatch.setattr(store, "_connect", connected)
+    monkeypatch.setattr(history_file, "_connect", connected)
 
 
 def told(runs):
@@ -188,7 +188,7 @@ def test_a_busy_machine_makes_no_test_slower_and_is_told():
     found = told(timed(random.Random(14), 25, 30, busy))
     assert found.slower == ()
     assert found.whole.ratio == pytest.approx(1.7, abs=0.15)
-    assert "it may be the machine" in text.slower(found.whole)
+    assert "it may be the machine" in history_text.slower(found.whole)
 
 
 @pytest.mark.parametrize("factors", [None, dict.fromkeys(range(22, 26), 1.5), {3: 4.0, 12: 3.0}])
@@ -233,9 +233,9 @@ def test_what_is_short_is_not_called_slower():
 def test_the_formats():
     found = told(rich_history())
     assert (len(found.broken), len(found.flaky), len(found.slower)) == (1, 1, 1)
-    lines = "".join(f"{line}\n" for line in text.lines(found, Paint(0)))
+    lines = "".join(f"{line}\n" for line in history_text.lines(found, Paint(0)))
     golden.check(GOLDEN / "history.txt", lines)
-    golden.check(GOLDEN / "history.json", document.document(found))
+    golden.check(GOLDEN / "history.json", history_json.document(found))
 
 
 def test_the_program_is_that_of_the_last_run_or_chosen():
@@ -243,7 +243,7 @@ def test_the_program_is_that_of_the_last_run_or_chosen():
     assert trends("h", 1, runs[:13]).program == "./other"
     assert trends("h", 1, runs, "./other").others == ("./engine",)
     assert trends("h", 1, []).runs == ()
-    list(text.lines(trends("h", 1, []), Paint(0)))
+    list(history_text.lines(trends("h", 1, []), Paint(0)))
 
 
 def test_long_lists_are_cut_short():
@@ -253,7 +253,7 @@ def test_long_lists_are_cut_short():
     ]
     found = told(runs)
     assert len(found.flaky) == len(found.broken) == 300
-    lines = list(text.lines(found, Paint(0)))
+    lines = list(history_text.lines(found, Paint(0)))
     assert len(lines) < 80
     assert lines.count("  and 280 more (--json has all)") == 2
 
@@ -263,9 +263,9 @@ def test_long_lists_are_cut_short():
 
 def kept(path, runs):
     for run in runs:
-        number = store.enter(path, run._replace(state=RunState.BEGUN))
+        number = history_file.enter(path, run._replace(state=RunState.BEGUN))
         if run.state is not RunState.BEGUN:
-            store.complete(path, run._replace(number=number))
+            history_file.complete(path, run._replace(number=number))
 
 
 @pytest.fixture
@@ -276,8 +276,8 @@ def path(tmp_path):
 def test_what_is_kept_comes_back(path):
     runs = [run._replace(number=n) for n, run in enumerate(rich_history(), 1)]
     kept(path, runs)
-    version, found = store.read(path)
-    assert version == store.VERSION
+    version, found = history_file.read(path)
+    assert version == history_file.VERSION
     assert [sorted(file.results for file in run.files) for run in found] == [
         sorted(file.results for file in run.files) for run in runs
     ]
@@ -286,10 +286,10 @@ def test_what_is_kept_comes_back(path):
 
 def test_a_run_as_it_is_kept(path):
     entered = keeping.begun("./engine", {"jobs": 2})
-    entered = entered._replace(number=store.enter(path, entered))
+    entered = entered._replace(number=history_file.enter(path, entered))
     run = keeping.ended(entered, RUN._replace(unfinished=("x",)))
-    store.complete(path, run)
-    (found,) = store.read(path)[1]
+    history_file.complete(path, run)
+    (found,) = history_file.read(path)[1]
     assert (found.state, found.program, "jobs 2" in found.circumstances) == (
         RunState.INTERRUPTED,
         "./engine",
@@ -306,10 +306,10 @@ def test_commands_that_look_alike_are_kept_apart(path):
         Line(f"say {end}", "= x", "[x]", V.PASSED) for end in ("\udcff", "\udcfe", "\x00", "'")
     ]
     entered = keeping.begun("./engine", {})
-    entered = entered._replace(number=store.enter(path, entered))
+    entered = entered._replace(number=history_file.enter(path, entered))
     result = RUN._replace(files=(made_file("a\udcff.tst", lines),) * 2)
-    store.complete(path, keeping.ended(entered, result))
-    (found,) = store.read(path)[1]
+    history_file.complete(path, keeping.ended(entered, result))
+    (found,) = history_file.read(path)[1]
     assert [len(file.results) for file in found.files] == [4, 4]
 
 
@@ -324,20 +324,20 @@ def test_runs_side_by_side_lose_nothing(path):
         thread.start()
     for thread in threads:
         thread.join()
-    _, found = store.read(path)
+    _, found = history_file.read(path)
     assert len(found) == 32
     assert sum(len(file.results) for run in found for file in run.files) == 32 * 9
 
 
 def test_half_a_run_is_never_kept(path):
     run = rich_history()[0]
-    number = store.enter(path, run._replace(state=RunState.BEGUN))
+    number = history_file.enter(path, run._replace(state=RunState.BEGUN))
     broken = made_result("P", test=made_test(command=None))  # fails in the middle
     results = (*run.files[0].results, broken)
     files = (run.files[0]._replace(results=results),)
     with pytest.raises(ReportError):
-        store.complete(path, run._replace(number=number, files=files))
-    (found,) = store.read(path)[1]
+        history_file.complete(path, run._replace(number=number, files=files))
+    (found,) = history_file.read(path)[1]
     assert (found.state, found.files) == (RunState.BEGUN, ())
 
 
@@ -382,10 +382,10 @@ def test_a_file_that_is_no_history_is_told_before_the_run(path, how):
     path = spoilt(path, how)
     before = Path(path).read_bytes() if Path(path).is_file() else None
     with pytest.raises(UsageError, match=SPOILT[how]) as raised:
-        store.enter(path, rich_history()[0])
+        history_file.enter(path, rich_history()[0])
     assert path in str(raised.value)
     with pytest.raises(UsageError):
-        store.read(path)
+        history_file.read(path)
     assert before is None or Path(path).read_bytes() == before
 
 
@@ -393,10 +393,10 @@ def test_a_file_that_nobody_may_write(path, monkeypatch):
     kept(path, rich_history()[:1])
     connect = sqlite3.connect
     monkeypatch.setattr(
-        store.sqlite3, "connect", lambda file, **rest: connect(f"{file}?mode=ro", **rest)
+        history_file.sqlite3, "connect", lambda file, **rest: connect(f"{file}?mode=ro", **rest)
     )  # whoever runs the tests may be root
     with pytest.raises(UsageError, match="attempt to write a readonly database"):
-        store.enter(path, rich_history()[0])
+        history_file.enter(path, rich_history()[0])
 
 
 @pytest.mark.processes
@@ -411,18 +411,20 @@ def test_what_a_killed_run_was_writing_is_undone(path):
     )
     subprocess.run([sys.executable, "-c", code, path], check=False)
     assert Path(f"{path}-journal").exists()
-    (run,) = store.read(path)[1]
+    (run,) = history_file.read(path)[1]
     assert sum(len(file.results) for file in run.files) == 9
 
 
 def test_an_older_version_is_taken_over(path, monkeypatch):
     kept(path, rich_history()[:2])
-    monkeypatch.setattr(store, "VERSION", 3)
-    monkeypatch.setattr(store, "TAKE_OVER", {1: "CREATE TABLE x (y); CREATE TABLE z (y)", 2: ""})
+    monkeypatch.setattr(history_file, "VERSION", 3)
+    monkeypatch.setattr(
+        history_file, "TAKE_OVER", {1: "CREATE TABLE x (y); CREATE TABLE z (y)", 2: ""}
+    )
     with pytest.raises(UsageError, match=r"has version 1: run --history .* takes it over"):
-        store.read(path)
+        history_file.read(path)
     kept(path, rich_history()[:1])
-    version, found = store.read(path)
+    version, found = history_file.read(path)
     assert (version, len(found)) == (3, 3)
 
 
@@ -511,11 +513,11 @@ def test_a_run_that_is_interrupted_is_kept_as_such(here):
         [sys.executable, "-m", "harness.cli", *words], stdout=subprocess.PIPE, text=True
     )
     assert "passed" in run.stdout.readline()
-    (begun,) = store.read("h.sqlite")[1]
+    (begun,) = history_file.read("h.sqlite")[1]
     assert begun.state is RunState.BEGUN
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=60)
-    (found,) = store.read("h.sqlite")[1]
+    (found,) = history_file.read("h.sqlite")[1]
     assert found.state is RunState.INTERRUPTED
     assert [one.verdict for one in found.files[0].results] == ["passed", "not run", "not run"]
 

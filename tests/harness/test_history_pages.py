@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.errors import ReportError
 from harness.history import grid, index, pages, plots
-from harness.history.courses import RUNS, file_courses, shown_runs
+from harness.history.test_courses import RUNS, file_courses, shown_runs
 from harness.history.trends import trends
 from harness.report.html.script import SCRIPT
 from harness.report.html.style import PLAIN

@@ -15,7 +15,7 @@ import pytest
 from harness.assignments import assignment
 from harness.cli import main
 from harness.declared import declaration, specifying
-from harness.declared.drawing import Drawer
+from harness.declared.conversation_drawing import Drawer
 from harness.exits import ExitCode
 from harness.fuzzing.by_reference import ByReference
 from harness.grading.attempts.images import image_of, origin

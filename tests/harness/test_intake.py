@@ -15,9 +15,9 @@ import pytest
 
 from harness.errors import ArchiveError, UsageError
 from harness.intake import archive, kinds
-from harness.intake.limits import MIB, IntakeLimits
-from harness.intake.names import checked, mended
-from harness.intake.packing import files_in, pack
+from harness.intake.archive_limits import MIB, IntakeLimits
+from harness.intake.archive_writing import files_in, pack
+from harness.intake.member_names import checked, mended
 from harness.intake.placing import place
 from tests.harness.hostile_archives import (
     ROSTER,

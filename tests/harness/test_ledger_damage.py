@@ -16,8 +16,8 @@ from harness.grading.ledger import ledger as ledger_module
 from harness.grading.ledger import salvage
 from harness.grading.ledger.chains import SIGNED
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, ResultRow, Run
+from harness.grading.ledger.ledger_tables import VERSION_TABLE
 from harness.grading.ledger.places import LedgerFile
-from harness.grading.ledger.tables import VERSION_TABLE
 from tests.harness import former_ledgers
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")

@@ -22,7 +22,7 @@ import pytest
 
 from harness import shipped
 from harness.assignments import assignment, misplaced, workspace
-from harness.assignments.building import build
+from harness.assignments.build_steps import build
 from harness.assignments.contents import faults, sort_files
 from harness.intake.placing import place
 

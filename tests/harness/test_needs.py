@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.assignments import assignment, building, needs, workspace
+from harness.assignments import assignment, build_steps, needs, workspace
 from harness.assignments.assignment import BuildSteps
 from harness.errors import UsageError
 from tests.harness import small_class
@@ -117,7 +117,7 @@ def test_a_missing_program_of_the_assignment_is_the_harnesss_fault(
     step, names, said, level, stage, c_tools
 ):
     with pytest.raises(UsageError, match=said):
-        building.build(with_step(step, *names), stage, level)
+        build_steps.build(with_step(step, *names), stage, level)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_program_that_only_the_submission_calls_is_its_own_business(
     step, makefile, stage, c_tools
 ):
     (stage / "assignment1" / "Makefile").write_text(makefile)
-    built = building.build(with_step(step, "make"), stage)
+    built = build_steps.build(with_step(step, "make"), stage)
     assert built is not None
     assert not built.ok
 

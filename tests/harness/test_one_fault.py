@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from harness.assignments import assignment
-from harness.assignments.trial import run_public_tests
+from harness.assignments.public_tests import run_public_tests
 from harness.options import BoxLimits, Limits, Options
 from harness.processes import children, descendants
 from harness.reading import casefile
@@ -17,10 +17,10 @@ from harness.reading.dialect import named
 from harness.reading.pattern import read_gogui
 from harness.records import FailureKind, Reply, Verdict
 from harness.report.difference import difference
-from harness.running.patience import HANGS, HangPolicy, Hangs, do_anything
-from harness.running.runner import RunContext, run_file
+from harness.running.file_runner import RunContext, run_file
+from harness.running.hangs import HANGS, HangPolicy, Hangs, do_anything
 from harness.sandbox import levels
-from harness.sandbox.engines import Sandbox
+from harness.sandbox.boxed_engines import Sandbox
 from harness.specifications import EVERYONES
 from tests.harness.made_class_of_files import (
     GO,
@@ -120,7 +120,7 @@ def test_after_three_hangs_others_wait_side_by_side(open_place, monkeypatch):
         seen.append(([one.rest for one in left], time.monotonic() - begun))
         return found
 
-    monkeypatch.setattr("harness.running.runner.do_anything", watched)
+    monkeypatch.setattr("harness.running.file_runner.do_anything", watched)
     patience = HangPolicy()
     for _ in range(HANGS):
         patience.note_hang()

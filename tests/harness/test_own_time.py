@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine import clock
-from harness.engine.clock import EngineClock, Thread, Use
+from harness.engine import engine_clock
+from harness.engine.engine_clock import EngineClock, Thread, Use
+from harness.engine.engine_session import EngineSession
 from harness.engine.launch import PlainLauncher
 from harness.engine.process import EngineProcess
-from harness.engine.session import EngineSession
 from harness.errors import AsleepError, EngineError, SandboxError, StarvedError
 from harness.options import BoxLimits, Limits
 from harness.processes import descendants
 from harness.records import CaseFile, FailureKind
 from harness.sandbox import levels
-from harness.sandbox.engines import Sandbox
+from harness.sandbox.boxed_engines import Sandbox
 from harness.specifications import EVERYONES
 from tests.harness.busy import busy
 
@@ -215,7 +215,7 @@ def thread(ran, waited, state=""):
     ],
 )
 def test_what_an_engine_did_between_two_looks(before, after, expected):
-    assert clock.use(before, after, 1.0) == pytest.approx(expected)
+    assert engine_clock.use(before, after, 1.0) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -241,16 +241,16 @@ def test_what_of_the_time_between_two_looks_counts(seconds, ran, waited, still, 
 def waited(monkeypatch):
     """Return what looks at a thread again some seconds later, and returns how long it waited."""
     files = {"schedstat": b"1000000000 500000000 7", "stat": b"1 (a b) R 1 2"}
-    monkeypatch.setattr(clock, "_read", lambda path: files[path.rpartition("/")[2]])
+    monkeypatch.setattr(engine_clock, "_read", lambda path: files[path.rpartition("/")[2]])
     monkeypatch.setattr(os, "listdir", lambda _: ["1"])
     seen, now = {}, [100.0]
-    monkeypatch.setattr(clock, "monotonic", lambda: now[0])
+    monkeypatch.setattr(engine_clock, "monotonic", lambda: now[0])
 
     def look(seconds, **changed):
         nonlocal seen
         files.update({name: value.encode() for name, value in changed.items()})
         now[0] += seconds
-        seen = clock.look([1], seen)
+        seen = engine_clock.look([1], seen)
         return pytest.approx(seen[1].waited)
 
     return look
@@ -297,15 +297,17 @@ def test_what_computes_beside_others_has_more_time_and_what_sleeps_has_not():
 
 @pytest.mark.processes
 def test_a_machine_that_is_too_busy_to_tell_is_nobodys_fault(monkeypatch):
-    monkeypatch.setattr(clock, "_AT_LEAST", 0.5)
-    monkeypatch.setattr(clock, "_MOST", 0)
-    monkeypatch.setattr(clock, "use", lambda _before, _after, seconds: Use(0, seconds, False))
+    monkeypatch.setattr(engine_clock, "_AT_LEAST", 0.5)
+    monkeypatch.setattr(engine_clock, "_MOST", 0)
+    monkeypatch.setattr(
+        engine_clock, "use", lambda _before, _after, seconds: Use(0, seconds, False)
+    )
     with pytest.raises(StarvedError, match=re.escape("the machine is too busy: an engine")):
         asked("sleep 60", PlainLauncher())
 
 
 def test_without_figures_all_time_counts(monkeypatch):
-    monkeypatch.setattr(clock, "_ours", lambda: None)
+    monkeypatch.setattr(engine_clock, "_ours", lambda: None)
     one = EngineClock(lambda: [os.getpid()])
     one.wait_until(one.now() + 0.05)
     time.sleep(0.06)
@@ -316,7 +318,7 @@ def test_without_figures_all_time_counts(monkeypatch):
 
 
 def test_processes_that_cannot_be_seen_are_not_waited_for(monkeypatch):
-    monkeypatch.setattr(clock, "_UNSEEN", 0.05)
+    monkeypatch.setattr(engine_clock, "_UNSEEN", 0.05)
     one = EngineClock(list)
     one.wait_until(one.now() + 0.2)
     ends = time.monotonic() + 10

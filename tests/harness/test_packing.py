@@ -21,13 +21,13 @@ from harness.records import (
     Restart,
     Verdict,
 )
-from harness.running import packing
+from harness.running import result_transfer
 
 
 @pytest.fixture(autouse=True, scope="module")
 def packed() -> Iterator[None]:
     before = dict(copyreg.dispatch_table)
-    packing.register()
+    result_transfer.register()
     yield
     copyreg.dispatch_table.clear()
     copyreg.dispatch_table.update(before)

@@ -9,7 +9,7 @@ import pytest
 
 from harness.cli import main
 from harness.cli.console import Console, Style
-from harness.engine import process, session
+from harness.engine import engine_session, process
 from harness.options import PATIENT, UNTRUSTED, Limits, Options, limits_of
 from harness.records import FileResult, Progress, Waiting
 from harness.report import heartbeat
@@ -33,8 +33,8 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let half a minute be over at once."""
-    monkeypatch.setattr(session, "LONG", 0.1)
-    monkeypatch.setattr(session, "NEWS", 0.05)
+    monkeypatch.setattr(engine_session, "LONG", 0.1)
+    monkeypatch.setattr(engine_session, "NEWS", 0.05)
     monkeypatch.setattr(heartbeat, "SECONDS", 0.1)
     monkeypatch.setattr(process, "_NAP", 50)
 
@@ -45,7 +45,7 @@ def test_defaults() -> None:
     assert limits_of("off") == Options().limits == PATIENT
     assert {limits_of(one) for one in ("auto", "3", "2", "1")} == {UNTRUSTED}
     assert (Limits().timeout, Limits().startup, UNTRUSTED.timeout) == (60, 30, 10)
-    assert session.LONG == heartbeat.SECONDS == 30
+    assert engine_session.LONG == heartbeat.SECONDS == 30
 
 
 # --- what is told

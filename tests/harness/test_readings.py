@@ -11,9 +11,9 @@ import pytest
 from hypothesis import settings
 
 from harness.cli import main
-from harness.fuzzing.drawing import DRAW, find, scripts
 from harness.fuzzing.judges import judge_of
-from harness.generating import producing
+from harness.fuzzing.script_drawing import DRAW, find, scripts
+from harness.generating import scene_production
 from harness.generating.staging import Stage
 from harness.judging import mistaken
 from harness.reading import casefile, suite
@@ -82,9 +82,11 @@ def test_a_case_that_asks_it_would_be_noticed(tmp_path):
 @EVERY
 def test_ten_private_sets_do_not_ask_it_either(assignment, tmp_path, monkeypatch, capsys):
     # What makes a set strong, or counts what it catches, takes time and asks nothing else.
-    monkeypatch.setattr(producing, "Stage", lambda specification, _: Stage(specification, ()))
-    monkeypatch.setattr(producing, "_ROUNDS", 0)
-    monkeypatch.setattr(producing, "FROM_NOTHING", 1)
+    monkeypatch.setattr(
+        scene_production, "Stage", lambda specification, _: Stage(specification, ())
+    )
+    monkeypatch.setattr(scene_production, "_ROUNDS", 0)
+    monkeypatch.setattr(scene_production, "FROM_NOTHING", 1)
     paths = []
     for number in range(SECRETS):
         monkeypatch.setenv("SECRET_OF_THE_COURSE", f"correct horse battery {number}")

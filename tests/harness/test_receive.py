@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from harness.assignments import assignment, receipt, workspace
 from harness.errors import ArchiveError, UsageError
-from harness.grading.ledger.store import Store
+from harness.grading.ledger.originals import Store
 from harness.grading.records import Student, StudentSubmissions, Submission, SubmittedFile
-from harness.grading.taking_in.evidence import LONGEST
+from harness.grading.taking_in.log_evidence import LONGEST
 from harness.grading.taking_in.receive import receive
-from harness.intake.limits import MIB, IntakeLimits
+from harness.intake.archive_limits import MIB, IntakeLimits
 from tests.harness.hostile_archives import ROSTER, python_tar, zipped
 
 ASSIGNMENT = assignment.find("go-scoring")

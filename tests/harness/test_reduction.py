@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from harness.fuzzing import reduction, spending
-from harness.fuzzing.spending import Spending
+from harness.fuzzing import reduction, reduction_cost
+from harness.fuzzing.reduction_cost import Spending
 from harness.processes import processor_seconds
 from harness.records import Failure, FailureKind
 from harness.vocabulary.script import Script, Trace
@@ -28,8 +28,8 @@ class Machine:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, each: float = 0.0) -> None:
         self.wall = self.computed = 0.0
         self._each = each  # seconds by the wall that pass from look to look
-        monkeypatch.setattr(spending, "monotonic", self._monotonic)
-        monkeypatch.setattr(spending, "processor_seconds", lambda: self.computed)
+        monkeypatch.setattr(reduction_cost, "monotonic", self._monotonic)
+        monkeypatch.setattr(reduction_cost, "processor_seconds", lambda: self.computed)
 
     def _monotonic(self) -> float:
         self.wall += self._each

@@ -6,10 +6,10 @@ import random
 import pytest
 
 from harness.assignments import assignment
-from harness.declared.choosing import accepts, choices
+from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import read
-from harness.declared.drawing import Drawer
-from harness.declared.process import ProgramStart
+from harness.declared.engine_choices import accepts, choices
+from harness.declared.program_process import ProgramStart
 from harness.declared.reference import digest
 from harness.declared.specifying import specify
 from harness.errors import ReferenceFailedError

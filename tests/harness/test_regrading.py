@@ -21,7 +21,7 @@ from harness.grading.marks.regrading import (
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Graded
 from harness.reading import casefile
 from harness.records import Build, Outcome, Reply, Verdict
-from harness.running.runner import not_run
+from harness.running.file_runner import not_run
 from tests.harness.made_attempts import (
     NEVER_LATE,
     assignment_of,

@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import CaseError, UsageError
 from harness.records import Failure, FailureKind, FileResult, Progress, Verdict
-from harness.running import runner
+from harness.running import file_runner
 from harness.running.runs import Limits, Options, run
 
 pytestmark = pytest.mark.processes
@@ -173,7 +173,7 @@ def test_an_error_of_ours_is_no_verdict(folder: Path, monkeypatch: pytest.Monkey
     def broken(case: object, *_: object) -> object:
         raise ValueError("our own mistake")
 
-    monkeypatch.setattr(runner._FileRun, "_judge", broken)
+    monkeypatch.setattr(file_runner._FileRun, "_judge", broken)
     result = run(engine("in_order"), write(a="10 a\n20 b\n", b="setup\n"), Options(jobs=2))
     assert [letters(file) for file in result.files] == ["--", ""]
     assert [file.failure for file in result.files] == [None, None]

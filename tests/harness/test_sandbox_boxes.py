@@ -27,9 +27,9 @@ from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, canary, layout, levels, view
 from harness.sandbox.launcher import BoxEnd, BoxLauncher
 from harness.sandbox.plan import WritableSpace
-from harness.sandbox.redteam import compiling, referee, roster
+from harness.sandbox.redteam import attack_table, compiling, referee
 from harness.sandbox.redteam import scene as scene_module
-from harness.sandbox.redteam.roster import ROSTER
+from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.scene import AttackStage
 from tests.harness.sandbox_checks import CHECKS
 from tests.harness.sandbox_mutants import LAYERS, MUTANTS
@@ -321,7 +321,7 @@ REAL = {
     "unix_sockets",
     "listen",
     "many_descriptors",
-    *(attack.name for attack in roster.REACHING if attack.name != "slow_others"),
+    *(attack.name for attack in attack_table.REACHING if attack.name != "slow_others"),
     "read_case.c",
     "namespaces.c",
     "limit_others.c",

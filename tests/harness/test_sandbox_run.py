@@ -21,7 +21,7 @@ from harness.errors import SandboxError, UsageError
 from harness.options import MIB, BoxLimits
 from harness.records import FailureKind, FileResult, RunResult, Verdict
 from harness.running.runs import Limits, Options, run
-from harness.sandbox import engines as engines_module
+from harness.sandbox import boxed_engines as engines_module
 from harness.sandbox import levels
 from harness.sandbox.launcher import BoxLauncher
 from tests.harness.sandbox_checks import gone, running

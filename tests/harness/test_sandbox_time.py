@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import cgroup, clock
+from harness.sandbox import box_clock, cgroup
 from harness.sandbox.estimate import Estimate, ProcessSample
 
 FORGOTTEN = """
 import os, signal, time
-from harness.sandbox.clock import BoxClock
+from harness.sandbox.box_clock import BoxClock
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 clock = BoxClock()
 reading, writing = os.pipe()
@@ -47,14 +47,14 @@ def test_the_clock_counts_what_nobody_waits_for() -> None:
 def test_without_a_counter_a_group_of_version_2_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clock, "_open", lambda: -1)
+    monkeypatch.setattr(box_clock, "_open", lambda: -1)
     stat = tmp_path / "cpu.stat"
     stat.write_text("usage_usec 1000000\nuser_usec 1\n")
     group = cgroup.ControlGroups([str(tmp_path)])
-    counted = clock.BoxClock(group.cpu)
+    counted = box_clock.BoxClock(group.cpu)
     stat.write_text("usage_usec 4500000\nuser_usec 1\n")
     assert counted.seconds() == pytest.approx(3.5, abs=0.1)
-    assert clock.BoxClock(cgroup.ControlGroups([]).cpu).seconds() is None
+    assert box_clock.BoxClock(cgroup.ControlGroups([]).cpu).seconds() is None
 
 
 LOOK = 0.05  # seconds between looks

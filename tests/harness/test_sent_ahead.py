@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 
 from harness.assignments import assignment
 from harness.declared.allowing import Allowing
+from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration
-from harness.declared.drawing import Drawer
 from harness.engine.ahead import Ahead
 from harness.engine.launch import PlainLauncher
 from harness.engine.protocols import named
 from harness.errors import EngineError
+from harness.fuzzing.batch_judging import Heard
 from harness.fuzzing.by_reference import ByReference
 from harness.fuzzing.causes import Causes
-from harness.fuzzing.engines import Piped
-from harness.fuzzing.likeness import Likeness
-from harness.fuzzing.looking import Heard
+from harness.fuzzing.fuzzed_engine import Piped
 from harness.fuzzing.relay import Answered
+from harness.fuzzing.same_answers import Likeness
 from harness.fuzzing.search import FuzzBudget, ScriptSender
 from harness.fuzzing.unasked import Unasked
 from harness.fuzzing.under_way import UnderWay

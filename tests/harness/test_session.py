@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harness
+from harness.engine.engine_session import WINDOW, EngineSession, groups
 from harness.engine.launch import PlainLauncher, split_program, with_seed
 from harness.engine.process import EngineProcess
 from harness.engine.replies import Splitter, end_of_last_reply
-from harness.engine.session import WINDOW, EngineSession, groups
 from harness.errors import EngineError, UsageError
 from harness.options import Limits
 from harness.records import FailureKind, Reply, Verdict

@@ -11,7 +11,7 @@ from harness.records import Reply
 from harness.report.sides import komi_of, sides
 from harness.report.view import FileView, view
 from harness.specifications import NAMES, specification
-from harness.vocabulary.forms import SETTING
+from harness.vocabulary.answer_forms import SETTING
 from harness.vocabulary.wordings import asked, said
 from oracle.color import BLACK, WHITE
 from oracle.draw import Diagram

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.grading.records import Twins
-from harness.grading.similarity.programs import tokens
+from harness.grading.similarity.submitted_programs import tokens
 from harness.grading.similarity.twins import twins
 
 ROOT = Path(__file__).parents[1] / "submissions"

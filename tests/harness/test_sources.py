@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ArchiveError, UsageError
+from harness.escaping import one_line
 from harness.grading.records import StudentSubmissions
 from harness.grading.taking_in.sources import canvas, moodle, read
+from harness.grading.taking_in.sources.csv_source import COLUMNS
 from harness.grading.taking_in.sources.pieces import entries, folded, safe, version
-from harness.grading.taking_in.sources.table import COLUMNS
-from harness.visible import one_line
 from tests import documents
 from tests.harness.downloads import (
     canvas_name,

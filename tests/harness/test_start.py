@@ -228,10 +228,10 @@ done
 BUILD = """
 import sys
 from pathlib import Path
-from harness.assignments import assignment, building
+from harness.assignments import assignment, build_steps
 steps = assignment.BuildSteps((("sh", "-c", sys.argv[3]),), (), 60.0, 1 << 28, 4096)
 found = assignment.find("go-scoring")._replace(build=steps)
-print(building.build(found, Path(sys.argv[1]), sys.argv[2]))
+print(build_steps.build(found, Path(sys.argv[1]), sys.argv[2]))
 """
 LEVELS = ("off", "3", "2", "1")
 

@@ -19,7 +19,7 @@ from harness.options import PROTOCOLS, STATUS_LAST, Limits, Options
 from harness.reading import statuses
 from harness.records import FailureKind, FileResult, Reply, Verdict
 from harness.report.junit import mismatch
-from harness.running import protocol
+from harness.running import protocol_facts
 from harness.running.runs import run
 
 ENGINE = Path(__file__).parent / "status_last_engine.py"
@@ -220,7 +220,7 @@ def test_an_answer_with_a_status_lacks_no_id(lines: list[str], status: str) -> N
     (reply,) = (
         named(STATUS_LAST).splitter(strict=True).split("\n".join([*lines, status, ""]).encode())
     )
-    told = protocol.warnings([protocol.own_step("show")], [reply])
+    told = protocol_facts.warnings([protocol_facts.own_step("show")], [reply])
     assert not [one for one in told if "id" in one]
 
 

@@ -11,7 +11,7 @@ from harness.grading.records import IMAGE, PUBLIC, Attempt
 from harness.judging.mistaken import folder_of, mutant_engine
 from harness.reading.casefile import parse
 from harness.records import Failure, FailureKind, Outcome, Reply, Verdict
-from harness.running.runner import not_run
+from harness.running.file_runner import not_run
 from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 from tests.harness.image_runs import attempts, public_cases

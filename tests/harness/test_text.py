@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text import at_most, decode, encode, more, number_of, plural, some
-from oracle.text import count, listing
+from oracle.sentences import count, listing
 
 
 @given(st.binary())

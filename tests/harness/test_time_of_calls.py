@@ -21,9 +21,9 @@ from harness.adapters.inside.board import AdapterBoard, TimeOut
 from harness.adapters.inside.methods import Methods
 from harness.adapters.inside.patience import TimeLeft, counted
 from harness.assignments import workspace
-from harness.assignments.building import build
+from harness.assignments.build_steps import build
+from harness.engine.engine_session import EngineSession
 from harness.engine.process import EngineProcess
-from harness.engine.session import EngineSession
 from harness.options import Limits
 from harness.processes import descendants
 from harness.sandbox import levels
@@ -325,11 +325,11 @@ def test_a_build_step_on_a_busy_machine_is_not_late(stage, sandbox):  # noqa: F8
 
 BUILDER = """\
 import pathlib, sys
-from harness.assignments import assignment, building
+from harness.assignments import assignment, build_steps
 steps = (tuple(sys.argv[2:]),)
 limits = assignment.BuildSteps(steps, (), time=0.6, memory=1 << 28, output=99)
 wanted = assignment.find("go-scoring")._replace(build=limits)
-print(building.build(wanted, pathlib.Path(sys.argv[1]), "off"))
+print(build_steps.build(wanted, pathlib.Path(sys.argv[1]), "off"))
 """
 
 

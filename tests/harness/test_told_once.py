@@ -15,7 +15,7 @@ from harness.report.paint import Paint
 from harness.report.terminal import Terminal
 from harness.report.transcript import Transcript
 from harness.report.view import view
-from harness.running.runner import not_run
+from harness.running.file_runner import not_run
 
 KEY = "KeyError: 'x' (line 3 of Go1.py)"
 

@@ -18,7 +18,7 @@ from harness.specifications.truth import reply_of
 from harness.verifying.near import near
 from harness.verifying.records import FindingKind
 from harness.verifying.whole import specification_of, verify
-from harness.vocabulary import forms
+from harness.vocabulary import answer_forms
 from oracle.mistakes import ASSIGNMENTS
 
 CASES = Path(__file__).parents[2] / "cases"
@@ -248,7 +248,7 @@ def planted(path, expectation):
 
 @pytest.mark.parametrize("path", PUBLIC)
 def test_a_wrong_expectation_is_found_everywhere(path):
-    tests, found = planted(path, lambda step, right: forms.literally(f"{right.text}x"))
+    tests, found = planted(path, lambda step, right: answer_forms.literally(f"{right.text}x"))
     assert found == {step.line: FindingKind.WRONG for step in tests}
 
 
@@ -266,7 +266,7 @@ def test_the_oracles_own_words_are_too_tight_where_there_are_others(path):
     def words(step, right):
         if len(equivalence.forms(step.command, right, specification(assignment))) > 1:
             several.add(step.line)
-        return forms.literally(right.text)
+        return answer_forms.literally(right.text)
 
     _, found = planted(path, words)
     assert found == dict.fromkeys(several, FindingKind.TIGHT)
@@ -352,7 +352,7 @@ def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
     for other in list(near(right.text))[:12]:
         got = right._replace(text=other)
         if not equivalence.same("score", right, got, specification("go-scoring")):
-            literal = forms.literally(other)
+            literal = answer_forms.literally(other)
             ((kind, _),) = found(f"{text}#? [{literal}]", "go-scoring")
             assert kind is FindingKind.WRONG
             ((kind, _),) = found(f"{text}#? [{exact}|{literal}]", "go-scoring")

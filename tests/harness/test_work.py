@@ -21,10 +21,10 @@ from harness.environments.records import EnginePython
 from harness.errors import UsageError
 from harness.options import BoxLimits, Limits
 from harness.records import Build
-from harness.work import canonical_json, files, plain, records, words, worker
+from harness.work import canonical_json, plain, records, stored_files, unit_worker, worker_events
 from harness.work.canonical_json import Measurements
 from harness.work.records import Environment, Folder, UnitCase, UnitFile, UnitSubmission, WorkUnit
-from harness.work.words import (
+from harness.work.worker_events import (
     AttemptFinished,
     BuildFinished,
     CaseStarted,
@@ -116,17 +116,17 @@ WORDS = st.one_of(
 def test_a_unit_is_the_same_after_a_journey_as_json(unit):
     text = canonical_json.dumps(unit)
     assert "\n" not in text
-    assert worker.read(text, "unit") == unit
+    assert unit_worker.read(text, "unit") == unit
     assert fits(json.loads(text), plain.schema(WorkUnit))
 
 
 @settings(deadline=None, max_examples=50)
 @given(WORDS)
 def test_so_is_a_word_and_a_result_keeps_its_bytes(word):
-    line = words.line(word)
+    line = worker_events.line(word)
     assert line.count(b"\n") == 1
-    assert words.read(line) == word
-    assert fits(json.loads(line), words.schema())
+    assert worker_events.read(line) == word
+    assert fits(json.loads(line), worker_events.schema())
 
 
 def fits(value, schema):
@@ -210,13 +210,13 @@ def unit_of(room, student, sandbox="off", **more):
     for content in (submission(student.body), *((place / one).read_bytes() for one in names)):
         (store / hashlib.sha256(content).hexdigest()).write_bytes(content)
     own = hashlib.sha256(submission(student.body)).hexdigest()
-    cases = [files.file_of(place / name, name) for name in small_class.CASES]
+    cases = [stored_files.file_of(place / name, name) for name in small_class.CASES]
     unit = WorkUnit(
         records.VERSION,
         UnitSubmission("ada", own, "assignment1/", ("engine.py", "readme.txt")),
         "build",
         tuple(UnitCase(one.name, one.name, one.sha256) for one in cases),
-        files.folder_of(place, names)._replace(place=""),
+        stored_files.folder_of(place, names)._replace(place=""),
         None,
         Environment(sandbox),
         Limits(timeout=20),
@@ -230,20 +230,20 @@ def unit_of(room, student, sandbox="off", **more):
 @pytest.mark.parametrize(("place", "value", "said"), WRONG, ids=lambda value: str(value)[:30])
 def test_a_wrong_unit_is_told_by_its_key(made, place, value, said):
     with pytest.raises(UsageError) as error:
-        worker.read(changed(unit_of(made, CLASS[0]), place, value), "unit")
+        unit_worker.read(changed(unit_of(made, CLASS[0]), place, value), "unit")
     assert said in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "1e999", "NaN", "[" * 100_000, "\ud800", "null"])
 def test_what_is_no_unit_at_all_is_refused(text):
     with pytest.raises(UsageError, match=r"^unit"):
-        worker.read(text.encode("utf-8", "surrogatepass"), "unit")
+        unit_worker.read(text.encode("utf-8", "surrogatepass"), "unit")
 
 
 @pytest.mark.parametrize("line", [b"", b"{}\n", b'{"word":"x"}\n', b'{"word":["x"]}\n', b"\xff\n"])
 def test_what_is_no_word_is_refused(line):
     with pytest.raises(UsageError, match="expected a word"):
-        words.read(line)
+        worker_events.read(line)
 
 
 # --- the process ---
@@ -263,7 +263,7 @@ def work(room, unit, *more, given=None):
 
 
 def said(done):
-    return [words.read(line) for line in done.stdout.splitlines(keepends=True)]
+    return [worker_events.read(line) for line in done.stdout.splitlines(keepends=True)]
 
 
 def test_bytes_are_found_by_their_sha256_alone(made):
@@ -321,7 +321,10 @@ def test_a_unit_may_be_a_file(made, tmp_path):
 
 def test_the_schema_is_told():
     done = subprocess.run([*WORK, "--schema"], capture_output=True, check=True)
-    assert json.loads(done.stdout) == {"unit": plain.schema(WorkUnit), "word": words.schema()}
+    assert json.loads(done.stdout) == {
+        "unit": plain.schema(WorkUnit),
+        "word": worker_events.schema(),
+    }
 
 
 SLEEPS = Student("Sleeps", "time.sleep(30)\n    return n", 0)
@@ -338,7 +341,7 @@ def started(room, unit):
     )
     process.stdin.write(canonical_json.dumps(unit).encode())
     process.stdin.close()
-    assert words.read(process.stdout.readline()) == CaseStarted("one.gtp")
+    assert worker_events.read(process.stdout.readline()) == CaseStarted("one.gtp")
     return process
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from harness.grading.ledger import server, sqlite_file
+from harness.grading.ledger import ledger_server, sqlite_file
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import Server
 from harness.service.records import DONE
@@ -28,8 +28,8 @@ def service(request, tmp_path, monkeypatch):
     """Return a service that waits for locks for a moment alone, and tries again at once."""
     for module in (sqlite_file, database):
         monkeypatch.setattr(module, "_PATIENCE", SOON)
-    impatient = [one.replace("30s", "200ms") for one in server._SETTINGS]
-    monkeypatch.setattr(server, "_SETTINGS", impatient)
+    impatient = [one.replace("30s", "200ms") for one in ledger_server._SETTINGS]
+    monkeypatch.setattr(ledger_server, "_SETTINGS", impatient)
     monkeypatch.setattr(queue, "_LITTLE", 0.0)
     monkeypatch.setattr(worker, "_PATIENCE", 0.0)
     with opened(settings_of(request.param, request, tmp_path / "data")) as found:

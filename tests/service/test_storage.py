@@ -16,8 +16,8 @@ from tests.service.serving import KINDS, settings_of
 
 ROOT = Path(__file__).parents[2]
 # Who may speak SQL; alembic's steps are among them.
-ROOMS = ("harness/grading/ledger", "harness/service/storage", "harness/declared/answers.py",
-         "harness/history")  # fmt: skip
+ROOMS = ("harness/grading/ledger", "harness/service/storage",
+         "harness/declared/reference_answers.py", "harness/history")  # fmt: skip
 
 
 @pytest.fixture(params=KINDS)

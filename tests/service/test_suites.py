@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
+from harness.escaping import encode_without_surrogates
 from harness.history import keeping as histories
 from harness.report import json as run_json
 from harness.report.tally import tally
 from harness.service.app import guarded
 from harness.service.people import entering
 from harness.service.runs import documents, keeping
-from harness.visible import encode_without_surrogates
 from tests.harness.made_run import RUN, Line, V, made_file
 from tests.service.serving import BASE, KINDS, Browser, link_for, opened, settings_of
 

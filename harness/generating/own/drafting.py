@@ -8,15 +8,15 @@ from pathlib import Path
 from random import Random
 
 from harness.declared.allowing import Allowing
+from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import ASKS, CHOOSES, MOVES, Declaration, DeclaredCommand
-from harness.declared.drawing import Drawer
 from harness.declared.engine import ReferenceEngine
-from harness.declared.forms import found_anywhere
+from harness.declared.reply_forms import found_anywhere
 from harness.generating.own.records import Draft, Opening
 from harness.judging import equivalence
 from harness.records import Reply
 from harness.specifications.record import Specification
-from harness.vocabulary.forms import literally
+from harness.vocabulary.answer_forms import literally
 
 _AS_ASKED = 0.3  # how often what was asked before a test is asked in it, too
 _BAD = 0.5  # how often a command is given a wrong argument

@@ -20,7 +20,7 @@ from harness.declared.engine import ReferenceEngine
 from harness.declared.following import vertex_of
 from harness.generating.choices import Choices
 from harness.generating.own.records import Opening
-from harness.generating.replaying import is_private
+from harness.generating.record_replay import is_private
 from harness.records import CaseFile, Step
 from harness.specifications.record import Specification
 from oracle.errors import SgfError

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from harness.errors import ClassWideError
+from harness.escaping import one_line
 from harness.grading.attempts.test_results import answers_a_test
 from harness.reading.last_words import last_words, normalized
 from harness.records import Build, FileResult
 from harness.report.tally import never_answers
-from harness.visible import one_line
 
 FIRST = 5  # submissions of which all fail alike; of a smaller class all of them
 _SHOWN = 300  # characters of last words

@@ -13,12 +13,12 @@ from harness.assignments import workspace
 from harness.assignments.assignment import FILE, Assignment
 from harness.grading.attempts.units import GradingUnit, Task
 from harness.options import BoxLimits
-from harness.sandbox.engines import Sandbox
-from harness.work import files, records
+from harness.sandbox.boxed_engines import Sandbox
+from harness.work import records, stored_files
 from harness.work.bench import Kit, UnitRunner, UnpackedSubmission
 from harness.work.crew import Crew, Ends
 from harness.work.records import Environment, Level, Sha256, UnitFile, UnitSubmission
-from harness.work.words import AttemptEvent
+from harness.work.worker_events import AttemptEvent
 
 
 class GradingContext(NamedTuple):
@@ -105,7 +105,7 @@ class Orders:
         own = self._means.assignment
         tables = [Path(own.translate)] if own.translate else []
         paths = [own.place / FILE, *tables, *own.public_cases()]
-        return files.folder_of(
+        return stored_files.folder_of(
             own.place, [path.relative_to(own.place).as_posix() for path in paths]
         )
 
@@ -114,7 +114,7 @@ class Orders:
         place = self._means.overlay
         if place is None:
             return None
-        return files.folder_of(place.absolute(), workspace.of_course(place))
+        return stored_files.folder_of(place.absolute(), workspace.of_course(place))
 
     @cached_property
     def _environment(self) -> Environment:
@@ -133,7 +133,7 @@ def _named(task: Task, folder: Path) -> Iterator[UnitFile]:
     words = {word for step in task.case.steps for word in step.command.split()[1:]}
     for word in sorted(word for word in words if "." in word and not word.startswith(("/", "."))):
         if ".." not in Path(word).parts and (folder / word).is_file():
-            yield files.file_of(folder / word, Path(word).as_posix())
+            yield stored_files.file_of(folder / word, Path(word).as_posix())
 
 
 # --- for what is done in this process and its forks --------------------------------------------

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from harness.escaping import one_line
 from harness.grading.records import PRIVATE, PUBLIC, Attempt
 from harness.records import FileResult, Outcome, Reply, Step, Verdict
 from harness.report.tally import never_answers
-from harness.visible import one_line
 
 _SHOWN = 60  # characters of an answer in a sentence
 _PASSES = (Verdict.PASSED, Verdict.UNEXPECTED_PASS)

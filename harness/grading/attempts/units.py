@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from harness.grading.records import Submission
 from harness.records import CaseFile
-from harness.work.words import AttemptEvent
+from harness.work.worker_events import AttemptEvent
 
 
 class Task(NamedTuple):

@@ -1,8 +1,9 @@
 """An audit: who of those with nearly full marks still answers wrongly.
 
-Each is looked at for some seconds, several side by side (:mod:`harness.grading.auditing.looking`).
-What was found is then asked again as grading asks what is in doubt: a case file at a time, nothing
-beside it, with all limits. Only what fails each time is kept. Nothing here touches the ledger.
+Each is looked at for some seconds, several side by side
+(:mod:`harness.grading.auditing.wrong_answers`). What was found is then asked again as grading asks
+what is in doubt: a case file at a time, nothing beside it, with all limits. Only what fails each
+time is kept. Nothing here touches the ledger.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.attempts.units import GradingUnit, Task
-from harness.grading.auditing import saved
-from harness.grading.auditing.looking import Looked, Looker
+from harness.grading.auditing import saved_audits
+from harness.grading.auditing.wrong_answers import Looked, Looker
 from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded
 from harness.reading import casefile
 from harness.records import CaseFile, FileResult, Verdict
 from harness.running import jobs
 from harness.signals import ending_on_signals
 from harness.work import canonical_json
-from harness.work.words import AttemptEvent, AttemptFinished, HarnessFailed
+from harness.work.worker_events import AttemptEvent, AttemptFinished, HarnessFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,10 +91,10 @@ class Audit:
 
     def _before(self, unit: GradingUnit) -> Audited | None:
         """Return what was found of a submission as it is now, in as much time or more."""
-        found = saved.read(self._folder, unit.submission.key)
+        found = saved_audits.read(self._folder, unit.submission.key)
         if not found or found.build != unit.build or found.seconds < self._seconds:
             return None
-        files = saved.case_files(self._folder, [found])
+        files = saved_audits.case_files(self._folder, [found])
         return found if all(path.is_file() for path in files) else None
 
     def run(self, units: Sequence[GradingUnit], listener: AuditListener) -> list[str]:
@@ -145,7 +146,7 @@ class Audit:
             confirmed=not looked.cases,
         )
         files = dict(file for case in looked.cases for file in case.files)
-        saved.write(self._folder, found, files)
+        saved_audits.write(self._folder, found, files)
         if found.confirmed:
             self._listener.on_audited(found)
 
@@ -180,7 +181,7 @@ class Audit:
             return [_broke(unit, faults[0])]
         shown = Counter(word.basis for word in heard if _shows(word, cases))
         sure = [name for name in cases if shown[name] == _REPEATS]
-        self._listener.on_audited(saved.confirm(self._folder, found, sure))
+        self._listener.on_audited(saved_audits.confirm(self._folder, found, sure))
         return []
 
     def _under_way(self, units: Sequence[GradingUnit]) -> Callable[[list[int]], None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from harness.escaping import one_line
 from harness.grading.attempts.test_results import quoted
 from harness.grading.exports.class_page.addresses import PAGE, Places, evidence, shown_name
 from harness.grading.exports.class_page.known import ordered
@@ -29,7 +30,6 @@ from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.tally import tally
 from harness.report.view import FileView
 from harness.text import number_of
-from harness.visible import one_line
 
 _STDERR = 20_000  # characters of its end
 _CARDS = 60  # tests of one file that are shown in full

@@ -74,7 +74,7 @@ EXPORTS = (
         ("class.json",),
         "programs",
         "all there is; its schema, `gtp-harness/class` version 1, is in"
-        " `harness/grading/exports/document.py`",
+        " `harness/grading/exports/class_json.py`",
         f"{_ROOM}.document",
     ),
     Export(

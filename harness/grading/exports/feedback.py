@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from harness.assignments.at_home import AtHome
+from harness.escaping import one_line
 from harness.grading.exports.feedback_style import STYLE
 from harness.grading.exports.material import Files, Material, Shown, as_file
 from harness.grading.exports.showing import Feedback, PrivateTest
@@ -46,7 +47,6 @@ from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.tally import total
 from harness.report.view import WORDS, FileView
 from harness.text import more, number_of
-from harness.visible import one_line
 
 _COMMAND = 120  # characters
 _REPLY = 60  # characters of a right one

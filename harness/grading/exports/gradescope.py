@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from harness.escaping import escape_controls, one_line
 from harness.grading.exports.material import Files, Material
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import PartMark, counting, decimal
@@ -20,7 +21,6 @@ from harness.records import Outcome, Verdict
 from harness.report.json import with_list
 from harness.report.sides import Sides, sides
 from harness.report.view import WORDS, FileView
-from harness.visible import escape_controls, one_line
 from oracle.draw import draw_text
 
 _NAME = 120  # characters

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from harness.escaping import escape_controls
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import Attempt, ClassResult, Student
 from harness.report.view import FileView
-from harness.visible import escape_controls
 
 Shown = Mapping[str, Feedback]  # what students may see of each submission, by its key
 Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and their contents

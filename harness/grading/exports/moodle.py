@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from harness.errors import UsageError
+from harness.escaping import escape_controls
 from harness.grading.exports.material import Shown
 from harness.grading.exports.roster import Ids, Mark, SheetForm
 from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import counting, decimal
 from harness.report.markup import escape
-from harness.visible import escape_controls
 
 KIND = "moodle"  # of a student's number: the participant's
 WORKSHEET = ("Identifier", "Grade", "Feedback comments")  # columns, as in English

@@ -12,10 +12,10 @@ import zipfile
 from collections.abc import Iterable
 from io import BytesIO
 
+from harness.escaping import escape_controls
 from harness.grading.exports.material import Files, Material
 from harness.grading.exports.moodle import KIND
 from harness.grading.records import Student
-from harness.visible import escape_controls
 
 LAYOUTS = {  # by the names of the two zips
     "moodle-feedback-folders.zip": "{name}_{number}_assignsubmission_file_/feedback.html",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from harness.escaping import one_line
 from harness.grading.exports.sheet import Sheet
 from harness.grading.records import (
     ClassResult,
@@ -17,7 +18,6 @@ from harness.grading.records import (
     decimal,
 )
 from harness.text import number_of, some
-from harness.visible import one_line
 
 _NAMED = 8  # students in one note
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.visible import one_line
+from harness.escaping import one_line
 
 _SEPARATORS = ",;\t"
 _BOM = "\ufeff"

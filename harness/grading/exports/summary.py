@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.grading.auditing.saved import FOLDER
+from harness.escaping import one_line
+from harness.grading.auditing.saved_audits import FOLDER
 from harness.grading.marks.concerns import concerns
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.paint import Paint
 from harness.text import at_most, number_of, plural
-from harness.visible import one_line
 
 _WIDTH = 28  # characters of a name
 _WORDS = 72  # characters of a remark

@@ -12,8 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from harness.errors import LedgerError
 from harness.grading.ledger import seal
-from harness.grading.ledger.seal import Digest, Head, Seal
-from harness.grading.ledger.tables import (
+from harness.grading.ledger.ledger_tables import (
     ATTEMPT,
     CASE_FILE,
     CHAIN,
@@ -23,6 +22,7 @@ from harness.grading.ledger.tables import (
     METADATA,
     WANTED,
 )
+from harness.grading.ledger.seal import Digest, Head, Seal
 
 # The tables with a chain, and the columns that are signed. ``wanted`` is signed with what its
 # attempt was planned to be: the attempt itself changes as it is worked on.

@@ -6,8 +6,8 @@ leased, and finished once; what has changed has another basis, and the old attem
 only ever added: the last one that was accepted is in force.
 
 It is a file (:mod:`~harness.grading.ledger.sqlite_file`), or lies on a server
-(:mod:`~harness.grading.ledger.server`), where several processes and machines may lease attempts
-at once. What is written in one transaction locks first attempts, then the ends of chains.
+(:mod:`~harness.grading.ledger.ledger_server`), where several processes and machines may lease
+attempts at once. What is written in one transaction locks first attempts, then the ends of chains.
 
 All that marks are made of is signed (:mod:`~harness.grading.ledger.chains`): :meth:`Ledger.check`
 tells which rows others changed, added or removed. A result and its digest are one transaction.
@@ -23,14 +23,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import BusyError, LedgerError
+from harness.escaping import escape_controls
 from harness.grading.ledger import opening, owners, seal
 from harness.grading.ledger import statements as sql
 from harness.grading.ledger.chains import Chains
+from harness.grading.ledger.ledger_tables import ATTEMPT, CONTENT, UNSIGNED, VERSION
 from harness.grading.ledger.places import LedgerFile, Server
 from harness.grading.ledger.seal import Seal
-from harness.grading.ledger.tables import ATTEMPT, CONTENT, UNSIGNED, VERSION
 from harness.text import more
-from harness.visible import escape_controls
 from harness.work import canonical_json
 
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process

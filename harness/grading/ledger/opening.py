@@ -6,9 +6,9 @@ from pathlib import Path
 
 from sqlalchemy import Column, MetaData, String, Table, insert
 
-from harness.grading.ledger.database import LedgerDatabase
+from harness.grading.ledger.ledger_database import LedgerDatabase
+from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
 from harness.grading.ledger.places import LedgerFile, Server
-from harness.grading.ledger.tables import METADATA, VERSION, VERSION_TABLE
 
 _STEPS = Path(__file__).parent / "migrations"
 
@@ -20,7 +20,7 @@ def opened(place: LedgerFile | Server) -> LedgerDatabase:
         HarnessError: it cannot be opened.
     """
     if isinstance(place, Server):
-        from harness.grading.ledger.server import ServerDatabase
+        from harness.grading.ledger.ledger_server import ServerDatabase
 
         return ServerDatabase(place.address, place.name)
     from harness.grading.ledger.sqlite_file import SqliteFile

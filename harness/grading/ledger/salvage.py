@@ -22,12 +22,9 @@ from sqlalchemy.exc import DBAPIError
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import chains, opening, places, seal
 from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, SignedRow
-from harness.grading.ledger.database import LedgerDatabase
 from harness.grading.ledger.ledger import Ledger, Run
-from harness.grading.ledger.places import LedgerFile, Server
-from harness.grading.ledger.seal import Seal
-from harness.grading.ledger.sqlite_file import APPLICATION, SqliteFile, original
-from harness.grading.ledger.tables import (
+from harness.grading.ledger.ledger_database import LedgerDatabase
+from harness.grading.ledger.ledger_tables import (
     ATTEMPT,
     CONTENT,
     DIGEST,
@@ -36,6 +33,9 @@ from harness.grading.ledger.tables import (
     SIGNER,
     UNSIGNED,
 )
+from harness.grading.ledger.places import LedgerFile, Server
+from harness.grading.ledger.seal import Seal
+from harness.grading.ledger.sqlite_file import APPLICATION, SqliteFile, original
 from harness.work import canonical_json
 
 _MAGIC = b"SQLite format 3\0"

@@ -18,8 +18,8 @@ from sqlalchemy import Connection, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import BusyError, LedgerError, UsageError
-from harness.grading.ledger.database import LedgerDatabase
-from harness.grading.ledger.tables import UNSIGNED, VERSION
+from harness.grading.ledger.ledger_database import LedgerDatabase
+from harness.grading.ledger.ledger_tables import UNSIGNED, VERSION
 
 APPLICATION = 0x47545047  # "GTPG": by this the file is known as a ledger
 _PATIENCE = 30.0  # seconds to wait for another process's transaction

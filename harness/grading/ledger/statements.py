@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, case, func, insert, select, update
 
-from harness.grading.ledger.tables import (
+from harness.grading.ledger.ledger_tables import (
     ATTEMPT,
     BUILD,
     CASE_FILE,

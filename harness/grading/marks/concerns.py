@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from harness.escaping import one_line
 from harness.grading.attempts.test_results import own
 from harness.grading.records import ClassResult, Graded, Item, Twins, decimal
 from harness.reading.last_words import normalized
 from harness.text import plural
-from harness.visible import one_line
 
 SEVERAL = 3  # submissions; of fewer nothing is said
 _NEARLY_ALL = 0.9

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from harness.assignments.assignment import Assignment
 from harness.grading.attempts.assembly import AttemptReader
-from harness.grading.attempts.plan import PlannedCase
+from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.ledger.ledger import Ledger, MarkRow, PlannedAttempt
 from harness.grading.marks import item_analysis, marking, regrading, suspicion
 from harness.grading.marks.regrading import MarkChange
 from harness.grading.records import IMAGE, PUBLIC, Attempt, ClassResult, Graded, Marks, Submission
 from harness.judging.diagnosis import diagnoses, failures
-from harness.judging.replaying import Memory
+from harness.judging.mutant_replay import Memory
 from harness.records import Diagnosis, FileResult
 from harness.work import canonical_json
 from oracle import __version__

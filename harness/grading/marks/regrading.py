@@ -18,7 +18,7 @@ from harness.grading.marks.marking import marks, sentence
 from harness.grading.records import Attempt, Graded, Marks, Student, Submission, decimal
 from harness.records import CaseFile, FileResult, Outcome, Step
 from harness.text import at_most, more
-from oracle.text import listing
+from oracle.sentences import listing
 
 # What a mark may change by.
 RULES, SUBMISSION, CASES, ENGINE, LIMIT, HARNESS = (

@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from harness.grading.ledger.store import Store
+from harness.grading.ledger.originals import Store
 from harness.grading.records import Submission, Twins
-from harness.grading.similarity.programs import is_program, lying_in, submitted, tokens
+from harness.grading.similarity.submitted_programs import is_program, lying_in, submitted, tokens
 
 _FEW_TOKENS = 40  # a smaller file is the same by chance
 _STARTER = 5  # submissions that have a file before it can be the course's

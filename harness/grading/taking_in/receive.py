@@ -15,14 +15,14 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.contents import changed_copy, faults, foreign, likeness, nothing, remarks
 from harness.assignments.submitted import InspectedArchive, changes, inspect_archive
 from harness.errors import ArchiveError
-from harness.grading.ledger.store import Store
+from harness.escaping import escape_controls, one_line
+from harness.grading.ledger.originals import Store
 from harness.grading.records import CheckLog, StudentSubmissions, Submission, SubmittedFile
-from harness.grading.taking_in import evidence
-from harness.grading.taking_in.evidence import LONGEST
+from harness.grading.taking_in import log_evidence
+from harness.grading.taking_in.log_evidence import LONGEST
 from harness.intake import archive
-from harness.intake.packing import CrowdedError, files_in
+from harness.intake.archive_writing import CrowdedError, files_in
 from harness.intake.placing import place
-from harness.visible import escape_controls, one_line
 
 
 def receive(
@@ -140,7 +140,9 @@ def _log(inside: InspectedArchive, assignment: Assignment, path: str) -> CheckLo
         return CheckLog()
     if not inside.found.has_log:
         others = (*inside.found.kept, *inside.found.extra)
-        return evidence.absent(name, [one for one in others if likeness(one) == likeness(name)])
+        return log_evidence.absent(
+            name, [one for one in others if likeness(one) == likeness(name)]
+        )
     wanted = {inside.root + kept: kept for kept in inside.found.kept}
     digests: dict[str, str] = {}
     data = b""
@@ -150,7 +152,7 @@ def _log(inside: InspectedArchive, assignment: Assignment, path: str) -> CheckLo
             data = _both_ends(file.content)
         elif kept is not None:
             digests[kept] = receipt.digest(file.content)
-    return evidence.of_log(name, data, receipt.made(assignment, digests))
+    return log_evidence.of_log(name, data, receipt.made(assignment, digests))
 
 
 def _both_ends(pieces: Iterable[bytes]) -> bytes:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
 
+from harness.escaping import one_line
 from harness.reading import expectation
 from harness.reading.setups import comments
 from harness.records import Outcome, Step, Verdict
@@ -22,7 +23,6 @@ from harness.report.html.times import in_words, step_times
 from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.sides import Side, Sides, komi_of, sides
 from harness.report.view import FileView
-from harness.visible import one_line
 from oracle.draw import Diagram
 
 _COMMAND = 320  # characters

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from harness.escaping import one_line
 from harness.reading import expectation
 from harness.records import Outcome, Pattern, RunResult, Step, Verdict
 from harness.report.html.names import LogPages, link, part_name
@@ -26,7 +27,6 @@ from harness.report.html.times import times
 from harness.report.html.trouble import troubles
 from harness.report.markup import NOTHING, Markup, joined
 from harness.report.view import FileView
-from harness.visible import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.escaping import one_line
 from harness.records import RunResult, Verdict
 from harness.report.html.file import card_addresses
 from harness.report.html.names import link
@@ -23,7 +24,6 @@ from harness.report.markup import NOTHING, Markup, joined
 from harness.report.tally import Tally, total
 from harness.report.view import FileView, crash_of
 from harness.text import more
-from harness.visible import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.escaping import one_line
 from harness.records import FileResult, Outcome, Step, Verdict
 from harness.report.markup import NOTHING, Markup
-from harness.visible import one_line
 
 _STROKES, _HEIGHT = 120, 36  # at most; in units, of which a stroke takes two
 _WIDEST = 12  # pixels of a stroke

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from harness.escaping import one_line
 from harness.report.alike import Failed
 from harness.report.alike import ways as found_ways
 from harness.report.evidence import evidence
@@ -15,7 +16,6 @@ from harness.report.markup import NOTHING, Markup
 from harness.report.sides import sides
 from harness.report.view import FileView
 from harness.text import number_of, some
-from harness.visible import one_line
 
 _SHOWN, _FILES, _COMMANDS = 6, 6, 4  # ways; files and commands of one that are named
 _ROOM = 60  # characters of an answer

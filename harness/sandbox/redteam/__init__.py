@@ -2,6 +2,6 @@
 
 * ``attacks``: the programs, which run inside; some in C and Java (``compiling``);
 * ``scene``: what they attack, and the witnesses of their success;
-* ``roster``: the list of attacks, with the layer that is to stop each;
+* ``attack_table``: the list of attacks, with the layer that is to stop each;
 * ``referee``: runs them and judges.
 """

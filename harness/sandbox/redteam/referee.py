@@ -19,7 +19,7 @@ from harness.sandbox import levels, memory, view
 from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
 from harness.sandbox.redteam import compiling
 from harness.sandbox.redteam.attack import Attack
-from harness.sandbox.redteam.roster import ROSTER
+from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.scene import AttackStage
 
 # Small, so that an attack on a limit need not be large.

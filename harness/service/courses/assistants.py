@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.errors import UsageError
+from harness.escaping import one_line
 from harness.service.people import entering
 from harness.service.records import ASSISTANT, RIGHTS, Member
 from harness.service.storage import courses
 from harness.service.storage.audit import Act
-from harness.visible import one_line
 
 _LONGEST = 200  # characters of a name
 

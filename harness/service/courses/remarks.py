@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from harness.errors import UsageError
+from harness.escaping import escape_controls
 from harness.grading.records import GivenMark, Marks, counting, decimal
 from harness.service.courses.making import exact
 from harness.service.records import EXPORT, Assigned, Comment, Job, Override
 from harness.service.storage import belongings, courses, queue, remarks, uploads
 from harness.service.storage.audit import Act
 from harness.service.storage.rows import new_id
-from harness.visible import escape_controls
 
 _LONGEST = 4000  # characters
 

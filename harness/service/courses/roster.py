@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.grading.records import Student, StudentSubmissions
-from harness.grading.taking_in.sources import table
+from harness.grading.taking_in.sources import csv_source
 from harness.grading.taking_in.sources.pieces import SourcePiece, entries
 from harness.service.people import entering
 from harness.service.records import STUDENT, Member
@@ -42,7 +42,7 @@ def read(data: bytes) -> list[Listed]:
         path = Path(room, _FILE)
         path.write_bytes(data)
         try:
-            rows = table.read(path, ["student"])
+            rows = csv_source.read(path, ["student"])
             pieces = [SourcePiece(row.student(), group=row.get("group")) for row in rows]
         except UsageError as error:
             raise UsageError(str(error).replace(str(path), _FILE)) from None

@@ -11,9 +11,10 @@ from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
 from harness.errors import ArchiveError, UsageError
-from harness.grading.ledger.store import Store
+from harness.escaping import one_line
+from harness.grading.ledger.originals import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
-from harness.intake.limits import IntakeLimits
+from harness.intake.archive_limits import IntakeLimits
 from harness.service.courses import roster
 from harness.service.courses.making import late, moment
 from harness.service.handing_in import belonging
@@ -22,7 +23,6 @@ from harness.service.storage import belongings, courses, queue
 from harness.service.storage.audit import Act
 from harness.service.storage.rows import new_id
 from harness.service.storage.uploads import UPLOADS
-from harness.visible import one_line
 
 _LONGEST = 120  # characters of a file's name
 

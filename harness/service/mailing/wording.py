@@ -10,10 +10,10 @@ from email.utils import formatdate, make_msgid
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from harness.escaping import one_line
 from harness.service.mailing.outbox import RefusedError
 from harness.service.records import ASKED, ROSTER, Letter
 from harness.service.settings import Settings
-from harness.visible import one_line
 
 _POLICY = SMTP.clone(max_line_length=300)  # a link stays in one line
 _LONGEST = 100  # characters of a name or a title

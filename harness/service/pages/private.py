@@ -12,7 +12,7 @@ from starlette.datastructures import UploadFile
 from harness.assignments import assignment as assignments
 from harness.errors import UsageError
 from harness.generating.records import Staged
-from harness.generating.writing import provenance
+from harness.generating.scene_text import provenance
 from harness.reading import expectation
 from harness.records import Pattern
 from harness.report.evidence import Evidence

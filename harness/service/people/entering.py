@@ -7,13 +7,13 @@ import time
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
+from harness.escaping import one_line
 from harness.service.people import secrets
 from harness.service.people.secrets import Secret
 from harness.service.records import Person, Token
 from harness.service.storage import people
 from harness.service.storage.audit import Act
 from harness.service.storage.rows import new_id
-from harness.visible import one_line
 
 SESSION = 12 * 3600.0  # seconds
 FIRST_LINK = 24 * 3600.0  # of a teacher, for one use

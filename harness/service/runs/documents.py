@@ -12,9 +12,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.errors import UsageError
+from harness.escaping import escape_controls
 from harness.history import keeping
-from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestResult
-from harness.visible import escape_controls
+from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
 
 LARGEST = 8 << 20  # bytes of a document
 _SHOWN = 5  # of what is wrong with one
@@ -141,7 +141,7 @@ def _file(file: FileDone) -> FileKept:
     return FileKept(file.path, engine_of(file), failure, *times, tuple(_results(file)))
 
 
-def _results(file: FileDone) -> Iterator[TestResult]:
+def _results(file: FileDone) -> Iterator[TestInFile]:
     told = hashlib.blake2b(digest_size=8)  # for documents that do not tell what tests depend on
     seen: dict[tuple[int, str], int] = {}
     for one in file.tests:
@@ -150,4 +150,4 @@ def _results(file: FileDone) -> Iterator[TestResult]:
         seen[one.id, one.command] = alike + 1
         test = TestIdentity(file.path, one.id, one.command, alike)
         text = one.text or told.hexdigest()
-        yield TestResult(test, one.line, text, one.verdict, one.flaky, one.seconds)
+        yield TestInFile(test, one.line, text, one.verdict, one.flaky, one.seconds)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from harness.history import pages, store
+from harness.history import history_file, pages
 from harness.history.records import RunKept, Trends
 from harness.history.trends import trends
 from harness.service.records import Suite, SuiteRun
@@ -25,7 +25,7 @@ RUNS = 100  # the last ones, of which a history is made
 def found(suite: Suite, runs: Sequence[RunKept]) -> Trends:
     """Return what the runs of a suite tell together, whatever the program was called in each."""
     named = [run._replace(program=suite.title) for run in runs]
-    return trends("runs posted", store.VERSION, named, suite.title)
+    return trends("runs posted", history_file.VERSION, named, suite.title)
 
 
 def written(folder: Path, suite: Suite, runs: Sequence[SuiteRun], home: tuple[str, str]) -> Path:

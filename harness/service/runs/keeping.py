@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import UsageError
+from harness.escaping import one_line
 from harness.history.records import RunKept
 from harness.service.records import Suite, SuiteRun
 from harness.service.runs import documents
@@ -23,7 +24,6 @@ from harness.service.runs.documents import RunDocument
 from harness.service.storage import suites
 from harness.service.storage.audit import Act
 from harness.service.storage.rows import new_id
-from harness.visible import one_line
 from harness.work import canonical_json
 
 MOST_SUITES = 50  # of one person

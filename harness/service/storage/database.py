@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from harness.errors import ServerError, UsageError
-from harness.grading.ledger import seal, server
+from harness.grading.ledger import ledger_server, seal
 from harness.grading.ledger.places import LedgerFile, Server
 from harness.service.settings import Settings, own_schema, schema_of
 from harness.service.storage.audit import Act, Log
@@ -94,7 +94,7 @@ class Database:
             ServerError: the server, or the file, cannot be used now.
         """
         if isinstance(self._place, Server):
-            with server.naming_errors(self._place.name):
+            with ledger_server.naming_errors(self._place.name):
                 yield
             return
         try:
@@ -157,7 +157,7 @@ def _engine(place: LedgerFile | Server) -> Engine:
     if isinstance(place, Server):
         return create_engine(
             "postgresql+psycopg://",
-            creator=server.opener(place.address, place.name),
+            creator=ledger_server.opener(place.address, place.name),
             pool_pre_ping=True,
             pool_size=4,
             max_overflow=16,

@@ -8,7 +8,7 @@ import sqlite3
 from sqlalchemy import NullPool, create_engine, text
 
 from harness.errors import ServerError, UsageError
-from harness.grading.ledger import server
+from harness.grading.ledger import ledger_server
 from harness.grading.ledger.places import LedgerFile, Server
 from harness.service.settings import Settings
 
@@ -44,11 +44,11 @@ def _of_file(place: LedgerFile) -> str:
 def _of_server(place: Server) -> str:
     engine = create_engine(
         "postgresql+psycopg://",
-        creator=server.opener(place.address, place.name),
+        creator=ledger_server.opener(place.address, place.name),
         poolclass=NullPool,
         hide_parameters=True,
     )
-    with server.naming_errors(place.name), engine.connect() as db:
+    with ledger_server.naming_errors(place.name), engine.connect() as db:
         may = bool(db.execute(text(_MAY_MAKE)).scalar_one())
     if not may:
         raise UsageError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from harness.grading.ledger.store import Store
+from harness.grading.ledger.originals import Store
 from harness.service.measuring import Counter
 from harness.service.people import providers
 from harness.service.people.oidc import Provider

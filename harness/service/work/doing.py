@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.escaping import escape_controls
 from harness.grading import grade
-from harness.grading.attempts import plan
-from harness.grading.attempts.company import Company
+from harness.grading.attempts import attempt_plan
+from harness.grading.attempts.concurrent_runs import Company
 from harness.grading.attempts.units import GradingListener, GradingUnit, Unheard
 from harness.grading.exports import writing
 from harness.grading.exports.feedback import body_of
@@ -46,9 +47,8 @@ from harness.service.records import (
 from harness.service.storage import belongings, courses, figures, queue, remarks, uploads
 from harness.service.work import checked, drafting, previewing, strong
 from harness.service.work.grounds import Ground
-from harness.visible import escape_controls
 from harness.work import canonical_json
-from harness.work.words import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
+from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
 
 
 class UnfinishedError(HarnessError):
@@ -93,7 +93,7 @@ def _planned(ground: Ground, upload: Upload, own: StudentSubmissions) -> Grading
     assignment = ground.wanted.assignment
     entry = own._replace(handed=(taking.handed(ground.store, upload),))
     submission = receive(entry, assignment, ground.store, ground.overlay)
-    cases = plan.public_cases(assignment)
+    cases = attempt_plan.public_cases(assignment)
     found = grade.planned(ground.wanted, ground.ledger, [submission], cases)
     record = canonical_json.dumps(submission)
     with ground.database.changing() as db:

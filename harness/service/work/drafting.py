@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
-from harness.generating import producing, reading, writing
+from harness.generating import record_reading, scene_production, scene_text
 from harness.generating.choices import Choices
 from harness.generating.moves import Moves
 from harness.generating.pool import Pool
-from harness.generating.reading import Harvest
+from harness.generating.record_reading import Harvest
 from harness.generating.records import Staged
 from harness.reading import casefile
 from harness.records import CaseFile
@@ -121,7 +121,7 @@ def draft(ground: Ground, job: Job) -> None:
     own = Draft(made, job.about)
     request = _request(ground.wanted.assignment, made, own.wish())
     harvest = _harvest(own, request)
-    produced = producing.produce(request, harvest, lambda _: None)
+    produced = scene_production.produce(request, harvest, lambda _: None)
     own.keep(_found(produced, harvest, str(own.folder / _GAMES)))
 
 
@@ -131,12 +131,12 @@ def can_draft(assignment: Assignment) -> bool:
     return bool(assignment.specification) and not (declared and not declared.extends)
 
 
-def _request(assignment: Assignment, made: Path, wish: Wish) -> producing.SceneRequest:
+def _request(assignment: Assignment, made: Path, wish: Wish) -> scene_production.SceneRequest:
     specification = assignment.specification
     if specification is None or not can_draft(assignment):
         raise UsageError("positions cannot be found for this assignment: upload case files")
     public = (casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases())
-    return producing.SceneRequest(
+    return scene_production.SceneRequest(
         specification,
         Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
         specification.kind.sizes,
@@ -151,16 +151,16 @@ def _with_paths(made: Path) -> list[CaseFile]:
     return [casefile.parse(path.read_bytes(), str(path)) for path in cases.paths(made)]
 
 
-def _harvest(own: Draft, request: producing.SceneRequest) -> Harvest:
+def _harvest(own: Draft, request: scene_production.SceneRequest) -> Harvest:
     games = own.games
     if not games:
         return Harvest(Pool(), Counter(), Counter())
     kind, sizes = request.specification.kind, request.sizes
-    wanted = reading.HarvestOptions(kind, request.choices, Moves(), sizes, private=None)
-    return reading.harvest(games, wanted, 1, lambda *_: None)
+    wanted = record_reading.HarvestOptions(kind, request.choices, Moves(), sizes, private=None)
+    return record_reading.harvest(games, wanted, 1, lambda *_: None)
 
 
-def _found(produced: producing.ProducedScenes, harvest: Harvest, folder: str) -> Found:
+def _found(produced: scene_production.ProducedScenes, harvest: Harvest, folder: str) -> Found:
     candidates = produced.candidates
     places = {id(one): place for place, one in enumerate(candidates)}
     rest = [f"{count} × {why}" for why, count in sorted(harvest.counts.items()) if " " in why]
@@ -249,5 +249,5 @@ def written(assignment: Assignment, found: Found, kept: Kept) -> tuple[str, dict
     if specification is None or not kept.chosen:
         raise UsageError("no position is left: there is nothing to be written")
     staged = [found.candidates[place] for place in kept.chosen]
-    text = writing.case_file(specification.kind, staged, _HEADING, specification.commands)
-    return text, dict(writing.files(staged))
+    text = scene_text.case_file(specification.kind, staged, _HEADING, specification.commands)
+    return text, dict(scene_text.files(staged))

@@ -11,7 +11,7 @@ from harness.assignments.python import with_python
 from harness.grading import grade
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.store import Store
+from harness.grading.ledger.originals import Store
 from harness.service.courses import making
 from harness.service.records import Assigned, Grading
 from harness.service.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.specifications.record import Specification
 from harness.vocabulary import facts
-from harness.vocabulary.forms import GTP, SCORE, SETTING
+from harness.vocabulary.answer_forms import GTP, SCORE, SETTING
 from harness.vocabulary.wordings import Wording, lead, lead_differs
 from oracle.natures import SCORES
 

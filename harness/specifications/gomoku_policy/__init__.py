@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from harness.specifications import gomoku_rules
 from harness.vocabulary import facts
-from harness.vocabulary.forms import CASELESS, SETTING
+from harness.vocabulary.answer_forms import CASELESS, SETTING
 from harness.vocabulary.wordings import Wording
 from oracle.natures import ASKS, STANDARD, Nature
 

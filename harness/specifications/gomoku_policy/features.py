@@ -19,10 +19,10 @@ from harness.vocabulary.features import (
     stones,
     whole,
 )
-from harness.vocabulary.lines import DIRECTIONS, completed, is_over, line, windows, won
+from harness.vocabulary.line_scenes import DIRECTIONS, completed, is_over, line, windows, won
 from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.grid import each_bit, grid
-from oracle.mistakes.lines import fives_made, packed, third_blocks, unpacked
+from oracle.mistakes.mistaken_lines import fives_made, packed, third_blocks, unpacked
 from oracle.montecarlo import any_bit
 from oracle.rules import policy as rules
 from oracle.rules.lines import almost_open_fours, fives, long_lines, steps, window

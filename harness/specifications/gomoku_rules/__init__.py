@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from harness.specifications.record import Specification
 from harness.vocabulary import facts
-from harness.vocabulary.boards import GOMOKU
-from harness.vocabulary.forms import CASELESS, EXACT, GTP, MOVE
+from harness.vocabulary.answer_forms import CASELESS, EXACT, GTP, MOVE
+from harness.vocabulary.board_kinds import GOMOKU
 from harness.vocabulary.wordings import Wording, one_of
 from oracle.answers.gomoku_policy import policy_moves
 from oracle.color import color_of

@@ -20,11 +20,11 @@ from harness.vocabulary.features import (
     up_to_last,
     whole,
 )
-from harness.vocabulary.lines import DIRECTIONS, completed, edge, is_over, line, won
+from harness.vocabulary.line_scenes import DIRECTIONS, completed, edge, is_over, line, won
 from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.color import NAMES
 from oracle.grid import Grid, each_bit, grid
-from oracle.mistakes.lines import packed
+from oracle.mistakes.mistaken_lines import packed
 from oracle.montecarlo import any_bit
 from oracle.rules.capture import taken
 from oracle.rules.flood import neighbours

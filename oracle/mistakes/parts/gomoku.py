@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from oracle.color import BLACK, EMPTY, NAMES, color_of, opponent
 from oracle.errors import VertexError
-from oracle.gtp import arguments
+from oracle.gtp import gtp_arguments
 from oracle.gtp.gomoku import moves_text, policy_text
 from oracle.mistakes.bank import Route, part
-from oracle.mistakes.lines import fives_made, near_blocks, open_fours, third_blocks
+from oracle.mistakes.mistaken_lines import fives_made, near_blocks, open_fours, third_blocks
 from oracle.rules.lines import almost_open_fours, fives, steps
 from oracle.rules.policy import TYPES
 from oracle.vertex import Point, parse_vertex, vertex
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from oracle.grid import Grid
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.protocol import Command
-    from oracle.mistakes.lines import Windows
+    from oracle.mistakes.mistaken_lines import Windows
 
     Types = dict[str, int]  # the moves of each type, from the most urgent to the least
 
@@ -96,7 +96,7 @@ def place(session: GomokuSession, color: int, point: Point) -> None:
 
 
 def _play(right: Command, session: GomokuSession, words: list[str]) -> str:
-    words = [arguments.word(words, 0), arguments.word(words, 1)]
+    words = [gtp_arguments.word(words, 0), gtp_arguments.word(words, 1)]
     wrong = faults(session, words)
     for reason in order_of_reasons(session):
         if reason in wrong:
@@ -324,7 +324,7 @@ def _policy_moves(right: Command, session: GomokuSession, words: list[str]) -> s
 @part()
 def color_told(session: GomokuSession, words: list[str]) -> int:
     """Return the color that ``genmove`` plays for."""
-    return arguments.color(words, 0)
+    return gtp_arguments.color(words, 0)
 
 
 @part()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from oracle.answers import gosensei as answers
+from oracle.boards.board_lines import decode, read_bytes
 from oracle.boards.gosensei import read_gosensei
-from oracle.boards.text import decode, read_bytes
 from oracle.errors import FormatError
 from oracle.gtp import loading
 from oracle.mistakes.bank import Route, part

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from harness.escaping import one_line
 from harness.grading.records import ClassResult, Graded
 from harness.records import Verdict
 from harness.report.html.names import link
 from harness.report.markup import Markup
-from harness.visible import one_line
 
 _NAMES = 60  # characters
 

@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote
 
+from harness.escaping import one_line
 from harness.grading.attempts.test_results import own
-from harness.grading.auditing.saved import FOLDER
+from harness.grading.auditing.saved_audits import FOLDER
 from harness.grading.exports.class_page.addresses import Places, file_anchor, linked
 from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.marks.concerns import DEAD_ALIKE, NO_POINTS, Concern, concerns
@@ -22,7 +23,6 @@ from harness.grading.records import (
 )
 from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.text import more, number_of
-from harness.visible import one_line
 
 _COMMAND = 60  # characters
 _LISTED = 25  # things of one kind that are named one by one

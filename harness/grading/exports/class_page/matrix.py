@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from harness.escaping import one_line
 from harness.grading.attempts.test_results import TestResult
 from harness.grading.exports.class_page.addresses import evidence, shown_name, test_anchor
 from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.records import PUBLIC, Graded, Item
 from harness.records import Verdict
 from harness.report.markup import NOTHING, Markup, joined
-from harness.visible import one_line
 
 _NAME, _COMMAND = 18, 40  # characters
 _HEADS, _LINE, _FILE = 144, 26, 36  # pixels of the names above, of a test, of a file's name

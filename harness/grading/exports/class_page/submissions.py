@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from harness.escaping import one_line
 from harness.grading.attempts.test_results import own
 from harness.grading.exports.class_page.addresses import linked
 from harness.grading.exports.class_page.known import ClassOverview
@@ -14,7 +15,6 @@ from harness.report.html.names import link
 from harness.report.html.parts import choices
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import number_of
-from harness.visible import one_line
 
 _REMARK = 160  # characters
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
+from harness.escaping import one_line
 from harness.grading.attempts.test_results import TestResult, quoted
 from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.records import PUBLIC, Item
@@ -13,7 +14,6 @@ from harness.reading.expectation import in_words
 from harness.records import CaseFile
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import more, number_of
-from harness.visible import one_line
 
 _COMMAND, _ANSWER = 60, 40  # characters
 _ANSWERS = 3  # wrong ones that are named, of a test

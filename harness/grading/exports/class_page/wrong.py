@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from harness.escaping import one_line
 from harness.grading.exports.class_page.addresses import linked, test_anchor
 from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.exports.material import CaseSummary
@@ -21,7 +22,6 @@ from harness.report.markup import NOTHING, Markup, joined
 from harness.report.sides import Side, Sides, sides
 from harness.report.view import FileView
 from harness.text import more, number_of
-from harness.visible import one_line
 
 _CARDS, _FEW = 12, 4  # errors shown with a board: of several submissions, else so many
 _NAMED = 12  # submissions with one of them

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from harness.grading.ledger.tables import METADATA, VERSION_TABLE
+from harness.grading.ledger.ledger_tables import METADATA, VERSION_TABLE
 
 context.configure(
     connection=context.config.attributes["connection"],

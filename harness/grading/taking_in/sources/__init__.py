@@ -16,7 +16,7 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.grading.records import StudentSubmissions
-from harness.grading.taking_in.sources import canvas, folders, groups, moodle, table
+from harness.grading.taking_in.sources import canvas, csv_source, folder_source, groups, moodle
 from harness.grading.taking_in.sources.listing import children, hidden, is_zip, unzip
 from harness.grading.taking_in.sources.pieces import SourcePiece, entries
 
@@ -59,7 +59,7 @@ def _pieces(
     source: Path, kind: str | None, room: Path | None, on_remark: Callable[[str], None]
 ) -> Iterable[SourcePiece]:
     if kind == "csv" or (kind is None and source.suffix.lower() == ".csv" and source.is_file()):
-        return table.pieces(source)
+        return csv_source.pieces(source)
     if source.is_dir():
         _tell_hidden(source, source, on_remark)
         return _of_folder(source, kind)
@@ -88,12 +88,12 @@ def _of_folder(folder: Path, kind: str | None) -> list[SourcePiece]:
     paths = children(folder)
     platform = kind or _kind(paths)
     if platform not in _PLATFORMS:
-        return [*folders.pieces(paths)]
+        return [*folder_source.pieces(paths)]
     name, pieces = _PLATFORMS[platform]
     found = [(path, name.fullmatch(path.name)) for path in paths]
     rest = [path for path, match in found if match is None]
     named = (piece for path, match in found if match for piece in pieces(path, match))
-    return [*named, *folders.pieces(rest)]
+    return [*named, *folder_source.pieces(rest)]
 
 
 def _kind(paths: list[Path]) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.grading.records import Student
-from harness.grading.taking_in.sources import table
+from harness.grading.taking_in.sources import csv_source
 from harness.grading.taking_in.sources.pieces import SourcePiece, folded
 
 
@@ -17,7 +17,7 @@ class GroupMember(NamedTuple):
 
     group: str
     student: Student
-    row: table.CsvRow
+    row: csv_source.CsvRow
 
 
 def read(path: Path) -> list[GroupMember]:
@@ -28,7 +28,7 @@ def read(path: Path) -> list[GroupMember]:
     """
     members = []
     groups: dict[str, str] = {}
-    for row in table.read(path, ["group", "student"]):
+    for row in csv_source.read(path, ["group", "student"]):
         member = GroupMember(row.get("group"), row.student(), row)
         if not member.group:
             row.refuse("group", "the name of a group")

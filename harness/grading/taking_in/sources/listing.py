@@ -10,8 +10,8 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.intake import kinds, zip  # noqa: A004 - the format's name
-from harness.intake.limits import MIB, IntakeLimits, Meter
-from harness.intake.names import mended
+from harness.intake.archive_limits import MIB, IntakeLimits, Meter
+from harness.intake.member_names import mended
 
 # A download of a whole class. It comes from the teacher's own platform; the names and bytes in it
 # are the students'.

@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from harness.escaping import one_line
 from harness.grading.records import Student, StudentSubmissions, SubmittedFile
-from harness.visible import one_line
 
 _LONGEST_KEY = 80  # characters: as a file name there is room for more before and behind
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(10))}

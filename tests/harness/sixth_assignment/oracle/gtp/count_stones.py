@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.gtp import arguments, common, go, questions
+from oracle.gtp import common, go, gtp_arguments, questions
 from oracle.gtp.protocol import Engine
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def stones(session: go.GoSession, words: list[str]) -> str:
     """COLOR: how many stones it has on the board."""
-    color = arguments.color(words, 0)
+    color = gtp_arguments.color(words, 0)
     return str(session.game.position.stones(color).bit_count())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.specifications.record import Specification
-from harness.vocabulary.forms import EXACT, GTP
+from harness.vocabulary.answer_forms import EXACT, GTP
 from oracle.natures import ASKS
 
 SPECIFICATION = Specification(

@@ -1,0 +1,261 @@
+"""Making a submission ready to run: the adapter beside it, and the build steps, in the box.
+
+The steps run in the same sandbox as engines, with limits of their own, and may write into the
+submission's folder; afterwards nothing can. That they fail is the submission's fault, with the
+compiler's words; that a compiler or the sandbox is missing is the harness's, an exception.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import shlex
+import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from harness.adapters.adapter import place
+from harness.assignments import misplaced, needs
+from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
+from harness.assignments.workspace import beside_submission, workspace
+from harness.engine.ends import BothEnds
+from harness.engine.engine_clock import EngineClock
+from harness.engine.launch import PlainLauncher, StartedEngine, describe_end
+from harness.errors import SandboxError, UsageError
+from harness.options import GIB, BoxLimits
+from harness.records import Build
+from harness.sandbox import folders, levels, programs, view
+from harness.sandbox.boxed_engines import BoxedEngine
+from harness.sandbox.launcher import BoxLauncher
+from harness.text import some
+from oracle.sentences import listing
+
+# The streams of a step in one, as at a terminal.
+_TURN = 'exec "$0" "$@" 2>&1'
+_DISK = GIB  # all that the steps may leave, or use meanwhile
+_GRACE = 1.0  # seconds in which what a step has written may be read after the deadline
+_LONGEST = 40  # characters of a step in a sentence
+_ERROR = re.compile(r"^.*\b(?:error|Error)\b.*$", re.MULTILINE)
+
+
+def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build | None:
+    """Put the adapter beside the submission in ``stage``, and run the build steps.
+
+    ``sandbox``: ``auto`` for the strongest that works, if one does; ``3``, ``2``, ``1``; ``off``.
+    Returns what came of it, None if there is nothing to be built.
+
+    Raises:
+        SandboxError: the sandbox failed, or holds nothing.
+        UsageError: a program that a step needs is not installed.
+    """
+    if assignment.adapter:
+        place(assignment.adapter, stage / ADAPTER)
+    if assignment.build is None:
+        return None
+    with contextlib.closing(_room(assignment.build, sandbox)) as room, workspace() as scratch:
+        folder = stage / assignment.archive.folder
+        room.give(folder)
+        room.give(scratch)
+        built = _steps(assignment, stage, scratch, room)
+        _open_to_all(folder)
+    return built
+
+
+def _steps(assignment: Assignment, stage: Path, scratch: Path, room: BuildPlace) -> Build:
+    limits, folder = assignment.build, stage / assignment.archive.folder
+    assert limits is not None
+    if limits.files and not any((folder / name).is_file() for name in limits.files):
+        return Build(False, "", _nothing_to_build(folder, limits.files))
+    output = ""
+    for step in limits.steps:
+        words = assignment.filled(step, stage)
+        words[0] = programs.find(words[0], str(folder), str(folder))
+        written, trouble = _run(room, words, folder, scratch, limits)
+        output += written.replace(f"{stage}/", "")
+        if trouble and (tools := needs.lost(assignment, step, written)):
+            raise UsageError(f"the build step {_shown(step)} needs {needs.absent(tools)}")
+        if trouble:
+            message = f"the build step {_shown(step)} {trouble}{_first_error(output)}"
+            return Build(False, output, message)
+    if limits.makes and not _made(folder, limits.makes):
+        return Build(False, output, f"the build made no {' or '.join(limits.makes)}")
+    return Build(True, output)
+
+
+def _nothing_to_build(folder: Path, names: Sequence[str]) -> str:
+    """Return the sentence that a build file is missing, with what there is."""
+    there = sorted(entry.path for entry in folders.walk(str(folder)) if _is_file(entry))
+    near = [found for name in names if (found := misplaced.nearest(name, there))]
+    found = some(dict.fromkeys(near) or there, misplaced.MOST)
+    expected = listing(names, "or")
+    return f"there is no {expected} in {folder.name}, which says how to build it; found {found}"
+
+
+def _shown(step: tuple[str, ...]) -> str:
+    text = step[2] if step[:2] == ("sh", "-c") and len(step) == 3 else shlex.join(step)
+    return f"'{text}'" if len(text) <= _LONGEST else f"'{text[:_LONGEST]}…'"
+
+
+def _first_error(output: str) -> str:
+    """Return the first thing that a compiler calls an error, as the end of a sentence."""
+    found = _ERROR.search(output)
+    return f": {found[0].strip()}" if found else ""
+
+
+def _made(folder: Path, patterns: Iterable[str]) -> bool:
+    """Whether one of the files is there."""
+    found = [entry.path for entry in folders.walk(str(folder)) if _is_file(entry)]
+    return any(matches(path, pattern) for path in found for pattern in patterns)
+
+
+def _is_file(entry: folders.TreeEntry) -> bool:
+    """Whether it is a regular file, and not a link to one: the steps may have left anything."""
+    return stat.S_ISREG(entry.found.st_mode)
+
+
+def _open_to_all(folder: Path) -> None:
+    """Let the user that the engine will be read and execute whatever the steps left.
+
+    At level 1 a step's ``chmod`` does nothing, so that nobody knows what is meant to be a program;
+    and a mark must not depend on the level. What has several names stays as it is: it may also be
+    something else.
+    """
+    for entry in folders.walk(str(folder)):
+        if stat.S_ISDIR(entry.found.st_mode) or (_is_file(entry) and entry.found.st_nlink == 1):
+            os.chmod(entry.name, 0o755, dir_fd=entry.descriptor)
+
+
+# --- one step ----------------------------------------------------------------------------------
+
+
+def _run(
+    room: BuildPlace, words: list[str], folder: Path, scratch: Path, limits: BuildSteps
+) -> tuple[str, str]:
+    """Run one step; return what it wrote, and why it failed, if it did."""
+    engine = room.start(["/bin/sh", "-c", _TURN, *words], folder, scratch)
+    written = BothEnds(limits.output)
+    try:
+        in_time = _listen(engine, written, limits.time)
+        broken = engine.broken_by()  # asked before it is ended by us
+        status = engine.status()
+    finally:
+        room.end(engine)
+    if not in_time:
+        return written.text(), f"did not end within {limits.time:g} s"
+    if broken:
+        return written.text(), broken.message
+    return written.text(), "" if status == 0 else describe_end(status or 0)
+
+
+def _listen(engine: StartedEngine, written: BothEnds, seconds: float) -> bool:
+    """Take in what a step writes until it has ended; return False if its time was over before."""
+    assert engine.stdin
+    assert engine.stdout
+    engine.stdin.close()
+    clock = EngineClock(engine.processes)
+    deadline = clock.now() + seconds
+    clock.wait_until(deadline)
+    ended = engine.exit_descriptor()
+    open_ = {engine.stdout.fileno(), ended}
+    poll = select.poll()
+    for descriptor in open_:
+        poll.register(descriptor, select.POLLIN)
+    try:
+        while open_:
+            if clock.is_over() and (ended in open_ or clock.now() > deadline + _GRACE):
+                return False
+            for descriptor, _ in clock.sleep(poll):
+                piece = b"" if descriptor == ended else os.read(descriptor, 1 << 16)
+                written.add(piece)
+                if not piece:
+                    poll.unregister(descriptor)
+                    open_.remove(descriptor)
+    finally:
+        os.close(ended)
+    return True
+
+
+# --- with a sandbox or without ------------------------------------------------------------------
+
+
+class BuildPlace(Protocol):
+    """Where steps run."""
+
+    def give(self, folder: Path) -> None:
+        """Let them write into a folder."""
+
+    def start(self, words: list[str], folder: Path, scratch: Path) -> StartedEngine:
+        """Start a step."""
+
+    def end(self, engine: StartedEngine) -> None:
+        """End it, with all that it started."""
+
+    def close(self) -> None:
+        """Start no more."""
+
+
+class _Box:
+    def __init__(self, boxes: BoxLauncher) -> None:
+        self._boxes = boxes
+
+    def give(self, folder: Path) -> None:
+        self._boxes.give(folder)
+
+    def start(self, words: list[str], folder: Path, scratch: Path) -> StartedEngine:
+        beside = beside_submission(folder)
+        seen = view.of_program(words, str(folder), beside, view.own_folders(), str(folder))
+        writable = (str(folder), str(scratch))
+        seen = seen._replace(writable=writable, copied=())
+        return BoxedEngine(self._boxes.start(seen, words))
+
+    def end(self, engine: StartedEngine) -> None:
+        assert isinstance(engine, BoxedEngine)
+        end = engine.box.close()
+        if end.unstarted:
+            raise SandboxError(f"a build step could not be executed ({end.unstarted})")
+
+    def close(self) -> None:
+        self._boxes.close()
+
+
+class _NoBox:
+    def __init__(self) -> None:
+        self._launcher = PlainLauncher()
+
+    def give(self, folder: Path) -> None:
+        pass
+
+    def start(self, words: list[str], folder: Path, scratch: Path) -> StartedEngine:
+        return self._launcher.start(words, str(folder))
+
+    def end(self, engine: StartedEngine) -> None:
+        self._launcher.end(engine)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        pass
+
+
+def _room(limits: BuildSteps, sandbox: str) -> BuildPlace:
+    """Return where steps run; with ``auto`` and no sandbox that works, as they are."""
+    if sandbox == "off":
+        return _NoBox()
+    allowed = BoxLimits(
+        memory=limits.memory,
+        address_space=max(4 * GIB, 2 * limits.memory),
+        cpu=0.0,
+        scratch=_DISK,
+        file_size=_DISK,
+    )
+    try:
+        if sandbox == "auto":
+            return _Box(levels.strongest(allowed))
+        return _Box(levels.proven(int(sandbox), allowed))
+    except levels.EscapeError:
+        raise
+    except SandboxError:
+        if sandbox != "auto":
+            raise
+        return _NoBox()

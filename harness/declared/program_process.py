@@ -1,0 +1,303 @@
+"""A program that is asked whole conversations: its process, kept for as long as that is sound.
+
+A process is asked on where a conversation goes on from the last one. It is asked another one only
+if that one begins a board of a size and makes every setting anew that was made before: modes
+outlive games. Anything else meets a new process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.declared.reference_answers import keys
+from harness.engine.ahead import Ahead
+from harness.engine.engine_session import EngineSession, groups
+from harness.engine.process import EngineProcess
+from harness.engine.protocols import named
+from harness.engine.translation import sessions_of
+from harness.errors import EngineError
+from harness.options import GTP, BoxLimits, Limits, Options
+from harness.records import CaseFile, Reply
+from harness.running.runs import sandbox_for
+from harness.vocabulary.script import line_of, name_of
+from oracle.gtp.protocol import split
+from oracle.natures import SIZE, Natures
+
+_REMEMBERED = 20_000  # commands
+_QUIT = 1.0  # seconds that it is given to end
+
+
+class ProgramStart(NamedTuple):
+    """How a program is started."""
+
+    words: tuple[str, ...]
+    folder: Path
+    natures: Natures  # what its commands do
+    sandbox: str = "auto"  # one of harness.options.SANDBOXES
+    timeout: float = 60.0  # seconds for a reply
+    fresh: bool = False  # a new process for each conversation
+    protocol: str = GTP  # one of harness.options.PROTOCOLS
+    refuses: Callable[[Reply], bool] = attrgetter("is_refusal")  # whether a reply refuses
+    translate: str = ""  # the path of a table of its words; "": it has ours
+
+    @property
+    def command(self) -> list[str]:
+        """The words of its command, with a program beside the declaration found from anywhere."""
+        first = self.words[0]
+        return [str(self.folder / first) if "/" in first else first, *self.words[1:]]
+
+    @property
+    def limits(self) -> Limits:
+        """How long it may take; what it wrote on standard error is kept to name its end."""
+        return Limits(timeout=self.timeout, startup=self.timeout, quit=_QUIT)
+
+
+class Conversation(NamedTuple):
+    """What is said to a program that has just been started."""
+
+    commands: tuple[str, ...]
+    keys: tuple[bytes, ...]  # of its parts up to each command: equal for what is the same
+    files: tuple[str, ...] = ()  # absolute paths that commands name
+
+
+def conversation(commands: tuple[str, ...], natures: Natures, folder: str = "") -> Conversation:
+    """Return what is said; ``folder``: in which the files lie that commands name.
+
+    They are named by their whole paths: the program is started elsewhere. Nothing is said after
+    ``quit``.
+    """
+    ends = (i for i, one in enumerate(commands, 1) if split(one)[:1] == ["quit"])
+    said = commands[: next(ends, len(commands))]
+    files = [_file(command, natures, folder) for command in said]
+    contents = [Path(file).read_bytes() if file else b"" for file in files]
+    told = (_naming(*one) for one in zip(said, files, strict=True))
+    names = keys(zip(said, contents, strict=True))
+    return Conversation(tuple(told), tuple(names), tuple(filter(None, files)))
+
+
+def _file(command: str, natures: Natures, folder: str) -> str:
+    """Return the path of the file that a command names; "" if it names none that is there."""
+    words = command.split()
+    if len(words) < 2 or not natures[words[0]].names_file:
+        return ""
+    path = Path(folder, words[1]).absolute()
+    return str(path) if path.is_file() else ""
+
+
+def _naming(command: str, file: str) -> str:
+    if not file:
+        return command
+    name, _, *rest = command.split()
+    return " ".join([name, file, *rest])
+
+
+class ConversationsUnderWay:
+    """Conversations under way to a process, while the harness does something else."""
+
+    def __init__(self, ahead: Ahead, lengths: Sequence[int]) -> None:
+        """``lengths``: of the conversations; 0 for those that were not sent."""
+        self._ahead = ahead
+        self._lengths = lengths
+        self._failed = False
+        self.is_open = True
+        self._try(ahead.begin)
+
+    def go_on(self) -> None:
+        """Send more, if that is due; whoever has something else to do calls it now and then."""
+        if self.is_open:
+            self._try(self._ahead.go_on)
+
+    def finish(self) -> bool:
+        """Wait for all replies; return whether they came."""
+        if self.is_open:
+            self._try(self._ahead.finish)
+            self.is_open = False
+        return not self._failed
+
+    def _try(self, step: Callable[[], object]) -> None:
+        try:
+            if not self._failed:
+                step()
+        except EngineError:
+            self._failed = True
+
+    def replies(self) -> Iterator[tuple[Reply, ...]]:
+        """Yield the replies to each conversation, fewer where the process broke."""
+        self.finish()
+        start = 0
+        for length in self._lengths:
+            yield tuple(self._ahead.replies[start : start + length])
+            start += length
+
+
+class ProgramProcess:
+    """A program, asked one conversation after the other."""
+
+    def __init__(self, program: ProgramStart) -> None:
+        self._program = program
+        self._protocol = named(program.protocol)
+        # The longest-lived first: closing it ends the box in which processes run.
+        self._sandbox = sandbox_for(
+            Options(sandbox=program.sandbox, box=BoxLimits(cpu=0.0)), [], program.natures
+        )
+        self.starts = 0  # of processes
+        self._session: EngineSession | None = None
+        self._shown: tuple[str, ...] = ()  # files that its box was made with
+        self._said: tuple[bytes, ...] = ()  # keys of the conversation under way
+        self._replies: list[Reply] = []  # to it
+        self._modes: set[str] = set()  # parts that were set and outlive a board
+        self._noted: set[str] = set()  # commands whose modes are among them
+        self._plain: set[str] = set()  # commands that name no file
+        self._several: ConversationsUnderWay | None = None
+
+    def begin(self, conversations: Sequence[tuple[str, ...]]) -> ConversationsUnderWay | None:
+        """Send conversations one after the other, and do not wait.
+
+        Left out are those that this process may not hear. None: there is no process yet.
+        """
+        self._settle()
+        if self._session is None:
+            return None
+        heard = [one if self._hears(one) else () for one in conversations]
+        commands = [command for one in heard for command in one]
+        lines = list(map(line_of, commands))
+        alone = self._program.natures.alone
+        ahead = Ahead(self._session, lines, [alone[command] for command in commands])
+        self._said = ()
+        self._several = ConversationsUnderWay(ahead, list(map(len, heard)))
+        return self._several
+
+    def _hears(self, commands: tuple[str, ...]) -> bool:
+        """Whether another conversation may be had; if so, note what it leaves behind."""
+        if self._name_files(commands):
+            return False
+        if may := self._may_hear(Conversation(commands, ())):
+            self._note(commands)
+        return may
+
+    def _name_files(self, commands: tuple[str, ...]) -> bool:
+        natures = self._program.natures
+        unknown = set(commands) - self._plain
+        if any(natures[name_of(one)].names_file for one in unknown):
+            return True
+        if len(self._plain) < _REMEMBERED:
+            self._plain |= unknown
+        return False
+
+    def _settle(self) -> None:
+        """Let nothing be under way."""
+        if self._several and not self._several.finish():
+            self._end()
+        self._several = None
+
+    def replies(self, conversation: Conversation) -> list[Reply]:
+        """Return the replies to a conversation.
+
+        Raises:
+            EngineError: the program broke. What it answered before is :attr:`answered`.
+        """
+        self._settle()
+        if not (self._session and self._goes_on(conversation)):
+            is_used = self._session and self._may_hear(conversation)
+            if not (is_used and self._begins(conversation)):
+                self._restart(conversation.files)
+        self._said = conversation.keys
+        self._ask(conversation.commands[len(self._replies) :])
+        return list(self._replies)
+
+    def _begins(self, conversation: Conversation) -> bool:
+        """Ask a used process what sets all; return whether it did: else the last board stays."""
+        self._replies, self._said = [], ()
+        self._ask(at_once(conversation.commands, self._program.natures))
+        return not any(map(self._program.refuses, self._replies))
+
+    @property
+    def answered(self) -> tuple[Reply, ...]:
+        """The replies to the last conversation, up to where the program broke."""
+        return tuple(self._replies)
+
+    def close(self) -> None:
+        """End the process and its box."""
+        self._end()
+        self._sandbox.close()
+
+    def _goes_on(self, conversation: Conversation) -> bool:
+        is_longer = conversation.keys[: len(self._said)] == self._said
+        return bool(self._said) and is_longer and set(conversation.files) <= set(self._shown)
+
+    def _may_hear(self, conversation: Conversation) -> bool:
+        """Whether another conversation may be had with this process."""
+        natures, commands = self._program.natures, conversation.commands
+        if self._program.fresh or conversation.files or not commands:
+            return False
+        is_sized = SIZE in natures[name_of(commands[0])].renews
+        return is_sized and self._modes <= _parts(at_once(commands, natures), natures)
+
+    def _ask(self, commands: Sequence[str]) -> None:
+        assert self._session is not None
+        alone = self._program.natures.alone
+        lines = list(map(line_of, commands))
+        self._note(commands)
+        try:
+            for start, end in groups(lines, [alone[command] for command in commands]):
+                self._session.ask(lines[start:end], self._replies)
+        except BaseException:  # after Ctrl-C, too, nobody knows what it has heard
+            self._end()
+            raise
+
+    def _note(self, commands: Sequence[str]) -> None:
+        """Note what commands leave otherwise for conversations to come."""
+        unknown = set(commands) - self._noted
+        for name in set(map(name_of, unknown)):
+            self._modes |= _modes(name, self._program.natures)
+        if len(self._noted) < _REMEMBERED:
+            self._noted |= unknown
+
+    def _restart(self, files: tuple[str, ...]) -> None:
+        self._end()
+        self.starts += 1
+        self._shown, self._replies = files, []
+        case = CaseFile(str(self._program.folder / "conversation"), (), ())
+        launcher = self._sandbox.launcher(case, files)
+        own, spoken = self._program, self._protocol
+        process = EngineProcess(
+            launcher, own.command, str(own.folder), own.limits, protocol=spoken
+        )
+        begin = sessions_of(own.translate)
+        self._session = begin(process, own.limits, strict=True, protocol=spoken)
+
+    def _end(self) -> None:
+        self._several = None
+        if self._session:
+            self._session.close()
+            self._session = None
+        self._said, self._modes, self._noted = (), set(), set()
+
+
+def _modes(name: str, natures: Natures) -> set[str]:
+    """Return the parts that a command leaves otherwise for conversations to come."""
+    nature = natures[name]
+    if not nature.is_known:
+        return {name}  # who knows: no conversation takes it back
+    return set(nature.lasting) - {SIZE}
+
+
+def at_once(commands: Sequence[str], natures: Natures) -> Sequence[str]:
+    """Return what a conversation sets before it does anything else, each command once."""
+    names: set[str] = set()
+    for place, command in enumerate(commands):
+        name = name_of(command)
+        nature = natures[name]
+        is_opening = nature.is_known and (nature.begins_board or nature.is_setting)
+        if name in names or not is_opening:
+            return commands[:place]
+        names.add(name)
+    return commands
+
+
+def _parts(commands: Sequence[str], natures: Natures) -> set[str]:
+    """Return the parts that commands set."""
+    return {part for command in commands for part in natures[name_of(command)].sets}

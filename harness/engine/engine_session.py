@@ -1,0 +1,423 @@
+"""The conversation with an engine: who waits for whom, how long, and what went wrong.
+
+Commands are sent in groups, each in one write, and every reply of a group is awaited before the
+next. Nothing is ever sent past a command that ends, or may end, with the next input, and no more
+than :data:`WINDOW` bytes are in flight: unbounded writing deadlocks once both pipes are full. What
+a reply is, the protocol says: :mod:`harness.engine.replies`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from harness.engine.engine_clock import LOOK, NEVER
+from harness.engine.launch import describe_end
+from harness.engine.process import EngineProcess, too_much
+from harness.engine.replies import GTP, Protocol
+from harness.errors import AsleepError, EngineError, StarvedError
+from harness.limit import Limit
+from harness.options import Limits
+from harness.records import Failure, FailureKind, Reply, Waiting
+from harness.text import decode, encode
+
+WINDOW = 4096
+# Seconds in which a reply that nothing had asked for may still come before a test.
+_ONCE, _OFTEN = 0.001, 0.05
+_AWAKE = 0.1  # of the time: an engine that computes so much does not sleep
+_new = tuple.__new__
+LONG = 30.0  # seconds; what takes longer is told while it lasts
+NEWS = 1.0  # seconds until it is told again
+_SILENT = Failure(FailureKind.TIMEOUT, "did not answer in time")
+_LATE = {  # what comes before a time limit in the sentence about it
+    "command": "did not answer {} ",
+    "start": "gave no reply ",
+    "file": "ran out of time at {}: ",
+    "run": "ran out of time at {}: ",
+}
+
+
+def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Cut ``lines`` into runs that may be sent ahead: (start, end) of each.
+
+    A run ends with a line that is ``alone`` in not being followed, or before it would exceed the
+    window. A longer line makes a run of its own.
+    """
+    start = 0
+    for end in (*(index for index, one in enumerate(alone, 1) if one), len(lines)):
+        if sum(map(len, lines[start:end])) > WINDOW:
+            yield from _pieces(lines, start, end)
+        elif start < end:
+            yield start, end
+        start = end
+
+
+def _pieces(lines: Sequence[bytes], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cut a run that exceeds the window."""
+    size = 0
+    for index in range(start, end):
+        if size + len(lines[index]) > WINDOW and index > start:
+            yield start, index
+            start, size = index, 0
+        size += len(lines[index])
+    yield start, end
+
+
+class EngineSession:
+    """One engine, one conversation.
+
+    ``warnings`` collects breaches of the protocol that do not end it.
+    """
+
+    def __init__(  # noqa: PLR0913 - how long, and how strictly, each by its own choice
+        self,
+        process: EngineProcess,
+        limits: Limits,
+        trace: Callable[[str], None] | None = None,
+        run_ends: float = NEVER,
+        *,
+        strict: bool = False,
+        patience: float = 0.0,
+        on_wait: Callable[[Waiting | None], object] | None = None,
+        started_in: str = "",
+        protocol: Protocol = GTP,
+    ) -> None:
+        """Begin a conversation.
+
+        ``strict``: a reply answers the command that was sent before it came, and no other.
+        ``run_ends``: of ``time.monotonic()``, the end of all patience; but what the engine could
+        not use comes on top of it. ``patience``: a limit for a command, shorter than the full one,
+        after which an engine that sleeps may be left alone (:class:`AsleepError`); 0: none.
+        ``on_wait``: told of a command that takes longer than LONG, and None when it is answered.
+        ``started_in``: the folder to name if the engine dies at its start; "": none is named.
+        ``protocol``: what both sides speak.
+        """
+        self.warnings: list[str] = []
+        self.answers_too_often = False  # it has done so
+        self._process = process
+        self._clock = process.clock
+        self.arrived = self._clock.own()  # when the last reply came, or the engine was started
+        self._since = self._clock.now()  # the same as its limits have it
+        self._limits = limits
+        self._trace = trace
+        self._protocol = protocol
+        self._splitter = protocol.splitter(strict=strict)
+        self._strict = strict
+        self._last = b""  # the last command sent
+        self._surplus: list[Reply] = []
+        self._silent_so_far = True
+        self._file_ends = NEVER
+        self._run_ends = run_ends
+        self._ended = False
+        self._patience = patience
+        self._computed = 0.0  # seconds, of the clock, when the command was sent
+        self._unanswered: Sequence[bytes] = ()  # the commands under way when it broke
+        self._started_in = started_in
+        self._on_wait = on_wait
+        self._told_at = 0.0  # seconds, of the wait under way: when it was told last; 0: never
+        self._under_way: tuple[Sequence[bytes], list[Reply], int] = ((), [], 0)
+        if on_wait:
+            process.on_wait(self._wait)
+        self.rest = 0.0  # seconds of its limit in which an engine that was left was not waited for
+
+    def begin_file(self, spent: float = 0.0) -> None:
+        """Let the time limit of the file begin; ``spent``: seconds of it that are over."""
+        if self._limits.file:
+            self._file_ends = self._clock.now() + self._limits.file - spent
+
+    def ask(self, lines: Sequence[bytes], replies: list[Reply], *, judged: bool = False) -> None:
+        """Send ``lines``, each ending with a newline, and append a reply to each to ``replies``.
+
+        ``judged``: it matters which reply is whose, so that those before it are waited for.
+
+        Raises:
+            EngineError: the engine broke; ``replies`` has the replies that came before.
+        """
+        self.send(lines, replies, judged=judged)
+        self.receive()
+
+    def send(self, lines: Sequence[bytes], replies: list[Reply], *, judged: bool = False) -> None:
+        """Send ``lines`` as :meth:`ask` does, without waiting; :meth:`receive` is to follow.
+
+        Raises:
+            EngineError: as :meth:`ask` does.
+        """
+        wanted = len(replies) + len(lines)
+        if self._surplus:
+            replies += self._take_surplus(len(lines))
+        try:
+            if self._strict:
+                self.leave_out_unasked(judged)
+            self._write(lines, replies, wanted)
+        except EngineError as error:
+            raise self._told(error, lines, len(replies) - wanted) from None
+
+    def receive(self) -> None:
+        """Wait for the replies to what was sent last; see :meth:`ask`."""
+        lines, replies, wanted = self._under_way
+        try:
+            self._await(replies, wanted)
+        except EngineError as error:
+            raise self._told(error, lines, len(replies) - wanted) from None
+        self._last = lines[-1]
+        if len(replies) > wanted:
+            self._surplus = [] if self._strict else replies[wanted:]
+            del replies[wanted:]
+            self._note_surplus(_quoted(self._last))
+
+    def leave_out_unasked(self, judged: bool) -> None:
+        """Forget replies that have come before the next command is sent, when listening strictly.
+
+        ``judged``: wait for them a moment. An engine that was once found to answer too often is
+        given longer to do it again.
+        """
+        if not self._strict or self._silent_so_far:
+            return
+        patience = _OFTEN if self.answers_too_often else _ONCE
+        data = self._process.take(patience if judged else 0.0)
+        if data and self._splitter.split(data):
+            self._note_surplus(_quoted(self._last) if self._last else "its start")
+
+    def _write(self, lines: Sequence[bytes], replies: list[Reply], wanted: int) -> None:
+        data = b"".join(lines)
+        if self._trace:
+            self._show(">> ", decode(data))
+        if not self._silent_so_far:
+            self._begin()
+        self._under_way = lines, replies, wanted
+        self._process.write(data, self._deadline())
+
+    def _await(self, replies: list[Reply], wanted: int) -> None:
+        deadline = self._deadline()
+        unanswered = 0
+        while len(replies) < wanted:
+            data = self._read(deadline)
+            fresh = self._splitter.split(data)
+            unanswered = 0 if fresh else unanswered + len(data)
+            if fresh:
+                self._stamp(fresh)
+                replies += fresh
+                deadline = self._deadline() if len(replies) < wanted else NEVER
+            elif unanswered > self._limits.max_output > 0:
+                raise too_much(unanswered, self._limits.max_output, "no reply")
+
+    def _begin(self) -> None:
+        """Let the time begin; what the harness itself took since the last reply does not count."""
+        before = self._since
+        self.arrived, self._since = self._clock.both()
+        self._file_ends += self._since - before
+        self._computed = self._clock.computed
+
+    def _stamp(self, fresh: list[Reply]) -> None:
+        """Give the first of the replies that came together the time that all of them took."""
+        before = self.arrived
+        self.arrived, self._since = self._clock.arrived()
+        ok, text, raw, _, invalid, status = fresh[0]
+        fresh[0] = _new(Reply, (ok, text, raw, self.arrived - before, invalid, status))
+        self._silent_so_far = False
+        if self._told_at and self._on_wait:
+            self._told_at = 0.0
+            self._on_wait(None)
+        if self._trace:
+            for reply in fresh:
+                self._show("<< ", reply.invalid)
+                self._show("<< ", reply.raw + "\n\n")
+
+    def _wait(self) -> None:
+        """Tell of the command under way, if it has taken long and was not told for a while."""
+        waited = self._clock.own() - self.arrived
+        if self._on_wait and waited >= (self._told_at + NEWS if self._told_at else LONG):
+            self._told_at = waited
+            lines, replies, wanted = self._under_way
+            command = "" if self._silent_so_far else _shortened(lines[len(replies) - wanted])
+            self._on_wait(Waiting(command, waited, self._deadline() - self._clock.now()))
+
+    def _deadline(self) -> float:
+        limit = self._limits.startup if self._silent_so_far else self._limits.timeout
+        return min(self._since + limit if limit else NEVER, self._file_ends, self._run_ends)
+
+    def _read(self, deadline: float) -> bytes:
+        if not self._patience:
+            return self._process.read(deadline)
+        soon = self._since + self._patience
+        # What ends the file is no limit of the command: whoever hits it is told so, and not left.
+        is_of_command = deadline == self._since + self._limits.timeout
+        if is_of_command and not self._silent_so_far and soon < deadline:
+            try:
+                return self._process.read(soon)
+            except StarvedError:
+                pass  # the full limit is long enough to tell
+            except EngineError as error:
+                if error.kind is not FailureKind.TIMEOUT:
+                    raise
+                if self._is_asleep() and self._clock.now() < deadline:
+                    self.rest = deadline - self._clock.now()
+                    raise AsleepError(error.failure) from None
+        return self._process.read(deadline)
+
+    def _is_asleep(self) -> bool:
+        return self._clock.computed - self._computed < _AWAKE * self._patience
+
+    def wait_on(self) -> None:
+        """Begin to wait for an engine that was left, for the rest of its limit."""
+        self._file_ends = NEVER  # the rest of the limit was within it
+        self._clock.wait_until(min(self._clock.now() + self.rest, self._run_ends))
+
+    def hung(self) -> EngineError:
+        """Return the error of an engine that was left and waited for, and did nothing."""
+        return self._told(EngineError(_SILENT), self._unanswered, 0)
+
+    def sleep_at_once(self) -> None:
+        """Sleep until there are replies, and look at the engine later: much is sent at a time."""
+        self._clock.first_look = LOOK
+        self._process.sleep_at_once()
+
+    def stirs(self) -> bool:
+        """Return whether an engine that was left has written anything since, or has ended."""
+        return self._process.stirs()
+
+    def is_over(self, slept: float) -> bool:
+        """Return whether the limit of an engine that was left is over.
+
+        ``slept``: seconds since it was asked last in which it was waited for.
+
+        Raises:
+            StarvedError: the machine is too busy to tell.
+        """
+        self._clock.note_sleep(slept)
+        return self._clock.is_over()
+
+    def _take_surplus(self, count: int) -> list[Reply]:
+        taken, self._surplus = self._surplus[:count], self._surplus[count:]
+        return taken
+
+    def _note_surplus(self, command: str) -> None:
+        if not self.answers_too_often:
+            self.answers_too_often = True
+            taken = "each extra one was taken as the reply to a later command"
+            told = "the extra ones count for nothing" if self._strict else taken
+            self.warnings.append(
+                f"after {command} the engine sent more replies than it got commands; {told}"
+            )
+
+    def leave(self) -> Reply | None:
+        """Say farewell and let the engine end; return its reply, if it gave one.
+
+        Silence is no error here, nor is any other way to end.
+        """
+        replies: list[Reply] = []
+        self._patience = 0.0
+        self._limits = self._limits._replace(timeout=self._limits.quit, startup=self._limits.quit)
+        with suppress(EngineError):
+            self.ask([encode(self._protocol.farewell) + b"\n"], replies)
+        self.close(max(0.01, self._limits.quit - (self._clock.now() - self._since)))
+        return replies[0] if replies else None
+
+    def close(self, patience: float = 0.0) -> None:
+        """End the engine if it has not ended after ``patience`` seconds; warn of what is odd.
+
+        Once it has ended this does nothing.
+        """
+        if self._ended:
+            return
+        self._ended = True
+        end = self._process.finish(patience)
+        if patience:
+            self._warn_of_end(end.status)
+        if self._splitter.split(end.output[: self._protocol.end(end.output)]):
+            self._note_surplus(f"'{self._protocol.farewell}'")
+        if self._splitter.not_utf8:
+            self.warnings.append("some replies were not UTF-8")
+        if self._process.stderr.overflows:
+            self.warnings.append(
+                f"the engine wrote {self._process.stderr.total:,} bytes on standard error;"
+                " only the beginning and the end were kept"
+            )
+        if end.leftovers:
+            self.warnings.append(
+                f"the engine left processes behind ({', '.join(end.leftovers)}); they were ended"
+            )
+
+    def _warn_of_end(self, status: int | None) -> None:
+        if status is None:
+            self.warnings.append(
+                f"the engine still ran {self._limits.quit:g} s after {self._protocol.farewell};"
+                " it was ended by force"
+            )
+        elif status:
+            said = f"after {self._protocol.farewell} the engine {describe_end(status)}"
+            self.warnings.append(said)
+
+    @property
+    def stderr(self) -> str:
+        """What the engine wrote on its standard error."""
+        return self._process.stderr.text()
+
+    def _told(self, error: EngineError, lines: Sequence[bytes], missing: int) -> EngineError:
+        """Return ``error`` as a sentence about the command under way."""
+        from harness.reading.last_words import last_words
+
+        self._unanswered = lines[missing:]
+        command = _quoted(lines[missing])
+        is_late = error.kind is FailureKind.TIMEOUT
+        how = self._overdue(command) if is_late else error.failure
+        when = "" if is_late else self._when(command, how.kind)
+        words = last_words(self.stderr if how.kind is FailureKind.DIED else "")
+        said = f" Its last words: {words}" if words.error else ""
+        text, rest = f"The engine {how.text}", f"{when}.{self._hint()}{said}"
+        if how.limit is None:
+            text, rest = text + rest, ""
+        reason = words.reason or self._reason_at_start(error.failure)
+        computed = self._part_computed()
+        return type(error)(Failure(how.kind, text, None, reason, computed, how.limit, rest))
+
+    def _reason_at_start(self, failure: Failure) -> str:
+        """Return what is the same for all that break in this way at their start, in any folder."""
+        if not (self._silent_so_far and self._started_in):
+            return ""
+        return failure.without_measurements.message
+
+    def _when(self, command: str, kind: FailureKind) -> str:
+        if not self._silent_so_far:
+            return f", instead of answering {command}"
+        is_named = self._started_in and kind is FailureKind.DIED
+        where = f"; it was started in {self._started_in}" if is_named else ""
+        return f" before its first reply{where}"
+
+    def _part_computed(self) -> float:
+        """Return how long the engine computed since it is waited for, as a part of its limit."""
+        limit = self._limits.startup if self._silent_so_far else self._limits.timeout
+        return (self._clock.computed - self._computed) / limit if limit else 0.0
+
+    def _overdue(self, command: str) -> Failure:
+        """Return which time limit was hit: the one that ended first."""
+        limits = self._limits
+        own = ("start", limits.startup) if self._silent_so_far else ("command", limits.timeout)
+        end, name, allowed = min(
+            (self._since + own[1] if own[1] else NEVER, *own),
+            (self._file_ends, "file", limits.file),
+            (self._run_ends, "run", limits.total),
+        )
+        limit = Limit(name, allowed + self._clock.now() - end, allowed, "seconds")
+        return Failure(FailureKind.TIMEOUT, _LATE[name].format(command), limit=limit)
+
+    def _hint(self) -> str:
+        """Say what is wrong with the output that made no reply, if there was any."""
+        output = self._splitter.invalid + self._process.unfinished
+        if not output.strip():
+            return ""
+        return f" It had written {_quoted(output)}, but {self._protocol.lacking(output)}."
+
+    def _show(self, mark: str, lines: str) -> None:
+        assert self._trace is not None
+        for line in lines.removesuffix("\n").split("\n") if lines else ():
+            self._trace(mark + line)
+
+
+def _quoted(data: bytes) -> str:
+    return f"'{_shortened(data)}'"
+
+
+def _shortened(data: bytes) -> str:
+    text = " ".join(decode(data[:200]).split())
+    return f"{text[:60]}…" if len(text) > 60 else text

@@ -1,0 +1,233 @@
+"""The engine that is fuzzed: started in its sandbox, sent scripts, ended. The only shell here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import cycle
+from pathlib import Path
+from typing import Protocol
+
+from harness.engine.engine_clock import NEVER
+from harness.engine.engine_session import EngineSession, groups
+from harness.engine.launch import Launcher
+from harness.engine.process import EngineProcess
+from harness.engine.replies import GTP
+from harness.engine.replies import Protocol as Spoken
+from harness.errors import EngineError
+from harness.fuzzing.under_way import UnderWay
+from harness.options import Limits, Options
+from harness.records import CaseFile, Reply
+from harness.running.runs import sandbox_for
+from harness.vocabulary.script import Script, Trace, lay_files, line_of
+from oracle.natures import STANDARD, Natures
+
+# A long wait for every suspicion would leave no time to look for others. What is silent for so
+# long is a suspect, and heard again with all the patience of the time limits.
+_SHORT_PATIENCE = 0.4
+
+
+class ScriptHearing(Protocol):
+    """Scripts under way to an engine."""
+
+    def go_on(self) -> None:
+        """Send more, if that is due; whoever has something else to do calls it now and then."""
+
+    def traces(self) -> list[Trace]:
+        """Wait, and return what the engine did with the scripts, up to where it broke.
+
+        Nothing where nobody knows which reply is whose, or others have asked it meanwhile.
+        """
+
+
+class FuzzedProgram(Protocol):
+    """An engine that may be asked again and again, and started anew."""
+
+    def begin(self, scripts: Sequence[Script]) -> ScriptHearing | None:
+        """Send scripts without files to the engine that runs, all at once.
+
+        None: they have to be sent one by one, as the first one to each process.
+        """
+
+    def answer(self, script: Script) -> Trace:
+        """Send a script to the engine that runs, or to a new one if there is none."""
+
+    def renew(self) -> None:
+        """End the engine that runs: the next script meets a new one."""
+
+    def heard_again(self, script: Script) -> Trace:
+        """Send a script to a new engine, with all the patience of the time limits."""
+
+    def be_patient(self) -> None:
+        """Wait longer for replies from now on: what seemed to hang was only slow."""
+
+
+class Piped:
+    """A program behind pipes, one process for many scripts.
+
+    Where each script meets a new process, the next one starts while the last one is asked: two
+    processes run at a time, never three.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - how a program is started, each by its own choice
+        self,
+        words: list[str],
+        launcher: Callable[[], Launcher],
+        limits: Limits,
+        folder: Path,
+        natures: Natures = STANDARD,
+        spoken: Spoken = GTP,
+        begin: Callable[..., EngineSession] = EngineSession,
+    ) -> None:
+        """Take a program; ``folder``: where it is started and finds the files of scripts.
+
+        ``launcher``: returns what starts the next process. ``natures``: what commands do.
+        ``spoken``: the protocol. ``begin``: makes a session, which may translate.
+        """
+        self._begun_by = begin
+        self._spoken = spoken
+        self._natures = natures
+        self._words = words
+        self._launcher = launcher
+        self._limits = limits
+        self._folder = folder
+        self._patience = min(_SHORT_PATIENCE, limits.timeout or _SHORT_PATIENCE)
+        self._session: EngineSession | None = None
+        self._asked = 0  # scripts that its process was sent
+        self._is_hasty = False  # the process before was sent one only
+        self._is_strict = False  # each command waits for the reply before
+        self._next: EngineProcess | None = None  # is starting
+        self._sent: UnderWay | None = None  # the last scripts that were sent all at once
+
+    def answer(self, script: Script) -> Trace:
+        """Send a script; see :class:`FuzzedProgram`.
+
+        A new process is sent the commands of its first script one by one: so every finding is
+        seen strictly, and an engine that answers before it is asked is noticed. Later ones come in
+        groups, which is many times faster, until an engine has answered too often.
+
+        Raises:
+            EngineError: NOT_STARTED.
+        """
+        trace = self._heard(script)
+        if trace.has_surplus and not self._is_strict:
+            self._be_strict()
+            trace = self._heard(script)
+        return trace
+
+    def begin(self, scripts: Sequence[Script]) -> ScriptHearing | None:
+        """Send scripts all at once; see :class:`FuzzedProgram`."""
+        if self._session is None or self._is_strict:
+            return None
+        self._asked += len(scripts)
+        self._sent = UnderWay(self._session, scripts, self._natures, self._be_strict)
+        return self._sent
+
+    def _be_strict(self) -> None:
+        """Ask one by one from now on: whose reply is whose was not known."""
+        self._is_strict = True
+        self.renew()
+
+    def _heard(self, script: Script) -> Trace:
+        if self._sent and self._sent.is_open:
+            self.renew()
+        session = self._session or self._begin(self._patience)
+        ask = _ask_strictly if self._is_strict or not self._asked else self._ask
+        self._asked += 1
+        replies: list[Reply] = []
+        failure = None
+        lay_files(script, self._folder)
+        try:
+            ask(session, script, replies)
+        except EngineError as error:
+            failure = error.failure._replace(step=len(replies))
+            self.renew()
+        return Trace(script, tuple(replies), failure, session.answers_too_often)
+
+    def renew(self) -> None:
+        """End the process; see :class:`FuzzedProgram`."""
+        if self._sent:
+            self._sent.is_open = False
+        if self._session:
+            self._session.close()
+            self._session = None
+            self._is_hasty, self._asked = self._asked == 1, 0
+
+    def close(self) -> None:
+        """End all processes."""
+        self.renew()
+        if self._next:
+            self._next.finish(0)
+            self._next = None
+
+    def heard_again(self, script: Script) -> Trace:
+        """Send a script to a process of its own; see :class:`FuzzedProgram`."""
+        self.renew()
+        self._begin(self._limits.timeout)
+        try:
+            trace = self.answer(script)
+        finally:
+            self.renew()
+        slowest = max((reply.seconds for reply in trace.replies[1:]), default=0.0)
+        while slowest > self._patience / 2 and self._patience < (self._limits.timeout or NEVER):
+            self.be_patient()
+        return trace
+
+    def be_patient(self) -> None:
+        """Double the patience, up to the time limit; see :class:`FuzzedProgram`."""
+        self._patience = min(2 * self._patience, self._limits.timeout or NEVER)
+        self.renew()
+
+    def _begin(self, patience: float) -> EngineSession:
+        process = self._next or self._started()
+        self._next = self._started() if self._is_hasty else None
+        limits = self._limits._replace(timeout=patience, file=0.0)
+        self._session = self._begun_by(process, limits, strict=True, protocol=self._spoken)
+        return self._session
+
+    def _ask(self, session: EngineSession, script: Script, replies: list[Reply]) -> None:
+        lines = list(map(line_of, script.commands))
+        alone = [self._natures.alone[command] for command in script.commands]
+        for start, end in groups(lines, alone):
+            session.ask(lines[start:end], replies)
+
+    def _started(self) -> EngineProcess:
+        folder, spoken = str(self._folder), self._spoken
+        return EngineProcess(self._launcher(), self._words, folder, self._limits, protocol=spoken)
+
+
+@contextlib.contextmanager
+def launchers(options: Options, folder: Path) -> Iterator[Callable[[], Launcher]]:
+    """Yield what returns the launcher of the next process: of two sandboxes, in turn.
+
+    ``folder``: where the files lie that scripts name.
+
+    Raises:
+        SandboxError: there is no such sandbox here.
+    """
+    case = CaseFile(str(folder / "script.gtp"), (), ())
+    boxes = (sandbox_for(options, [], STANDARD) for _ in range(2))
+    with closing(next(boxes)) as one, closing(next(boxes)) as other:
+        turns = cycle((one, other))
+        yield lambda: next(turns).launcher(case)
+
+
+def _ask_strictly(session: EngineSession, script: Script, replies: list[Reply]) -> None:
+    for command in script.commands:
+        session.ask([line_of(command)], replies, judged=True)
+    session.leave_out_unasked(judged=True)
+
+
+def known_commands(program: FuzzedProgram, names: tuple[str, ...]) -> frozenset[str]:
+    """Return which commands an engine says it knows.
+
+    Raises:
+        EngineError: it does not answer at all.
+    """
+    asked = Script(tuple(f"known_command {name}" for name in names))
+    trace = program.answer(asked)
+    if trace.failure and not trace.replies:
+        raise EngineError(trace.failure)
+    answered = zip(names, trace.replies, strict=False)
+    return frozenset(name for name, reply in answered if reply.ok and reply.text == "true")

@@ -1,0 +1,191 @@
+"""Doing the attempts: units of work are handed out, and what comes back is written down.
+
+A unit of work is a submission with the case files that are still to be run: it is unpacked and
+built once. Units are done by processes of their own (:mod:`harness.work`), each with its own box
+server behind a sandbox that was proven once; they only tell what came out, and this process alone
+writes it into the ledger, word by word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+
+from harness.errors import BusyError
+from harness.grading.attempts.concurrent_runs import ALONE, Company
+from harness.grading.attempts.orders import GradingContext, Orders
+from harness.grading.attempts.units import GradingListener, GradingUnit, Task
+from harness.grading.attempts.watching import Watch
+from harness.grading.ledger.ledger import Ledger, ResultRow
+from harness.records import FileResult
+from harness.running import jobs
+from harness.work import canonical_json, fairness
+from harness.work.canonical_json import NOTHING, Measurements
+from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
+
+MOST_FAULTS = 3  # so often an attempt is tried in which the harness breaks
+
+
+class Runner:
+    """Does what is left of the attempts in a ledger."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        means: GradingContext,
+        listener: GradingListener,
+        company: Company = ALONE,
+    ) -> None:
+        self._ledger = ledger
+        self._means = means
+        self._listener = listener
+        self._company = company
+        self._token = ""
+        self._ours: set[str] = set()  # the attempts that we have leased
+
+    def run(self, units: Sequence[GradingUnit]) -> None:
+        """Do all units that are not done, but what others are at, where the ledger is shared.
+
+        Raises:
+            BusyError: another process is at it, and nothing is shared.
+            ClassWideError: the first of them all fail alike.
+            SandboxError: there is no such sandbox here, or it does not hold.
+        """
+        means = self._means
+        self._watch = Watch(self._ledger, means.assignment, units, go_on=means.go_on)
+        self._watch.look(units)
+        bases = [task.basis for unit in units for task in unit.tasks]
+        if all(state.state == "done" for state in self._ledger.states(bases).values()):
+            return
+        self._token, ours = self._company.take(self._ledger, bases)
+        self._ours = set(ours)
+        try:
+            self._do(units)
+        finally:
+            self._ledger.release(self._token)
+
+    def _do(self, units: Sequence[GradingUnit]) -> None:
+        box = self._means.assignment.box
+        if self._left(units, 1):
+            with (
+                self._company.together(),
+                closing(Orders(self._means, fairness.loose(box), alone=False)) as orders,
+            ):
+                while left := self._left(units, 1):
+                    self._round(left, orders, 1, self._means.jobs)
+        if self._left(units, 2):
+            with (
+                self._company.apart(),
+                closing(Orders(self._means, box, alone=True)) as orders,
+            ):
+                self._again(units, orders)
+
+    def _again(self, units: Sequence[GradingUnit], orders: Orders) -> None:
+        """Run what is in doubt again, one case file at a time and nothing beside it."""
+        whole = {unit.submission.key: unit for unit in units}
+        while left := self._left(units, 2):
+            self._round([unit._replace(tasks=unit.tasks[:1]) for unit in left], orders, 2, 1)
+            for unit in left:
+                self._believe(whole[unit.submission.key])
+
+    def _left(self, units: Sequence[GradingUnit], number: int) -> list[GradingUnit]:
+        """Return the units with what of them is not done and was not run ``number`` times."""
+
+        def is_left(task: Task) -> bool:
+            if task.basis not in self._ours:
+                return False
+            state = self._ledger.states([task.basis])[task.basis].state
+            is_over = state in ("done", "fault")
+            return not is_over and self._ledger.runs(task.basis) < number
+
+        left = [
+            unit._replace(
+                tasks=tuple(filter(is_left, unit.tasks)), spent=self._spent(unit, number)
+            )
+            for unit in units
+        ]
+        return [unit for unit in left if unit.tasks]
+
+    def _spent(self, unit: GradingUnit, number: int) -> float:
+        """Return what runs of this number took: those alone have a budget of their own."""
+        runs = (self._ledger.results(task.basis)[number - 1 : number] for task in unit.tasks)
+        measured = (figures for run in runs for _, figures in run)
+        return sum(canonical_json.loads(Measurements, figures).seconds for figures in measured)
+
+    def _believe(self, unit: GradingUnit) -> None:
+        """Let what broke alone as it broke before speak for what broke so in other files.
+
+        An engine that hangs in twenty files would keep a machine that must do nothing else.
+        """
+        natures = self._means.assignment.natures
+        runs = [(task, self._runs(task)) for task in unit.tasks]
+        twice = [pair for _, pair in runs if len(pair) == 2]
+        sure = [first for first, second in twice if fairness.fails_like(first, second, natures)]
+        for task, pair in runs:
+            is_left = len(pair) == 1 and not self._is_late(task)
+            if is_left and any(fairness.fails_like(pair[0], one, natures) for one in sure):
+                self._ledger.settle(task.basis, self._token)
+
+    def _is_late(self, task: Task) -> bool:
+        (figures,) = (figures for _, figures in self._ledger.results(task.basis)[:1])
+        return canonical_json.loads(Measurements, figures).late
+
+    def _runs(self, task: Task) -> list[FileResult]:
+        texts = [text for text, _ in self._ledger.results(task.basis)]
+        results = [canonical_json.loads(FileResult, text) for text in texts if text != NOTHING]
+        return [result._replace(case=task.case) for result in results]
+
+    def _round(
+        self, units: Sequence[GradingUnit], orders: Orders, number: int, workers: int
+    ) -> None:
+        heard: list[set[str]] = [set() for _ in units]
+
+        def on_word(index: int, word: AttemptEvent) -> None:
+            heard[index].add(word.basis)
+            self._record(word, number)
+            if isinstance(word, AttemptFinished):
+                self._watch.hear(word.result)
+            self._listener.on_word(units[index], word)
+
+        def on_time(found: list[int]) -> None:
+            self._listener.on_time([units[index] for index in found])
+
+        ends = orders.run(units, workers, on_word, on_time, shared=number == 1)
+        with closing(ends):
+            for index, fault in ends:
+                for task in units[index].tasks:
+                    if fault and task.basis not in heard[index]:
+                        on_word(index, HarnessFailed(task.basis, _told(fault)))
+                self._watch.look([units[index]])
+
+    def _record(self, word: AttemptEvent, number: int) -> None:
+        if isinstance(word, BuildFinished):
+            self._ledger.set_build(word.basis, canonical_json.dumps(word.build), word.seconds)
+        elif isinstance(word, HarnessFailed):
+            self._ledger.broke(word.basis, self._token, word.message, MOST_FAULTS)
+        else:
+            last = number > 1 or not word.doubtful
+            if not self._ledger.finish(word.basis, self._token, _row(word), number, last):
+                raise BusyError(
+                    f"another process has taken over the grading in {self._ledger.name}"
+                )
+
+
+def _told(fault: jobs.Fault) -> str:
+    """Return how the harness broke, and where, in one line."""
+    places = [line.strip() for line in fault.details.splitlines() if line.startswith("  File ")]
+    return f"{fault.message} ({places[-1]})" if places else fault.message
+
+
+def _row(word: AttemptFinished) -> ResultRow:
+    figures = word.figures
+    return ResultRow(
+        result=word.result,
+        started=figures.started,
+        pid=figures.pid,
+        seconds=figures.seconds,
+        cpu=figures.cpu,
+        memory=figures.memory,
+        own_cpu=figures.own_cpu,
+        figures=canonical_json.dumps(figures),
+    )

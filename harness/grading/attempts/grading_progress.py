@@ -1,0 +1,119 @@
+"""One live line while units are done: how many are, the time, what was found so far.
+
+Off a terminal, a line every half minute says the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+from harness.escaping import one_line
+from harness.grading.attempts.units import GradingUnit
+from harness.report.heartbeat import Heartbeat, waiting_for
+from harness.text import number_of
+from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
+    import rich.progress
+
+_NAME = 24  # characters of the submission under way
+
+
+class UnitsProgress:
+    """Drawn on standard error if that is a terminal; use it as a context.
+
+    It has no thread of its own, for processes are forked meanwhile: all news draw it anew.
+    """
+
+    what = ""  # is counted, in the plural, and what became of it
+
+    def __init__(
+        self, total: int, make: Callable[[], rich.progress.Progress], name: str = ""
+    ) -> None:
+        """Prepare a line of that name on the bars that ``make`` returns."""
+        self._done, self._total = 0, total
+        self._heartbeat = Heartbeat()
+        self._live = make() if sys.stderr.isatty() and total else None
+        if self._live:
+            self._line = self._live.add_task(name, total=total)
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+            self._live.refresh()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live:
+            self._live.stop()
+
+    def _draw(self, said: str) -> None:
+        if self._live:
+            self._live.update(self._line, completed=self._done, description=said)
+            self._live.refresh()
+
+    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
+        """Say how far it is, if that cannot be drawn and was not said for a while."""
+        if not self._live:
+            keys = sorted({unit.submission.key for unit in under_way})
+            far = f"{self._done} of {self._total} {self.what}"
+            self._heartbeat.beat(lambda: f"{far}, {self._said()}{waiting_for(keys)}")
+
+    def _said(self) -> str:
+        """Return what was found so far."""
+        raise NotImplementedError
+
+
+class GradingProgress(UnitsProgress):
+    """How many case files are done, and how many submissions have failures."""
+
+    what = "case files done"
+
+    def __init__(self, total: int) -> None:
+        super().__init__(total, _make)
+        self._failed: set[str] = set()
+        self._broke = 0
+
+    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
+        """Take in what a worker says."""
+        key = unit.submission.key
+        if isinstance(word, HarnessFailed):
+            self._broke += 1
+        elif isinstance(word, AttemptFinished) and word.failed:
+            self._failed.add(key)
+        # What is in doubt is not done: its second run will be.
+        self._done += isinstance(word, AttemptFinished) and not word.doubtful
+        if not isinstance(word, BuildFinished):
+            self._draw(f"{self._said()}  {one_line(key, _NAME)}")
+
+    def _said(self) -> str:
+        broke = f", the harness broke {number_of(self._broke, 'time')}" if self._broke else ""
+        return f"{len(self._failed)} with failures{broke}"
+
+
+def _make() -> rich.progress.Progress:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+        auto_refresh=False,
+    )

@@ -1,0 +1,224 @@
+"""A ledger that is a database on a PostgreSQL server: many processes and machines use it at once.
+
+Who has leased attempts holds a lock of the server's as well, which ends with the connection. So
+the leases of a process that died, or that cannot reach the server any more, are free at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import Connection, NullPool, create_engine, inspect, text
+from sqlalchemy.exc import DBAPIError, PendingRollbackError
+
+from harness.errors import HarnessError, LedgerError, ServerError, UsageError
+from harness.grading.ledger.ledger_database import LedgerDatabase
+from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
+
+if TYPE_CHECKING:
+    import psycopg
+
+# What libpq does if the address says nothing else. Seconds; milliseconds.
+_PATIENCE = {
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+    "application_name": "gtp-harness",
+}
+_SETTINGS = (
+    "SET synchronous_commit = on",  # what was said to be written is so after a power cut
+    "SET lock_timeout = '30s'",
+    "SET standard_conforming_strings = on",
+)
+_SPACE = 0x47545047  # of the locks, that others' are not meant
+_GOES_ON = "What was written is there: the same command goes on"
+# By SQLSTATE or its first two letters (PostgreSQL's manual, appendix A).
+_DAMAGED = ("42P01", "42703", "XX")  # no such table, no such column, internal
+_ADVICE = {
+    "25006": "It is read-only: a standby, or set so",
+    "42501": "The user needs the rights to make tables there, and to read and write them",
+    "53": "The server lacks room",
+    "55P03": "Others keep it busy",
+}
+
+
+class ServerDatabase(LedgerDatabase):
+    """A connection to a server."""
+
+    refusal: ClassVar[type[HarnessError]] = ServerError
+    begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+    begin_reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+    def __init__(self, address: str, name: str) -> None:
+        """``address``: for libpq; ``name``: for people, without a password.
+
+        Raises:
+            ServerError: there is no connection to be had.
+            UsageError: psycopg is not installed, or the address cannot be read.
+        """
+        if importlib.util.find_spec("psycopg") is None:
+            raise UsageError(
+                f"the ledger {name} needs psycopg: pip install 'gtp-harness[postgresql]'"
+            )
+        with naming_errors(name):
+            super().__init__(name, _connect(address, name))
+            try:
+                self._require_unicode()
+            except BaseException:
+                self.close()
+                raise
+
+    def _require_unicode(self) -> None:
+        encoding = self.connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+        if encoding != "UTF8":
+            raise ServerError(
+                f"{self.name} has the encoding {encoding}, and a ledger needs UTF8:"
+                " CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+            )
+
+    def version(self) -> int:
+        """As in the base. All tables of a ledger lie in one schema, with no others."""
+        tables = set(inspect(self.connection).get_table_names())
+        if not tables & {VERSION_TABLE, *METADATA.tables}:
+            return 0
+        if VERSION_TABLE not in tables:
+            raise ServerError(
+                f"{self.name} has tables of others, but is not a ledger of gtp-harness: give it a"
+                " database of its own"
+            )
+        return self.of_version(self.noted_version(), (VERSION,))
+
+    def noted_version(self) -> int:
+        """As in the base."""
+        query = f"SELECT version_num FROM {VERSION_TABLE}"
+        found = self.connection.exec_driver_sql(query).scalar() or ""
+        return int(found) if found.isdigit() else 0
+
+    def own_errors(self, most: int) -> list[str]:
+        """As in the base; a server looks after its files itself."""
+        return []
+
+    def note_version(self) -> None:
+        """As in the base: Alembic has done it."""
+
+    def settle(self) -> None:
+        """As in the base: there is nothing to be done."""
+
+    def lock(self, what: str, *, shared: bool = False) -> None:
+        """As in the base."""
+        name = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
+        query = text(f"SELECT {name}({_SPACE}, hashtext(:what))")
+        self.connection.execute(query, {"what": what})
+
+    def hold(self, token: str) -> None:
+        """As in the base."""
+        query = text("SELECT pg_advisory_lock(:number)")
+        self.connection.execute(query, {"number": _number(token)})
+
+    def let_go(self, token: str) -> None:
+        """As in the base."""
+        query = text("SELECT pg_advisory_unlock(:number)")
+        self.connection.execute(query, {"number": _number(token)})
+
+    def holds(self, token: str) -> bool:
+        """As in the base; :meth:`held` has said so."""
+        return True
+
+    def held(self) -> set[str] | None:
+        """As in the base."""
+        query = (
+            "SELECT classid::bigint, objid::bigint FROM pg_locks WHERE locktype = 'advisory'"
+            " AND objsubid = 1 AND granted"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        rows = self.connection.exec_driver_sql(query)
+        return {f"{high << 32 | low:016x}" for high, low in rows}
+
+    def naming_errors(self) -> contextlib.AbstractContextManager[None]:
+        """As in the base."""
+        return naming_errors(self.name)
+
+
+def _number(token: str) -> int:
+    """Return the number of a token's lock, which has 64 bits with a sign."""
+    return int.from_bytes(bytes.fromhex(token), signed=True)
+
+
+def opener(address: str, name: str) -> Callable[[], psycopg.Connection[Any]]:
+    """Return what opens a connection as we want it; ``name``: of the address, for people.
+
+    Calling it raises UsageError if libpq does not take the address.
+    """
+
+    def opened() -> psycopg.Connection[Any]:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+
+        try:
+            given = conninfo_to_dict(address)
+        except psycopg.ProgrammingError:  # what it says has a part of the address in it
+            raise UsageError(f"cannot read the address {name}: libpq does not take it") from None
+        wanted: dict[str, Any] = {**_PATIENCE, **given}
+        connection = psycopg.connect(**wanted, autocommit=True)
+        for setting in _SETTINGS:
+            connection.execute(setting)
+        return connection
+
+    return opened
+
+
+def _connect(address: str, name: str) -> Connection:
+    engine = create_engine(
+        "postgresql+psycopg://",
+        creator=opener(address, name),
+        poolclass=NullPool,
+        isolation_level="AUTOCOMMIT",
+        hide_parameters=True,
+    )
+    return engine.connect()
+
+
+@contextlib.contextmanager
+def naming_errors(name: str) -> Iterator[None]:
+    """Turn what a server says into sentences; ``name``: of its address, for people.
+
+    Raises:
+        LedgerError: a table is damaged.
+        ServerError: the server cannot be used now.
+    """
+    try:
+        yield
+    except PendingRollbackError:
+        raise ServerError(f"the connection to {name} is lost. {_GOES_ON}") from None
+    except DBAPIError as error:
+        raise _sentence(name, error) from None
+
+
+def _sentence(name: str, error: DBAPIError) -> HarnessError:
+    said = error.orig
+    state = getattr(said, "sqlstate", None) or ""
+    primary = getattr(getattr(said, "diag", None), "message_primary", None)
+    what = primary or _last_reason(str(said))
+    if state.startswith(_DAMAGED):
+        return LedgerError(
+            f"{name} is damaged: {what}. gtp-harness ledger check tells more, and ledger salvage"
+            " saves what can be read"
+        )
+    advice = _ADVICE.get(state) or _ADVICE.get(state[:2]) or _GOES_ON
+    if error.connection_invalidated:
+        return ServerError(f"the connection to {name} is lost: {what}. {_GOES_ON}")
+    return ServerError(f"{name} cannot be used as a ledger: {what}. {advice}")
+
+
+def _last_reason(said: str) -> str:
+    """Return why a server cannot be reached: of several tries the last, on one line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    reason = next(
+        (line for line in lines if "failed" in line or "error" in line), "".join(lines[:1])
+    )
+    return reason.rpartition("FATAL:")[2].strip().rstrip(".")

@@ -1,0 +1,179 @@
+"""The log of the test before handing in, as evidence: what it shows, and what is missing.
+
+go-scoring.txt, "Do Your Own Pre-submission Test": use ``script`` to log the session, unpack the
+archive in a new directory, run ``gogui-regress``, ``exit``. So the log should be a transcript of
+a terminal, show the archive being unpacked, and the run with its result. ``gogui-regress`` prints
+nothing when all tests pass: then the result is that the shell came back without a word.
+
+A log can be written by hand; what is found here is evidence for a teacher and no proof.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from harness.assignments import receipt
+from harness.assignments.receipt import Receipt
+from harness.escaping import one_line
+from harness.grading.records import CheckLog
+from harness.grading.taking_in import terminal_text
+from harness.intake import kinds
+from harness.text import number_of
+
+LONGEST = 1 << 18  # bytes looked at: half of them from the beginning, half from the end
+_MOST_PARTS = 50  # of a command line
+_TELLING = 5  # characters of a prompt by which it is known again, whatever follows in it
+_SHOWN = 120  # characters of a line that is quoted
+
+_FIRST_LINE = re.compile(r"Script started on |(?:Windows )?PowerShell transcript start")
+_CONTROLS = re.compile(rb"\x1b[\[\]]|\x08|\x07")
+_PROMPT = re.compile(r"\S.{0,200}?[$#%>❯] ?(?=\S)")
+_SHORT_PROMPT = re.compile(r"[^\s$#%>❯]*[$#%>❯](?=\s)")
+
+_TAR = re.compile(r"(?<![\w.-])(?:bsd|g)?tar\s+([^|;&]+)")
+_OTHER_UNPACKERS = re.compile(
+    r"(?<![\w.-])(?:unzip\s+(?!-\w*[lvtZ])\S|7z[ar]?\s+[xe]\s|unar\s+\S"
+    r"|python3?\s+-m\s+(?:tarfile|zipfile)\s+(?:-e|--extract)\s)"
+)
+_NOT_UNPACKED = re.compile(
+    r"(?:\S*tar|unzip|gzip)(?: \S+)?: .*(?:Cannot|cannot|not found|No such file|Exiting|Error)"
+)
+
+_RUN = re.compile(
+    r"(?<![\w.-])(?:gogui-regress(?:\.jar)?|gtp-harness\s+(?:run|check)|regress\.sh)[\"']?\s+\S"
+)
+_SUMMARY = re.compile(r"Summary: \d+/\d+ passes\.")
+_RESULT = re.compile(
+    rf"{_SUMMARY.pattern}|(?:\S+ )?\d+ (?:passed|PASSED|failed|FAILED|unexpected (?:FAIL|PASS))\b"
+    r"|(?:in all\s+|\d+ files?(?: \([^()]*\))?: )\d+ tests?\b"
+)
+_FAILED = re.compile(r"(?:\S+ )?\d+ (?:unexpected FAIL|FAILED)\b")
+_BROKEN = re.compile(
+    r"command not found|[Nn]o such file or directory|Traceback \(most recent"
+    r"|Exception in thread|[Pp]ermission denied|is not recognized|terminated unexpectedly"
+    r"|gogui-regress: |gtp-harness: "
+)
+_END = re.compile(r"exit$|logout$|Script done on ")
+
+
+class _LoggedRun(NamedTuple):
+    """A run of tests that a log shows."""
+
+    said: str  # what is wrong with it, as a sentence; empty when it has its result
+    failed: int = 0  # tests
+
+
+def absent(name: str, near: Sequence[str] = ()) -> CheckLog:
+    """Return the evidence when there is no log; ``near`` are files of similar names."""
+    hint = f" (there is {one_line(near[0], _SHOWN)})" if near else ""
+    return CheckLog(remarks=(f"There is no {name}{hint}.",))
+
+
+def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
+    """Return what a log shows.
+
+    ``data``: its bytes, or of a long one both ends, :data:`LONGEST` in all. ``expected``: the
+    receipt for the files that were handed in with it.
+    """
+    if not data.strip():
+        return CheckLog(present=True, remarks=(f"{name} is empty.",))
+    lines = terminal_text.lines(data[:LONGEST])
+    transcript, odd = _transcript(name, data, lines)
+    unpacked, missing = _unpacked(name, lines)
+    run = _best_run(name, lines)
+    failures = f"The run in {name} shows {number_of(run.failed, 'test')} that failed."
+    said = (odd, missing, run.said, failures if run.failed else "")
+    return CheckLog(
+        present=True,
+        transcript=transcript,
+        unpacked=unpacked,
+        ran=not run.said,
+        receipt=receipt.compared(receipt.found_in(lines), expected),
+        remarks=tuple(filter(None, said)),
+    )
+
+
+def _transcript(name: str, data: bytes, lines: Sequence[str]) -> tuple[bool, str]:
+    """Return whether it is one of a terminal, and a sentence if that is not plain."""
+    if any(_FIRST_LINE.match(line) for line in lines[:5]) or _CONTROLS.search(data):
+        return True, ""
+    if any(_RUN.search(line) and _PROMPT.match(line) for line in lines):
+        return True, f"{name} was copied from a terminal, not kept by script."
+    what = kinds.described(data[: kinds.HEAD])
+    return False, f"{name} is {what}, not a terminal's transcript."
+
+
+# --- unpacking ---------------------------------------------------------------------------------
+
+
+def _unpacked(name: str, lines: Sequence[str]) -> tuple[bool, str]:
+    """Return whether it shows the archive being unpacked, and a sentence if not."""
+    said = f"{name} does not show the archive being unpacked (tar -x… or unzip)."
+    for index, line in enumerate(lines):
+        if _is_unpacking(line):
+            after = lines[index + 1 : index + 4]
+            wrong = next((one for one in after if _NOT_UNPACKED.match(one)), "")
+            if not wrong:
+                return True, ""
+            said = f"In {name} the archive could not be unpacked: {one_line(wrong, _SHOWN)}"
+    return False, said
+
+
+def _is_unpacking(line: str) -> bool:
+    tars = (_TAR.search(part) for part in line.split("&&")[:_MOST_PARTS])
+    return any(tar and _extracts(tar[1].split()) for tar in tars) or bool(
+        _OTHER_UNPACKERS.search(line)
+    )
+
+
+def _extracts(words: Sequence[str]) -> bool:
+    """Whether tar's arguments say ``x``, with or without a dash, or ``--extract``."""
+    bundles = [word[1:].partition("f")[0] for word in words if re.match("-[A-Za-z]", word)]
+    if words and re.fullmatch(r"[cdrtuxAvzjJkmopPSWfC]+", words[0]):
+        bundles.append(words[0])
+    return any("x" in bundle for bundle in bundles) or bool({"--extract", "--get"} & {*words})
+
+
+# --- the run -----------------------------------------------------------------------------------
+
+
+def _best_run(name: str, lines: Sequence[str]) -> _LoggedRun:
+    """Return the last run with a result, or the last of those without, or none."""
+    begins = [index for index, line in enumerate(lines) if _RUN.search(line)]
+    ends = [*begins[1:], len(lines)]
+    runs = [_run(name, lines[i:j]) for i, j in zip(begins, ends, strict=False)]
+    good = [run for run in runs if not run.said]
+    if not runs and any(map(_SUMMARY.match, lines)):
+        return _LoggedRun("")  # a command that was typed in a way that cannot be followed
+    none = _LoggedRun(f"{name} shows no run of the tests (gogui-regress or gtp-harness).")
+    return [none, *runs, *good][-1]
+
+
+def _run(name: str, lines: Sequence[str]) -> _LoggedRun:
+    """Return what came of a run, which begins in the first of the lines."""
+    output, ended = _output(lines)
+    if any(_RESULT.match(line.lstrip()) for line in output):
+        return _LoggedRun("", sum(bool(_FAILED.match(line.lstrip())) for line in output))
+    wrong = next(filter(_BROKEN.search, output), "")
+    if wrong:
+        return _LoggedRun(f"The run of the tests in {name} broke off: {one_line(wrong, _SHOWN)}")
+    if "gogui-regress" in lines[0] and ended:
+        return _LoggedRun("")
+    return _LoggedRun(f"{name} shows a run of the tests without its result.")
+
+
+def _output(lines: Sequence[str]) -> tuple[Sequence[str], bool]:
+    """Return what a command wrote, and whether it came to its end: then the prompt came again,
+    with which the line of the command begins too, or the shell was left.
+    """
+    found = _RUN.search(lines[0])
+    before = lines[0][: found.start()][:_TELLING] if found else ""
+    short = _SHORT_PROMPT.match(before)
+    prompt = short[0] if short else before.rstrip()
+    for index, line in enumerate(lines[1:], 1):
+        again = prompt and line.startswith(prompt) and not _BROKEN.search(line)
+        if again or _END.match(line):
+            return lines[1:index], True
+    return lines[1:], False

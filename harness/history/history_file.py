@@ -1,0 +1,255 @@
+"""The file of ``--history``: one SQLite database, which many runs may write at once.
+
+A run is entered before its first engine starts and completed in one transaction at its end. What
+is never completed was ended without a word, or still goes on. No connection outlives a call: a run
+forks, and SQLite must not be carried into a fork.
+
+A rollback journal, as the ledger has: one file, and it works on network file systems, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from harness.errors import ReportError, UsageError
+from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
+
+APPLICATION, VERSION = 0x47545048, 1  # "GTPH"; the version of the tables below
+_PATIENCE = 60.0  # seconds to wait for another run's transaction
+
+_TABLES = """
+CREATE TABLE run (
+    number INTEGER PRIMARY KEY,
+    started TEXT NOT NULL,        -- ISO 8601, UTC
+    state TEXT NOT NULL CHECK (state IN ('begun', 'whole', 'interrupted')),
+    program TEXT NOT NULL,        -- as typed
+    digest TEXT NOT NULL,         -- of the program's files
+    circumstances TEXT NOT NULL,  -- what times depend on
+    harness TEXT NOT NULL         -- its version
+) STRICT;
+CREATE TABLE file (
+    run INTEGER NOT NULL REFERENCES run,
+    place INTEGER NOT NULL,       -- in the order of the run
+    path TEXT NOT NULL,
+    engine TEXT NOT NULL,         -- name and version
+    failure TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    cpu_seconds REAL NOT NULL,
+    PRIMARY KEY (run, place)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE test (
+    number INTEGER PRIMARY KEY,
+    path TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    command TEXT NOT NULL,
+    alike INTEGER NOT NULL,       -- tests with this id and command before it in its file
+    UNIQUE (path, id, command, alike)
+) STRICT;
+CREATE TABLE result (
+    run INTEGER NOT NULL REFERENCES run,
+    place INTEGER NOT NULL,       -- of the file
+    test INTEGER NOT NULL REFERENCES test,
+    line INTEGER NOT NULL,
+    text TEXT NOT NULL,           -- digest of what was asked and expected
+    verdict TEXT NOT NULL,
+    flaky INTEGER NOT NULL,
+    seconds REAL,
+    PRIMARY KEY (run, place, test)
+) STRICT, WITHOUT ROWID;
+"""
+# What makes a version the next one: SQL by the version that it is for.
+TAKE_OVER: dict[int, str] = {}
+
+
+def enter(path: str, run: RunKept) -> int:
+    """Enter a run that is about to begin; return its number. The file is made if there is none.
+
+    Raises :class:`UsageError` for a file that is damaged, foreign, too new or not writable.
+    """
+    try:
+        with _opened(path) as base:
+            _check_sound(base, path)
+            with _writing(base):
+                cursor = base.execute(
+                    "INSERT INTO run (started, state, program, digest, circumstances, harness)"
+                    " VALUES (?, ?, ?, ?, ?, ?)",
+                    (run.started, run.state.value, *run[3:7]),
+                )
+                return int(cursor.lastrowid or 0)
+    except sqlite3.Error as error:
+        raise UsageError(_why(path, error)) from error
+
+
+def complete(path: str, run: RunKept) -> None:
+    """Write what a run found, all of it or nothing.
+
+    Raises :class:`ReportError` when it cannot be written.
+    """
+    try:
+        with _opened(path) as base, _writing(base):
+            base.execute(
+                "UPDATE run SET state = ? WHERE number = ?", (run.state.value, run.number)
+            )
+            for place, file in enumerate(run.files):
+                base.execute(
+                    "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (run.number, place, *file[:5]),
+                )
+                _write_results(base, run.number, place, file.results)
+    except (sqlite3.Error, UsageError) as error:
+        why = str(error) if isinstance(error, UsageError) else _why(path, error)
+        raise ReportError(why) from error
+
+
+def read(path: str) -> tuple[int, list[RunKept]]:
+    """Return the version of a history's format as found, and its runs in order.
+
+    Raises :class:`UsageError` for a file that is none, or that is damaged or too new.
+    """
+    if not Path(path).is_file():
+        raise UsageError(f"cannot read {path}: there is no such file")
+    try:
+        # (To write is what SQLite needs to undo half a transaction of a run that was killed.)
+        mode = "rw" if os.access(path, os.W_OK) else "ro"
+        with contextlib.closing(_connect(f"{Path(path).absolute().as_uri()}?mode={mode}")) as base:
+            version = _version(base, path)
+            if version in TAKE_OVER:
+                raise UsageError(
+                    f"{path} has version {version}: run --history {path} takes it over"
+                )
+            _check_sound(base, path)
+            return version, list(_runs(base))
+    except sqlite3.Error as error:
+        raise UsageError(_why(path, error)) from error
+
+
+# --- opening -----------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[sqlite3.Connection]:
+    """Open a history for writing; make it where there is none, take it over where it is old."""
+    with contextlib.closing(_connect(Path(path).absolute().as_uri())) as base:
+        with _writing(base):
+            if not base.execute("SELECT 1 FROM sqlite_master").fetchone():
+                _make(base, path)
+            while (version := _version(base, path)) != VERSION:
+                _script(base, TAKE_OVER[version])
+                base.execute(f"PRAGMA user_version = {version + 1}")
+        yield base
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    base = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
+    base.execute("PRAGMA foreign_keys = ON")
+    return base
+
+
+@contextlib.contextmanager
+def _writing(base: sqlite3.Connection) -> Iterator[None]:
+    """Write as one: nobody else writes meanwhile, and either all of it stays or nothing."""
+    base.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            base.execute("ROLLBACK")
+        raise
+    base.execute("COMMIT")
+
+
+def _make(base: sqlite3.Connection, path: str) -> None:
+    """Fill an empty file; another program's empty database stays as it is."""
+    if base.execute("PRAGMA application_id").fetchone()[0] not in (0, APPLICATION):
+        raise UsageError(_FOREIGN.format(path))
+    _script(base, _TABLES)
+    base.execute(f"PRAGMA application_id = {APPLICATION}")
+    base.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _script(base: sqlite3.Connection, text: str) -> None:
+    """Run statements within the transaction: executescript() would end it."""
+    for statement in text.split(";"):
+        base.execute(statement)
+
+
+_FOREIGN = "{} is not a history of runs: expected a file that run --history made, or a new name"
+
+
+def _version(base: sqlite3.Connection, path: str) -> int:
+    if base.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        raise UsageError(_FOREIGN.format(path))
+    version = int(base.execute("PRAGMA user_version").fetchone()[0])
+    if version != VERSION and version not in TAKE_OVER:
+        raise UsageError(
+            f"{path} has version {version} of its format, expected {VERSION}:"
+            " a newer gtp-harness wrote it"
+        )
+    return version
+
+
+def _check_sound(base: sqlite3.Connection, path: str) -> None:
+    found = base.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise UsageError(f"{path} is damaged: {found.splitlines()[-1]}")
+
+
+def _why(path: str, error: sqlite3.Error) -> str:
+    """Return a sentence: what is wrong with the file, and what to do."""
+    text = str(error)
+    if "not a database" in text:
+        return _FOREIGN.format(path)
+    if "malformed" in text or "no such" in text or "corrupt" in text:
+        return f"{path} is damaged: {text}"
+    if "locked" in text or "busy" in text:
+        return f"cannot use {path}: another run has been writing it for {_PATIENCE:g} s"
+    return f"cannot use {path}: {text}"
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+def _write_results(
+    base: sqlite3.Connection, run: int, place: int, results: Iterable[TestInFile]
+) -> None:
+    for one in results:
+        base.execute("INSERT INTO test VALUES (NULL, ?, ?, ?, ?) ON CONFLICT DO NOTHING", one.test)
+        base.execute(
+            "INSERT INTO result SELECT ?, ?, number, ?, ?, ?, ?, ? FROM test"
+            " WHERE path = ? AND id = ? AND command = ? AND alike = ?",
+            (run, place, *one[1:], *one.test),
+        )
+
+
+_FILES = (
+    "SELECT place, path, engine, failure, seconds, cpu_seconds FROM file"
+    " WHERE run = ? ORDER BY place"
+)
+
+
+def _runs(base: sqlite3.Connection) -> Iterator[RunKept]:
+    tests = {row[0]: TestIdentity(*row[1:]) for row in base.execute("SELECT * FROM test")}
+    texts: dict[str, str] = {}  # each once in memory, not once for each run
+    for number, started, state, *rest in base.execute("SELECT * FROM run ORDER BY number"):
+        results: dict[int, list[TestInFile]] = {}
+        rows = base.execute(
+            "SELECT place, test, line, text, verdict, flaky, seconds FROM result"
+            " WHERE run = ? ORDER BY place, line, test",
+            (number,),
+        )
+        for place, test, line, text, verdict, flaky, seconds in rows:
+            asked, word = texts.setdefault(text, text), texts.setdefault(verdict, verdict)
+            result = TestInFile(tests[test], line, asked, word, bool(flaky), seconds)
+            results.setdefault(place, []).append(result)
+        files = tuple(
+            FileKept(path, engine, failure, wall, cpu, tuple(results.get(place, ())))
+            for place, path, engine, failure, wall, cpu in base.execute(_FILES, (number,))
+        )
+        program, digest, circumstances, harness = rest
+        yield RunKept(
+            number, started, RunState(state), program, digest, circumstances, harness, files
+        )

@@ -1,0 +1,178 @@
+"""A history for a reader at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness.escaping import one_line
+from harness.history.records import (
+    Flaky,
+    RunKept,
+    RunState,
+    Slower,
+    Spread,
+    TestInRun,
+    Trends,
+    VerdictChange,
+)
+from harness.report.paint import Paint
+from harness.text import at_most, number_of
+
+_RUNS, _MOST, _SEEN = 10, 20, 40  # the most that are listed
+_COMMAND = 80  # characters
+_STATES = {
+    RunState.WHOLE: "",
+    RunState.INTERRUPTED: "interrupted",
+    RunState.BEGUN: "not ended, or ended without a word",
+}
+
+
+def lines(found: Trends, paint: Paint, *, unicode: bool = True) -> Iterator[str]:
+    """Yield the lines about a history."""
+    yield headline(found)
+    if found.others:
+        listed = ", ".join(one_line(other, _COMMAND) for other in found.others)
+        yield f"other programs in it (--program shows one): {listed}"
+    yield from _section("Runs", _runs(found.runs), paint)
+    yield from _section("Broken now", map(broken, found.broken), paint)
+    signs = "✓✗" if unicode else ".F"
+    yield from _section("Flaky", (flaky(one, signs) for one in found.flaky), paint)
+    slow = [*([found.whole] if found.whole else []), *found.slower]
+    yield from _section("Slower", map(slower, slow), paint)
+    yield from _section("What changed, the latest first", map(change, found.changes), paint)
+    if not found.compared:
+        yield ""
+        yield NOT_COMPARED
+
+
+NOT_COMPARED = (
+    "No times were compared: that takes 10 runs on one host with the same options and tests."
+)
+
+
+def headline(found: Trends) -> str:
+    """Return what was looked at, in one sentence."""
+    cut = sum(run.state is not RunState.WHOLE for run in found.runs)
+    dates = f" from {found.runs[0].started} to {found.runs[-1].started}" if found.runs else ""
+    return (
+        f"{found.path} (format version {found.version}): "
+        f"{number_of(len(found.runs), 'run')} of {one_line(found.program, _COMMAND)}{dates}"
+        + (f", {cut} not whole" if cut else "")
+    )
+
+
+def _section(title: str, listed: Iterable[str], paint: Paint) -> Iterator[str]:
+    shown = at_most(listed, _MOST, "and {} more (--json has all)")
+    if shown:
+        yield ""
+        yield paint("bold", title)
+        yield from (f"  {line}" for line in shown)
+
+
+def _runs(runs: Sequence[RunKept]) -> Iterator[str]:
+    if len(runs) > _RUNS:
+        yield f"the last {_RUNS} of {len(runs)}"
+    for run in runs[-_RUNS:]:
+        parts = [f"{run.number:>4}  {run.started}  {engine_of(run)}  {counts_text(run)}"]
+        if run.state is not RunState.WHOLE:
+            parts.append(_STATES[run.state])
+        yield ", ".join(parts)
+
+
+def counts(run: RunKept) -> dict[str, int]:
+    """Return how often each verdict came, the worst first."""
+    order = ("FAILED", "not run", "not judged", "PASSED", "failed", "passed")
+    verdicts = [result.verdict for file in run.files for result in file.results]
+    return {verdict: verdicts.count(verdict) for verdict in order if verdict in verdicts}
+
+
+def counts_text(run: RunKept) -> str:
+    """Return the counts of a run in words."""
+    return f"{in_words(counts(run))} in {seconds(sum(file.seconds for file in run.files))}"
+
+
+def in_words(found: dict[str, int]) -> str:
+    """Return how often each verdict came."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in found.items()) or "no tests"
+
+
+def engine_of(run: RunKept) -> str:
+    """Return the names and versions that the engines of a run gave."""
+    return one_line(" and ".join(dict.fromkeys(file.engine for file in run.files if file.engine)))
+
+
+def place(path: str, line: int, name: str) -> str:
+    """Return where a test stands, and what it asks."""
+    return f"{one_line(path)}:{line}  {one_line(name, _COMMAND)}" if path else name
+
+
+def broken(one: VerdictChange) -> str:
+    """Return which test fails, and since when."""
+    where = place(one.test.path, one.now.result.line, one.test.name)
+    return f"{where}: {since(one)}"
+
+
+def since(one: VerdictChange) -> str:
+    """Return since when a test fails."""
+    return f"FAILED since {run_of(one.now)}, passed in {run_of(one.before)}; {one.cause}"
+
+
+def change(one: VerdictChange) -> str:
+    """Return of which test the verdict changed, from what to what, and when."""
+    where = place(one.test.path, one.now.result.line, one.test.name)
+    return f"{where}: {verdicts(one)} in {run_of(one.now)}; {one.cause}"
+
+
+def verdicts(one: VerdictChange) -> str:
+    """Return from what to what a verdict changed."""
+    return f"{one.before.result.verdict} → {one.now.result.verdict}"
+
+
+def run_of(seen: TestInRun) -> str:
+    """Return the number and the day of a run."""
+    return f"run {seen.run.number} ({seen.run.started[:10]})"
+
+
+def flaky(one: Flaky, signs: str = "✓✗") -> str:
+    """Return which test is flaky and how, and a sign for each run, the last on the right."""
+    where = place(one.test.path, one.line, one.test.name)
+    row = "".join(signs[not seen.passed] for seen in one.seen[-_SEEN:])
+    return f"{where}: {flakiness(one)}  {row}"
+
+
+def flakiness(one: Flaky) -> str:
+    """Return how often a flaky test failed, with the 95 % interval of the share."""
+    low, high = one.interval
+    told = f"failed in {one.failed} of {len(one.seen)} runs ({low:.0%} to {high:.0%})"
+    return f"{told}{'; --rerun gave other verdicts' if one.rerun else ''}"
+
+
+def slower(one: Slower) -> str:
+    """Return which test got slower, and how."""
+    return f"{place(one.test.path, one.line, one.test.name)}: {slowed(one)}"
+
+
+def slowed(one: Slower) -> str:
+    """Return how much slower a test got, with the spread of its times."""
+    if one.test.path:
+        return f"{spread(one.spread_before)} → {spread(one.spread_now)}, {factor(one)}"
+    low, middle, high = (f"{value:.2f}" for value in one.spread_now[:3])
+    times = f"{middle} times as long as usual ({low} to {high}); it may be the machine"
+    return f"{times}; p = {one.chance:.2g}"
+
+
+def factor(one: Slower) -> str:
+    """Return how many times as long a test takes, and how likely that is by chance."""
+    return f"{one.ratio:.2f} times; p = {one.chance:.2g}"
+
+
+def spread(one: Spread) -> str:
+    """Return a median with its quartiles."""
+    return f"{seconds(one.median)} ({seconds(one.low)} to {seconds(one.high)})"
+
+
+def seconds(value: float) -> str:
+    """Return a time with three digits."""
+    if value >= 100:
+        return f"{value:.0f} s"
+    return f"{value:.3g} s" if value >= 1 else f"{value * 1000:.3g} ms"

@@ -1,0 +1,245 @@
+"""The board at a step of a case file, replayed from the commands that were sent.
+
+The engine is not asked: what it would show is what is being tested. A command that it refused
+(``?``, or the Gomoku document's ``= illegal move``) changed nothing. Whatever cannot be known
+from here, such as a move that the engine took and the rules forbid, makes the board *unknown*
+until a command sets it anew; an unknown board is not drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from harness.records import FileResult, Reply
+from harness.vocabulary.board_kinds import GO, GOMOKU, BoardKind
+from oracle.color import BLACK, WHITE, color_of
+from oracle.draw import Diagram, PositionCourse
+from oracle.errors import OracleError
+from oracle.games.go import GoGame
+from oracle.games.gomoku import GomokuGame
+from oracle.grid import grid
+from oracle.natures import SIZE, STONES, Natures
+from oracle.position import Position
+from oracle.vertex import Point, parse_vertex, vertex
+
+_GOMOKU_COMMANDS = ("gogui-rules_", "policy")
+
+
+def boards(
+    file: FileResult, steps: Collection[int], natures: Natures, board: BoardKind | None = None
+) -> dict[int, Diagram]:
+    """Return the boards before some steps; those that are unknown are missing.
+
+    Args:
+        file: the commands, and how the engine answered.
+        steps: indices into ``file.case.steps``.
+        natures: what the commands do.
+        board: its rules; None: those of Gomoku when the file uses ``gogui-rules_…`` or
+            ``policy…`` commands, else those of Go.
+    """
+    if not steps:
+        return {}
+    replay = _BoardReplay(board or (GOMOKU if _is_gomoku(file) else GO), file.case.path, natures)
+    for exchange in file.before:
+        replay.handle(exchange.text.lstrip("0123456789 "), exchange.reply)
+    found = {}
+    last = max(steps)
+    again = {one.step: one.sent for one in file.restarts}
+    for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):
+        for exchange in again.get(index, ()):
+            replay.handle(exchange.text, exchange.reply)
+        if index in steps and (diagram := replay.diagram()):
+            found[index] = diagram
+        if index == last:
+            break
+        replay.handle(step.command, reply)
+    return found
+
+
+def _is_gomoku(file: FileResult) -> bool:
+    return any(step.command.startswith(_GOMOKU_COMMANDS) for step in file.case.steps)
+
+
+class _BoardReplay:
+    """The game as far as it is known; ``game`` is None while it is not."""
+
+    def __init__(self, board: BoardKind, path: str, natures: Natures) -> None:
+        self.natures = natures
+        self.kind: type[GoGame | GomokuGame] = GoGame if board.captures else GomokuGame
+        self.format = board.format
+        self.folder = Path(path).parent
+        self.game: GoGame | GomokuGame | None = None
+        self.size = 0  # 0: the engine's own choice
+        self.refused = ""
+        self.letters = board.letters
+        if board.size:
+            self._set(Position(grid(board.size)))
+
+    def diagram(self) -> Diagram | None:
+        """Return the picture of this moment, None when it is unknown."""
+        if self.game is None:
+            return None
+        moves = self.game.moves
+        color, point = moves[-1] if moves else (0, None)
+        caption = self._caption(color, point)
+        return Diagram(
+            self.game.position, point, caption=caption, letters=self.letters, course=self._course()
+        )
+
+    def _course(self) -> PositionCourse:
+        """Return what led to this moment."""
+        game = self.game
+        assert game is not None
+        moves = tuple(game.moves)
+        if isinstance(game, GoGame):
+            return PositionCourse(
+                game.start, moves, prisoners=(game.prisoners(BLACK), game.prisoners(WHITE))
+            )
+        return PositionCourse(game.start, moves, captures=False)
+
+    def _caption(self, color: int, point: Point | None) -> str:
+        move = f"last move: {'  BW'[color + 1]} {vertex(point) if point else 'pass'}"
+        parts = [move] if color else []
+        return "; ".join(parts + ([f"refused: {self.refused}"] if self.refused else []))
+
+    def handle(self, command: str, reply: Reply | None) -> None:
+        """Follow one command and the engine's reply to it; None if it was not sent."""
+        name, *arguments = command.split() or [""]
+        handler = _HANDLERS.get(name)
+        if handler is None:
+            # It may change the board in ways unknown here (set_position …), or leave it as it is,
+            # as score does.
+            if not self.natures[name].touches.isdisjoint((SIZE, STONES)):
+                self.game = None
+            return
+        if reply is None:
+            self.game = None
+        elif not reply.ok or reply.text.startswith("illegal move"):
+            self.refused = command
+        else:
+            self._try(handler, arguments, reply.text)
+
+    def _try(self, handler: Handler, arguments: list[str], reply: str) -> None:
+        """Apply a command that the engine accepted; what makes no sense here is unknown."""
+        try:
+            handler(self, arguments, reply)
+        except (OracleError, ValueError, IndexError, OSError):
+            self.game = None
+
+    def _set(self, position: Position) -> None:
+        shape = position.grid
+        self.size = shape.rows if shape.rows == shape.columns else 0
+        self.game = self.kind(position)
+        self.refused = ""
+
+    def _move(self, color_name: str, vertex_name: str) -> None:
+        color = color_of(color_name)
+        if self.game is None or color is None:
+            self.game = None
+        elif vertex_name.lower() == "pass":
+            self._pass(color)
+        elif vertex_name.lower() != "resign":
+            self.game.play(color, self._point(vertex_name))
+
+    def _pass(self, color: int) -> None:
+        if not isinstance(self.game, GoGame):
+            raise ValueError("Gomoku has no pass: who knows what undo will take back")
+        self.game.play(color, None)
+
+    def _point(self, name: str) -> Point:
+        assert self.game is not None
+        shape = self.game.position.grid
+        return parse_vertex(name, shape.rows, shape.columns)
+
+    # --- one method for each command ---
+
+    def boardsize(self, arguments: list[str], _reply: str) -> None:
+        # GTP 2, section 6.3.1: what is on the board then is arbitrary. All engines clear it.
+        self._set(Position(grid(int(arguments[0]))))
+
+    def clear_board(self, _arguments: list[str], _reply: str) -> None:
+        if self.size:
+            self._set(Position(grid(self.size)))
+
+    def play(self, arguments: list[str], _reply: str) -> None:
+        color, name = arguments
+        self._move(color, name)
+
+    def play_sequence(self, arguments: list[str], _reply: str) -> None:
+        for color, name in zip(arguments[::2], arguments[1::2], strict=True):
+            self._move(color, name)
+
+    def genmove(self, arguments: list[str], reply: str) -> None:
+        self._move(arguments[0], reply.split(maxsplit=1)[0])
+
+    def undo(self, arguments: list[str], _reply: str) -> None:
+        for _ in range(int(arguments[0]) if arguments else 1):
+            if self.game is not None:
+                self.game.undo()
+
+    def set_up(self, arguments: list[str], _reply: str) -> None:
+        """Lay stones without playing: nothing is captured, and there is no last move."""
+        if self.game is None:
+            return
+        position = self.game.position
+        for color_name, name in zip(arguments[::2], arguments[1::2], strict=True):
+            color = color_of(color_name)
+            if color is None:
+                raise ValueError(color_name)
+            position = position.placed(self._point(name), color)
+        self._set(position)
+
+    def handicap(self, _arguments: list[str], reply: str) -> None:
+        self._black_stones(reply.split())
+
+    def set_free_handicap(self, arguments: list[str], _reply: str) -> None:
+        self._black_stones(arguments)
+
+    def _black_stones(self, names: list[str]) -> None:
+        self.set_up([word for name in names for word in ("b", name)], "")
+
+    def load_board(self, arguments: list[str], _reply: str) -> None:
+        from oracle.formats import read_position
+
+        path = self.folder / " ".join(arguments)
+        self._set(read_position(str(path), self.format or None).position)
+
+    def loadsgf(self, arguments: list[str], _reply: str) -> None:
+        from oracle.formats import SnapshotChoice
+        from oracle.sgf.load import load_sgf
+
+        # GTP 2, section 6.3.4: the position "immediately before" the move of that number.
+        before = int(arguments.pop()) if len(arguments) > 1 else None
+        game = "gomoku" if self.kind is GomokuGame else None
+        choice = SnapshotChoice(move=None if before is None else max(before - 1, 0), game=game)
+        path = self.folder / " ".join(arguments)
+        read = load_sgf(path.read_bytes(), str(path), choice)
+        self._set(read.start)
+        for color, point in read.moves:
+            if self.game and point is None:
+                self._pass(color)
+            elif self.game and point is not None:
+                self.game.record(color, point)
+
+
+Handler = Callable[[_BoardReplay, list[str], str], None]
+
+_HANDLERS: dict[str, Handler] = {
+    "boardsize": _BoardReplay.boardsize,
+    "clear_board": _BoardReplay.clear_board,
+    "play": _BoardReplay.play,
+    "black": lambda replay, arguments, _: replay.play(["b", *arguments], ""),
+    "white": lambda replay, arguments, _: replay.play(["w", *arguments], ""),
+    "gogui-play_sequence": _BoardReplay.play_sequence,
+    "genmove": _BoardReplay.genmove,
+    "kgs-genmove_cleanup": _BoardReplay.genmove,
+    "undo": _BoardReplay.undo,
+    "gg-undo": _BoardReplay.undo,
+    "gogui-setup": _BoardReplay.set_up,
+    "fixed_handicap": _BoardReplay.handicap,
+    "place_free_handicap": _BoardReplay.handicap,
+    "set_free_handicap": _BoardReplay.set_free_handicap,
+    "load_board": _BoardReplay.load_board,
+    "loadsgf": _BoardReplay.loadsgf,
+}

@@ -1,0 +1,463 @@
+"""One case file against one fresh engine: the file, a session, a result.
+
+The order is gogui-regress's: the commands of ``--gtpfile``, ``name``, ``version``, ``cputime``,
+the file, ``cputime``, ``quit``. Another protocol than GTP has other commands of the harness's own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from operator import attrgetter
+from time import monotonic
+
+from harness.engine.engine_clock import NEVER
+from harness.engine.engine_session import EngineSession, groups
+from harness.engine.launch import Launcher, PlainLauncher
+from harness.engine.process import EngineProcess
+from harness.engine.replies import GTP, Protocol, foreign_id
+from harness.errors import AsleepError, EngineError, UndecidedError
+from harness.limit import Limit
+from harness.options import Options
+from harness.reading.casefile import dialect_of
+from harness.reading.dialect import Dialect
+from harness.records import (
+    CaseFile,
+    Exchange,
+    Failure,
+    FailureKind,
+    FileResult,
+    Outcome,
+    Reply,
+    Restart,
+    RestartPoint,
+    Step,
+    Verdict,
+    Waiting,
+)
+from harness.running import protocol_facts
+from harness.running.hangs import HangPolicy, do_anything
+from harness.running.jobs import memory_is_left
+from harness.specifications import EVERYONES
+from harness.text import encode
+from harness.typed import NamedTuple
+from oracle.natures import Natures
+
+_AGE = 1e9  # seconds; no engine has computed that long
+_IS_TEST = attrgetter("is_test")
+_new = tuple.__new__  # an outcome for each of 100,000 tests
+_PROGRESS_INTERVAL = 0.1  # seconds between two calls of a progress callback
+
+
+class RunContext(NamedTuple):
+    """What all files of a run have in common."""
+
+    words: tuple[str, ...]  # the program and its arguments
+    options: Options
+    dialect: Dialect
+    gtp_commands: tuple[str, ...] = ()  # of --gtpfile
+    launcher: Callable[[CaseFile], Launcher] = lambda _: PlainLauncher()
+    leave: Callable[[], None] = lambda: None  # for a process that will launch no more
+    ends: float = NEVER  # of time.monotonic(): the end of the whole run
+    trace: Callable[[str], None] | None = None  # is told each line of the GTP stream
+    beside: float = 1.0  # of the engine's clock
+    crowded: bool = False  # other engines are at work on every core
+    on_test: Callable[[CaseFile, Outcome], object] | None = None  # told as soon as one is judged
+    patience: HangPolicy | None = None  # the launcher runs several engines at a time if need be
+    natures: Natures = EVERYONES  # of the commands of all files
+    protocol: Protocol = GTP  # that the engine speaks
+    session: Callable[..., EngineSession] = (
+        EngineSession  # what begins a conversation: it may translate
+    )
+
+
+class Judged(NamedTuple):
+    """How far a file is."""
+
+    done: int  # tests
+    failed: int  # unexpected failures among them
+    cut: FileResult | None = None  # of a file that is broken off: all that is known of it
+    waiting: Waiting | None = None  # a command that takes long
+
+
+def run_file(
+    case: CaseFile, setting: RunContext, report: Callable[[Judged], object] = lambda _: None
+) -> FileResult:
+    """Run ``case`` and return what happened; whatever the engine does, it is gone afterwards.
+
+    ``report`` is called some ten times a second, and when Ctrl-C or the like breaks the file off.
+    """
+    if setting.patience:
+        setting.patience.begin_file()
+    if monotonic() >= setting.ends:
+        return not_run(case, _over(setting.options.limits.total))
+    run = _FileRun(case, setting, report)
+    try:
+        run.go()
+    except KeyboardInterrupt:
+        report(run.cut())
+        raise
+    return run.result()
+
+
+def _over(total: float) -> Failure:
+    limit = Limit("run", total, total, "seconds")
+    return Failure(FailureKind.TIMEOUT, "The engine was not started: ", limit=limit, rest=".")
+
+
+def not_run(case: CaseFile, failure: Failure | None = None) -> FileResult:
+    """Return the result of a file of which nothing was run."""
+    return FileResult(
+        case=case,
+        outcomes=tuple(_not_reached(case.steps)),
+        replies=(None,) * len(case.steps),
+        before=(),
+        after=(),
+        errors=0,
+        warnings=(),
+        failures=(failure,) if failure else (),
+        stderr="",
+        name="",
+        version="",
+        seconds=0.0,
+        cpu_seconds=0.0,
+    )
+
+
+class _FileRun:
+    """What is known of a file while it runs."""
+
+    def __init__(
+        self, case: CaseFile, setting: RunContext, report: Callable[[Judged], object]
+    ) -> None:
+        self._case = case
+        self._setting = setting
+        self._report = report
+        self._launcher = setting.launcher(case)
+        self._own_folder = os.path.dirname(os.path.abspath(case.path))
+        self._on_test = setting.on_test
+        spoken = setting.protocol
+        self._is_strict = setting.options.strict or spoken.is_strict
+        self._checks_ids = self._is_strict and spoken.has_ids
+        self._dialect = dialect_of(case, setting.dialect)
+        self._judged_by = self._dialect.verdict
+        self._judged = self._dialect.judged
+        self._farewell = spoken.farewell
+        self._lines = protocol_facts.as_sent(case, spoken)
+        self._alone = protocol_facts.unfollowed(case.steps, setting.natures)
+        self._one_by_one = setting.options.lockstep or self._is_strict
+        if self._one_by_one:
+            self._alone = [True] * len(case.steps)
+        self._failed = 0
+        self._seconds = 0.0
+        self._spent = 0.0  # seconds, of all engines, whatever they did
+        self._written = 0  # bytes, by all engines
+        self._quit = False  # the file itself ended the engine
+        self._replies: list[Reply | None] = []  # up to the command under way
+        self._outcomes: list[Outcome] = []
+        self._before: list[Exchange] = []
+        self._after: list[Exchange] = []
+        self._restarts: list[Restart] = []
+        self._failures: list[Failure] = []
+        self._sessions: list[EngineSession] = []  # one for each engine
+        self._asleep: dict[
+            int, EngineSession
+        ] = {}  # those that were left, by their failure's index
+        self._ends = ExitStack()  # of all engines
+
+    def go(self) -> None:
+        """Do all of the file, with one engine or, where it breaks and may, with several."""
+        place: RestartPoint | None = RestartPoint(0, ())
+        with self._ends:
+            while place is not None:
+                place = self._part(place)
+            self._wait_for_those_asleep()
+        self._lines, self._alone = [], []  # a million of them take more room than the result
+
+    def _part(self, place: RestartPoint) -> RestartPoint | None:
+        """Go on from a place with an engine of its own; return the next place, if it breaks."""
+        again = bool(self._failures)
+        self._leave_out(place.step)
+        step = None
+        if again:
+            step = place.step
+            self._restarts.append(Restart(step, ()))
+        try:
+            process = self._start()
+        except EngineError as error:
+            self._break(error, step)
+            return None
+        begun = process.clock.now()
+        self._session = self._session_with(process)
+        self._sessions.append(self._session)
+        self._ends.callback(self._session.close)
+        is_under_way, is_left = again, False
+        try:
+            self._prepare_again(place) if again else self._prepare()
+            if not self._setting.crowded:
+                process.sit_beside()
+            is_under_way = True
+            self._run_steps(place.step)
+            is_under_way, step = False, None
+            self._finish()
+        except EngineError as error:
+            self._break(error, len(self._replies) if is_under_way else step)
+            is_left = isinstance(error, AsleepError)
+        finally:
+            if not is_left:
+                self._session.close()  # by force, unless it has ended properly
+            # One that was left takes what it may take of the file's time, as if it was waited for.
+            self._spent += process.clock.now() - begun + self._session.rest
+            self._written = process.written
+        return self._next_place(place.step) if is_under_way else None
+
+    def _leave_out(self, end: int) -> None:
+        """Pass over the commands before ``end``, which an engine that broke leaves unanswered."""
+        begin, steps = len(self._replies), self._case.steps
+        self._replies += [None] * (end - begin)
+        if self._on_test:
+            for index in range(begin, end):
+                if steps[index].is_test:
+                    self._on_test(self._case, Outcome(index, Verdict.NOT_RUN, None))
+
+    def _start(self) -> EngineProcess:
+        options = self._setting.options
+        process = EngineProcess(
+            self._launcher,
+            list(self._setting.words),
+            options.folder or self._own_folder,
+            options.limits,
+            options.pty,
+            written=self._written,
+            crowded=self._setting.crowded,
+            protocol=self._setting.protocol,
+        )
+        process.clock.beside = self._setting.beside
+        return process
+
+    def _session_with(self, process: EngineProcess) -> EngineSession:
+        setting, limits = self._setting, self._setting.options.limits
+        short = 0.0
+        if setting.patience and memory_is_left():
+            short = setting.patience.seconds(limits.timeout)
+        return setting.session(
+            process,
+            limits,
+            setting.trace,
+            setting.ends,
+            strict=self._is_strict,
+            patience=short,
+            on_wait=self._wait,
+            started_in="" if setting.options.folder else self._own_folder,
+            protocol=setting.protocol,
+        )
+
+    def _wait(self, waiting: Waiting | None) -> None:
+        self._report(Judged(len(self._outcomes), self._failed, waiting=waiting))
+
+    def _break(self, error: EngineError, step: int | None) -> None:
+        if isinstance(error, AsleepError):
+            self._asleep[len(self._failures)] = self._session
+        elif error.kind is FailureKind.TIMEOUT and self._setting.patience:
+            self._setting.patience.note_hang()
+        self._failures.append(error.failure._replace(step=step))
+
+    def _wait_for_those_asleep(self) -> None:
+        """Find out whether the engines that were left hang for their full limit."""
+        if not self._setting.patience or not self._asleep:
+            return
+        self._setting.patience.late = do_anything(list(self._asleep.values()))
+        for index, session in self._asleep.items():
+            hung = session.hung().failure
+            self._failures[index] = self._failures[index]._replace(
+                text=hung.text, limit=hung.limit, rest=hung.rest
+            )
+
+    def _next_place(self, begun: int) -> RestartPoint | None:
+        """Return where the file goes on after an engine broke at a command of it, if it may."""
+        options, failure = self._setting.options, self._failures[-1]
+        limits, count = options.limits, len(self._restarts)
+        if not options.restart or options.fail_fast or self._quit:
+            return None
+        from harness.running import restarting
+
+        if count == restarting.MOST:
+            return None
+        used_up = (
+            failure.kind is FailureKind.CPU
+            or monotonic() >= self._setting.ends
+            or 0 < limits.file <= self._spent
+            or 0 < limits.max_total_output <= self._written
+        )
+        assert failure.step is not None
+        natures = self._setting.natures
+        return None if used_up else restarting.next_place(self._case, failure.step, begun, natures)
+
+    def _prepare(self) -> None:
+        self._set_up(self._before)
+        if prelude := self._setting.protocol.prelude:
+            self._own(prelude, self._before)
+
+    def _set_up(self, exchanges: list[Exchange]) -> None:
+        for command in self._setting.gtp_commands:
+            (reply,) = self._own([command], exchanges)
+            if not reply.ok:
+                message = f"The engine answered {command!r} of the --gtpfile with an error"
+                raise EngineError(Failure(FailureKind.SETUP, f"{message}: {reply.text}"))
+
+    def _prepare_again(self, place: RestartPoint) -> None:
+        """Bring an engine that was started again to where the one before would be."""
+        sent: list[Exchange] = []
+        try:
+            if prelude := self._setting.protocol.prelude:
+                self._own(prelude[:1], sent)
+            self._set_up(sent)
+            for command in place.settings:
+                self._own([command], sent)
+        finally:
+            self._restarts[-1] = Restart(place.step, tuple(sent))
+
+    def _own(self, commands: Sequence[str], exchanges: list[Exchange]) -> list[Reply]:
+        """Send commands of the harness's own; record them, answered or not."""
+        replies: list[Reply] = []
+        lines = [encode(command) + b"\n" for command in commands]
+        stride = 1 if self._one_by_one else len(lines)
+        try:
+            for start in range(0, len(lines), stride):
+                self._session.ask(lines[start : start + stride], replies)
+        finally:
+            unanswered = [None] * (len(commands) - len(replies))
+            exchanges += map(Exchange, commands, [*replies, *unanswered])
+        return replies
+
+    def _run_steps(self, first: int) -> None:
+        session = self._session
+        session.begin_file(self._spent)
+        begun = reported = session.arrived
+        try:
+            for start, end in groups(self._lines[first:], self._alone[first:]):
+                if self._exchange(self._lines[first + start : first + end], first + end - 1):
+                    break
+                if session.arrived - reported > _PROGRESS_INTERVAL:
+                    reported = session.arrived
+                    self._report(Judged(len(self._outcomes), self._failed))
+        finally:
+            self._seconds += session.arrived - begun
+
+    def _exchange(self, lines: list[bytes], index: int) -> bool:
+        """Send a group of steps, the last of which is at ``index``; return whether to stop."""
+        step = self._case.steps[index]
+        fresh: list[Reply] = []
+        try:
+            self._session.ask(lines, fresh, judged=step.is_test)
+        except EngineError:
+            # Silence after quit is no error.
+            if step.is_test or len(fresh) < len(lines) - 1 or not self._is_quit(step):
+                raise
+        finally:
+            self._replies += fresh
+        if step.is_test and self._judge(index, step, fresh[-1]):
+            return True
+        return step.command.startswith(self._farewell) and self._quits(index, step)
+
+    def _judge(self, index: int, step: Step, reply: Reply) -> bool:
+        verdict = self._verdict(step, reply)
+        if self._judged:
+            reply = self._judged(reply)
+        outcome = _new(Outcome, (index, verdict, reply, False))
+        self._outcomes.append(outcome)
+        if self._on_test:
+            self._on_test(self._case, outcome)
+        if verdict is not Verdict.FAILED:
+            return False
+        self._failed += 1
+        return self._setting.options.fail_fast
+
+    def _verdict(self, step: Step, reply: Reply) -> Verdict:
+        if self._checks_ids and foreign_id(reply.raw, step.id):
+            reply = reply._replace(ok=False)  # it answers another command
+        try:
+            return self._judged_by(step.pattern, reply)
+        except UndecidedError:
+            return Verdict.NOT_JUDGED
+
+    def _is_quit(self, step: Step) -> bool:
+        return protocol_facts.is_quit(step, self._setting.protocol)
+
+    def _quits(self, index: int, step: Step) -> bool:
+        """Return whether the step has ended the engine; it should be the last one."""
+        if not self._is_quit(step):
+            return False
+        self._quit = True
+        after = len(self._case.steps) - index - 1
+        if after:
+            quit_ = f"{self._farewell!r} in line {step.line}"
+            what = f"{quit_} ended the engine; {after} commands follow it"
+            raise EngineError(Failure(FailureKind.DIED, f"{what}."))
+        return True
+
+    def _finish(self) -> None:
+        if self._quit:
+            self._session.close(self._setting.options.limits.quit)
+        else:
+            if clock := self._setting.protocol.clock:
+                self._own([clock], self._after)
+            self._after.append(Exchange(self._farewell, self._session.leave()))
+
+    def cut(self) -> Judged:
+        """Return what is known when it is broken off."""
+        return Judged(len(self._outcomes), self._failed, self.result())
+
+    def result(self) -> FileResult:
+        """Return all that happened, once it is over."""
+        case = self._case
+        replies = [*self._replies, *[None] * (len(case.steps) - len(self._replies))]
+        outcomes = self._outcomes
+        if len(outcomes) < sum(map(_IS_TEST, case.steps)):
+            judged = {outcome.step: outcome for outcome in outcomes}
+            outcomes = [judged.get(one.step, one) for one in _not_reached(case.steps)]
+        answers = {exchange.text: exchange.reply for exchange in self._before}
+        warnings = [warning for session in self._sessions for warning in session.warnings]
+        return FileResult(
+            case=case,
+            outcomes=tuple(self._dialect.settle_outcomes(case.steps, outcomes)),
+            replies=tuple(replies),
+            before=tuple(self._before),
+            after=tuple(self._after),
+            errors=protocol_facts.count_errors(case.steps, replies),
+            warnings=(*self._breaches(), *dict.fromkeys(warnings)),
+            failures=tuple(self._failures),
+            stderr="".join(session.stderr for session in self._sessions),
+            name=_text(answers.get("name")),
+            version=_text(answers.get("version")),
+            seconds=self._seconds,
+            cpu_seconds=self._cpu_seconds(),
+            restarts=tuple(self._restarts),
+        )
+
+    def _breaches(self) -> list[str]:
+        answered = [(text, reply) for text, reply in self._before if reply is not None]
+        steps = (*(protocol_facts.own_step(text) for text, _ in answered), *self._case.steps)
+        replies = [*(reply for _, reply in answered), *self._replies]
+        spoken = self._setting.protocol
+        return protocol_facts.warnings(steps, replies, spoken, without_ids=self._is_strict)
+
+    def _cpu_seconds(self) -> float:
+        """Return the difference of the answers to the two cputime commands, 0 if it is absurd."""
+        texts = [_text(exchange.reply) for exchange in (*self._before[-1:], *self._after[:1])]
+        try:
+            first, second = map(float, texts)
+        except ValueError:
+            return 0.0
+        return second - first if 0 <= second - first < _AGE else 0.0
+
+
+def _text(reply: Reply | None) -> str:
+    return reply.text if reply is not None and reply.ok else ""
+
+
+def _not_reached(steps: Sequence[Step]) -> list[Outcome]:
+    return [
+        Outcome(index, Verdict.NOT_RUN, None) for index, step in enumerate(steps) if step.is_test
+    ]

@@ -1,0 +1,160 @@
+"""One expectation against the right answer, its forms, and wrong answers. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness.errors import UndecidedError
+from harness.escaping import one_line
+from harness.judging import equivalence
+from harness.reading.dialect import Dialect
+from harness.records import Reply, Step, Verdict
+from harness.specifications.record import Specification
+from harness.text import some
+from harness.verifying.near import near
+from harness.verifying.records import CaseFinding, FindingKind, OracleAnswer
+
+_SHOWN = 60  # characters of an answer
+_A_POINT = re.compile(r"(.*?)([A-Za-z])([0-9]+)", re.ASCII)
+_NEVER = ("pass", "resign", "A0", "I1", "Z99")  # no moves, on any board of Gomoku
+
+
+class ExpectationJudge:
+    """Holds the expectations of one file against what the oracle knows."""
+
+    def __init__(self, path: str, specification: Specification, dialect: Dialect) -> None:
+        self._path = path
+        self._specification = specification
+        self._dialect = dialect
+
+    def findings(
+        self, asked: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
+    ) -> Iterator[CaseFinding]:
+        """Yield what is wrong with a test.
+
+        ``mistaken``: the replies of mistaken engines to it, with the names of their mistakes.
+        """
+        try:
+            if asked.readings is not None:
+                yield from self._open(asked)
+            elif not asked.right.ok:
+                yield from self._error(asked)
+            else:
+                yield from self._strict(asked, mistaken)
+        except UndecidedError as error:
+            yield self._finding(FindingKind.WRONG, asked, str(error))
+
+    def accepts(self, step: Step, text: str) -> bool:
+        """Return whether a test passes with this answer; a star changes nothing in that."""
+        return self._passes(step, Reply(True, text, f"= {text}", 0.0))
+
+    def _passes(self, step: Step, reply: Reply) -> bool:
+        pattern = step.pattern and step.pattern._replace(expected_fail=False, ignored=False)
+        return self._dialect.verdict(pattern, reply) is Verdict.PASSED
+
+    # --- the kinds ---
+
+    def _error(self, asked: OracleAnswer) -> Iterator[CaseFinding]:
+        if self._dialect.expects_errors and self._passes(asked.step, asked.right):
+            return
+        text = f"the right answer is an error: {one_line(asked.right.text, _SHOWN)}"
+        yield self._finding(FindingKind.WRONG, asked, text)
+
+    def _open(self, asked: OracleAnswer) -> Iterator[CaseFinding]:
+        answers = asked.readings or ()
+        if asked.step.pattern is None or (answers and self._all(asked.step, answers)):
+            return  # whatever the document means, the answer is accepted
+        text = f"the document leaves the answer open: {asked.why_open}"
+        either = " or ".join(one_line(answer, _SHOWN) or "nothing" for answer in answers)
+        yield self._finding(FindingKind.OPEN, asked, text, either)
+
+    def _strict(
+        self, asked: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
+    ) -> Iterator[CaseFinding]:
+        forms = self._forms(asked)
+        refused = [text for text in forms if not self.accepts(asked.step, text)]
+        if len(refused) == len(forms):
+            yield self._wrong(asked)
+        elif refused:
+            text = f"it refuses {_quoted(refused)}, which is right, too"
+            yield self._finding(FindingKind.TIGHT, asked, text, self._better(asked))
+        elif text := next(self._wrongly_accepted(asked, mistaken), ""):
+            yield self._finding(FindingKind.LOOSE, asked, text, self._better(asked))
+
+    def _forms(self, asked: OracleAnswer) -> tuple[str, ...]:
+        if asked.choices:
+            return tuple(dict.fromkeys(t for one in asked.choices for t in (one, one.lower())))
+        return equivalence.forms(asked.step.command, asked.right, self._specification)
+
+    def _wrong(self, asked: OracleAnswer) -> CaseFinding:
+        text = f"the right answer is {_quoted([asked.right.text])}"
+        return self._finding(FindingKind.WRONG, asked, text, self._better(asked))
+
+    def _wrongly_accepted(
+        self, asked: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
+    ) -> Iterator[str]:
+        """Yield a sentence for each wrong answer that is accepted."""
+        if asked.is_free:
+            return  # which answers are wrong depends on the engine's own choice
+        step = asked.step
+        if asked.choices:
+            others = (*_NEVER, *_points_off(asked.choices))
+            yield from (_accepted(text) for text in others if self.accepts(step, text))
+            return
+        for name, reply in mistaken:
+            if self._is_wrong(asked, reply.text) and reply.ok and self.accepts(step, reply.text):
+                yield f"{_accepted(reply.text)} (mistake {name})"
+        for text in (wrong for form in self._forms(asked) for wrong in near(form)):
+            if self._is_wrong(asked, text) and self.accepts(step, text):
+                yield _accepted(text)
+
+    def _is_wrong(self, asked: OracleAnswer, text: str) -> bool:
+        if text == asked.right.text:
+            return False
+        got = Reply(True, text.strip(), "", 0.0)
+        return not equivalence.same(asked.step.command, asked.right, got, self._specification)
+
+    def _all(self, step: Step, texts: Sequence[str]) -> bool:
+        return all(self.accepts(step, text) for text in texts)
+
+    # --- findings ---
+
+    def _better(self, asked: OracleAnswer) -> str:
+        """Return the expectation that accepts what it should, and no more."""
+        if asked.choices:
+            return f"(?i)({'|'.join(choice.lower() for choice in asked.choices)})"
+        if asked.is_free:
+            return ""
+        return equivalence.expression(asked.step.command, asked.right, self._specification)
+
+    def _finding(
+        self, kind: FindingKind, asked: OracleAnswer, message: str, expected: str = ""
+    ) -> CaseFinding:
+        step = asked.step
+        found = step.pattern.text if step.pattern else "any answer but an error"
+        return CaseFinding(
+            kind, self._path, step.line, step.text, message, found, expected, asked.reason
+        )
+
+
+def _points_off(choices: Sequence[str]) -> list[str]:
+    """Return the points of the smallest board around some moves that are none of them.
+
+    What comes before a move in each choice, the winner for instance, stays.
+    """
+    found = [_A_POINT.fullmatch(choice) for choice in choices]
+    moves = [match for match in found if match]
+    rows = range(1, max((int(match[3]) for match in moves), default=0) + 1)
+    starts = sorted({match[1] + match[2] for match in moves})
+    points = [f"{start}{row}" for start in starts for row in rows]
+    return [point for point in points if point not in choices]
+
+
+def _accepted(text: str) -> str:
+    return f"it accepts {_quoted([text])}, which is wrong"
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    shown = (f"'{one_line(text, _SHOWN)}'" if text else "an empty answer" for text in texts)
+    return some(shown, 3)

@@ -1,0 +1,181 @@
+"""The process that does units of work: JSON comes in, lines of JSON go out."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from traceback import format_exc
+from typing import BinaryIO, NamedTuple
+
+from harness.assignments.assignment import Assignment, find
+from harness.errors import StarvedError, UsageError
+from harness.reading import casefile
+from harness.running.hangs import HangPolicy, Hangs
+from harness.sandbox.boxed_engines import Sandbox
+from harness.work import canonical_json, plain, worker_events
+from harness.work.bench import Kit, UnitRunner, UnpackedSubmission
+from harness.work.records import VERSION, WorkUnit
+from harness.work.stored_files import FileFinder
+from harness.work.worker_events import (
+    CaseStarted,
+    Claim,
+    EngineHung,
+    Granted,
+    UnitFinished,
+    WorkerEvent,
+)
+
+Say = Callable[[WorkerEvent], object]
+Ask = Callable[[int], Granted]  # for a case file, by its index in the unit
+
+
+def read(text: str | bytes, source: str) -> WorkUnit:
+    """Return the unit that a document of JSON is.
+
+    Raises:
+        UsageError: it is none, or of another version.
+    """
+    unit = plain.read(WorkUnit, text, source)
+    if unit.unit != VERSION:
+        raise UsageError(f"{source}.unit: found version {unit.unit}, expected {VERSION}")
+    return unit
+
+
+def free(_case: int) -> Granted:
+    """Grant every claim: there is no other worker."""
+    return Granted(granted=True, hangs=0)
+
+
+class UnitWorker:
+    """Does units, one after the other; use it with :func:`contextlib.closing`."""
+
+    def __init__(self, files: FileFinder, proven: str = "") -> None:
+        """``proven``: the sandbox level that whoever starts us has just proven on this machine."""
+        self._files = files
+        self._proven = proven
+        self._room = tempfile.TemporaryDirectory(prefix="gtp-harness-work-")
+        self._bench: UnitRunner | None = None
+        self._kit: object = None  # what it was made for
+
+    def close(self) -> None:
+        """End the box server, and remove what was laid out."""
+        if self._bench:
+            self._bench.close()
+        self._room.cleanup()
+
+    def do(self, unit: WorkUnit, say: Say, ask: Ask = free) -> UnitFinished:
+        """Do a unit, and say what comes; return the last word, which is said, too."""
+        try:
+            self._do(unit, say, ask)
+            ended = UnitFinished()
+        except StarvedError as error:
+            ended = UnitFinished(str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is the harness's own fault
+            ended = UnitFinished(f"{type(error).__name__}: {error}", format_exc())
+        say(ended)
+        return ended
+
+    def _do(self, unit: WorkUnit, say: Say, ask: Ask) -> None:
+        bench = self._bench_for(unit)
+        own = unit.submission
+        archive = self._files.archive(own)
+        handed = UnpackedSubmission(archive, own.root, own.kept, unit.build)
+        with bench.furnished(handed, say) as (room, built):
+            ends = time.monotonic() + unit.budget - unit.spent
+            task = _Task(unit, bench, room, ends, built is None or built.ok)
+            for index in range(len(unit.cases)):
+                self._case(index, task, say, ask)
+
+    def _case(self, index: int, task: _Task, say: Say, ask: Ask) -> None:
+        granted = ask(index)
+        if not granted.granted:
+            return
+        case = task.unit.cases[index]
+        say(CaseStarted(case.basis))
+        if not task.is_ready:
+            say(task.bench.nothing(case.basis))
+            return
+        content, path = self._files.case(case, Path(self._room.name))
+        patience = HangPolicy(_Told(granted.hangs, lambda: say(EngineHung(case.basis))))
+        read_case = casefile.parse(content, str(path))
+        say(task.bench.attempt(case.basis, read_case, task.room, task.ends, patience))
+
+    def _bench_for(self, unit: WorkUnit) -> UnitRunner:
+        """Return the bench of the unit before if that has the same, else another one."""
+        wanted = unit._replace(submission=None, build="", cases=(), spent=0.0)  # type: ignore[arg-type]
+        if self._bench is None or self._kit != wanted:
+            if self._bench:
+                self._bench.close()
+            self._bench, self._kit = UnitRunner(self._kit_of(unit)), wanted
+        return self._bench
+
+    def _kit_of(self, unit: WorkUnit) -> Kit:
+        room = Path(self._room.name)
+        told = find(str(self._files.folder(unit.assignment, room)))
+        assignment = told._replace(python=unit.environment.python)
+        overlay = self._files.folder(unit.course, room / "course") if unit.course else None
+        sandbox = self._sandbox(unit, assignment)
+        return Kit(assignment, overlay, sandbox, unit.limits, unit.alone, unit.budget)
+
+    def _sandbox(self, unit: WorkUnit, assignment: Assignment) -> Sandbox | None:
+        wanted = unit.environment.sandbox
+        if wanted == "off":
+            return None
+        is_proven = wanted == self._proven
+        hidden = unit.environment.hidden
+        return Sandbox(wanted, unit.box, hidden, (), assignment.natures, is_proven=is_proven)
+
+
+class _Task(NamedTuple):
+    """A unit on the bench."""
+
+    unit: WorkUnit
+    bench: UnitRunner
+    room: Path
+    ends: float
+    is_ready: bool  # there is a program to be run
+
+
+class _Told(Hangs):
+    """How often a submission has hung, as the claims tell and this process sees."""
+
+    def __init__(self, before: int, tell: Callable[[], object]) -> None:
+        self._count = before
+        self._tell = tell
+
+    def of(self, place: int) -> int:
+        return self._count
+
+    def add(self, place: int) -> None:
+        self._count += 1
+        self._tell()
+
+
+def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker) -> None:
+    """Do the units that come as lines, until there are no more; claims are asked for in between.
+
+    Raises:
+        UsageError: a line is none of these.
+    """
+    asked = 0
+
+    def say(word: WorkerEvent) -> None:
+        sink.write(worker_events.line(word))
+        sink.flush()
+
+    def ask(case: int) -> Granted:
+        say(Claim(case))
+        return plain.read(Granted, source.readline(), "the answer to a claim")
+
+    with closing(worker):
+        while text := source.readline():
+            asked += 1
+            worker.do(read(text, f"unit {asked}"), say, ask)
+
+
+def answer(granted: Granted) -> bytes:
+    """Return the line that answers a claim."""
+    return canonical_json.dumps(granted).encode() + b"\n"
