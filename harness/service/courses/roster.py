@@ -1,8 +1,4 @@
-"""Rosters: a CSV of students becomes members of a course, with keys as a grading makes them.
-
-The columns are those of a CSV that names submissions (:mod:`harness.grading.taking_in.sources`):
-``student`` is needed; ``name``, ``group``, ``email`` and ids of platforms may be there.
-"""
+"""Rosters: students become members of a course, with keys as a grading makes them."""
 
 from __future__ import annotations
 
@@ -10,49 +6,25 @@ import json
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.grading.records import Student, StudentSubmissions
-from harness.grading.taking_in.sources import csv_source
-from harness.grading.taking_in.sources.pieces import SourcePiece, entries
+from harness.service.courses import platforms
+from harness.service.courses.platforms import Listed
 from harness.service.people import entering
 from harness.service.records import STUDENT, Member
 from harness.service.storage import courses
 from harness.service.storage.audit import Act
 
-_FILE = "roster.csv"
 _EMAIL = "email"
 
 
-class Listed(NamedTuple):
-    """A student of a roster."""
-
-    student: Student
-    team: str  # the key of the group; empty: alone
-
-
 def read(data: bytes) -> list[Listed]:
-    """Return the students of a CSV, sorted by key.
-
-    Raises:
-        UsageError: says the line and the column that is wrong.
-    """
-    with tempfile.TemporaryDirectory() as room:
-        path = Path(room, _FILE)
-        path.write_bytes(data)
-        try:
-            rows = csv_source.read(path, ["student"])
-            pieces = [SourcePiece(row.student(), group=row.get("group")) for row in rows]
-        except UsageError as error:
-            raise UsageError(str(error).replace(str(path), _FILE)) from None
-    if not pieces:
-        raise UsageError(f"{_FILE}: there are no students in it")
-    return sorted(
-        Listed(student, one.key if one.key != student.key else "")
-        for one in entries(pieces)
-        for student in one.students
-    )
+    """Return the students of a roster; raises as :func:`platforms.read`."""
+    with tempfile.NamedTemporaryFile(prefix="gtp-harness-roster-") as file:
+        file.write(data)
+        file.flush()
+        return platforms.read(Path(file.name))
 
 
 def take(act: Act, course: str, listed: Sequence[Listed]) -> list[Member]:
@@ -81,8 +53,8 @@ def _check_groups(members: Sequence[Member]) -> None:
     for one in members:
         if one.team.casefold() in keys:
             raise UsageError(
-                f"{_FILE}: a student of this course is called {one.team!r}, too: call the group"
-                " otherwise"
+                f"{platforms.FILE}: a student of this course is called {one.team!r}, too: call"
+                " the group otherwise"
             )
 
 

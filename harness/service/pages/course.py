@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
+import tempfile
+from pathlib import Path
 
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
 from harness import shipped
 from harness.errors import UsageError
-from harness.service.courses import assistants, making, roster
+from harness.service.courses import assistants, making, platforms, roster
 from harness.service.mailing import posting
 from harness.service.people import entering
 from harness.service.records import ASSISTANT, RIGHTS, STUDENT, Assigned
@@ -19,7 +22,6 @@ from harness.service.web import rendering
 from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Here, Now, Routes
 
 ROUTES = Routes()
-_LARGEST = 1 << 20  # bytes of a roster
 
 
 @ROUTES.at("POST", "/courses", ADMINS)
@@ -69,7 +71,12 @@ def assign(here: Now) -> Response:
 def take_roster(here: Now) -> Response:
     """Take a roster."""
     assert here.course
-    listed = roster.read(uploaded(here, _LARGEST))
+    with tempfile.NamedTemporaryFile(dir=here.service.settings.data, prefix=".roster-") as copy:
+        file = here.form.get("file")
+        if isinstance(file, UploadFile):
+            shutil.copyfileobj(file.file, copy)
+        copy.flush()
+        listed = platforms.read(Path(copy.name))
     with here.service.database.acting(here.by) as act:
         roster.take(act, here.course.id, listed)
     return RedirectResponse(f"/courses/{here.course.id}", 303)
